@@ -81,11 +81,13 @@ export function namedTests(query, names) {
  * @param {number} search.count how many tests match
  * @param {number} search.total how many tests are usual for the patient
  * @param {Named} search.named
+ * @param {boolean} [search.isExplained] notes say why there are no matches
  * @param {(code: string) => { name: string, isFor?: string | undefined }} search.describe a test, and whom it
  * is for if that is not the patient
  */
-export function describeSearch({ query, count, total, named, describe }) {
+export function describeSearch({ query, count, total, named, isExplained = false, describe }) {
   if (query === '') return { summary: `${count} tests`, advice: '' };
+  if (count === 0 && isExplained) return { summary: `No tests to choose for “${query}”.`, advice: '' };
   if (count === 0) {
     return { summary: `No tests match “${query}”. Check the spelling or try another name.`, advice: '' };
   }

@@ -103,7 +103,7 @@ export function searchTests(form, add) {
     return boxesIn(form).find((box) => !box.checked);
   }
 
-  function show(query, { codes }) {
+  function show(query, { codes, notes = [] }) {
     const focused = document.activeElement;
     for (const test of tests.values()) test.hidden = true;
     for (const code of codes) {
@@ -119,14 +119,16 @@ export function searchTests(form, add) {
     }
     document.getElementById('clear-search').hidden = query === '';
     for (const each of form.querySelectorAll('[data-browse]')) each.hidden = query !== '';
-    const { summary, advice } = describe(query, codes.length);
+    document.getElementById('notes').replaceChildren(...notes.map(noteOf));
+    const { summary, advice } = describe(query, codes.length, notes.length > 0);
     document.getElementById('matches').textContent = `${summary} ${advice}`.trim();
   }
 
-  function describe(query, count) {
+  function describe(query, count, isExplained) {
     return describeSearch({
       query,
       count,
+      isExplained,
       total: [...tests.values()].filter(({ dataset }) => dataset.for === undefined).length,
       named: namedTests(query, names),
       describe(code) {
@@ -135,6 +137,15 @@ export function searchTests(form, add) {
       },
     });
   }
+}
+
+/** Returns what a search finds that cannot be chosen, and why. */
+function noteOf({ name, text }) {
+  const note = document.createElement('p');
+  const strong = document.createElement('strong');
+  strong.textContent = name;
+  note.append(strong, ` ${text}`);
+  return note;
 }
 
 /**

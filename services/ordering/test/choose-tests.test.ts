@@ -240,7 +240,7 @@ describe('choosing tests with JavaScript', () => {
   it('answers a search with the codes that it finds, and changes nothing', async () => {
     const launch = await application.openLaunch();
     const response = await launch.post('matches', [['q', 'thyriod']]);
-    expect(await response.json()).toEqual({ codes: ['ETFT', 'ETPO', 'UTHY'] });
+    expect(await response.json()).toEqual({ codes: ['ETFT', 'ETPO', 'UTHY'], notes: [] });
     expect(shownIn(await launch.page())).toHaveLength(offeredCodes(application.catalogue).length);
   });
 

@@ -60,7 +60,7 @@ describe('before an examination', () => {
 
 describe('a catalogue that may harm', () => {
   const location = { id: 'SVI', name: 'Imaging', code: { value: 'X', scheme: 'LOCAL' }, category: 'Imaging' };
-  const check = (test: object, questions: object[] = []) =>
+  const check = (test: object, questions: object[] = [], elsewhere: object[] = []) =>
     safetyFaults(
       parseCatalogue({
         locations: [location],
@@ -69,6 +69,7 @@ describe('a catalogue that may harm', () => {
         orderables: [{ code: 'A', name: 'A', group: 'g', location: 'SVI', ...test }],
         questions,
         orderSets: [],
+        elsewhere,
       }),
     );
   const ask = (topic: string, question: object = {}, isRequired = true) =>
@@ -144,6 +145,15 @@ describe('a catalogue that may harm', () => {
     const [asks, one] = ask('pregnancy');
     expect(check({ imaging: { modality: 'x-ray' }, ...asks }, [...one, { ...one[0], id: 'other' }])).toEqual([
       'questions q and other must be one: both have the topic pregnancy',
+    ]);
+  });
+
+  it('is reported: a test that is also said to be requested elsewhere', () => {
+    const [asks, questions] = ask('pregnancy');
+    const test = { imaging: { modality: 'x-ray' }, synonyms: ['Plain film'], ...asks };
+    const elsewhere = [{ name: 'B', synonyms: ['plain films', 'plain film'], instead: 'Ask the clinic.' }];
+    expect(check(test, [...questions], elsewhere)).toEqual([
+      'elsewhere B must not have the name plain film of A',
     ]);
   });
 

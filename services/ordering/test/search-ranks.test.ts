@@ -39,6 +39,11 @@ describe('the Enter key', () => {
     ['renal', 'BUE'],
     ['creatinine', 'BUE'],
     ['TSH', 'ETFT'],
+    ['fob', 'KFIT'],
+    ['FOBT', 'KFIT'],
+    ['plt', 'HFBC'],
+    ['paul bunnell', 'HGLF'],
+    ['skin scrapings', 'KMYC'],
     ['b12 folate ferritin', 'HHAEM'],
     ['dheas', 'EDHEA'],
     // Several tests
@@ -55,7 +60,6 @@ describe('the Enter key', () => {
 
   it.each([
     // What one Enter added although nobody had named it
-    'fobt',
     'cervical smear',
     'blood culture',
     'ct',
@@ -109,6 +113,29 @@ describe('the Enter key', () => {
     expect(offered('fbc ct/ng').named.unknown).toEqual(['ct ng']);
   });
 
+  it.each([
+    ['hpv', 'Cervical screening'],
+    ['Cervical smears', 'Cervical screening'],
+    ['CTPA', 'CT pulmonary angiogram'],
+    ['synacthen', 'Short Synacthen test'],
+    ['vancomycin', 'Vancomycin or gentamicin level'],
+    ['blood cultures', 'Blood culture'],
+  ])('adds nothing for “%s”, which is requested elsewhere, and offers no near miss', (query, name) => {
+    for (const patient of [woman, man]) {
+      expect(offered(query, patient).elsewhere.map((entry) => entry.name)).toEqual([name]);
+      expect([added(query, patient), found(query, patient)]).toEqual(['', []]);
+    }
+  });
+
+  it('finds what is requested elsewhere by a part of the query, and by the beginning of its name', () => {
+    expect(offered('fbc hpv').elsewhere.map(({ name }) => name)).toEqual(['Cervical screening']);
+    expect(offered('fbc hpv').named).toEqual({ codes: [], known: ['HFBC'], unknown: ['hpv'] });
+    expect(offered('cervical').elsewhere.map(({ name }) => name)).toEqual(['Cervical screening']);
+    expect(found('cervical')[0]).toBe('XCSP');
+    expect(offered('c').elsewhere).toEqual([]);
+    expect(offered('fbc').elsewhere).toEqual([]);
+  });
+
   it('adds a test that is for other patients only by its name, after which it is the first match', () => {
     expect(added('psa')).toBe('MPSA');
     expect(added('fbc psa', man)).toBe('HFBC MPSA');
@@ -139,7 +166,6 @@ describe('the first match', () => {
     ['smear', 'HFILM'],
     ['diabetes', 'DHBA1C'],
     ['pregnancy test', 'KUPRG'],
-    ['fobt', 'KFIT'],
     ['kidney', 'UREN'],
     // Typing errors
     ['feritin', 'HFER'],

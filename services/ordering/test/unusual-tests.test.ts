@@ -24,10 +24,11 @@ afterAll(() => application.stop());
 const aMan = () => aPatient({ gender: 'male' });
 const open = (patient = aMan()) => application.openLaunch(aLaunchContext({ request: { patient } }));
 
-async function found(launch: OpenLaunch, q: string): Promise<string[]> {
-  const { codes } = (await (await launch.post('matches', [['q', q]])).json()) as { codes: string[] };
-  return codes;
-}
+type Matches = { codes: string[]; notes: { name: string; text: string }[] };
+
+const matches = async (launch: OpenLaunch, q: string) =>
+  (await (await launch.post('matches', [['q', q]])).json()) as Matches;
+const found = async (launch: OpenLaunch, q: string) => (await matches(launch, q)).codes;
 
 async function submitWith(launch: OpenLaunch, fields: [string, string][]) {
   const [version = ''] = fieldValues(await launch.page('review'), 'version');
@@ -52,6 +53,24 @@ describe('what does not apply to a man', () => {
     const html = await launch.page();
     expect(shownIn(html)).toEqual(['VHVS']);
     expect(html).toContain('Usually for female patients');
+  });
+
+  it('is explained where a search finds nothing else, without scripts as well', async () => {
+    const woman = await open(aYoungPatient());
+    expect(await matches(woman, 'semen')).toEqual({
+      codes: [],
+      notes: ['fertility', 'after vasectomy'].map((kind) => ({
+        name: expect.stringContaining(kind),
+        text: expect.stringMatching(
+          /^is usually for male patients aged \d+ to 80\. This patient is recorded as female aged 30\. To request it all the same, search for its whole name\.$/,
+        ),
+      })),
+    });
+    await press(woman, 'search', { q: 'semen' });
+    const html = await woman.page();
+    expect(html).toContain('No tests to choose for “semen”.');
+    expect(html).toContain('<strong>Semen analysis, fertility</strong> is usually for male patients');
+    expect((await matches(woman, 'swab')).notes).toEqual([]);
   });
 
   it('is not asked', async () => {
@@ -79,6 +98,23 @@ describe('what does not apply to a man', () => {
     expect(html).toContain(
       'Not added, because it does not apply to this patient: High vaginal swab culture.',
     );
+  });
+});
+
+describe('what is requested elsewhere', () => {
+  it('is explained, with scripts and without, and Enter adds nothing', async () => {
+    const launch = await open();
+    const text =
+      'is not requested here. If you suspect a pulmonary embolism, send the patient to hospital today.';
+    expect(await matches(launch, 'ctpa')).toEqual({
+      codes: [],
+      notes: [{ name: 'CT pulmonary angiogram', text }],
+    });
+    await press(launch, 'search', { q: 'ctpa' });
+    const html = await launch.page();
+    expect(html).toContain(`<strong>CT pulmonary angiogram</strong> ${text}`);
+    expect([shownIn(html), tickedIn(html)]).toEqual([[], []]);
+    expect(html).not.toMatch(/Press Enter to add/);
   });
 });
 

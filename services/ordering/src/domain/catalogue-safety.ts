@@ -1,5 +1,6 @@
 import { type AppliesTo, isFor } from './applies-to.ts';
-import type { Catalogue, Imaging, Orderable, Question } from './catalogue.ts';
+import type { Catalogue, Elsewhere, Imaging, Orderable, Question } from './catalogue.ts';
+import { isNamedBy } from './test-search.ts';
 
 type Topic = NonNullable<Question['topic']>;
 
@@ -40,12 +41,24 @@ export const isPregnancyPossible = ({ topic }: Pick<Question, 'topic'>, answer: 
  * Returns the faults of a valid catalogue that may harm a patient: examinations without clinical details or
  * without a question that they need, and questions that can contradict each other. Each is a line that names the test.
  */
-export function safetyFaults({ orderables, questions }: Catalogue): string[] {
+export function safetyFaults({ orderables, questions, elsewhere }: Catalogue): string[] {
   return [
     ...[...orderables.values()].flatMap(imagingFaults),
     ...[...questions.values()].flatMap(questionFaults),
     ...topicFaults([...questions.values()]),
+    ...elsewhereFaults(elsewhere, [...orderables.values()]),
   ];
+}
+
+/** The name of a test that is requested here must not send anyone elsewhere. */
+function elsewhereFaults(elsewhere: readonly Elsewhere[], tests: readonly Orderable[]): string[] {
+  return elsewhere.flatMap(({ name, synonyms = [] }) =>
+    [name, ...synonyms].flatMap((each) =>
+      tests
+        .filter((test) => isNamedBy(test, each))
+        .map(({ code }) => `elsewhere ${name} must not have the name ${each} of ${code}`),
+    ),
+  );
 }
 
 /** Two questions of one topic would be asked, and answered differently, in one request. */

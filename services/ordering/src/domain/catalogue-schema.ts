@@ -146,6 +146,17 @@ export const catalogueSchema = closedObject({
     { minItems: 1 },
   ),
   questions: Type.Optional(Type.Array(question)),
+  /** What practices look for, but request in another way: the search explains how, and Enter adds none. */
+  elsewhere: Type.Optional(
+    Type.Array(
+      closedObject({
+        name: text,
+        synonyms: Type.Optional(Type.Array(text)),
+        /** What to do instead, as a sentence. */
+        instead: Type.String({ minLength: 1, maxLength: 200 }),
+      }),
+    ),
+  ),
   orderSets: Type.Array(
     closedObject({
       id,

@@ -14,6 +14,9 @@ export type Group = Readonly<CatalogueFile['groups'][number]>;
 /** A question about an ordered test. */
 export type Question = Readonly<NonNullable<CatalogueFile['questions']>[number]>;
 
+/** What is requested in another way, and how. */
+export type Elsewhere = Readonly<NonNullable<CatalogueFile['elsewhere']>[number]>;
+
 /** A sample that a test needs, with its references resolved. */
 export type NeededSample = {
   readonly container: Container;
@@ -69,6 +72,7 @@ export type Catalogue = {
   readonly orderables: ReadonlyMap<string, Orderable>;
   readonly questions: ReadonlyMap<string, Question>;
   readonly orderSets: ReadonlyMap<string, OrderSet>;
+  readonly elsewhere: readonly Elsewhere[];
 };
 
 const compiled = compileSchema(catalogueSchema);
@@ -137,6 +141,7 @@ export function parseCatalogue(candidate: unknown): Catalogue {
     orderables: byCode,
     questions,
     orderSets: sets,
+    elsewhere: candidate.elsewhere ?? [],
   };
 }
 

@@ -1,6 +1,6 @@
 import { type Named, namedTests } from '../../public/named-tests.js';
 import { isFor, type PatientTraits } from './applies-to.ts';
-import type { Catalogue } from './catalogue.ts';
+import type { Catalogue, Elsewhere, Orderable } from './catalogue.ts';
 import { isNamedBy, type Meaning, type TestSearch } from './test-search.ts';
 
 type Offer = {
@@ -17,7 +17,14 @@ export type OfferedTests = {
   readonly codes: ReadonlySet<string>;
   /** What the query names: the tests that Enter adds are the first of `codes`. */
   readonly named: Named;
+  /** What the query finds that is requested in another way. */
+  readonly elsewhere: readonly Elsewhere[];
+  /** Tests that the query finds, but that do not apply to the patient, if it finds no others. */
+  readonly unusual: readonly Orderable[];
 };
+
+/** The tests that are explained in place of matches. */
+const maxUnusual = 3;
 
 /**
  * Returns the tests that a page offers for a patient: those that the query names, then those that apply to
@@ -26,9 +33,19 @@ export type OfferedTests = {
  */
 export function offeredTests({ catalogue, query, patient, search }: Offer): OfferedTests {
   const named = namedTests(query, search.names);
-  const found = search.find(query).flatMap((meaning) => codesFor(meaning, catalogue, patient));
+  const { entries: elsewhere, isWhole } = search.findElsewhere(query);
+  // Near misses beside the name of something else would be chosen in its place.
+  const meanings = isWhole ? [] : search.find(query);
+  const found = meanings.flatMap((meaning) => codesFor(meaning, catalogue, patient));
   // Where the query as a whole finds nothing, its known parts are better than an empty list.
-  return { codes: new Set([...named.codes, ...(found.length === 0 ? named.known : found)]), named };
+  const codes = new Set([...named.codes, ...(found.length === 0 ? named.known : found)]);
+  const unusual = codes.size === 0 ? meanings.flatMap((meaning) => meaning.codes) : [];
+  return {
+    codes,
+    named,
+    elsewhere,
+    unusual: unusual.slice(0, maxUnusual).flatMap((code) => catalogue.orderables.get(code) ?? []),
+  };
 }
 
 function codesFor({ codes, query }: Meaning, { orderables }: Offer['catalogue'], patient: PatientTraits) {

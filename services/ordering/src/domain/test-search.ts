@@ -1,5 +1,5 @@
 import { american, keysOfName, type NameIndex, wordsOf } from '../../public/named-tests.js';
-import { type Catalogue, isImaging, type Orderable } from './catalogue.ts';
+import { type Catalogue, type Elsewhere, isImaging, type Orderable } from './catalogue.ts';
 import {
   byGroup,
   byMiddle,
@@ -33,6 +33,14 @@ export type TestSearch = {
    * matches nothing; the whole catalogue for an empty query.
    */
   readonly find: (query: string) => readonly Meaning[];
+  /** Finds what is requested in another way. */
+  readonly findElsewhere: (query: string) => FoundElsewhere;
+};
+
+export type FoundElsewhere = {
+  readonly entries: readonly Elsewhere[];
+  /** The whole query is the name of an entry, so it means no test. */
+  readonly isWhole: boolean;
 };
 
 /** How a part of a query is searched: codes of tests, best first. */
@@ -49,14 +57,45 @@ const maxWordsOfTest = 5;
  * a good query does not return near misses.
  */
 export function createTestSearch(catalogue: Catalogue): TestSearch {
-  return { names: indexNames(catalogue), find: createFind(catalogue) };
+  return {
+    names: indexNames(catalogue),
+    find: createFind(catalogue),
+    findElsewhere: createFindElsewhere(catalogue),
+  };
+}
+
+/** The fewest letters that find an entry by the beginning of its name. */
+const minBeginning = 4;
+
+function createFindElsewhere({ elsewhere }: Catalogue): TestSearch['findElsewhere'] {
+  const entries = elsewhere.map((entry) => ({
+    entry,
+    keys: new Set([entry.name, ...(entry.synonyms ?? [])].flatMap(keysOfName)),
+  }));
+  return (query) => {
+    const words = wordsOf(query).slice(0, maxWords);
+    const whole = keysOfName(words.join(' '));
+    const parts = words.flatMap((_, from) =>
+      Array.from({ length: Math.min(maxWordsOfTest, words.length - from) }, (_each, more) =>
+        keysOfName(words.slice(from, from + more + 1).join(' ')),
+      ).flat(),
+    );
+    const isMeant = (keys: ReadonlySet<string>) =>
+      parts.some((part) => keys.has(part)) ||
+      whole.some((begun) => begun.length >= minBeginning && [...keys].some((key) => key.startsWith(begun)));
+    return {
+      entries: entries.filter(({ keys }) => isMeant(keys)).map(({ entry }) => entry),
+      isWhole: entries.some(({ keys }) => whole.some((key) => keys.has(key))),
+    };
+  };
 }
 
 /**
  * Returns the complete names of all tests: name, abbreviation, code and synonyms. A synonym of an examination
- * has no code, because Enter adds imaging by its own name, abbreviation or code alone.
+ * has no code, because Enter adds imaging by its own name, abbreviation or code alone; nor has what is
+ * requested in another way.
  */
-function indexNames({ orderables }: Catalogue): NameIndex {
+function indexNames({ orderables, elsewhere }: Catalogue): NameIndex {
   const names = [...orderables.values()].flatMap((test) => {
     const { code, location, synonyms } = test;
     const bySynonym = isImaging(test, location) ? '' : code;
@@ -65,7 +104,12 @@ function indexNames({ orderables }: Catalogue): NameIndex {
       ...synonyms.map((name) => ({ name, code: bySynonym })),
     ];
   });
-  const keyed = names.flatMap(({ name, code }) => keysOfName(name).map((key) => ({ key, code })));
+  const others = elsewhere.flatMap(({ name, synonyms = [] }) =>
+    [name, ...synonyms].map((each) => ({ name: each, code: '' })),
+  );
+  const keyed = [...names, ...others].flatMap(({ name, code }) =>
+    keysOfName(name).map((key) => ({ key, code })),
+  );
   const byKey = Map.groupBy(keyed, ({ key }) => key);
   return new Map([...byKey].map(([key, tests]) => [key, [...new Set(tests.map(({ code }) => code))]]));
 }

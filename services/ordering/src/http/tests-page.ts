@@ -13,6 +13,7 @@ import type { Draft } from '../domain/draft.ts';
 import { offeredTests } from '../domain/offered-tests.ts';
 import { maxSetNameLength } from '../domain/practice-choices.ts';
 import { faultyForm, notPracticeEditor } from '../errors.ts';
+import { describeNotOffered } from '../present/applies-to-text.ts';
 import { presentCatalogue } from '../present/catalogue-model.ts';
 import { presentChosen } from '../present/chosen-model.ts';
 import { presentOffer } from '../present/offer-model.ts';
@@ -123,7 +124,7 @@ export function postChosenPanel(dependencies: Dependencies): Handler<ChoosingVis
 }
 
 /**
- * Returns the codes of the tests that match a search, best first: `POST …/matches`. A POST, so that the
+ * Returns the codes of the tests that match a search, best first, and notes on what it finds besides: `POST …/matches`. A POST, so that the
  * search appears in no address.
  */
 export function postMatches(dependencies: Dependencies): Handler<ChoosingVisit> {
@@ -132,13 +133,10 @@ export function postMatches(dependencies: Dependencies): Handler<ChoosingVisit> 
     const { searchIn } = dependencies;
     const form = await readLaunchForm(visit);
     const query = (form.get('q') ?? '').slice(0, maxSearchLength);
-    const { codes } = offeredTests({
-      catalogue,
-      query,
-      patient: visit.patient,
-      search: searchIn(catalogue),
-    });
-    sendJson(visit.response, { codes: [...codes] });
+    const { patient } = visit;
+    const offered = offeredTests({ catalogue, query, patient, search: searchIn(catalogue) });
+    const notes = describeNotOffered(offered, patient);
+    sendJson(visit.response, { codes: [...offered.codes], notes });
   };
 }
 

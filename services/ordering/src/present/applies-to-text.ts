@@ -1,11 +1,26 @@
 import { describeAppliesTo, type PatientTraits } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
+import type { OfferedTests } from '../domain/offered-tests.ts';
 import { listed } from '../domain/panels.ts';
 
 /** Describes why a test is unusual for a patient: whom it is for, and what the record says. */
-export function describeUnusual({ name, appliesTo = {} }: Orderable, { gender, age }: PatientTraits): string {
+export const describeUnusual = (test: Orderable, patient: PatientTraits) =>
+  `${test.name} ${whyUnusual(test, patient)}`;
+
+function whyUnusual({ appliesTo = {} }: Orderable, { gender, age }: PatientTraits): string {
   const years = age === undefined ? '' : ` aged ${age}`;
-  return `${name} is usually for ${describeAppliesTo(appliesTo)}. This patient is recorded as ${gender}${years}.`;
+  return `is usually for ${describeAppliesTo(appliesTo)}. This patient is recorded as ${gender}${years}.`;
+}
+
+/** Explains what a search finds, but a user cannot simply choose: each note continues its name. */
+export function describeNotOffered({ elsewhere, unusual }: OfferedTests, patient: PatientTraits) {
+  return [
+    ...elsewhere.map(({ name, instead }) => ({ name, text: `is not requested here. ${instead}` })),
+    ...unusual.map((test) => ({
+      name: test.name,
+      text: `${whyUnusual(test, patient)} To request it all the same, search for its whole name.`,
+    })),
+  ];
 }
 
 /** Describes the tests of an order set that were not added, if there are any. */

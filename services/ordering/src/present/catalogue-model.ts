@@ -6,6 +6,7 @@ import { offeredTests } from '../domain/offered-tests.ts';
 import { coveredBy } from '../domain/panels.ts';
 import { type OwnChoices, orderSetOf } from '../domain/practice-choices.ts';
 import type { TestSearch } from '../domain/test-search.ts';
+import { describeNotOffered } from './applies-to-text.ts';
 
 type CataloguePage = {
   readonly draft: Draft;
@@ -44,14 +45,17 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
     .map((set) => setFor(set, patient))
     .filter((set) => set.tests.length > 0);
   const described = new Map(tests.map(({ code, shortName, isFor }) => [code, { name: shortName, isFor }]));
+  const notes = describeNotOffered(offered, patient);
   return {
     query: draft.search,
+    notes,
     names: writeNames(search.names),
     found: describeSearch({
       query: draft.search,
       count: offered.codes.size,
       total: tests.filter(({ usuallyFor }) => usuallyFor === undefined).length,
       named: offered.named,
+      isExplained: notes.length > 0,
       describe: (code) => described.get(code) ?? { name: code },
     }),
     orderSets,
