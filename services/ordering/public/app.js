@@ -48,7 +48,7 @@ function keepPanelInStep(form) {
   const panel = document.getElementById('chosen');
   const announcement = document.getElementById('announcement');
   const barCount = document.getElementById('bar-count');
-  const shortcuts = keepShortcutsInStep(document.getElementById('shortcuts'));
+  const shortcuts = keepShortcutsInStep(['shortcuts', 'most'].map((id) => document.getElementById(id)));
   let sending;
   let changes = 0;
   let warnings = warningsIn(panel);

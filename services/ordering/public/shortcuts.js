@@ -1,10 +1,18 @@
 // The chips above the catalogue: the tests that are one click away.
 
 /**
- * Makes the line of chips one stop of the Tab key, within which the arrow keys move (WAI-ARIA Authoring
+ * Makes each line of chips one stop of the Tab key, within which the arrow keys move (WAI-ARIA Authoring
  * Practices, toolbar). Returns functions that keep the chips in step with the server.
  */
-export function keepShortcutsInStep(place) {
+export function keepShortcutsInStep(places) {
+  const inSteps = places.map(keepInStep);
+  return {
+    press: (chosen) => inSteps.forEach(({ press }) => press(chosen)),
+    renew: (answer) => inSteps.forEach(({ renew }) => renew(answer)),
+  };
+}
+
+function keepInStep(place) {
   place.addEventListener('keydown', (event) => {
     const chips = chipsAround(event.target);
     const from = chips.indexOf(event.target);
@@ -28,7 +36,7 @@ export function keepShortcutsInStep(place) {
 
   /** Shows the shortcuts of an answer, if it has any. */
   function renew(answer) {
-    const template = answer.querySelector('template[data-shortcuts]');
+    const template = answer.querySelector(`template[data-shortcuts="${place.id}"]`);
     if (!template) return;
     place.replaceChildren(template.content);
     template.remove();

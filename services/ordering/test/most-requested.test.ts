@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readCatalogue } from '../src/catalogue-file.ts';
+import { createCatalogues } from '../src/domain/catalogues.ts';
 import { openChange, submitChange } from './changes.ts';
 import {
   type Application,
@@ -13,7 +16,8 @@ import {
 
 let application: Application;
 beforeAll(async () => {
-  application = await startOrdering();
+  const catalogue = { ...readCatalogue(), common: [] };
+  application = await startOrdering(openTestStorage, createCatalogues([catalogue]));
 });
 afterAll(() => application.stop());
 
@@ -95,6 +99,28 @@ describe('the tests that a practice requests most', () => {
     const launch = await application.openLaunch(contextOf());
     await press(launch, 'favourite:BUE');
     expect(await mostRequested()).toEqual(['HFBC']);
+  });
+
+  it('come first in a panel above the groups, before the common ones of the catalogue up to sixteen', async () => {
+    const catalogue = readCatalogue();
+    const common = catalogue.common.map(({ code }) => code);
+    const shipped = await startOrdering(openTestStorage, createCatalogues([catalogue]));
+    try {
+      for (const _time of [1, 2]) {
+        await anOrder(shipped, ['KSPU', 'BMG', 'HFBC'], contextOf());
+        shipped.clock.advance({ seconds: 3_600 });
+      }
+      const html = await (await shipped.openLaunch(contextOf())).page();
+      expect(chipsIn(html, 'most-requested')).toEqual(
+        [...new Set(['BMG', 'HFBC', 'KSPU', ...common.filter((code) => code !== 'MPSA')])].slice(0, 16),
+      );
+      const places = ['id="search"', 'data-chips="most-requested"', 'id="group-haematology"'];
+      const at = places.map((place) => html.indexOf(place));
+      expect(at).toEqual(at.toSorted((one, other) => one - other));
+      expect(html.match(/data-chip="HFBC"/g)).toHaveLength(1);
+    } finally {
+      await shipped.stop();
+    }
   });
 
   it('never are those of another practice', async () => {

@@ -67,6 +67,22 @@ describe('the commonest order, full blood count and U&E', () => {
     await close();
   });
 
+  it('takes at most 4 clicks by the panel of the most requested tests, without scripts as well', async () => {
+    for (const hasScript of [true, false]) {
+      const { launch, page, close } = await open(await newOrder(), { hasScript });
+      for (const code of ['HFBC', 'BUE']) {
+        await page.locator(`#most [data-chip="${code}"]`).click();
+        await page.locator(`#most [data-chip="${code}"][aria-pressed="true"]`).waitFor();
+      }
+      await page.locator('button[value="review"]:visible').first().click();
+      await isReviewed(page);
+      await page.getByRole('button', { name: 'Submit request' }).click();
+      await isSubmitted(page);
+      expect(await orderedTests(launch)).toEqual(commonest);
+      await close();
+    }
+  });
+
   it('takes at most 4 clicks, without scripts as well', async () => {
     for (const hasScript of [true, false]) {
       const { launch, page, close } = await open(await newOrder(), { hasScript });
@@ -145,7 +161,7 @@ const isInSight = (element: Locator) =>
   });
 
 describe('without scrolling', () => {
-  it('the first test of the catalogue is in sight at 1280 × 720, below a full line of chips', async () => {
+  it('the most requested tests and the links to the groups are in sight at 1280 × 720, below a full line of chips', async () => {
     const launch = await newOrder();
     const context = aLaunchContext({ request: { patient: launch.context.request.patient } });
     await anOrder(desk.application, ['HFBC', 'BUE', 'BLFT', 'HFER', 'SVITD'], context);
@@ -154,11 +170,13 @@ describe('without scrolling', () => {
     }
     for (const hasScript of [true, false]) {
       const { page, close } = await open(launch, { hasScript });
-      expect(await page.locator('[data-chip]').count()).toBe(12);
+      expect(await page.locator('#shortcuts [data-chip]').count()).toBe(12);
       expect(await page.getByText('Same as last time').count()).toBe(1);
-      const first = page.locator('[data-test]').filter({ visible: true }).first().locator('label');
+      const first = page.locator('.app-groups a').first();
       expect(await page.evaluate('scrollY')).toBe(0);
-      expect(await isInSight(first)).toBe(true);
+      for (const each of [...(await page.locator('#most [data-chip]').all()), first]) {
+        expect(await isInSight(each)).toBe(true);
+      }
       await close();
     }
   });

@@ -146,6 +146,8 @@ export const catalogueSchema = closedObject({
     { minItems: 1 },
   ),
   questions: Type.Optional(Type.Array(question)),
+  /** The tests that most practices request most, until a practice has requested its own. */
+  common: Type.Optional(Type.Array(code)),
   /** What practices look for, but request in another way: the search explains how, and Enter adds none. */
   elsewhere: Type.Optional(
     Type.Array(

@@ -72,6 +72,8 @@ export type Catalogue = {
   readonly orderables: ReadonlyMap<string, Orderable>;
   readonly questions: ReadonlyMap<string, Question>;
   readonly orderSets: ReadonlyMap<string, OrderSet>;
+  /** The tests that most practices request most, most requested first. */
+  readonly common: readonly Orderable[];
   readonly elsewhere: readonly Elsewhere[];
 };
 
@@ -85,7 +87,7 @@ const compiled = compileSchema(catalogueSchema);
 export function parseCatalogue(candidate: unknown): Catalogue {
   if (!compiled.is(candidate)) throw catalogueError(compiled.faultsOf(candidate).map(lineOf));
   const faults: FileFault[] = [];
-  const { unique, lookUp } = referencesWith(faults);
+  const { unique, lookUp, lookUpAll } = referencesWith(faults);
 
   const { id: catalogueId, performers = [] } = candidate;
   const locations = unique(candidate.locations, 'locations', (entry) => entry.id);
@@ -125,11 +127,9 @@ export function parseCatalogue(candidate: unknown): Catalogue {
   });
   const byCode = unique(orderables, 'orderables', (entry) => entry.code);
   const orderSets = candidate.orderSets.map(
-    (set, index): OrderSet => ({
-      ...set,
-      tests: set.tests.flatMap((test, at) => lookUp(byCode, test, `orderSets[${index}].tests[${at}]`) ?? []),
-    }),
+    (set, index): OrderSet => ({ ...set, tests: lookUpAll(byCode, set.tests, `orderSets[${index}].tests`) }),
   );
+  const common = lookUpAll(byCode, candidate.common, 'common');
   const sets = unique(orderSets, 'orderSets', (entry) => entry.id);
   if (faults.length > 0) throw catalogueError(faults.map(lineOf));
   return {
@@ -141,6 +141,7 @@ export function parseCatalogue(candidate: unknown): Catalogue {
     orderables: byCode,
     questions,
     orderSets: sets,
+    common,
     elsewhere: candidate.elsewhere ?? [],
   };
 }
@@ -151,14 +152,17 @@ export const isImaging = ({ imaging }: Pick<Orderable, 'imaging'>, { category }:
 
 /** Creates what reads keys and references of a catalogue, and adds their faults. */
 function referencesWith(faults: FileFault[]) {
+  const lookUp = <T>(entries: ReadonlyMap<string, T>, key: string, path: string) => {
+    const found = entries.get(key);
+    if (found === undefined) faults.push({ path, message: 'must be the id of an entry in this catalogue' });
+    return found;
+  };
   return {
     unique: <T>(list: readonly T[], path: string, keyOf: (entry: T) => string) =>
       uniqueBy({ list, path, keyOf, faults }),
-    lookUp: <T>(entries: ReadonlyMap<string, T>, key: string, path: string) => {
-      const found = entries.get(key);
-      if (found === undefined) faults.push({ path, message: 'must be the id of an entry in this catalogue' });
-      return found;
-    },
+    lookUp,
+    lookUpAll: <T>(entries: ReadonlyMap<string, T>, keys: readonly string[] | undefined, path: string) =>
+      (keys ?? []).flatMap((key, at) => lookUp(entries, key, `${path}[${at}]`) ?? []),
   };
 }
 

@@ -26,6 +26,7 @@ const noCatalogue: Catalogue = {
   orderables: new Map(),
   questions: new Map(),
   orderSets: new Map(),
+  common: [],
   elsewhere: [],
 };
 

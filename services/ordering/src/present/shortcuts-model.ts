@@ -30,14 +30,18 @@ export type ShortcutsBasis = {
   readonly timeZone: string;
 };
 
+/** The tests of the panel. */
+const maxMostRequested = 16;
+
 /**
- * Presents the tests that are one click away: the favourites of the user and of the practice, and the tests
- * that it requests most. Each test is there once, and only if the catalogue has it and it applies to the
- * patient.
+ * Presents the tests that are one click away: the favourites of the user and of the practice, and a panel of
+ * the tests that it requests most, with the common ones of the catalogue up to a number. Each test is there
+ * once, and only if the catalogue has it and it applies to the patient.
  */
 export function presentShortcuts(basis: ShortcutsBasis) {
   const again = presentAgain(basis);
-  const { draft, catalogue, own, mostRequested, patient } = basis;
+  const { draft, catalogue, own, patient } = basis;
+  const mostRequested = [...basis.mostRequested, ...catalogue.common.map(({ code }) => code)];
   const chosen = new Set(chosenTests(draft, catalogue).map(({ code }) => code));
   const shown = new Set<string>();
   const chips = (['yours', 'practice', 'most-requested'] as const).flatMap((id) => {
@@ -47,12 +51,21 @@ export function presentShortcuts(basis: ShortcutsBasis) {
       .filter((test) => isFor(test, patient) && !shown.has(test.code) && shown.add(test.code))
       .map((test) => ({ id, test: { ...test, isChosen: chosen.has(test.code) } }));
   });
-  const lengths = chips.map(({ id, test }, at) => {
-    const label = chips[at - 1]?.id === id ? 0 : labels[id].length;
+  const favourites = chips.filter(({ id }) => id !== 'most-requested');
+  const lengths = favourites.map(({ id, test }, at) => {
+    const label = favourites[at - 1]?.id === id ? 0 : labels[id].length;
     return label + shortName(test).length + chipBorder;
   });
   const onLine = countFitting(lengths, lineLength - (again?.text.length ?? 0));
-  return { again, line: grouped(chips.slice(0, onLine)), more: grouped(chips.slice(onLine)) };
+  return {
+    again,
+    line: grouped(favourites.slice(0, onLine)),
+    more: grouped(favourites.slice(onLine)),
+    most: chips
+      .filter(({ id }) => id === 'most-requested')
+      .slice(0, maxMostRequested)
+      .map(({ test }) => test),
+  };
 }
 
 /** Presents the earlier request whose tests can be chosen again, if there are any. */
@@ -104,7 +117,7 @@ export function describeAgain(
   ];
 }
 
-const labels = { yours: 'Yours', practice: 'Practice', 'most-requested': 'Most requested here' } as const;
+const labels = { yours: 'Yours', practice: 'Practice', 'most-requested': 'Most requested' } as const;
 
 type Chip<Test> = { readonly id: keyof typeof labels; readonly test: Test };
 
