@@ -42,7 +42,7 @@ export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
     const faults = review && 'faults' in review ? review.faults : [];
     const after = draft.notice?.rebasedFrom;
     show(visit, 'review.njk', {
-      ...(changed === undefined ? {} : { about: changed }),
+      ...(changed === undefined ? { isNewRequest: true } : { about: changed }),
       ...presentReview({
         draft,
         selection,

@@ -3,6 +3,7 @@ import { queryOf } from '@clinical-launch/http/request-target';
 import { setCookie } from '@clinical-launch/pages/cookies';
 import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/pages/launch-session';
 import { pageNotFound } from '../errors.ts';
+import { describeMoment } from '../present/request-caption.ts';
 import { presentResult } from '../present/result-model.ts';
 import { findResult } from '../work/find-requests.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -17,7 +18,7 @@ import type { Visit } from './visit.ts';
  */
 export function showOrder(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
-    const { catalogues, show, isSecure } = dependencies;
+    const { catalogues, show, isSecure, clock, timeZone } = dependencies;
     const { request, context, rule, home } = visit;
     const result = await findResult(dependencies, context, textParameter(visit, 'guid'));
     if (result === undefined) throw pageNotFound();
@@ -30,6 +31,7 @@ export function showOrder(dependencies: Dependencies): Handler<Visit> {
     };
     show(visit, 'submitted.njk', {
       about: order,
+      requestedAt: describeMoment(order.createdAt, { now: clock.now(), timeZone }),
       papers,
       ...presentResult({
         order,

@@ -5,6 +5,7 @@ import type { Pages } from '@clinical-launch/pages/templates';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { TestRequest } from '../domain/test-request.ts';
 import { presentPageBanner } from '../present/patient-banner.ts';
+import { captionOf } from '../present/request-caption.ts';
 import { presentSession } from '../present/session-model.ts';
 import type { Visit } from './visit.ts';
 
@@ -12,6 +13,8 @@ import type { Visit } from './visit.ts';
 export type PageModel = {
   /** The request of the page; the page shows its patient. */
   readonly about?: TestRequest;
+  /** The page is about a request that was not submitted yet. */
+  readonly isNewRequest?: true;
   readonly [name: string]: unknown;
 };
 
@@ -31,7 +34,12 @@ export function createShow({ pages, clock, timeZone }: ShowDependencies): Show {
       { now, timeZone },
     );
     const banner = presentPageBanner(context.request, { rule, about: model.about, today });
-    const page = pages.render(template, { ...model, banner, session, home, base, launchId });
+    const { about, isNewRequest } = model;
+    const caption =
+      about === undefined
+        ? isNewRequest && 'New request, not submitted'
+        : captionOf(about, { now, timeZone });
+    const page = pages.render(template, { caption, ...model, banner, session, home, base, launchId });
     sendText(response, 'text/html', page);
   };
 }

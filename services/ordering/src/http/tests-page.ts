@@ -38,7 +38,7 @@ export function showChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
     const own = await readOwnChoices(dependencies, visit);
     const offer = await findOffer(dependencies, visit, draft);
     show(visit, 'choose.njk', {
-      ...(changed === undefined ? {} : { about: changed }),
+      ...(changed === undefined ? { isNewRequest: true } : { about: changed }),
       ...presentCatalogue({ draft, catalogue, own, patient, search: searchIn(catalogue) }),
       shortcuts: presentShortcuts({
         ...visit,

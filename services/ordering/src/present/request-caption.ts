@@ -1,0 +1,32 @@
+import { localDay, localTime } from '@clinical-launch/contracts/time';
+import { writtenClock, writtenDate } from '@clinical-launch/contracts/written-time';
+import { daysBetween } from '../domain/days.ts';
+import { isLive } from '../domain/lifecycle.ts';
+import { listed } from '../domain/panels.ts';
+import type { TestRequest } from '../domain/test-request.ts';
+
+type Moment = { readonly now: number; readonly timeZone: string };
+
+/**
+ * Names a request in the caption of its pages, as a patient may have several:
+ * `NCP-000003 · requested today at 9:55am · waiting for samples`.
+ */
+export const captionOf = (request: TestRequest, moment: Moment) =>
+  [
+    listed(request.batches.map(({ orderReference }) => orderReference)),
+    `requested ${describeMoment(request.createdAt, moment)}`,
+    stateOf(request),
+  ].join(' · ');
+
+function stateOf({ status, batches }: TestRequest): string {
+  if (!batches.some(({ tests }) => tests.some(isLive))) return 'all tests removed';
+  return status === 'Complete' ? 'submitted to the laboratory' : 'waiting for samples';
+}
+
+/** Describes an ISO 8601 instant as seen now: `today at 9:55am`, `on 2 March 2026 at 9:55am`. */
+export function describeMoment(isoTime: string, { now, timeZone }: Moment): string {
+  const [day = '', time = ''] = localTime(Date.parse(isoTime), timeZone).split('T');
+  const names = ['today', 'yesterday'];
+  const name = names[daysBetween(day, localDay(now, timeZone))] ?? `on ${writtenDate(day)}`;
+  return `${name} at ${writtenClock(time.slice(0, 5))}`;
+}

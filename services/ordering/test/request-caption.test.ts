@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openChange } from './changes.ts';
+import {
+  type Application,
+  aLaunchContext,
+  anOrder,
+  aPatient,
+  openAction,
+  press,
+  startOrdering,
+} from './launches.ts';
+
+let application: Application;
+beforeAll(async () => {
+  application = await startOrdering();
+});
+afterAll(() => application.stop());
+
+const captionIn = (html: string) => /nhsuk-caption-m app-caption">([^<]*)</.exec(html)?.[1];
+const referenceOf = (html: string) => /<strong class="app-nowrap">(NCP-\d+)</.exec(html)?.[1] ?? 'none';
+
+const order = () => anOrder(application, ['HFBC'], aLaunchContext({ request: { patient: aPatient() } }));
+
+describe('the caption of a page', () => {
+  it('says that a request is new, while its tests are chosen and reviewed', async () => {
+    const launch = await application.openLaunch();
+    await press(launch, 'update', { tick: ['HFBC'] });
+    for (const path of ['', 'review']) {
+      expect(captionIn(await launch.page(path))).toBe('New request, not submitted');
+    }
+  });
+
+  it('names the request on every page of it, and the page after it was submitted does too', async () => {
+    const ordered = await order();
+    const orderer = await openAction(application, 'PatientReport', ordered);
+    const form = await orderer.page(`requests/${ordered.guid}/form`);
+    const reference = /NCP-\d+/.exec(form)?.[0] ?? 'none';
+    const caption = `${reference} · requested today at 9:30am · waiting for samples`;
+    const change = await openChange(application, ordered);
+    const samples = await openAction(application, 'PatientSampleQueue', ordered);
+    const { guid } = ordered;
+    const pages = [
+      form,
+      await orderer.page(`requests/${guid}`),
+      await orderer.page(`requests/${guid}/labels`),
+      await samples.page(`requests/${guid}/samples`),
+      await change.page(change.at),
+      await change.page(`${change.at}review`),
+    ];
+    expect(pages.map(captionIn)).toEqual(pages.map(() => caption));
+    for (const html of pages) expect(/<title>[^<]*/.exec(html)?.[0]).not.toContain(reference);
+  });
+
+  it.each([
+    [1, 'yesterday at 9:30am'],
+    [2, 'on 2 March 2026 at 9:30am'],
+  ])('counts days as the practice does: %i days later it says %s', async (days, said) => {
+    const app = await startOrdering();
+    try {
+      const ordered = await anOrder(app, ['HFBC']);
+      app.clock.advance({ seconds: days * 86_400 });
+      const html = await (await openAction(app, 'PatientReport', ordered)).page(`requests/${ordered.guid}`);
+      expect(captionIn(html)).toContain(` · requested ${said} · `);
+    } finally {
+      await app.stop();
+    }
+  });
+
+  it('is part of the confirmation after a submission', async () => {
+    const launch = await application.openLaunch(aLaunchContext({ request: { patient: aPatient() } }));
+    await press(launch, 'review', { tick: ['HFBC'] });
+    const review = await launch.page('review');
+    const [, version = ''] = /name="version" value="([^"]*)"/.exec(review) ?? [];
+    const { headers } = await launch.post('review', [
+      ['version', version],
+      ['action', 'submit'],
+    ]);
+    const html = await launch.page(`orders/${headers.get('location')?.split('/').at(-1)}`);
+    expect(referenceOf(html)).toMatch(/^NCP-\d{6}$/);
+    expect(html).toContain('1 sample still to be collected · requested today at 9:30am');
+  });
+
+  it('is absent from a list, which has several', async () => {
+    const list = await openAction(application, 'PatientReportList', await order());
+    const html = await list.page('requests');
+    expect(html).toContain('nhsuk-table');
+    expect(captionIn(html)).toBeUndefined();
+  });
+});
