@@ -2,6 +2,7 @@
 // updates the panel of the chosen tests after each tick. The chosen tests are always those of the server's
 // last answer.
 import { guardSubmissions, sendWhenConnected } from './connection.js';
+import { countMissingAnswers } from './missing-answers.js';
 import { initAll } from './nhsuk/nhsuk-frontend.js';
 import { saveWhileTyping } from './save-review.js';
 import { continueByKey, searchTests } from './search-tests.js';
@@ -23,6 +24,9 @@ if (form) {
 
 const saveStatus = document.getElementById('saved');
 if (saveStatus) saveWhileTyping(saveStatus.closest('form'), saveStatus);
+
+const missingLink = document.getElementById('missing');
+if (missingLink) countMissingAnswers(missingLink.closest('form'), missingLink);
 
 const notepad = document.querySelector('iframe[name="Notepad"]');
 if (notepad) offerDocument(notepad);

@@ -51,6 +51,32 @@ describe('the questions of the laboratory', () => {
     expect(html).toContain('Needed for: Thrombophilia screen');
   });
 
+  it('are counted while they are missing: the button says the number and leads to the first', async () => {
+    const missingIn = (html: string) =>
+      /<a class="nhsuk-button app-missing" href="([^"]*)"[^>]*>(.*?)<\/a>/.exec(html)?.slice(1);
+    const launch = await review(['CINR', 'KMSU', 'XKNE'], aYoungPatient());
+    const html = await launch.page('review');
+    const [href, text = ''] = missingIn(html) ?? [];
+    expect([href, text.replace(/<[^>]*>/g, '')]).toEqual([
+      '#answer-anticoagulant',
+      '4 answers needed: go to the first',
+    ]);
+    expect(html).toContain('id="answer-anticoagulant"');
+    expect(faultsIn(html)).toEqual([]);
+    // Required questions come before optional ones.
+    const asked = [...html.matchAll(/Asked for: ([^<]*?)\s*</g)].map(([, tests]) => tests);
+    expect(asked).toEqual(['INR', 'MSU, Knee X-ray', 'Knee X-ray', 'MSU']);
+    await launch.post('review', [
+      ['answer:anticoagulant', 'None'],
+      ['answer:pregnancy', 'No'],
+      ['answer:side:XKNE', 'Left'],
+      ['action', 'back'],
+    ]);
+    const [last, one = ''] = missingIn(await launch.page('review')) ?? [];
+    expect([last, one.replace(/<[^>]*>/g, '')]).toEqual(['#details', '1 answer needed: go to the first']);
+    expect(missingIn(await (await review(['HFBC'])).page('review'))).toBeUndefined();
+  });
+
   it('stop the order with every fault at once, keep what was typed, and let it go when they are answered', async () => {
     const launch = await review(['CINR', 'UABD', 'EPROG', 'KFAE'], aYoungPatient());
     const typed: Fields = [

@@ -20,7 +20,7 @@ describe('sex and age', () => {
     const swab = page.locator('[data-test="VHVS"]');
     expect(await swab.isVisible()).toBe(false);
     await page.locator('#search').fill('vaginal');
-    await page.getByText('No tests match “vaginal”').waitFor();
+    await page.getByText('No tests to choose for “vaginal”').waitFor();
     await page.locator('#search').fill('hvs');
     await swab.waitFor();
     await page.locator('#test-VHVS').check();
@@ -99,6 +99,16 @@ describe('imaging', () => {
     await page.locator('#test-XKNE').check();
     await page.locator('#chosen').getByText('Knee X-ray').first().waitFor();
     await reviewOrder(page);
+    // Nothing has to be scrolled to see what is asked, for what, and how much.
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const missing = page.getByRole('link', { name: '3 answers needed' });
+    const tests = page.locator('.app-reviewed__tests').getByText('Knee X-ray');
+    for (const part of [missing, tests, page.locator('#answer-side-XKNE')]) {
+      const box = await part.boundingBox();
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(800);
+    }
+    await missing.click();
+    expect(await page.locator('#answer-side-XKNE').evaluate((node) => node.matches(':focus'))).toBe(true);
     await submitOrder(page);
     await page.getByText('There is a problem').waitFor();
     expect(await page.locator('.nhsuk-error-summary__list li').allInnerTexts()).toEqual([
@@ -114,7 +124,9 @@ describe('imaging', () => {
     await advice.waitFor();
     await pregnancy.getByLabel('No', { exact: true }).check();
     await advice.waitFor({ state: 'hidden' });
-    await page.locator('#details').fill('Locking after a fall');
+    await page.getByRole('link', { name: '1 answer needed' }).click();
+    await page.keyboard.type('Locking after a fall');
+    await page.locator('#missing').waitFor({ state: 'hidden' });
     await submitOrder(page);
     await isSubmitted(page);
     const [row] = await rowsOf(desk.application, launch);

@@ -20,7 +20,7 @@ export type AskedQuestion = {
 /** The maximum length of an answer, and of a reason for a repeat. */
 export const maxAnswerLength = 200;
 
-/** Returns the questions of these tests about a patient, in order. */
+/** Returns the questions of these tests about a patient: the required ones first, each in order. */
 export function askedBy(tests: readonly Orderable[], patient: PatientTraits): AskedQuestion[] {
   const asked = new Map<string, AskedQuestion>();
   for (const test of tests) {
@@ -38,7 +38,7 @@ export function askedBy(tests: readonly Orderable[], patient: PatientTraits): As
       });
     }
   }
-  return [...asked.values()];
+  return [...asked.values()].toSorted((one, other) => Number(other.isRequired) - Number(one.isRequired));
 }
 
 /** Returns the key of an answer: the id of its question, with the test if it is asked for each. */

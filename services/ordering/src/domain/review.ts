@@ -64,6 +64,8 @@ export function decideReview(basis: ReviewBasis): ReviewOutcome {
   return { decision: { details, ...given, ...collection } };
 }
 
+const testsField = 'tests';
+
 /** A change must change something: a test, or the details for the laboratory. */
 function unchangedFaults(
   { draft: { base }, added, removed }: ReviewBasis,
@@ -78,8 +80,17 @@ function unchangedFaults(
     answers.length !== Object.keys(base.answers).length;
   return isChanged
     ? []
-    : [{ field: 'tests', message: 'Nothing has been changed yet. Add or remove a test, or close this page' }];
+    : [
+        {
+          field: testsField,
+          message: 'Nothing has been changed yet. Add or remove a test, or close this page',
+        },
+      ];
 }
+
+/** Returns the ids of the fields with an error, in the order of the page: not that nothing was changed yet. */
+export const missingFields = (faults: readonly ReviewFault[]) =>
+  faults.map(({ field }) => field).filter((field) => field !== testsField);
 
 type Read<Kept> = { readonly kept: Kept; readonly faults: readonly ReviewFault[] };
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { redirect, sendStatus } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
-import { decideReview } from '../domain/review.ts';
+import { decideReview, missingFields } from '../domain/review.ts';
 import type { ReviewForm } from '../domain/review-entry.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { requestComplete, requestNotFound } from '../errors.ts';
@@ -38,8 +38,9 @@ export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
     }
     const flags = queryOf(visit.request);
     const judged = { draft, ...selection, patient, repeats, now, timeZone };
-    const review = flags.has('check') && decideReview(judged);
-    const faults = review && 'faults' in review ? review.faults : [];
+    const review = decideReview(judged);
+    const open = 'faults' in review ? review.faults : [];
+    const faults = flags.has('check') ? open : [];
     const after = draft.notice?.rebasedFrom;
     show(visit, 'review.njk', {
       ...(changed === undefined ? { isNewRequest: true } : { about: changed }),
@@ -53,6 +54,7 @@ export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
         now,
         timeZone,
         faults,
+        missing: missingFields(open),
         author: context.request.author.name,
         // Who changed the request since this change began.
         changedBy:

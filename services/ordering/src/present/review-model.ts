@@ -19,6 +19,8 @@ type Step = { readonly author: { readonly name: PersonName }; readonly at: strin
 
 type Review = Chosen & {
   readonly faults: readonly ReviewFault[];
+  /** The ids of the fields without which the request is not submitted. */
+  readonly missing: readonly string[];
   /** Who takes the samples, unless another person is named. */
   readonly author: PersonName;
   /** Who changed the request since this change began. */
@@ -30,7 +32,7 @@ type Review = Chosen & {
 
 /** Presents the review: the tests, the samples and all questions, with the typed fields and their errors. */
 export function presentReview(review: Review) {
-  const { draft, faults, patient, changed, changedBy, write } = review;
+  const { draft, faults, missing, patient, changed, changedBy, write } = review;
   const presented = presentChosen(review);
   const { chosen, batches, added } = presented;
   return {
@@ -38,6 +40,7 @@ export function presentReview(review: Review) {
     draft,
     restoredFrom: draft.restoredFrom && write(draft.restoredFrom),
     faults,
+    missing,
     errors: Object.fromEntries(faults.map(({ field, message }) => [field, message])),
     stays: batches.map((batch) => ({
       ...batch,
