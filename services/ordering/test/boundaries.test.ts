@@ -98,13 +98,13 @@ describe('two patients with one number', () => {
     const opened = { ...patient, birthDate: '1958-03-01', identifiers: twin.identifiers };
     const launch = await openAs('PatientRequestList', { patient: opened });
     expect(await launch.page('requests')).toContain(
-      'For <bdi>Whitfield, Martha</bdi>, born 28 February 1958',
+      'For <bdi>WHITFIELD, Martha</bdi>, born 28 February 1958',
     );
     for (const page of ['', '/samples', '/labels']) {
       const html = await launch.page(`requests/${order.guid}${page}`);
-      expect(/app-patient__name"><bdi>([^<]*)/.exec(html)?.[1]).toBe('Whitfield, Martha');
+      expect(/app-patient__name"><bdi>([^<]*)/.exec(html)?.[1]).toBe('WHITFIELD, Martha');
       expect(html).toMatch(
-        /Check the patient\.[^]*made for <bdi>Whitfield, Martha<[^]*record that is open in your practice system is for <bdi>Whitfield, Margaret Anne \(Mrs\)<[^]*born 1 March 1958/,
+        /Check the patient\.[^]*made for <bdi>WHITFIELD, Martha<[^]*record that is open in your practice system is for <bdi>WHITFIELD, Margaret Anne \(Mrs\)<[^]*born 1 March 1958/,
       );
     }
     const same = await openAs('PatientRequestList', { patient: twin });
@@ -120,7 +120,7 @@ describe('a launch for a practice', () => {
     const list = await launch.page('requests');
     expect(list).not.toContain('app-patient__name');
     const report = await launch.page(`requests/${order.guid}`);
-    expect(/app-patient__name"><bdi>([^<]*)/.exec(report)?.[1]).toBe('Pickering, George');
+    expect(/app-patient__name"><bdi>([^<]*)/.exec(report)?.[1]).toBe('PICKERING, George');
   });
 });
 

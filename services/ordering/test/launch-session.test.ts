@@ -283,7 +283,7 @@ describe('what a patient record can hold', () => {
     );
     for (const html of [choosing, review, result]) {
       expect(html).toContain(
-        'Ó Súilleabháin-D&#39;Ângelo &amp; &lt;Sons&gt;, Zoë “Zee” محمد 𠮷野 (Prof. Dr)',
+        'Ó SÚILLEABHÁIN-D&#39;ÂNGELO &amp; &lt;SONS&gt;, Zoë “Zee” محمد 𠮷野 (Prof. Dr)',
       );
       expect(html).toContain(
         ']]&gt; &lt;/textarea&gt; &amp;amp; &quot;The Barn&quot;, {{ 7 * 7 }}, LL55 4TF',

@@ -9,7 +9,7 @@ const today = '2026-03-02';
 describe('the patient banner', () => {
   it('names the patient as surname, given names (title), with date of birth, age, gender and NHS number', () => {
     expect(presentBanner(request, today)).toEqual({
-      name: 'Whitfield, Margaret Anne (Mrs)',
+      name: 'WHITFIELD, Margaret Anne (Mrs)',
       born: '28 February 1958',
       age: '68 years',
       gender: 'Female',

@@ -61,7 +61,7 @@ describe('the request form', () => {
     expect(barcodesOf(html).map((text) => text?.slice(0, 3))).toEqual(['NCP', 'SVI']);
     for (const [index, sheet] of [pathology, imaging].entries()) {
       for (const said of [
-        'Whitfield, Margaret Anne (Mrs)',
+        'WHITFIELD, Margaret Anne (Mrs)',
         'Born 28 February 1958',
         'NHS number 943 476 5919',
         '14 Quayside, Whitby, YO22 4EB',

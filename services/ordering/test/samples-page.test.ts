@@ -62,7 +62,7 @@ describe('the page of the samples', () => {
         'Left arm only &lt;please&gt;',
         '4 of 4 samples are still to be collected',
         'you cannot change it',
-        'Whitfield, Margaret Anne (Mrs)',
+        'WHITFIELD, Margaret Anne (Mrs)',
         ...batches.map(({ orderReference }) => orderReference),
       ]) {
         expect(html).toContain(text);
@@ -220,7 +220,7 @@ describe('the result page after samples', () => {
     await record({ ...launch, guid: second.guid }, taken('S1'));
     const html = await launch.page(`orders/${first.guid}`);
     expect(html).toMatch(
-      new RegExp(`href="${launch.home}orders/${second.guid}"><bdi>Pickering, George</bdi>, NCP-\\d+</a>`),
+      new RegExp(`href="${launch.home}orders/${second.guid}"><bdi>PICKERING, George</bdi>, NCP-\\d+</a>`),
     );
     expect(html).not.toContain(`href="${launch.home}orders/${first.guid}"`);
   });

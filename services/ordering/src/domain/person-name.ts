@@ -6,6 +6,12 @@ export function fullName({ family, given, title }: PersonName): string {
   return title === undefined ? name : `${name} (${title})`;
 }
 
+/** Returns a surname in capitals, as the patient banner of the NHS Common User Interface has it. */
+export const inCapitals = (family: string) => family.toLocaleUpperCase('en-GB');
+
+/** Returns the name of a patient as pages and papers show it: `SURNAME, Given (Title)`. */
+export const patientName = (name: PersonName) => fullName({ ...name, family: inCapitals(name.family) });
+
 /** Returns `Dr T Bairstow`. */
 export const shortName = ({ title = '', family, given }: PersonName) =>
   [title, given.map((name) => name.replace(/^(.).*$/su, '$1')).join(''), family].filter(Boolean).join(' ');

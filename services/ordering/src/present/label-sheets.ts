@@ -3,6 +3,7 @@ import { type WriteTime, writtenDate } from '@clinical-launch/contracts/written-
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import type { LabelStock } from '../domain/label-stocks.ts';
+import { inCapitals } from '../domain/person-name.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { createBarcode } from './barcode.ts';
 import { presentIdentifiers } from './patient-banner.ts';
@@ -60,7 +61,7 @@ function presentPatient({ name, birthDate, gender, identifiers }: LaunchPatient)
  * so that it fits completely (OLTR: HumanName, 70 and 35).
  */
 function labelName({ family, given }: PersonName) {
-  const surname = family.toUpperCase();
+  const surname = inCapitals(family);
   const givenNames = given.join(' ');
   const length = surname.length + givenNames.length;
   return { surname, givenNames, size: length <= 24 ? 'large' : length <= 44 ? 'medium' : 'small' };

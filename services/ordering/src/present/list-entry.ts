@@ -1,7 +1,8 @@
+import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import { shortened, type WriteTime, writtenDate } from '@clinical-launch/contracts/written-time';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { isLive, liveSamples } from '../domain/lifecycle.ts';
-import { fullName, shortName } from '../domain/person-name.ts';
+import { patientName, shortName } from '../domain/person-name.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { presentIdentifiers } from './patient-banner.ts';
 
@@ -38,13 +39,16 @@ export function presentEntry(request: TestRequest, { write, catalogueOf }: ListW
     samples: countSamples(request),
     requester: shortName(parties.requester.name),
     patient: {
-      name: fullName({ family: parties.patient.name.family, given: parties.patient.name.given }),
+      name: listName(parties.patient.name),
       born,
       shortBorn: shortened(born),
       identifier,
     },
   };
 }
+
+/** Returns the name of a patient in a list, which has little room: without the title. */
+export const listName = ({ family, given }: PersonName) => patientName({ family, given });
 
 /** Returns how many of the names fit in a line of so many characters, the first in any case. */
 function fitting(names: readonly string[], most: number): number {

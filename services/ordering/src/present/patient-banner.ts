@@ -2,7 +2,7 @@ import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/la
 import { writtenDate } from '@clinical-launch/contracts/written-time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { monthsOld } from '../domain/days.ts';
-import { fullName } from '../domain/person-name.ts';
+import { fullName, patientName } from '../domain/person-name.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 
 export type PatientBanner = {
@@ -46,7 +46,7 @@ export function presentBanner(request: LaunchRequest, today: string): PatientBan
   const { patient, requester, author, practice } = request;
   const age = ageOn(today, patient.birthDate);
   return {
-    name: fullName(patient.name),
+    name: patientName(patient.name),
     ...(patient.previousFamilyName === undefined ? {} : { previousName: patient.previousFamilyName }),
     born: writtenDate(patient.birthDate),
     ...(age === undefined ? {} : { age }),

@@ -3,7 +3,7 @@ import type { ActionRule } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import { isLive } from '../domain/lifecycle.ts';
-import { fullName } from '../domain/person-name.ts';
+import { patientName } from '../domain/person-name.ts';
 import { samplesOf } from '../domain/record-samples.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { requestPage, resultPage } from './addresses.ts';
@@ -56,7 +56,7 @@ export function presentResult({ order, version, others, action, rule, home, cata
       references: request.batches.map(({ orderReference }) => orderReference).join(', '),
       isComplete: request.status === 'Complete',
       // A launch for one patient has the name on every page.
-      ...(rule.sees === 'practice' ? { patient: fullName(request.parties.patient.name) } : {}),
+      ...(rule.sees === 'practice' ? { patient: patientName(request.parties.patient.name) } : {}),
     })),
     isList: rule.opens === 'list',
     mayRecordSamples: rule.may.includes('record-samples'),
