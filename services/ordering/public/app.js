@@ -4,6 +4,7 @@
 import { guardSubmissions, sendWhenConnected } from './connection.js';
 import { countMissingAnswers } from './missing-answers.js';
 import { initAll } from './nhsuk/nhsuk-frontend.js';
+import { watchOtherPatients } from './other-patients.js';
 import { saveWhileTyping } from './save-review.js';
 import { continueByKey, searchTests } from './search-tests.js';
 import { watchSession } from './session.js';
@@ -14,6 +15,9 @@ guardSubmissions();
 
 const sessionWarning = document.getElementById('session-warning');
 if (sessionWarning) watchSession(sessionWarning);
+
+const patientBanner = document.querySelector('.app-patient');
+if (patientBanner) watchOtherPatients(document.getElementById('other-patients'), patientBanner);
 
 const form = document.getElementById('choose');
 if (form) {

@@ -4,7 +4,8 @@
 const warnsBeforeMs = 2 * 60_000;
 
 /** What is left of the page besides its main part, and belongs to the launch. */
-const partsOfLaunch = '.app-patient, .app-context, .app-opened-for, .app-sign-out, nav[aria-label="Back"]';
+const partsOfLaunch =
+  '.app-patient, .app-context, .app-other-patients, .app-opened-for, .app-sign-out, nav[aria-label="Back"]';
 
 /** Watches the session that the dialog describes. */
 export function watchSession(dialog) {

@@ -80,7 +80,7 @@ export const faultyForm = () =>
 
 /** What the user can do next, by the status of an error page. */
 const advice: Readonly<Record<number, string>> = {
-  401: 'Start again from your practice system. For 24 hours, a new request that you did not submit is offered when you open the same patient.',
+  401: 'Start again from your practice system. We keep a request that you did not submit for 24 hours. Open the same patient to continue it.',
   403: 'Go back to your practice system and start again from there.',
   404: 'Go back to your practice system and start again from there.',
   405: 'Go back to your practice system and start again from there.',

@@ -10,6 +10,7 @@ describe('the patient banner', () => {
   it('names the patient as surname, given names (title), with date of birth, age, gender and NHS number', () => {
     expect(presentBanner(request, today)).toEqual({
       name: 'WHITFIELD, Margaret Anne (Mrs)',
+      listName: 'WHITFIELD, Margaret Anne',
       born: '28 February 1958',
       age: '68 years',
       gender: 'Female',

@@ -85,5 +85,7 @@ describe('the caption of a page', () => {
     const html = await list.page('requests');
     expect(html).toContain('nhsuk-table');
     expect(captionIn(html)).toBeUndefined();
+    // Nor does a row name the patient of the banner again, who has a title there.
+    expect(html).not.toContain('For <bdi>');
   });
 });

@@ -60,7 +60,7 @@ describe('the page of the samples', () => {
         'Which anticoagulant does the patient take?',
         'Warfarin',
         'Left arm only &lt;please&gt;',
-        '4 of 4 samples are still to be collected',
+        '4 samples are still to be collected',
         'you cannot change it',
         'WHITFIELD, Margaret Anne (Mrs)',
         ...batches.map(({ orderReference }) => orderReference),

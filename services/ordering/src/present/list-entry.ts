@@ -1,8 +1,7 @@
-import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import { shortened, type WriteTime, writtenDate } from '@clinical-launch/contracts/written-time';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { isLive, liveSamples } from '../domain/lifecycle.ts';
-import { patientName, shortName } from '../domain/person-name.ts';
+import { listName, shortName } from '../domain/person-name.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { presentIdentifiers } from './patient-banner.ts';
 
@@ -46,9 +45,6 @@ export function presentEntry(request: TestRequest, { write, catalogueOf }: ListW
     },
   };
 }
-
-/** Returns the name of a patient in a list, which has little room: without the title. */
-export const listName = ({ family, given }: PersonName) => patientName({ family, given });
 
 /** Returns how many of the names fit in a line of so many characters, the first in any case. */
 function fitting(names: readonly string[], most: number): number {

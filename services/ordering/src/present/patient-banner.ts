@@ -2,11 +2,13 @@ import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/la
 import { writtenDate } from '@clinical-launch/contracts/written-time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { monthsOld } from '../domain/days.ts';
-import { fullName, patientName } from '../domain/person-name.ts';
+import { fullName, listName, patientName } from '../domain/person-name.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 
 export type PatientBanner = {
   readonly name: string;
+  /** As lists write it. */
+  readonly listName: string;
   readonly previousName?: string;
   readonly born: string;
   /** Absent when the date of birth is after today. */
@@ -47,6 +49,7 @@ export function presentBanner(request: LaunchRequest, today: string): PatientBan
   const age = ageOn(today, patient.birthDate);
   return {
     name: patientName(patient.name),
+    listName: listName(patient.name),
     ...(patient.previousFamilyName === undefined ? {} : { previousName: patient.previousFamilyName }),
     born: writtenDate(patient.birthDate),
     ...(age === undefined ? {} : { age }),

@@ -1,0 +1,42 @@
+// Says that another patient is open in another window. What the windows tell each other is stored nowhere and
+// leaves the browser no more than the pages do.
+
+/** A window that has not answered by then was closed. */
+const answerMs = 1000;
+
+/** Shows a line while a window of this browser has the banner of another patient. */
+export function watchOtherPatients(line, banner) {
+  const windows = new BroadcastChannel('open patients');
+  const own = `${performance.timeOrigin} ${Math.random()}`;
+  const patient = banner.textContent.replace(/\s+/g, ' ');
+  /** The patients of the other windows, and when each answered. */
+  const others = new Map();
+
+  windows.addEventListener('message', ({ data }) => {
+    if (data.patient === undefined) others.delete(data.id);
+    else others.set(data.id, { patient: data.patient, at: performance.now() });
+    // The banner is gone when the session has ended.
+    if (data.isQuestion && banner.isConnected) windows.postMessage({ id: own, patient });
+    show();
+  });
+  addEventListener('pagehide', () => windows.postMessage({ id: own }));
+  addEventListener('pageshow', ask);
+  document.addEventListener('visibilitychange', () => document.hidden || ask());
+  ask();
+
+  function ask() {
+    if (!banner.isConnected) return;
+    const askedAt = performance.now();
+    windows.postMessage({ id: own, patient, isQuestion: true });
+    setTimeout(() => {
+      for (const [id, { at }] of others) if (at < askedAt) others.delete(id);
+      show();
+    }, answerMs);
+  }
+
+  function show() {
+    const isOther = [...others.values()].some((other) => other.patient !== patient);
+    const text = isOther ? 'Another patient is open in another window.' : '';
+    if (line.textContent !== text) line.textContent = text;
+  }
+}

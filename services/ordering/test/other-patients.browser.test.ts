@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { useDesk } from './desk.ts';
+import { aLaunchContext, aPatient, type OpenLaunch } from './launches.ts';
+
+const desk = useDesk();
+const said = 'Another patient is open in another window.';
+
+const launchFor = (patient = aPatient()) =>
+  desk.application.openLaunch(aLaunchContext({ request: { patient } }));
+const addressOf = ({ home }: OpenLaunch) => desk.application.url + home;
+
+describe('two windows of one browser', () => {
+  it('say so if their patients differ, until one is closed, and have the same title', async () => {
+    const [mine, other] = [await launchFor(), await launchFor(aPatient({ birthDate: '1990-05-01' }))];
+    const { browser, page, close } = await desk.open(mine);
+    const again = await browser.newPage();
+    await again.goto(addressOf(mine));
+    const line = page.locator('#other-patients');
+    // The cookies of the other launch are those of the same browser. The path is the launch's own.
+    await browser.addCookies([{ ...other.browserCookie, path: other.home }]);
+    const second = await browser.newPage();
+    await second.goto(addressOf(other));
+    for (const window of [page, again, second]) await window.getByText(said).waitFor();
+    expect(await second.title()).toBe(await page.title());
+    await second.close({ runBeforeUnload: false });
+    await page.dispatchEvent('body', 'visibilitychange', { bubbles: true });
+    await line.getByText(said).waitFor({ state: 'hidden' });
+    await again.close();
+    await close();
+  });
+
+  it('say nothing of two windows of one patient', async () => {
+    const mine = await launchFor();
+    const { browser, page, close } = await desk.open(mine);
+    const again = await browser.newPage();
+    await again.goto(addressOf(mine));
+    // The windows have asked and answered when the first has heard of the second.
+    await page.waitForTimeout(1500);
+    expect(await page.locator('#other-patients').textContent()).toBe('');
+    expect(await again.locator('#other-patients').textContent()).toBe('');
+    await close();
+  });
+});
+
+describe('a short page', () => {
+  it('has its footer at the end of the window', async () => {
+    const { page, close } = await desk.open(await launchFor(), { viewport: { width: 1280, height: 800 } });
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('We keep a request that you did not submit for 24 hours.').waitFor();
+    const box = await page.locator('footer').boundingBox();
+    expect(Math.round((box?.y ?? 0) + (box?.height ?? 0))).toBe(800);
+    await close();
+  });
+});
