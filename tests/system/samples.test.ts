@@ -38,9 +38,11 @@ it.each(samples)('%s is accepted and can be launched', async (name) => {
   expect(page.status).toBe(200);
   if (!('request' in reading)) throw new Error('the sample has faults');
   const { action, patient, practice } = reading.request;
-  // The banner writes the name as it was sent, with all its characters; an action for a whole practice has no
+  // The banner writes the surname in capitals, with all its characters; an action for a whole practice has no
   // patient.
-  expect(plainText(page.html)).toContain(action.startsWith('Location') ? practice.name : patient.name.family);
+  expect(plainText(page.html)).toContain(
+    action.startsWith('Location') ? practice.name : patient.name.family.toLocaleUpperCase('en-GB'),
+  );
 });
 
 describe('the action of a sample', () => {
