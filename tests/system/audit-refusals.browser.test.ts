@@ -57,6 +57,7 @@ function sentAs(name: string): Sent {
 /** Searches with the form of the page, and returns what the next page says. */
 async function search(fields: Readonly<Record<string, string>>): Promise<string> {
   await page.goto(`${platform.url}/audit/`);
+  await page.getByText('More', { exact: true }).click();
   for (const [id, value] of Object.entries(fields)) await page.locator(`[id="${id}"]`).fill(value);
   await Promise.all([
     page.waitForURL(/\/audit\/(launches\/|\?)/),
@@ -83,7 +84,7 @@ describe('a refusal or failure', () => {
   });
 
   it.each(all)('%s: the GUID of the answer leads to the cause in one search', async (name, { cause }) => {
-    const text = await search({ guid: sentAs(name).guid });
+    const text = await search({ q: sentAs(name).guid });
     const [, happened = '', advice = ''] =
       /What happened([^]*?)What to tell the caller([^]*?)Who was/.exec(text) ?? [];
     expect(happened).toContain(cause);
@@ -106,7 +107,7 @@ describe('a refusal or failure', () => {
   );
 
   it('looks right', async () => {
-    await search({ guid: sentAs('a launch that was opened twice').guid });
+    await search({ q: sentAs('a launch that was opened twice').guid });
     await expectGoodPage(page, 'audit-refused');
   });
 });

@@ -1,3 +1,4 @@
+import { doubtOf } from '@clinical-launch/contracts/patient-identifiers';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { guidForm } from '@clinical-launch/http/call';
@@ -7,12 +8,11 @@ import { isEventGroup, typesOf } from '../../domain/event-words.ts';
 import { instantOf, localMinuteForm } from '../../domain/local-instant.ts';
 import { isPseudonym, textFault } from '../../domain/search-values.ts';
 import type { AuditCriteria } from '../../store/audit-search.ts';
+import type { TypedWords } from '../../work/recognise-words.ts';
 
 /** A fault of a form: the field, and what to enter instead. */
 export type FormFault = { readonly field: string; readonly message: string };
 
-/** The parameters of the address of a page of results. */
-const texts = ['client', 'user', 'practice', 'orderReference'] as const;
 const maxLength = 200;
 const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
 const isOutcome = (text: string): text is AuditOutcome => outcomes.some((outcome) => outcome === text);
@@ -23,30 +23,39 @@ const identifierPurpose = 'audit-identifier';
 type Sealing = { readonly sealer: Sealer };
 type Zone = { readonly timeZone: string };
 
+/** A search as it was typed. */
+export type TypedSearch = {
+  /** The words, which are in no address before something recognises them. */
+  readonly words: TypedWords;
+  /** The parameters of the results' address that follow from the other fields. */
+  readonly address: URLSearchParams;
+  readonly faults: readonly FormFault[];
+};
+
+const wordFields = ['q', 'practice', 'user', 'client'] as const;
+
 /**
- * Reads the search form into the parameters of the results' address. A patient's identifier becomes a
- * pseudonym and the caller's identifier is sealed, so that no address contains them.
+ * Reads the search form. A patient's identifier becomes a pseudonym and the caller's identifier is sealed, so
+ * that no address contains them.
  */
 export function readSearchForm(
   form: URLSearchParams,
   { sealer, timeZone, pseudonyms }: Sealing & Zone & { readonly pseudonyms: PatientPseudonyms },
-): { readonly address: URLSearchParams; readonly faults: readonly FormFault[] } {
+): TypedSearch {
   const address = new URLSearchParams();
   const typed = (name: string) => (form.get(name) ?? '').trim().slice(0, maxLength);
   const put = (name: string, value: string) => {
     if (value !== '') address.set(name, value);
   };
-  const guid = typed('guid')
-    .toLowerCase()
-    .replaceAll(/[{}\s]/g, '');
-  put('guid', guid);
-  for (const name of texts) put(name, typed(name));
+  const words = Object.fromEntries(
+    wordFields.map((name) => [name, typed(name)]).filter(([, text]) => text !== ''),
+  ) as TypedWords;
   const patientValue = typed('patientValue');
   if (patientValue !== '')
     put('patient', pseudonyms.of({ system: typed('patientSystem'), value: patientValue }));
   else put('patient', typed('patient'));
   const identifier = (form.get('identifier') ?? '').trim().slice(0, 1000);
-  put('identifier', identifier === '' ? '' : sealer.seal(identifierPurpose, identifier, []));
+  put('identifier', identifier === '' ? '' : sealIdentifier(identifier, { sealer }));
   put('group', typed('group'));
   put('outcome', typed('outcome'));
   const from = typedTime(form, 'from', '00:00');
@@ -54,16 +63,23 @@ export function readSearchForm(
   put('from', from);
   put('to', to);
   const faults = [
-    ...texts
-      .filter((name) => address.has(name) && !isSearchText(address.get(name) ?? ''))
+    ...wordFields
+      .filter((name) => !isSearchText(words[name] ?? '-'))
       .map((field) => ({ field, message: 'Remove the control characters: type the text, do not paste it' })),
-    ...(guid === '' || guidForm.test(guid)
-      ? []
-      : [{ field: 'guid', message: 'Enter the whole reference: 36 letters, digits and hyphens' }]),
+    ...numberFaults(words.q ?? ''),
     ...timeFaults('from', from, timeZone),
     ...timeFaults('to', to, timeZone),
   ];
-  return { address, faults };
+  return { words, address, faults };
+}
+
+/** A number with a typing error would find nobody. */
+function numberFaults(value: string): FormFault[] {
+  if (!/^[\d\s-]+$/.test(value) || value.replaceAll(/\D/g, '').length !== 10) return [];
+  const isValid = doubtOf({ system: 'nhs-number', value }) === undefined;
+  return isValid
+    ? []
+    : [{ field: 'q', message: 'Check the NHS number. Its last digit does not fit the others' }];
 }
 
 /** Returns a typed day and time as `2026-03-02T16:05`; empty without a day. */
@@ -126,7 +142,10 @@ export function readSearchAddress(query: URLSearchParams, options: Sealing & Zon
 /** Returns the faults of parameters that cannot be read, each at a field of the form. */
 export const addressFaults = (unreadable: readonly string[]): FormFault[] =>
   unreadable.map((name) => ({
-    field: { from: 'from-day', to: 'to-day', patient: 'patientValue', after: 'guid' }[name] ?? name,
+    field:
+      { from: 'from-day', to: 'to-day', patient: 'patientValue', after: 'q', guid: 'q', orderReference: 'q' }[
+        name
+      ] ?? name,
     message: 'The address of this page has a value that cannot be searched for. Enter it again',
   }));
 
@@ -168,6 +187,10 @@ const readers: Readonly<Record<string, Reader>> = {
   },
 };
 
+/** Returns a caller's identifier as an address contains it. */
+export const sealIdentifier = (identifier: string, { sealer }: Sealing): string =>
+  sealer.seal(identifierPurpose, identifier, []);
+
 /** Returns the caller's identifier of an address; undefined if it was not sealed here. */
 export function openIdentifier(sealed: string, { sealer }: Sealing): string | undefined {
   try {
@@ -178,16 +201,26 @@ export function openIdentifier(sealed: string, { sealer }: Sealing): string | un
   }
 }
 
-/** Returns the fields of the form as an address has them. */
+/** What the box of the form may contain, and the order in which it is preferred. */
+const boxed = ['guid', 'orderReference', 'user', 'practice', 'client'];
+
+/** Returns the fields of the form as an address has them: the box has the first of its parameters. */
 export function fieldsOf(query: URLSearchParams, options: Sealing) {
-  const field = (name: string) => query.get(name) ?? '';
-  return {
+  const inBox = boxed.find((name) => query.has(name));
+  const field = (name: string) => (name === inBox ? '' : (query.get(name) ?? ''));
+  const more = {
     ...Object.fromEntries(
-      ['guid', 'patient', 'group', 'outcome', ...texts].map((name) => [name, field(name)]),
+      ['patient', 'group', 'outcome', 'user', 'practice', 'client'].map((name) => [name, field(name)]),
     ),
     identifier: openIdentifier(field('identifier'), options) ?? '',
-    from: fieldsOfTime(field('from')),
-    to: fieldsOfTime(field('to')),
+  };
+  const [from, to] = [field('from'), field('to')];
+  return {
+    q: inBox === undefined ? '' : (query.get(inBox) ?? ''),
+    ...more,
+    from: fieldsOfTime(from),
+    to: fieldsOfTime(to),
+    hasMore: [...Object.values(more), from, to].some((value) => value !== ''),
   };
 }
 

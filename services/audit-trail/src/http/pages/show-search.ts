@@ -6,10 +6,19 @@ import { cursorText } from '../../domain/audit-cursor.ts';
 import { eventGroups } from '../../domain/event-words.ts';
 import { presentEntry, shortPseudonym } from '../../present/entry-model.ts';
 import { pagesOf } from '../../work/read-pages.ts';
+import { type Meaning, recogniseWords, type TypedWords } from '../../work/recognise-words.ts';
 import { sendLines } from '../search-events.ts';
 import { addressNotReadable, pageNotFound } from './errors.ts';
 import { patientSystems } from './patient-systems.ts';
-import { addressFaults, type FormFault, fieldsOf, readSearchAddress, readSearchForm } from './search-form.ts';
+import {
+  addressFaults,
+  type FormFault,
+  fieldsOf,
+  readSearchAddress,
+  readSearchForm,
+  sealIdentifier,
+  type TypedSearch,
+} from './search-form.ts';
 import { type PagesDependencies, recordVisit, show, type Visit } from './visit.ts';
 
 const pageSize = 50;
@@ -68,109 +77,64 @@ export function exportSearch(dependencies: PagesDependencies): Handler<Visit> {
 }
 
 /**
- * Reads the search form and redirects to its results: `POST /audit/`. A reference alone leads to its launch.
+ * Reads the search form, recognises its words, and redirects to the results: `POST /audit/`. A reference
+ * alone leads to its launch. Words that mean nothing or several things are answered here, because no address
+ * may contain them.
  */
 export function search(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
     const { config, pseudonyms } = dependencies;
     const form = await readForm(visit.request, visit.response, limitBytes);
-    const { address, faults } = readSearchForm(form, { ...config, pseudonyms });
-    if (faults.length > 0) {
+    const typed = readSearchForm(form, { ...config, pseudonyms });
+    const { words, address, faults } = typed;
+    const hasWords = Object.keys(words).length > 0;
+    if (faults.length > 0 || (!hasWords && address.size === 0)) {
       visit.response.statusCode = 400;
-      return showForm(visit, dependencies, address, { faults });
+      return showForm(visit, dependencies, typed, { faults: faults.length > 0 ? faults : [nothingEntered] });
     }
-    const [only, ...more] = address;
-    if (only === undefined) {
-      visit.response.statusCode = 400;
-      return showForm(visit, dependencies, address, { faults: [nothingEntered] });
-    }
-    const choice = await nameParties(address, dependencies.parties);
-    if (choice !== undefined) return showForm(visit, dependencies, address, { choice });
-    const isGuidAlone = only[0] === 'guid' && more.length === 0;
-    redirect(
-      visit.response,
-      isGuidAlone ? `/audit/launches/${only[1]}` : `/audit/?${address.toString()}#found`,
+    const sealing = { sealIdentifier: (identifier: string) => sealIdentifier(identifier, config) };
+    const meanings = hasWords ? await recogniseWords(words, { ...dependencies, ...sealing }) : [noWords];
+    const [first, ...more] = meanings.map((meaning) => ({ ...meaning, href: hrefOf(address, meaning) }));
+    if (first !== undefined && more.length === 0) return redirect(visit.response, first.href);
+    await recordVisit(visit, dependencies, { criteria: [...Object.keys(words), ...address.keys()] });
+    showForm(
+      visit,
+      dependencies,
+      typed,
+      first === undefined ? { isUnknown: true } : { choices: [first, ...more] },
     );
   };
 }
 
-/** A question which of several users or practices is meant, with the address of the results for each. */
-type Choice = {
-  readonly question: string;
-  readonly answers: readonly { readonly text: string; readonly href: string }[];
-};
+const noWords: Meaning = { text: '', parameters: {} };
+const nothingEntered: FormFault = { field: 'q', message: 'Enter at least one thing to search for' };
 
-/** A user or a practice that may be meant, and the parameters that name it exactly. */
-type Meant = { readonly text: string; readonly exact: Readonly<Record<string, string>> };
-
-/**
- * Replaces the names of a user and of a practice by the username and the code. Returns the question that is
- * left if several have the name.
- */
-async function nameParties(
-  address: URLSearchParams,
-  parties: PagesDependencies['parties'],
-): Promise<Choice | undefined> {
-  const isUser = address.has('user');
-  const meant = isUser ? await usersMeant(address, parties) : await practicesMeant(address, parties);
-  const [first, ...more] = meant.map(({ text, exact }) => ({ text, address: withExact(address, exact) }));
-  if (first === undefined) return undefined;
-  if (more.length > 0) {
-    const answers = [first, ...more].map((one) => ({
-      text: one.text,
-      href: `/audit/?${one.address.toString()}#found`,
-    }));
-    return { question: isUser ? 'Which user?' : 'Which practice?', answers };
-  }
-  for (const [name, value] of first.address) address.set(name, value);
-  return undefined;
+/** Returns the address of the results of a meaning, or of the launch that it names. */
+function hrefOf(address: URLSearchParams, { parameters }: Meaning): string {
+  if (parameters['guid'] !== undefined && address.size === 0) return `/audit/launches/${parameters['guid']}`;
+  const query = new URLSearchParams(address);
+  for (const [name, value] of Object.entries(parameters)) query.set(name, value);
+  return `/audit/?${query.toString()}#found`;
 }
 
-async function usersMeant(
-  address: URLSearchParams,
-  { users, practices }: PagesDependencies['parties'],
-): Promise<Meant[]> {
-  const found = await users(address.get('user') ?? '');
-  const typed = address.get('practice');
-  const codes = typed === null ? undefined : (await practices(typed)).map(({ practice }) => practice);
-  return found
-    .filter(({ practice }) => codes?.includes(practice) ?? true)
-    .map(({ name, display, practice, practiceName }) => ({
-      text: `${display} (${name}), ${practiceName}`,
-      exact: { user: name, ...(codes === undefined ? {} : { practice }) },
-    }));
-}
-
-async function practicesMeant(
-  address: URLSearchParams,
-  { practices }: PagesDependencies['parties'],
-): Promise<Meant[]> {
-  const typed = address.get('practice');
-  const found = typed === null ? [] : await practices(typed);
-  return found.map(({ practice, practiceName }) => ({
-    text: `${practiceName} (${practice})`,
-    exact: { practice },
-  }));
-}
-
-function withExact(address: URLSearchParams, exact: Readonly<Record<string, string>>): URLSearchParams {
-  const chosen = new URLSearchParams(address);
-  for (const [name, value] of Object.entries(exact)) chosen.set(name, value);
-  return chosen;
-}
-
-const nothingEntered: FormFault = { field: 'guid', message: 'Enter at least one thing to search for' };
-
+/** Shows the form with what an address contains, or with what was typed. */
 function showForm(
   visit: Visit,
   dependencies: PagesDependencies,
-  query: URLSearchParams,
-  model: object,
+  shown: URLSearchParams | Pick<TypedSearch, 'words' | 'address'>,
+  model: { readonly faults?: readonly FormFault[]; readonly [name: string]: unknown },
 ): void {
-  const fields = fieldsOf(query, dependencies.config);
-  const patient = query.get('patient') ?? '';
+  const { words, address } =
+    shown instanceof URLSearchParams ? { words: {} as TypedWords, address: shown } : shown;
+  const fields = fieldsOf(address, dependencies.config);
+  const patient = address.get('patient') ?? '';
+  const { q: _box, ...moreWords } = words;
   show(visit, dependencies, 'search.njk', {
-    fields,
+    fields: { ...fields, ...words },
+    isMoreOpen:
+      fields.hasMore ||
+      Object.keys(moreWords).length > 0 ||
+      (model.faults ?? []).some(({ field }) => field !== 'q'),
     patientSystems,
     eventGroups: Object.entries(eventGroups),
     ...(patient === '' ? {} : { patientShort: shortPseudonym(patient) }),

@@ -1,0 +1,147 @@
+import { doubtOf } from '@clinical-launch/contracts/patient-identifiers';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import { guidForm } from '@clinical-launch/http/call';
+import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';
+import type { KnownParties } from '../store/known-parties.ts';
+
+/** The words of a search, by the field into which they were typed. `q` may be anything. */
+export type TypedWords = Readonly<Partial<Record<'q' | 'practice' | 'user' | 'client', string>>>;
+
+/** What words may mean. */
+export type Meaning = {
+  /** Explains the meaning to the reader who chooses. */
+  readonly text: string;
+  /** Parameters of the results' address, as the log has them and never as they were typed. */
+  readonly parameters: Readonly<Record<string, string>>;
+};
+
+export type Recognising = {
+  readonly search: SearchAudit;
+  readonly parties: Pick<KnownParties, 'users' | 'practices'>;
+  readonly pseudonyms: PatientPseudonyms;
+  readonly sealIdentifier: (identifier: string) => string;
+};
+
+/**
+ * Returns what all words together may mean: nothing if the log does not contain one of them. A meaning
+ * contains pseudonyms, seals and values of the log, so an address may contain it.
+ */
+export async function recogniseWords(
+  typed: TypedWords,
+  recognising: Recognising,
+): Promise<readonly Meaning[]> {
+  const practices = typed.practice === undefined ? undefined : await practicesOf(typed.practice, recognising);
+  const codes = practices?.flatMap(({ parameters: { practice } }) => practice ?? []);
+  const found = await Promise.all([
+    typed.q === undefined ? undefined : anythingOf(typed.q, recognising, codes),
+    typed.user === undefined ? undefined : usersOf(typed.user, recognising, codes),
+    typed.client === undefined ? undefined : clientsOf(typed.client, recognising),
+  ]);
+  return [practices, ...found].filter((meanings) => meanings !== undefined).reduce(combined);
+}
+
+/** Returns each pair of meanings that do not contradict each other. */
+const combined = (some: readonly Meaning[], others: readonly Meaning[]): readonly Meaning[] =>
+  some.flatMap((one) =>
+    others.flatMap((other) => {
+      const isContradiction = Object.entries(other.parameters).some(
+        ([name, value]) => (one.parameters[name] ?? value) !== value,
+      );
+      const parameters = { ...one.parameters, ...other.parameters };
+      return isContradiction ? [] : [{ text: `${other.text}, ${one.text}`, parameters }];
+    }),
+  );
+
+/** Ten digits are a patient's number, even if a user or a client has the same: no address may contain them. */
+const isPatientNumber = (text: string) => /^\d{10}$/.test(text.replaceAll(/[\s-]/g, ''));
+
+async function anythingOf(
+  text: string,
+  recognising: Recognising,
+  codes: readonly string[] | undefined,
+): Promise<readonly Meaning[]> {
+  const guid = text.toLowerCase().replaceAll(/[{}\s]/g, '');
+  if (guidForm.test(guid)) return [{ text: 'The launch or request', parameters: { guid } }];
+  if (isPatientNumber(text)) return patientsOf(text, recognising);
+  const kinds = [ordersOf, practicesOf, clientsOf, identifiersOf];
+  const [users, ...others] = await Promise.all([
+    usersOf(text, recognising, codes),
+    ...kinds.map((meaningsOf) => meaningsOf(text, recognising)),
+  ]);
+  return [users, ...others].flat();
+}
+
+const numberNames = { 'nhs-number': 'NHS number', 'chi-number': 'CHI number' } as const;
+
+async function patientsOf(value: string, { search, pseudonyms }: Recognising): Promise<Meaning[]> {
+  const systems = (['nhs-number', 'chi-number'] as const).filter(
+    (system) => doubtOf({ system, value }) === undefined,
+  );
+  const found = await Promise.all(
+    systems.map(async (system) => {
+      const patient = pseudonyms.of({ system, value });
+      const text = `The patient with this ${numberNames[system]}`;
+      return (await newest(search, { patient })) === undefined ? [] : [{ text, parameters: { patient } }];
+    }),
+  );
+  return found.flat();
+}
+
+async function ordersOf(text: string, { search }: Recognising): Promise<Meaning[]> {
+  for (const orderReference of new Set([text.toUpperCase(), text])) {
+    const found = await newest(search, { orderReference });
+    if (found !== undefined) return [{ text: `Order ${orderReference}`, parameters: { orderReference } }];
+  }
+  return [];
+}
+
+async function usersOf(
+  text: string,
+  { search, parties }: Recognising,
+  codes?: readonly string[],
+): Promise<Meaning[]> {
+  if (isPatientNumber(text)) return [];
+  const known = (await parties.users(text)).filter(({ practice }) => codes?.includes(practice) ?? true);
+  if (known.length > 0) {
+    return known.map(({ name, display, practice, practiceName }) => {
+      const isTwin = known.filter((other) => other.name === name).length > 1;
+      const place = [practiceName, practice === '' ? '' : `(${practice})`].filter(Boolean).join(' ');
+      return {
+        text: `${display} (${name})${place === '' ? '' : `, ${place}`}`,
+        parameters: { user: name, ...(isTwin && practice !== '' ? { practice } : {}) },
+      };
+    });
+  }
+  // Staff of the platform, and users whose launches were all refused.
+  const user = (await newest(search, { user: text }))?.user ?? undefined;
+  return user === undefined ? [] : [{ text: `User ${user}`, parameters: { user } }];
+}
+
+async function practicesOf(text: string, { search, parties }: Recognising): Promise<Meaning[]> {
+  if (isPatientNumber(text)) return [];
+  const known = new Map(
+    (await parties.practices(text)).map(({ practice, practiceName }) => [practice, practiceName]),
+  );
+  if (known.size > 0) {
+    return [...known].map(([practice, name]) => ({
+      text: `${name} (${practice})`,
+      parameters: { practice },
+    }));
+  }
+  const practice = (await newest(search, { practice: text }))?.practice ?? undefined;
+  return practice === undefined ? [] : [{ text: `Practice ${practice}`, parameters: { practice } }];
+}
+
+async function clientsOf(text: string, { search }: Recognising): Promise<Meaning[]> {
+  if (isPatientNumber(text)) return [];
+  const client = (await newest(search, { client: text }))?.client ?? undefined;
+  return client === undefined ? [] : [{ text: `Client ${client}`, parameters: { client } }];
+}
+
+async function identifiersOf(text: string, { search, sealIdentifier }: Recognising): Promise<Meaning[]> {
+  if ((await newest(search, { identifier: text })) === undefined) return [];
+  return [{ text: 'The caller’s own identifier', parameters: { identifier: sealIdentifier(text) } }];
+}
+
+const newest = async (search: SearchAudit, criteria: AuditCriteria) =>
+  (await search(criteria, { limit: 1 })).entries[0];

@@ -1,0 +1,132 @@
+import { hash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startPages, textOf } from './running-pages.ts';
+import { aLaunch, anEvent, bairstow } from './some-events.ts';
+
+const guid = randomUUID();
+const nhsNumber = '9434765919';
+const identifier = 'HS-4711 of Mrs Whitfield';
+let pages: Awaited<ReturnType<typeof startPages>>;
+let patient: string;
+beforeAll(async () => {
+  pages = await startPages();
+  patient = pages.pseudonyms.of({ system: 'nhs-number', value: nhsNumber });
+  const name = hash('sha256', JSON.stringify([bairstow.issuer, 'pms', identifier]), 'base64url');
+  const nurseAt = (code: string, practice: string) =>
+    aLaunch(randomUUID(), {
+      data: { user: { username: 'nurse', name: 'Nurse Joy' }, practice: { code, name: practice } },
+    });
+  const launch = aLaunch(guid, { data: { patient, claim: { name, ttlSeconds: 9 } } });
+  const order = { orderReferences: ['NCP-000003'], status: 'Requested', tests: 1 };
+  await pages.store(
+    launch,
+    anEvent('order.submitted.v1', { correlationId: guid, data: order }),
+    nurseAt('B82002', 'Hill Surgery'),
+    nurseAt('C83003', 'Bridge Surgery'),
+    anEvent('launch.url.refused.v1', { data: { user: { username: 'refused.user' }, status: 400 } }),
+    // A user whose name is a number, as a patient's is.
+    aLaunch(randomUUID(), { data: { user: { username: '4505577104', name: 'Numbered' } } }),
+  );
+});
+afterAll(() => pages.stop());
+
+describe('the search box', () => {
+  it.each([
+    ['a GUID as it is read out', () => ` {${guid.toUpperCase()}} `, () => `/audit/launches/${guid}`],
+    [
+      'an order reference in small letters',
+      () => 'ncp-000003',
+      () => '/audit/?orderReference=NCP-000003#found',
+    ],
+    ['an NHS number with spaces', () => '943 476 5919', () => `/audit/?patient=${patient}#found`],
+    ['a username', () => 'dbairstow', () => '/audit/?user=DBairstow#found'],
+    ['the name of a user', () => 'Dr Bairstow', () => '/audit/?user=DBairstow#found'],
+    ['a user whom only a refusal names', () => 'refused.user', () => '/audit/?user=refused.user#found'],
+    ['a practice code', () => 'a81001', () => '/audit/?practice=A81001#found'],
+    ['the name of a practice', () => 'harbour', () => '/audit/?practice=A81001#found'],
+    ['a client', () => 'pms', () => '/audit/?client=pms#found'],
+  ])('recognises %s', async (_what, typed, address) => {
+    expect(await pages.search({ q: typed() })).toMatchObject({ status: 303, address: address() });
+  });
+
+  it('recognises the caller’s own identifier, which the address seals', async () => {
+    const { address } = await pages.search({ q: identifier });
+    expect(address).toMatch(/^\/audit\/\?identifier=audit\.[\w-]+#found$/);
+    expect(textOf((await pages.open(address.replace('#found', ''))).html)).toContain(guid);
+  });
+
+  it('combines with the fields under “More”', async () => {
+    const form = { q: 'bairstow', practice: 'Harbour Surgery', client: 'pms', outcome: 'success' };
+    const { address } = await pages.search(form);
+    expect(Object.fromEntries(new URL(address, 'https://audit.example').searchParams)).toEqual({
+      user: 'DBairstow',
+      practice: 'A81001',
+      client: 'pms',
+      outcome: 'success',
+    });
+    expect(textOf((await pages.search({ ...form, practice: 'Hill' })).html)).toContain('Nothing was found');
+  });
+
+  it('asks which twin is meant, and each answer leads to another search', async () => {
+    const { status, html } = await pages.search({ q: 'nurse' });
+    const links = [
+      ...html.slice(html.indexOf('Which do you mean?')).matchAll(/<li><a href="([^"]+)">([^<]+)</g),
+    ].map(([, href, text]) => [text, href?.replaceAll('&amp;', '&')]);
+    expect([status, links]).toEqual([
+      200,
+      [
+        ['Nurse Joy (nurse), Hill Surgery (B82002)', '/audit/?user=nurse&practice=B82002#found'],
+        ['Nurse Joy (nurse), Bridge Surgery (C83003)', '/audit/?user=nurse&practice=C83003#found'],
+      ],
+    ]);
+    expect(await pages.search({ q: 'nurse', practice: 'hill' })).toMatchObject({
+      address: '/audit/?practice=B82002&user=nurse#found',
+    });
+  });
+
+  it('keeps what was found in the box, and opens “More” only for what is in it', async () => {
+    const { html } = await pages.open('/audit/?user=DBairstow');
+    expect([/id="q"[^>]*value="DBairstow"/.test(html), /<details[^>]* open/.test(html)]).toEqual([
+      true,
+      false,
+    ]);
+    expect((await pages.open('/audit/?user=DBairstow&client=pms')).html).toMatch(/<details[^>]* open/);
+  });
+});
+
+describe('words that nothing recognises', () => {
+  const valid = '4505577104';
+
+  it.each([
+    ['q', valid],
+    ['q', '450 557 7104'],
+    ['q', 'Whitfield'],
+    ['user', 'Whitfield'],
+    ['user', valid],
+    ['practice', valid],
+    ['client', valid],
+    ['client', 'Whitfield'],
+  ])('are in no address, log or event: %s %s', async (field, typed) => {
+    const [lines, events] = [pages.lines.length, pages.published.length];
+    const { status, address, html } = await pages.search({ [field]: typed });
+    expect([status, address, textOf(html).includes('Nothing was found')]).toEqual([200, '', true]);
+    expect(html).not.toMatch(/href="[^"]*(450|Whitfield)/);
+    const recorded = JSON.stringify([pages.lines.slice(lines), pages.published.slice(events)]);
+    expect(recorded).not.toMatch(/450 ?557|Whitfield/);
+    expect(pages.published.at(-1)).toMatchObject({ type: 'audit.searched.v1', data: { criteria: [field] } });
+  });
+
+  it.each([
+    ['ten digits that are no NHS number', { q: '943 476 5918' }, 'q'],
+    ['a control character', { q: 'r.adeyemi\0' }, 'q'],
+    ['nothing', { q: ' ' }, 'q'],
+    [
+      'a day that does not exist',
+      { q: 'pms', 'from-day': '30', 'from-month': '2', 'from-year': '2026' },
+      'from-day',
+    ],
+  ])('are a fault at their field: %s', async (_what, form, field) => {
+    const { status, address, html } = await pages.search(form);
+    expect([status, address, html.includes(`href="#${field}"`)]).toEqual([400, '', true]);
+  });
+});
