@@ -1,3 +1,5 @@
+import type { AuditOutcome } from './audit-row.ts';
+
 /** What the charts count, in their order. */
 export const activityMeasures = {
   issued: 'Launches requested',
@@ -11,7 +13,8 @@ export const activityMeasures = {
 export type ActivityMeasure = keyof typeof activityMeasures;
 export const measureNames = Object.keys(activityMeasures).filter(isMeasure);
 
-function isMeasure(name: string): name is ActivityMeasure {
+/** Returns whether a text names a measure. */
+export function isMeasure(name: string): name is ActivityMeasure {
   return Object.hasOwn(activityMeasures, name);
 }
 
@@ -53,3 +56,25 @@ export function amountOf({ type, outcome, count, expired }: ActivityRow, measure
   if (measure === 'refused') return outcome === 'success' ? 0 : count;
   return measureOfType[type] === measure ? count : 0;
 }
+
+/** What finds the events that a measure counts. */
+export type MeasureCriteria = {
+  readonly types: readonly string[];
+  readonly outcomes?: readonly AuditOutcome[];
+  /** Only launches that nobody opened until then. */
+  readonly unopenedAt?: Date;
+};
+
+/** Returns the criteria of a measure. @param now milliseconds since 1970 */
+export function criteriaOf(measure: ActivityMeasure, now: number): MeasureCriteria {
+  const typesOf = (wanted: ActivityMeasure) => activityTypes.filter((type) => measureOfType[type] === wanted);
+  if (measure === 'expired') return { types: typesOf('issued'), unopenedAt: new Date(now) };
+  if (measure !== 'refused') return { types: typesOf(measure) };
+  const types = activityTypes.filter((type) => measureOfType[type] === undefined);
+  return { types, outcomes: ['refused', 'failed'] };
+}
+
+/** The types of the events that open a launch. */
+export const openedTypes: readonly string[] = activityTypes.filter(
+  (type) => measureOfType[type] === 'opened',
+);

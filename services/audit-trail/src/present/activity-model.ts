@@ -13,37 +13,66 @@ type ActivityOptions = {
   readonly rows: readonly ActivityRow[];
   /** The beginnings of the intervals, milliseconds since 1970. */
   readonly begins: readonly number[];
+  readonly intervalMs: number;
+  /** Milliseconds since 1970 */
+  readonly now: number;
   readonly timeZone: string;
 };
 
+/** A figure, and the address of the events that it counts; none if there are none. */
+type Figure = { readonly value: number; readonly href: string | undefined };
+/** Parameters of the address of a page of results. */
+type Found = Readonly<Record<string, string>>;
+
 /** Returns the charts of the last hours, and the tables with the same figures. */
-export function presentActivity({ rows, begins, timeZone }: ActivityOptions) {
-  const labels = begins.map((begin) => writtenClock(localTime(begin, timeZone).slice(11, 16)));
-  const total = (of: readonly ActivityRow[], measure: ActivityMeasure) =>
-    of.reduce((sum, row) => sum + amountOf(row, measure), 0);
+export function presentActivity({ rows, begins, intervalMs, now, timeZone }: ActivityOptions) {
+  const minuteOf = (instant: number) => localTime(instant, timeZone).slice(0, 16);
+  const labels = begins.map((begin) => writtenClock(minuteOf(begin).slice(11)));
   const byBegin = Map.groupBy(rows, ({ begin }) => begin);
-  const valuesOf = (measure: ActivityMeasure) =>
-    begins.map((begin) => total(byBegin.get(begin) ?? [], measure));
   const byClient = Map.groupBy(rows, ({ client }) => client ?? 'not known');
+  const period = { from: minuteOf(begins[0] ?? now), to: minuteOf(now) };
+  const intervals = begins.map((begin, index) => {
+    // The minute of `to` belongs to what is found.
+    const found = { from: minuteOf(begin), to: minuteOf(begin + intervalMs - minuteMs) };
+    return { label: labels[index], values: figuresOf(byBegin.get(begin) ?? [], found) };
+  });
   return {
     measures: measureNames.map((name) => activityMeasures[name]),
-    charts: measureNames.map((name) => ({
+    charts: measureNames.map((name, at) => ({
       name,
       title: activityMeasures[name],
       total: total(rows, name),
-      ...chartOf(valuesOf(name), labels),
+      ...chartOf(
+        intervals.flatMap(({ values }) => values[at] ?? []),
+        labels,
+      ),
     })),
-    intervals: labels.map((label, index) => ({
-      label,
-      values: measureNames.map((name) => total(byBegin.get(begins[index] ?? 0) ?? [], name)),
-    })),
+    intervals,
     clients: [...byClient]
-      .map(([client, own]) => ({ client, values: measureNames.map((name) => total(own, name)) }))
+      .map(([client, own]) => {
+        const isKnown = own.some((row) => row.client !== null);
+        const found = isKnown ? { client, ...period } : undefined;
+        return { client, href: found && hrefOf(found), values: figuresOf(own, found) };
+      })
       .toSorted((one, other) => (one.client < other.client ? -1 : 1)),
-    ...refusalsOf(rows),
+    ...refusalsOf(rows, period),
     isEmpty: rows.length === 0,
   };
 }
+
+const minuteMs = 60_000;
+
+const total = (rows: readonly ActivityRow[], measure: ActivityMeasure): number =>
+  rows.reduce((sum, row) => sum + amountOf(row, measure), 0);
+
+const figuresOf = (rows: readonly ActivityRow[], found: Found | undefined): readonly Figure[] =>
+  measureNames.map((name) => {
+    const value = total(rows, name);
+    const isLinked = value > 0 && found !== undefined;
+    return { value, href: isLinked ? hrefOf({ group: name, ...found }) : undefined };
+  });
+
+const hrefOf = (found: Found): string => `/audit/?${new URLSearchParams(found).toString()}#found`;
 
 const width = 320;
 const height = 110;
@@ -51,19 +80,22 @@ const bottom = 22;
 const top = 16;
 
 /** Returns the geometry of a bar chart. */
-function chartOf(values: readonly number[], labels: readonly string[]) {
-  const max = Math.max(1, ...values);
-  const step = width / Math.max(1, values.length);
+function chartOf(figures: readonly Figure[], labels: readonly (string | undefined)[]) {
+  const max = Math.max(1, ...figures.map(({ value }) => value));
+  const step = width / Math.max(1, figures.length);
   const floor = height - bottom;
   const middle = Math.floor(labels.length / 2);
   return {
     width,
     height,
     floor,
+    top,
     max,
-    bars: values.map((value, index) => {
+    bars: figures.map(({ value, href }, index) => {
       const tall = value === 0 ? 0 : Math.max(2, (value / max) * (floor - top));
       return {
+        href,
+        title: `${labels[index]}: ${value}`,
         x: round(index * step + step * 0.12),
         y: round(floor - tall),
         width: round(step * 0.76),
@@ -79,21 +111,20 @@ function chartOf(values: readonly number[], labels: readonly string[]) {
 }
 
 /** Returns the refusals by their reasons, the most frequent first, with a bar each. */
-function refusalsOf(rows: readonly ActivityRow[]) {
-  const counts = new Map<string, number>();
-  for (const row of rows) {
-    const amount = amountOf(row, 'refused');
-    const cause = getFaultWords(row).cause;
-    if (amount > 0) counts.set(cause, (counts.get(cause) ?? 0) + amount);
-  }
-  const ordered = [...counts].toSorted(([, one], [, other]) => other - one);
-  const max = Math.max(1, ...counts.values());
+function refusalsOf(rows: readonly ActivityRow[], period: Found) {
+  const refused = rows.filter((row) => amountOf(row, 'refused') > 0);
+  const counted = [...Map.groupBy(refused, ({ reason }) => reason)]
+    .map(([reason, own]) => ({
+      reason,
+      // Some reasons mean something else in events of one type.
+      cause: [...new Set(own.map((row) => getFaultWords(row).cause))].join(' '),
+      count: total(own, 'refused'),
+      href: reason === null ? undefined : hrefOf({ group: 'refused', reason, ...period }),
+    }))
+    .toSorted((one, other) => other.count - one.count);
+  const max = Math.max(1, ...counted.map(({ count }) => count));
   return {
-    refusals: ordered.map(([cause, count]) => ({
-      cause,
-      count,
-      width: round(Math.max(2, (count / max) * 200)),
-    })),
+    refusals: counted.map((one) => ({ ...one, width: round(Math.max(2, (one.count / max) * 200)) })),
   };
 }
 

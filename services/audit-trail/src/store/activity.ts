@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type ActivityRow, activityTypes } from '../domain/activity.ts';
+import { type ActivityRow, activityTypes, openedTypes } from '../domain/activity.ts';
 import type { AuditDatabase } from './tables.ts';
 
 type Period = {
@@ -19,7 +19,6 @@ type Row = Omit<ActivityRow, 'begin' | 'count' | 'expired'> & {
 };
 
 const issued = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
-const opened = ['launch.token.redeemed.v1', 'desktop.code.issued.v1'];
 
 /**
  * Creates the counts of the charts: one query over the index on time. A launch has expired if nobody opened
@@ -34,7 +33,7 @@ export function createActivity(database: AuditDatabase): ReadActivity {
         from audit_trail.audit_event e
         where e.time >= ${from} and e.time <= ${now} and e.type = any(${activityTypes})
       ), opened as (
-        select distinct correlation_id from happened where type = any(${opened})
+        select distinct correlation_id from happened where type = any(${openedTypes})
       )
       select date_bin(${interval}::interval, h.time, ${from}) as begin,
         h.client_id as client, h.type, h.outcome, h.reason,

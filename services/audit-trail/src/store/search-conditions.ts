@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
+import { openedTypes } from '../domain/activity.ts';
 import { type AuditOutcome, keyOf, outcomesOfType, userKeyOf } from '../domain/audit-row.ts';
 import type { AuditDatabase, AuditTables } from './tables.ts';
 
@@ -27,6 +28,8 @@ export type AuditCriteria = {
   readonly outcomes?: readonly AuditOutcome[] | undefined;
   readonly reason?: string | undefined;
   readonly address?: string | undefined;
+  /** Only launches whose lifetime had ended at that time, and that nobody has opened. */
+  readonly unopenedAt?: Date | undefined;
   /** The first moment. */
   readonly from?: Date | undefined;
   /** The first moment that is too late. */
@@ -85,6 +88,7 @@ export async function conditionsOf(
             sql<boolean>`${columnOf(alias, 'order_references')} @> array[${criteria.orderReference}]::text[]`,
           ]),
       ...listedConditions(alias, criteria.listedPatient),
+      ...unopenedConditions(alias, criteria.unopenedAt),
       ...(criteria.from === undefined ? [] : [sql<boolean>`${columnOf(alias, 'time')} >= ${criteria.from}`]),
       ...(criteria.to === undefined ? [] : [sql<boolean>`${columnOf(alias, 'time')} < ${criteria.to}`]),
     ],
@@ -102,6 +106,17 @@ function listedConditions(alias: string, patient: string | undefined): Condition
   return [
     sql<boolean>`${columnOf(alias, 'type')} = 'orders.listed.v1'`,
     sql<boolean>`(${listed}) @> ${JSON.stringify([patient])}::jsonb`,
+  ];
+}
+
+function unopenedConditions(alias: string, at: Date | undefined): Condition[] {
+  if (at === undefined) return [];
+  const lifetime = sql`((${columnOf(alias, 'event')}::jsonb -> 'data' ->> 'ttlSeconds') || ' seconds')::interval`;
+  return [
+    sql<boolean>`${columnOf(alias, 'time')} + ${lifetime} < ${at}`,
+    sql<boolean>`not exists (select from audit_trail.audit_event opening
+      where opening.correlation_id = ${columnOf(alias, 'correlation_id')}
+        and opening.type = any(${openedTypes}))`,
   ];
 }
 

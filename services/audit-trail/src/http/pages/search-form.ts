@@ -2,6 +2,7 @@ import { doubtOf } from '@clinical-launch/contracts/patient-identifiers';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { guidForm } from '@clinical-launch/http/call';
+import { criteriaOf, isMeasure } from '../../domain/activity.ts';
 import { type AuditCursor, readCursor } from '../../domain/audit-cursor.ts';
 import type { AuditOutcome } from '../../domain/audit-row.ts';
 import { isEventGroup, typesOf } from '../../domain/event-words.ts';
@@ -16,12 +17,15 @@ export type FormFault = { readonly field: string; readonly message: string };
 const maxLength = 200;
 const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
 const isOutcome = (text: string): text is AuditOutcome => outcomes.some((outcome) => outcome === text);
+const reasonForm = /^[a-z_]{1,60}$/;
 const minuteMs = 60_000;
 /** The purpose of the seal of a caller's identifier, which may contain anything, in an address. */
 const identifierPurpose = 'audit-identifier';
 
 type Sealing = { readonly sealer: Sealer };
 type Zone = { readonly timeZone: string };
+/** Milliseconds since 1970, for searches that depend on it. */
+type Now = { readonly now: number };
 
 /** A search as it was typed. */
 export type TypedSearch = {
@@ -58,6 +62,7 @@ export function readSearchForm(
   put('identifier', identifier === '' ? '' : sealIdentifier(identifier, { sealer }));
   put('group', typed('group'));
   put('outcome', typed('outcome'));
+  if (reasonForm.test(typed('reason'))) put('reason', typed('reason'));
   const from = typedTime(form, 'from', '00:00');
   const to = typedTime(form, 'to', '23:59');
   put('from', from);
@@ -121,7 +126,7 @@ export type AddressedSearch = {
 };
 
 /** Reads the address of a page of results. */
-export function readSearchAddress(query: URLSearchParams, options: Sealing & Zone): AddressedSearch {
+export function readSearchAddress(query: URLSearchParams, options: Sealing & Zone & Now): AddressedSearch {
   const given = Object.entries(readers).flatMap(([name, read]) => {
     const value = query.get(name) ?? '';
     if (value === '') return [];
@@ -143,13 +148,19 @@ export function readSearchAddress(query: URLSearchParams, options: Sealing & Zon
 export const addressFaults = (unreadable: readonly string[]): FormFault[] =>
   unreadable.map((name) => ({
     field:
-      { from: 'from-day', to: 'to-day', patient: 'patientValue', after: 'q', guid: 'q', orderReference: 'q' }[
-        name
-      ] ?? name,
+      {
+        from: 'from-day',
+        to: 'to-day',
+        patient: 'patientValue',
+        after: 'q',
+        guid: 'q',
+        orderReference: 'q',
+        reason: 'group',
+      }[name] ?? name,
     message: 'The address of this page has a value that cannot be searched for. Enter it again',
   }));
 
-type Reader = (value: string, options: Sealing & Zone) => AuditCriteria | undefined;
+type Reader = (value: string, options: Sealing & Zone & Now) => AuditCriteria | undefined;
 
 const fitting =
   (fits: (value: string) => boolean, criteriaOf: (value: string) => AuditCriteria): Reader =>
@@ -171,7 +182,14 @@ const readers: Readonly<Record<string, Reader>> = {
     const identifier = openIdentifier(sealed, options);
     return identifier === undefined ? undefined : { identifier };
   },
-  group: (value) => (isEventGroup(value) ? { types: typesOf(value) } : undefined),
+  group: (value, { now }) => {
+    if (isMeasure(value)) return criteriaOf(value, now);
+    return isEventGroup(value) ? { types: typesOf(value) } : undefined;
+  },
+  reason: fitting(
+    (value) => reasonForm.test(value),
+    (reason) => ({ reason }),
+  ),
   outcome: (value) => {
     if (value === 'trouble') return { outcomes: ['refused', 'failed'] };
     return isOutcome(value) ? { outcomes: [value] } : undefined;
@@ -210,7 +228,10 @@ export function fieldsOf(query: URLSearchParams, options: Sealing) {
   const field = (name: string) => (name === inBox ? '' : (query.get(name) ?? ''));
   const more = {
     ...Object.fromEntries(
-      ['patient', 'group', 'outcome', 'user', 'practice', 'client'].map((name) => [name, field(name)]),
+      ['patient', 'group', 'outcome', 'reason', 'user', 'practice', 'client'].map((name) => [
+        name,
+        field(name),
+      ]),
     ),
     identifier: openIdentifier(field('identifier'), options) ?? '',
   };

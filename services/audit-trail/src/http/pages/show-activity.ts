@@ -33,7 +33,7 @@ export function showActivity(dependencies: PagesDependencies): Handler<Visit> {
       from: write(from),
       until: write(now),
       intervalMinutes,
-      ...presentActivity({ rows, begins, timeZone: config.timeZone }),
+      ...presentActivity({ rows, begins, intervalMs, now, timeZone: config.timeZone }),
     });
   };
 }

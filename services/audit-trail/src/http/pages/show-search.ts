@@ -2,6 +2,7 @@ import { redirect } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
+import { activityMeasures } from '../../domain/activity.ts';
 import { cursorText } from '../../domain/audit-cursor.ts';
 import { eventGroups } from '../../domain/event-words.ts';
 import { presentEntry, shortPseudonym } from '../../present/entry-model.ts';
@@ -30,9 +31,9 @@ const limitBytes = 16 * 1024;
  */
 export function showSearch(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
-    const { config, search, write } = dependencies;
+    const { config, clock, search, write } = dependencies;
     const query = queryOf(visit.request);
-    const searched = readSearchAddress(query, config);
+    const searched = readSearchAddress(query, { ...config, now: clock.now() });
     const { names, after, unreadable } = searched;
     if (unreadable.length > 0) {
       for (const name of unreadable) query.delete(name);
@@ -67,7 +68,8 @@ const recordOf = ({ criteria, names }: ReturnType<typeof readSearchAddress>) => 
  */
 export function exportSearch(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
-    const searched = readSearchAddress(queryOf(visit.request), dependencies.config);
+    const { config, clock } = dependencies;
+    const searched = readSearchAddress(queryOf(visit.request), { ...config, now: clock.now() });
     if (searched.unreadable.length > 0) throw addressNotReadable();
     if (searched.names.length === 0) throw pageNotFound();
     await recordVisit(visit, dependencies, { ...recordOf(searched), format: 'ndjson' });
@@ -137,6 +139,7 @@ function showForm(
       (model.faults ?? []).some(({ field }) => field !== 'q'),
     patientSystems,
     eventGroups: Object.entries(eventGroups),
+    measures: Object.entries(activityMeasures),
     ...(patient === '' ? {} : { patientShort: shortPseudonym(patient) }),
     ...model,
   });
