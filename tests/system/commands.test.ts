@@ -186,7 +186,7 @@ describe('the deployment guide', () => {
       const walked = run('bash', ['-c', `set -euo pipefail\n${commands.join('\n')}`], { FILES: folder });
       expect([await walked.exited, walked.output()]).toEqual([
         0,
-        expect.stringMatching(/39 files written[^]*client_secret: [^]*production: takes it/),
+        expect.stringMatching(/39 files written[^]*client_secret: [^]*production: accepts it/),
       ]);
       expect(readdirSync(join(folder, 'access')).toSorted()).toEqual(['definitions.json', 'users.acl']);
     } finally {

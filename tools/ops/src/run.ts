@@ -6,7 +6,7 @@ import { ConfigurationError, type Environment } from '@clinical-launch/runtime/e
 import type { Command, Outcome, Tool } from './command.ts';
 import { type Ask, readArguments } from './read-arguments.ts';
 import { toolLoaders } from './tool-loaders.ts';
-import { usageLine, usageOfAll, usageOfCommand, usageOfGroup } from './usage.ts';
+import { unknownWord, usageLine, usageOfAll, usageOfCommand, usageOfGroup } from './usage.ts';
 import { ArgumentsError, UsageError } from './usage-error.ts';
 
 /** The output of a command, and the input for its questions. */
@@ -61,6 +61,7 @@ export async function runOps({ args, environment, terminal, now }: RunOptions): 
 async function find([name = '', ...rest]: readonly string[]): Promise<Found> {
   const load = ownMember(toolLoaders, name);
   if (load === undefined) {
+    if (!isUsageWanted(name)) return { usage: unknownWord(name, Object.keys(toolLoaders)), isHelp: false };
     const { tools } = await import('./tools.ts');
     return { usage: usageOfAll(tools), isHelp: name === '--help' };
   }
@@ -68,10 +69,14 @@ async function find([name = '', ...rest]: readonly string[]): Promise<Found> {
   if (isCommand(tool)) return foundCommand(name, tool, rest);
   const [commandName = '', ...args] = rest;
   const command = ownMember(tool.commands, commandName);
-  return command === undefined
-    ? { usage: usageOfGroup(name, tool), isHelp: commandName === '--help' }
-    : foundCommand(`${name} ${commandName}`, command, args);
+  if (command !== undefined) return foundCommand(`${name} ${commandName}`, command, args);
+  if (isUsageWanted(commandName))
+    return { usage: usageOfGroup(name, tool), isHelp: commandName === '--help' };
+  return { usage: unknownWord(commandName, Object.keys(tool.commands), name), isHelp: false };
 }
+
+/** Without a word, or with an option in its place, somebody looks for the usage. */
+const isUsageWanted = (word: string) => word === '' || word.startsWith('-');
 
 const foundCommand = (path: string, command: Command, args: readonly string[]): Found =>
   args.includes('--help') ? { usage: usageOfCommand(path, command), isHelp: true } : { path, command, args };

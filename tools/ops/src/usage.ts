@@ -20,6 +20,32 @@ export function usageOfAll(tools: Readonly<Record<string, Tool>>): string {
   );
 }
 
+/** Returns the line for a word that names nothing. @param path the words before it */
+export function unknownWord(word: string, known: readonly string[], path = ''): string {
+  const kind = path === '' ? 'tool' : 'command';
+  const [nearest] = known
+    .map((name) => ({ name, distance: name.startsWith(word) ? 1 : editDistance(word, name) }))
+    .filter(({ name, distance }) => distance <= Math.ceil(Math.min(name.length, word.length) / 3))
+    .toSorted((one, other) => one.distance - other.distance);
+  const hint = nearest === undefined ? '' : ` Did you mean "${nearest.name}"?`;
+  const help = [program, path, '--help'].filter(Boolean).join(' ');
+  return `Unknown ${kind} "${word}".${hint} \`${help}\` lists the ${kind}s.`;
+}
+
+/** Returns how many characters have to be inserted, removed or replaced (Levenshtein). */
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (const [index, letter] of one.split('').entries()) {
+    const next = [index + 1];
+    for (const [at, wanted] of other.split('').entries()) {
+      const replaced = (row[at] ?? 0) + (letter === wanted ? 0 : 1);
+      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
 /** Returns the output of `--help` for a tool with several commands. */
 export function usageOfGroup(name: string, { summary, commands }: Group): string {
   return text(

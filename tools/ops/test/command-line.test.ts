@@ -45,19 +45,38 @@ describe('npm run ops', () => {
     }
   });
 
+  it.each([[[]], [['registry']], [['registry', '--all']]])(
+    'answers %j with the usage and 2',
+    async (args) => {
+      expect(await run(...args)).toEqual({
+        code: 2,
+        output: '',
+        errors: expect.stringMatching(/^Usage: npm run ops -- /),
+      });
+    },
+  );
+
   it.each([
-    [[]],
-    [['nothing']],
-    [['constructor']],
-    [['registry']],
-    [['registry', 'nothing']],
-    [['dead-letters', 'toString']],
-  ])('answers %j with the usage and 2', async (args) => {
-    expect(await run(...args)).toEqual({
-      code: 2,
-      output: '',
-      errors: expect.stringMatching(/^Usage: npm run ops -- /),
-    });
+    [['nothing'], 'Unknown tool "nothing". `npm run ops -- --help` lists the tools.'],
+    [['constructor'], 'Unknown tool "constructor". `npm run ops -- --help` lists the tools.'],
+    [
+      ['regsitry', 'list'],
+      'Unknown tool "regsitry". Did you mean "registry"? `npm run ops -- --help` lists the tools.',
+    ],
+    [
+      ['registry', 'addpms'],
+      'Unknown command "addpms". Did you mean "add-pms"? `npm run ops -- registry --help` lists the commands.',
+    ],
+    [
+      ['registry', 'rol'],
+      'Unknown command "rol". Did you mean "roll-secret"? `npm run ops -- registry --help` lists the commands.',
+    ],
+    [
+      ['dead-letters', 'toString'],
+      'Unknown command "toString". `npm run ops -- dead-letters --help` lists the commands.',
+    ],
+  ])('answers %j with one line and 2', async (args, line) => {
+    expect(await run(...args)).toEqual({ code: 2, output: '', errors: `${line}\n` });
   });
 });
 

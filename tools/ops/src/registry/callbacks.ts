@@ -6,7 +6,7 @@ import type { JSONPath } from 'jsonc-parser';
 import { type Answers, one } from '../command.ts';
 import { removeValue, setValue } from './edit-json.ts';
 import { entriesIn, findEntry } from './entries.ts';
-import { keptSecrets } from './kept-secrets.ts';
+import { keptSecrets, reportEnds } from './kept-secrets.ts';
 import { options as o } from './options.ts';
 import type { Context, Edit } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
@@ -44,16 +44,10 @@ export function rollCallbackSecret(document: RegistryDocument, answers: Answers,
   const keepOldHours = Number(answers.get(o.keepOldHours.name)?.[0] ?? 24);
   const { now } = context;
   const { secret, sealed, keyId } = createSecret(context);
-  const secrets = [
-    ...keptSecrets(callback.secrets, { now, endsAt: now + keepOldHours * hourMs }),
-    { sealed },
-  ];
+  const kept = keptSecrets(callback.secrets, { now, endsAt: now + keepOldHours * hourMs });
   return {
-    text: setValue(document.text, [...path, 'callback', 'secrets'], secrets),
-    reported: [
-      ['callback_secret', secret],
-      ['sealed with the key', keyId],
-    ],
+    text: setValue(document.text, [...path, 'callback', 'secrets'], [...kept, { sealed }]),
+    reported: [['callback_secret', secret], ['sealed with the key', keyId], ...reportEnds(kept)],
   };
 }
 

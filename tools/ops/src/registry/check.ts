@@ -1,31 +1,36 @@
 import { productionRegistryProblems } from '@clinical-launch/trust/production-registry';
 import type { Answers } from '../command.ts';
 import { callbackProblems } from './callbacks.ts';
+import { options as o } from './options.ts';
 import { type Context, directoriesIn, directoryProblems, type Edit } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
 /**
  * Checks the callbacks and the directories of a registry; reading the file has checked everything else.
- * Reports the problems for production.
+ * Reports the problems for production, which count as problems with `--production`.
  */
-export function check(document: RegistryDocument, _answers: Answers, context: Context): Edit {
+export function check(document: RegistryDocument, answers: Answers, context: Context): Edit {
   const { path, registry } = document;
   const problems = [
     ...callbackProblems(document, context),
     ...directoryProblems(path, directoriesIn(registry)),
   ];
   const production = productionRegistryProblems(registry);
+  const refused = production.map((problem) => ['production refuses it', problem] as const);
+  const isForProduction = answers.has(o.production.name);
+  const isUsable = problems.length === 0;
   return {
-    reported:
-      problems.length > 0
-        ? []
-        : [
-            ['registry', 'can be used'],
-            ...(production.length === 0
-              ? [['production', 'takes it'] as const]
-              : production.map((problem) => ['production refuses it', problem] as const)),
-          ],
-    result: { isUsable: problems.length === 0, problems, productionProblems: production },
-    problems,
+    reported: isUsable
+      ? [
+          ['registry', 'can be used'],
+          ...(production.length === 0 ? [['production', 'accepts it'] as const] : []),
+          ...(isForProduction ? [] : refused),
+        ]
+      : [],
+    result: { isUsable, problems, productionProblems: production },
+    problems: [
+      ...problems,
+      ...(isForProduction ? refused.map(([word, problem]) => `${word}: ${problem}`) : []),
+    ],
   };
 }

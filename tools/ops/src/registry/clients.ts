@@ -6,7 +6,7 @@ import { type Answers, one } from '../command.ts';
 import { change } from './change.ts';
 import { appendEntry, setValue } from './edit-json.ts';
 import { assertFree, findEntry, findIssuer, findRealm } from './entries.ts';
-import { keptSecrets } from './kept-secrets.ts';
+import { keptSecrets, reportEnds } from './kept-secrets.ts';
 import { clientMembers, launchPolicy, type Member, membersIn, partnerMembers, proofs } from './members.ts';
 import { options as o } from './options.ts';
 import { practicesOf, reportPractices } from './practices.ts';
@@ -113,13 +113,14 @@ export function rollSecret({ text, registry }: RegistryDocument, answers: Answer
   const { path, client } = findEntry(registry, answers, 'client');
   const keepOldHours = Number(answers.get(o.keepOldHours.name)?.[0] ?? 24);
   const secret = createClientSecret();
-  const secrets = [
-    ...keptSecrets(client.secrets ?? [], { now, endsAt: now + keepOldHours * hourMs }),
-    { sha256: hashClientSecret(secret) },
-  ];
+  const kept = keptSecrets(client.secrets ?? [], { now, endsAt: now + keepOldHours * hourMs });
   return {
-    text: setValue(text, [...path, 'secrets'], secrets),
-    reported: [...reportClient({ realm, clientId: client.clientId }), ['client_secret', secret]],
+    text: setValue(text, [...path, 'secrets'], [...kept, { sha256: hashClientSecret(secret) }]),
+    reported: [
+      ...reportClient({ realm, clientId: client.clientId }),
+      ['client_secret', secret],
+      ...reportEnds(kept),
+    ],
   };
 }
 

@@ -1,3 +1,5 @@
+import type { Reported } from './registry-command.ts';
+
 type Ending = { readonly expires?: string };
 
 /**
@@ -20,4 +22,17 @@ export function keptSecrets<Secret extends Ending>(
   if (old === undefined) return [];
   const end = Math.min(endsAt, old.expires === undefined ? endsAt : Date.parse(old.expires));
   return [{ ...old, expires: new Date(end).toISOString() }];
+}
+
+/** Reports until when the old secret works, and from when the new one does. */
+export const reportEnds = ([old]: readonly Ending[]): Reported => [
+  ['new secret works', 'within seconds, when the services have read the file'],
+  ['old secret works until', old?.expires ?? 'now'],
+];
+
+/** Returns until when each secret works, for a person: `until 2026-11-26T09:00:00.000Z, no end`. */
+export function writtenEnds(secrets: readonly Ending[], now: number): string {
+  const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
+  const ends = live.map(({ expires }) => (expires === undefined ? 'no end' : `until ${expires}`));
+  return ends.join(', ') || 'ended';
 }

@@ -1,8 +1,10 @@
 import { type Answers, one } from '../command.ts';
 import { removeValue, setValue } from './edit-json.ts';
 import { type AnyClient, type Entry, entriesIn, findEntry } from './entries.ts';
+import { writtenEnds } from './kept-secrets.ts';
 import { options as o } from './options.ts';
-import type { Edit } from './registry-command.ts';
+import { reportPractices } from './practices.ts';
+import type { Context, Edit } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
 /** Suspends a client or partner: the platform treats it as unknown, and its entry is kept. */
@@ -26,33 +28,53 @@ export function remove({ text, registry }: RegistryDocument, answers: Answers): 
 }
 
 /** Lists the realms, and the clients and partners of each, without their secrets. */
-export function list({ registry }: RegistryDocument): Edit {
-  const entries = entriesIn(registry).map(listed);
+export function list({ registry }: RegistryDocument, _answers: Answers, { now }: Context): Edit {
+  const found = entriesIn(registry);
   const realms = registry.realms.map(({ realm, desktop }) => ({ realm, isDesktop: desktop !== undefined }));
   const issuers = (registry.trustedIssuers ?? []).map(({ issuer }) => issuer);
-  const rows = entries.map(({ owner, kind, clientId, isSuspended, authentication, name }) => [
-    owner,
-    kind,
-    clientId,
-    isSuspended ? 'suspended' : 'active',
-    authentication.join(',') || 'none',
-    name ?? '',
-  ]);
   const owners = [...realms.map(({ realm }) => realm), ...issuers];
-  const empty = owners.filter((owner) => !entries.some((entry) => entry.owner === owner));
+  const empty = owners.filter((owner) => !found.some((entry) => entry.owner === owner));
   const lines = table([
-    ['REALM', 'KIND', 'CLIENT', 'STATE', 'PROVED BY', 'NAME'],
-    ...rows,
+    ['REALM', 'KIND', 'CLIENT', 'STATE', 'PROVED BY', 'SECRETS', 'PRACTICES', 'CALLBACK', 'NAME'],
+    ...found.map((entry) => rowOf(entry, now)),
     ...empty.map((owner) => [owner, '(no clients)']),
   ]);
   return {
     reported: lines.map((line) => ['', line] as const),
-    result: { realms, trustedIssuers: issuers, clients: entries },
+    result: { realms, trustedIssuers: issuers, clients: found.map(listed) },
   };
 }
 
+const none = '-';
+
+function rowOf({ owner, kind, client }: Entry<AnyClient>, now: number): string[] {
+  const { clientId, name = '', suspended = false, secrets = [], callback } = client;
+  return [
+    owner,
+    kind,
+    clientId,
+    suspended ? 'suspended' : 'active',
+    authenticationOf(client).join(',') || 'none',
+    secrets.length > 0 ? writtenEnds(secrets, now) : none,
+    kind === 'client' ? practicesCell(client) : none,
+    callback === undefined ? none : `${callback.url} (${writtenEnds(callback.secrets, now)})`,
+    name,
+  ];
+}
+
+/** A client of an external identity provider has no scopes here, and may launch. */
+function practicesCell({ scopes, practices }: AnyClient): string {
+  if (scopes !== undefined && !scopes.includes('ocs-launch.write')) return none;
+  if (practices === undefined) return 'not stated';
+  return reportPractices(practices)
+    .map(([, codes]) => codes)
+    .join(' ');
+}
+
 function listed({ owner, kind, client }: Entry<AnyClient>) {
-  const { clientId, name, scopes, suspended = false, callback, practices, directory } = client;
+  const { clientId, name, scopes, suspended = false, callback, practices, directory, secrets } = client;
+  const ends = (ofClient: readonly { readonly expires?: string }[] | undefined) =>
+    ofClient?.map(({ expires }) => ({ expires }));
   return {
     owner,
     kind,
@@ -61,7 +83,9 @@ function listed({ owner, kind, client }: Entry<AnyClient>) {
     scopes,
     isSuspended: suspended,
     authentication: authenticationOf(client),
+    secrets: ends(secrets),
     callbackUrl: callback?.url,
+    callbackSecrets: ends(callback?.secrets),
     practices,
     directory,
   };

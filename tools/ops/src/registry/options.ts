@@ -62,6 +62,14 @@ const all = {
     isOptional: true,
     faultOf: (value) => (/^\d{1,4}$/.test(value) ? undefined : 'must be a number of hours'),
   },
+  sheet: {
+    name: 'sheet',
+    value: 'path',
+    summary: 'File to create with what the vendor needs, without the secret (Markdown)',
+    isOptional: true,
+    isUnasked: true,
+  },
+  production: { name: 'production', summary: 'Exits with 1 also if production refuses the registry' },
   clear: {
     name: 'clear',
     value: 'option',

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Registry } from '@clinical-launch/contracts/registry';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
@@ -8,7 +9,13 @@ import type { Answers, Command, Input, Option } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { entriesIn } from './entries.ts';
 import { options as o } from './options.ts';
-import { parseDocument, type RegistryDocument, readDocument, writeDocument } from './registry-document.ts';
+import {
+  createFile,
+  parseDocument,
+  type RegistryDocument,
+  readDocument,
+  writeDocument,
+} from './registry-document.ts';
 
 /** The report of a command, a line each: `client_secret: …`. */
 export type Reported = readonly (readonly [name: string, value: string])[];
@@ -21,6 +28,8 @@ export type Edit = {
   readonly result?: unknown;
   /** The problems found. */
   readonly problems?: readonly string[];
+  /** A file to create besides. If it cannot be written, nothing is changed. */
+  readonly newFile?: { readonly path: string; readonly text: string };
 };
 
 /** The further input of a command, besides the registry and its options. */
@@ -28,11 +37,20 @@ export type Context = {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly isProduction: boolean;
+  /** `PUBLIC_URL`; a placeholder if it is not set. */
+  readonly publicUrl: string;
+  /** Of access tokens. */
+  readonly audience: string;
   /** Whether `SEALING_KEYS_CALLBACK` or `SEALING_KEYS` is set; without them the demo's key seals. */
   readonly hasKeys: boolean;
   /** @throws ConfigurationError if the keys are invalid */
   openSealer(): Sealer;
 };
+
+const sheetSettings = [
+  { name: 'PUBLIC_URL', summary: 'The address of the platform, for what the vendor receives' },
+  { name: 'AUDIENCE', summary: 'The audience of access tokens, if it is not the default' },
+];
 
 type RegistryCommand = {
   readonly summary: string;
@@ -40,29 +58,35 @@ type RegistryCommand = {
   readonly options: readonly Option[];
   /** Whether it uses the sealing keys of callback secrets. */
   readonly seals?: true;
+  /** Whether it reports addresses of the platform. */
+  readonly informs?: true;
   /** @throws Error with the reason; then nothing is written */
   readonly edit: (document: RegistryDocument, answers: Answers, context: Context) => Edit;
 };
 
-const registryFile = { name: 'REGISTRY_FILE', summary: 'The registry file, if --file is not given' };
+/** Begins the addresses in reports while `PUBLIC_URL` is not set. */
+export const placeholder = '{PUBLIC_URL}';
+
+/** The setting that names the registry file. */
+export const registryFile = { name: 'REGISTRY_FILE', summary: 'The registry file, if --file is not given' };
 const sealingKeys = {
   name: 'SEALING_KEYS_CALLBACK',
   summary: 'The sealing keys of callback secrets, or SEALING_KEYS; each may be a file (_FILE)',
 };
 
 /** Creates a command that reads a registry file and changes it, as a whole or not at all. */
-export function registryCommand({ options, seals, edit, ...texts }: RegistryCommand): Command {
+export function registryCommand({ options, seals, informs, edit, ...texts }: RegistryCommand): Command {
   return {
     ...texts,
     options: [...options, o.file],
-    settings: seals ? [registryFile, sealingKeys] : [registryFile],
+    settings: [registryFile, ...(seals ? [sealingKeys] : []), ...(informs ? sheetSettings : [])],
     isInteractive: true,
     async run(input) {
       const document = await readDocument(pathOf(input));
-      const { text, reported, result, problems } = edit(document, input.options, contextOf(input));
+      const { text, reported, result, problems, newFile } = edit(document, input.options, contextOf(input));
       if (text !== undefined) {
         assertNewDirectories(document, text);
-        await writeDocument(document, text);
+        await writeBoth(document, text, newFile);
       }
       return {
         lines: reported.map(([name, value]) => (name === '' ? value : `${name}: ${value}`)),
@@ -73,7 +97,20 @@ export function registryCommand({ options, seals, edit, ...texts }: RegistryComm
   };
 }
 
-function pathOf({ options, environment }: Input): string {
+/** Writes the registry and the new file: both or neither. */
+async function writeBoth(document: RegistryDocument, text: string, newFile: Edit['newFile']): Promise<void> {
+  if (newFile === undefined) return writeDocument(document, text);
+  await createFile(newFile.path, newFile.text);
+  try {
+    await writeDocument(document, text);
+  } catch (error) {
+    await rm(newFile.path);
+    throw error;
+  }
+}
+
+/** Returns the path of the registry file. @throws UsageError if none is given */
+export function pathOf({ options, environment }: Input): string {
   const path = options.get(o.file.name)?.at(-1) ?? environment[registryFile.name];
   if (path === undefined || path === '') {
     throw new UsageError('--file is missing, and REGISTRY_FILE is not set');
@@ -84,6 +121,8 @@ function pathOf({ options, environment }: Input): string {
 const contextOf = ({ environment, now }: Input): Context => ({
   now,
   isProduction: isProduction(environment),
+  publicUrl: environment['PUBLIC_URL'] || placeholder,
+  audience: environment['AUDIENCE'] || 'api://clinical-launch',
   hasKeys: Boolean(environment['SEALING_KEYS_CALLBACK'] || environment['SEALING_KEYS']),
   openSealer: () => openSealers(environment, ['callback'], { acceptsShared: true }).callback,
 });

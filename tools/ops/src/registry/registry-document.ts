@@ -1,4 +1,4 @@
-import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { anyPublicUrl, withPublicUrl } from '@clinical-launch/contracts/registered-address';
 import type { Registry } from '@clinical-launch/contracts/registry';
 import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
@@ -8,8 +8,26 @@ export type RegistryDocument = { readonly path: string; readonly text: string; r
 
 /** Reads a registry file. @throws Error if it cannot be read or is invalid */
 export async function readDocument(path: string): Promise<RegistryDocument> {
-  const text = await readFile(path, 'utf8');
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    if (codeOf(cause) !== 'ENOENT') throw cause;
+    const remedy = 'Create it with `npm run ops -- registry init`, or name the right one with --file';
+    throw new Error(`There is no registry file ${path}. ${remedy}`, { cause });
+  });
   return { path, text, registry: parseDocument(text) };
+}
+
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+/** Writes a file that does not exist yet. @throws Error with the next step if it exists, or cannot be written */
+export async function createFile(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+  } catch (cause) {
+    const code = codeOf(cause);
+    if (code === 'EEXIST') throw new Error(`${path} already exists, so nothing was written`, { cause });
+    if (code !== 'ENOENT') throw cause;
+    throw new Error(`The directory of ${path} does not exist. Create it first`, { cause });
+  }
 }
 
 /**

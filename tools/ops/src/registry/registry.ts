@@ -11,6 +11,7 @@ import {
   setDirectory,
   setPartner,
 } from './clients.ts';
+import { init } from './init.ts';
 import { list, remove, resume, suspend } from './life.ts';
 import {
   changing,
@@ -23,6 +24,7 @@ import {
   proofs,
   realmMembers,
 } from './members.ts';
+import { addPms } from './onboarding-sheet.ts';
 import { options as o } from './options.ts';
 import { setPractices } from './practices.ts';
 import { addIssuer, addRealm, removeIssuer, removeRealm, setIssuer, setRealm } from './realms.ts';
@@ -48,6 +50,7 @@ export const registry: Group = {
   summary:
     'Changes the registry file: realms, clients, partners, trusted issuers. Services follow it without a restart.',
   commands: {
+    init,
     list: registryCommand({
       summary: 'Lists the realms with their clients and partners, without secrets.',
       options: [],
@@ -55,7 +58,7 @@ export const registry: Group = {
     }),
     check: registryCommand({
       summary: 'Checks whether the services can use the file, and whether production accepts it.',
-      options: [],
+      options: [o.production],
       seals: true,
       edit: check,
     }),
@@ -83,8 +86,9 @@ export const registry: Group = {
     }),
     'add-pms': registryCommand({
       summary: 'Registers a practice management system, which may request launch URLs.',
-      options: [...named, ...launchOptions, ...proofOptions],
-      edit: (document, answers) => addClient(document, answers, ['ocs-launch.write']),
+      options: [...named, ...launchOptions, ...proofOptions, o.sheet],
+      informs: true,
+      edit: addPms,
     }),
     'add-host': registryCommand({
       summary: 'Registers a host application, which may launch partner applications.',

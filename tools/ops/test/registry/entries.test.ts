@@ -205,16 +205,42 @@ describe('list', () => {
     await copy.runHere('suspend', ...pms);
     await copy.runHere('add-realm', '--realm', 'west');
     const { output } = await copy.runHere('list');
-    expect(output).toMatch(/^demo +client +pms-demo +suspended +secret +Demo practice management system$/m);
-    expect(output).toMatch(/^demo\/desktop +partner +partner-native +active +none +/m);
+    expect(output).toMatch(
+      /^demo +client +pms-demo +suspended +secret +no end +any +\S+\/callbacks \(no end\) +Demo practice management system$/m,
+    );
+    expect(output).toMatch(/^demo +client +host-demo +active +secret +no end +- +- +/m);
+    expect(output).toMatch(/^demo\/desktop +partner +partner-native +active +none +- +- +- +/m);
     expect(output).toMatch(/^west +\(no clients\)$/m);
     const { output: json } = await copy.runHere('list', '--json');
     expect(JSON.parse(json)).toMatchObject({
       realms: [{ realm: 'demo' }, { realm: 'demo/desktop', isDesktop: true }, { realm: 'west' }],
       clients: expect.arrayContaining([
-        expect.objectContaining({ owner: 'demo', clientId: 'pms-demo', isSuspended: true, practices: 'any' }),
+        expect.objectContaining({
+          owner: 'demo',
+          clientId: 'pms-demo',
+          isSuspended: true,
+          practices: 'any',
+          secrets: [{}],
+          callbackSecrets: [{}],
+        }),
       ]),
     });
     expect(`${output}${json}`).not.toMatch(/[0-9a-f]{64}|demo\.EeTG/);
+  });
+
+  it('shows until when each secret of a client and of its callback works', async () => {
+    const host = ['--realm', 'demo', '--client-id', 'host-demo'];
+    const { told } = await copy.runHere('roll-secret', ...host);
+    const until = String(told.get('old secret works until'));
+    expect(until).toMatch(/^20\d\d-/);
+    expect(told.get('new secret works')).toBe('within seconds, when the services have read the file');
+    await copy.runHere('roll-callback-secret', ...pms, '--keep-old-hours', '2');
+    await copy.runHere('add-pms', '--realm', 'demo', '--client-id', 'unstated', '--name', 'X');
+    const { output } = await copy.runHere('list');
+    expect(output).toContain(` until ${until}, no end `);
+    expect(output).toMatch(/callbacks \(until 20\S+Z, no end\)/);
+    expect(output).toMatch(/^demo +client +unstated .* not stated +- +X$/m);
+    const ended = await copy.runHere('roll-secret', ...host, '--keep-old-hours', '0');
+    expect(ended.told.get('old secret works until')).toBe('now');
   });
 });

@@ -1,7 +1,8 @@
-import { chmod, lstat, readdir, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readDocument, writeDocument } from '../../src/registry/registry-document.ts';
+import { runOpsHere } from '../run-ops.ts';
 import { openRegistryCopy } from './registry-copy.ts';
 
 let copy: Awaited<ReturnType<typeof openRegistryCopy>>;
@@ -61,5 +62,88 @@ describe('the file', () => {
       'production refuses it: realms[1].desktop.partners[0].clientId is a client of the demo',
     );
     expect(await copy.text()).toBe(copy.before);
+  });
+
+  it('is refused by the check for production alone, which exits with 1', async () => {
+    const { code, output, errors } = await copy.runHere('check', '--production');
+    expect([code, output]).toEqual([1, 'registry: can be used\n']);
+    expect(errors).toMatch(/^(production refuses it: .+\n)+$/);
+  });
+});
+
+describe('a registry from nothing', () => {
+  const at = (path: string) => ({ REGISTRY_FILE: join(copy.folder, path), PUBLIC_URL: 'https://p.example' });
+  const run = (path: string, ...args: string[]) => runOpsHere(['registry', ...args], at(path));
+
+  it('is created by init, and is accepted by production once a client has its practices', async () => {
+    expect(await run('new.json', 'init')).toMatchObject({ code: 0, errors: '' });
+    expect(await run('new.json', 'add-realm', '--realm', 'demo')).toMatchObject({ code: 0 });
+    expect(await run('new.json', 'add-pms', ...pms)).toMatchObject({ code: 0 });
+    expect(await run('new.json', 'check', '--production')).toMatchObject({ code: 1 });
+    const of = ['--realm', 'demo', '--client-id', 'pms-new', '--practices', 'any'];
+    expect(await run('new.json', 'set-practices', ...of)).toMatchObject({ code: 0 });
+    const { code, output } = await run('new.json', 'check', '--production');
+    expect([code, output]).toEqual([0, 'registry: can be used\nproduction: accepts it\n']);
+  });
+
+  it('says what to do when the file is missing, is there already, or has no directory', async () => {
+    const missing = await run('new.json', 'list');
+    expect([missing.code, missing.errors]).toEqual([
+      1,
+      expect.stringMatching(
+        /^There is no registry file \S+new\.json\. Create it with `npm run ops -- registry init`/,
+      ),
+    ]);
+    expect(await run('registry.json', 'init')).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/already exists, so nothing was written\n$/),
+    });
+    expect(await copy.text()).toBe(copy.before);
+    expect(await run('none/new.json', 'init')).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/does not exist\. Create it first\n$/),
+    });
+  });
+});
+
+describe('the onboarding sheet', () => {
+  const environment = { PUBLIC_URL: 'https://p.example', AUDIENCE: 'api://other' };
+  const sheet = () => join(copy.folder, 'sheet.md');
+
+  it('has what the vendor needs, and not the secret, which is printed once', async () => {
+    const args = ['add-pms', ...pms, '--practices', 'ods:B82017', '--sheet', sheet()];
+    const { code, told } = await copy.runWith(environment, ...args);
+    expect([code, told.get('scope'), told.get('base_address')]).toEqual([
+      0,
+      'api://other/.default',
+      'https://p.example',
+    ]);
+    const text = await readFile(sheet(), 'utf8');
+    for (const value of [
+      'pms-new',
+      'https://p.example',
+      'https://p.example/idp/demo/oauth2/v2.0/token',
+      'api://other/.default',
+      'https://p.example/AccessApi/RequestLaunchUrl',
+      'B82017',
+      'docs/guides/pms.md',
+    ])
+      expect(text).toContain(`| \`${value}\` |`);
+    expect(told.get('client_secret')).toMatch(/^[\w-]{43}$/);
+    expect(text).not.toContain(told.get('client_secret'));
+  });
+
+  it('is not written without PUBLIC_URL, and nothing is registered if it cannot be written', async () => {
+    const args = ['add-pms', ...pms, '--sheet', sheet()];
+    expect(await copy.runWith({}, ...args)).toMatchObject({ code: 2 });
+    await writeFile(sheet(), 'mine');
+    expect(await copy.runWith(environment, ...args)).toMatchObject({ code: 1 });
+    expect([await readFile(sheet(), 'utf8'), await copy.text()]).toEqual(['mine', copy.before]);
+    const [key, address] = ['--jwks-uri', 'https://pms.example/keys'];
+    const other = join(copy.folder, 'other.md');
+    expect(await copy.runWith(environment, 'add-pms', ...pms, key, address, '--sheet', other)).toMatchObject({
+      code: 0,
+    });
+    expect(await readFile(other, 'utf8')).toMatch(/to be agreed[^]*There is no secret/);
   });
 });

@@ -1,0 +1,72 @@
+import { type Answers, one } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
+import { addClient } from './clients.ts';
+import { options as o } from './options.ts';
+import { type Context, type Edit, placeholder, type Reported } from './registry-command.ts';
+import type { RegistryDocument } from './registry-document.ts';
+
+const guide = 'docs/guides/pms.md';
+const launchRight = 'ocs-launch.write';
+/** What the sheet calls the values that the command reports. */
+const titles: Readonly<Record<string, string>> = {
+  client_id: 'Client id',
+  base_address: 'Base address',
+  token_endpoint: 'Token endpoint',
+  scope: 'Scope',
+  launch_endpoint: 'Launch endpoint',
+  check_endpoint: 'The same checks without a launch',
+  practices: 'Practices',
+  callback: 'Callback',
+  guide: 'Guide',
+};
+
+/**
+ * Registers a practice management system. Reports what its vendor needs, and writes the same to the file of
+ * `--sheet`, without the secret.
+ */
+export function addPms(document: RegistryDocument, answers: Answers, context: Context): Edit {
+  const { reported: registered, ...edit } = addClient(document, answers, [launchRight]);
+  const { publicUrl, audience } = context;
+  const reported: Reported = [
+    ...registered.map(([name, value]) => [name, value.replace(placeholder, publicUrl)] as const),
+    ['base_address', publicUrl],
+    ['scope', `${audience}/.default`],
+    ['launch_endpoint', `${publicUrl}/AccessApi/RequestLaunchUrl`],
+    ['check_endpoint', `${publicUrl}/AccessApi/Validate`],
+    ['callback', 'none until registry set-callback'],
+    ['guide', guide],
+  ];
+  const path = answers.get(o.sheet.name)?.[0];
+  if (path === undefined) return { ...edit, reported };
+  if (publicUrl === placeholder)
+    throw new UsageError('--sheet needs PUBLIC_URL: the addresses of the sheet begin with it');
+  const values = new Map(reported);
+  // The report's words are for the operator.
+  if (!answers.has('practices')) values.set('practices', 'to be agreed');
+  values.set('callback', 'none');
+  return {
+    ...edit,
+    reported: [...reported, ['sheet', path]],
+    newFile: { path, text: sheetOf(one(answers, { name: 'name' }), values) },
+  };
+}
+
+/** Returns the sheet in Markdown. */
+function sheetOf(name: string, values: ReadonlyMap<string, string>): string {
+  const rows = Object.entries(titles).map(([key, title]) => `| ${title} | ${cell(values.get(key) ?? '')} |`);
+  const secret = values.has('client_secret')
+    ? 'You receive the client secret separately. It is shown once, and only its hash is stored.'
+    : 'You authenticate with the keys or the certificate that you registered. There is no secret.';
+  return `# ${name.replaceAll(/\s+/g, ' ')}: access to Clinical Launch
+
+| | |
+|---|---|
+${rows.join('\n')}
+
+${secret} To have order documents posted to you, give the operator an https address.
+
+Store the reference of each answer (\`X-Correlation-Id\`): the support desk finds a request by it.
+`;
+}
+
+const cell = (value: string) => `\`${value.replaceAll('|', '\\|')}\``;
