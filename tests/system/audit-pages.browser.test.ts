@@ -250,6 +250,14 @@ describe('the search', () => {
     await page.getByRole('heading', { name: 'Events, newest first' }).waitFor();
     expect(await page.getByRole('link', { name: ordered }).count()).toBeGreaterThan(0);
     expect(await page.getByRole('cell', { name: /Tests submitted/ }).count()).toBe(1);
+    await open(page, '/audit/?practice=B82017');
+    await page.setViewportSize({ width: 1280, height: 900 });
+    const heights = await page
+      .locator('tbody tr')
+      .evaluateAll((rows: { offsetHeight: number }[]) => rows.map(({ offsetHeight }) => offsetHeight));
+    expect(heights.length).toBeGreaterThan(5);
+    expect(heights.filter((height) => height > 60)).toEqual([]);
+    await page.goBack();
     await expectGoodPage(page, 'audit-results');
     await box(page).fill('none of these');
     await submit(page);

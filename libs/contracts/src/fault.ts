@@ -44,3 +44,7 @@ export type FileFault = Pick<Fault, 'path' | 'message'>;
 export function faultWithin(path: string, fault: Fault): Fault {
   return { ...fault, path: fault.path === '' ? path : `${path}.${fault.path}` };
 }
+
+/** Returns the places and the kinds of errors for an event, which contains no value of a request. */
+export const faultPlaces = (faults: readonly Fault[]) =>
+  faults.length === 0 ? {} : { paths: faults.map(({ path }) => path), codes: faults.map(({ code }) => code) };

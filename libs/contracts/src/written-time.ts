@@ -24,7 +24,7 @@ export function writtenDate(date: string): string {
 /** Returns `21 Nov 2026` for `21 November 2026`, for a table that has no room for the month in full. */
 export const shortened = (written: string): string => written.replace(/([A-Z][a-z]{2})[a-z]+/, '$1');
 
-/** Returns `4:10pm` for `16:10`, and `4:10:05pm` for `16:10:05`. */
+/** Returns `4:10pm` for `16:10`. */
 export function writtenClock(time: string): string {
   const [hour = '', ...rest] = time.split(':');
   const hours = Number(hour);
@@ -35,14 +35,12 @@ export function writtenClock(time: string): string {
 export type WriteTime = (instant: Date | number | string) => string;
 
 /**
- * Creates a function that writes instants (milliseconds since 1970 or ISO 8601) in local time, to the minute
- * or to the second.
+ * Creates a function that writes instants (milliseconds since 1970 or ISO 8601) in local time, to the minute.
  * @param timeZone IANA name, `Europe/London`
  */
-export function createTimeWriter(timeZone: string, precision: 'minute' | 'second' = 'minute'): WriteTime {
-  const length = precision === 'minute' ? 5 : 8;
+export function createTimeWriter(timeZone: string): WriteTime {
   return (instant) => {
     const [day = '', time = ''] = localTime(new Date(instant).getTime(), timeZone).split('T');
-    return `${writtenDate(day)} at ${writtenClock(time.slice(0, length))}`;
+    return `${writtenDate(day)} at ${writtenClock(time.slice(0, 5))}`;
   };
 }

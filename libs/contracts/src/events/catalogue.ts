@@ -1,3 +1,4 @@
+import { faultCodes } from '../fault.ts';
 import { guidPattern } from '../schema.ts';
 import { type Static, type TSchema, Type } from '../type.ts';
 
@@ -46,6 +47,9 @@ const refusal = {
   /** The number of anonymous requests from one address that this event reports. */
   count: Type.Optional(Type.Integer({ minimum: 1 })),
 };
+
+/** The kind of each error of `paths`, in their order. */
+const codes = Type.Optional(Type.Array(Type.Enum(faultCodes), { maxItems: 200 }));
 
 /** A document for the callback address of a PMS. */
 const delivery = { orderGuid: guid, messageId: guid, issuer: text(300), clientId: text(200) };
@@ -102,6 +106,7 @@ export const eventCatalogue = {
       hostClientId: Type.Optional(text(200)),
       /** Paths of the errors in the body, or names of the invalid parameters, without values. */
       paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
+      codes,
     },
   ),
   'desktop.code.issued.v1': data('A launch identifier was exchanged for an authorization code.', {
@@ -170,6 +175,7 @@ export const eventCatalogue = {
     step: Type.Optional(Type.Enum(['validate'])),
     /** Paths of the errors in the payload, without values. */
     paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
+    codes,
   }),
   'launch.token.redeemed.v1': data('A launch token was used and a launch session began.', {}),
   'launch.token.refused.v1': data('A launch token was refused at `/secureLaunch`.', {
@@ -194,6 +200,11 @@ export const eventCatalogue = {
       orderReferences: Type.Optional(Type.Array(text(100), { maxItems: 50 })),
       batches: Type.Integer({ minimum: 1 }),
       tests: Type.Integer({ minimum: 1 }),
+      /** What the user did: ordered, changed the tests, or recorded samples. */
+      step: Type.Optional(Type.Enum(['order', 'change', 'samples'])),
+      /** The samples of the request, and how many of them are collected. */
+      samples: Type.Optional(Type.Integer({ minimum: 0 })),
+      samplesCollected: Type.Optional(Type.Integer({ minimum: 0 })),
       /** `{ order: Order }`, the request with all its batches. */
       sealed: Type.String(),
     },

@@ -1,4 +1,5 @@
 import type { EventType } from '@clinical-launch/contracts/events/catalogue';
+import { factOf, type LogEntry, numberOf } from './log-entry.ts';
 
 /** Groups of events that a search offers, in its order. */
 export const eventGroups = {
@@ -64,8 +65,22 @@ const eventWords: Readonly<Record<EventType, EventWords>> = {
 
 const known = new Map<string, EventWords>(Object.entries(eventWords));
 
-/** Returns what an event means, in a few words. */
+type Happened = Pick<LogEntry, 'type' | 'event'>;
+
+/** Returns what a type of event means, in a few words. */
 export const whatHappened = (type: string): string => known.get(type)?.what ?? type;
+
+/** Returns what an event means, with what its user did. */
+export const whatWasDone = (entry: Happened): string =>
+  entry.type === 'order.submitted.v1' ? submissionOf(entry) : whatHappened(entry.type);
+
+/** A request is submitted again with each change; events of earlier releases have only its version. */
+function submissionOf(entry: Happened): string {
+  const step = factOf(entry, 'step') ?? ((numberOf(entry, 'orderVersion') ?? 1) > 1 ? 'change' : 'order');
+  if (step === 'samples')
+    return `Samples recorded (${factOf(entry, 'samplesCollected')} of ${factOf(entry, 'samples')})`;
+  return step === 'change' ? 'Request changed' : 'Tests submitted';
+}
 
 /** Returns what a user saw or did of a patient in an event; undefined if nothing. */
 export const whatWasSeen = (type: string): string | undefined => known.get(type)?.seen;

@@ -157,36 +157,52 @@ function served(ordered: readonly LogEntry[]): Verdict {
 /** Returns a duration in words that fit its length: `24 milliseconds`, `1.4 seconds`, `12 minutes`. */
 export function writtenDuration(milliseconds: number): string {
   const all = Math.max(0, Math.round(milliseconds));
-  if (all < 1000) return all === 0 ? '0 seconds' : `${all} milliseconds`;
-  if (all < 120_000) return `${all < 10_000 ? (all / 1000).toFixed(1) : Math.round(all / 1000)} seconds`;
-  if (all < 7_200_000) return `${Math.round(all / 60_000)} minutes`;
-  return `${Math.round(all / 3_600_000)} hours`;
+  if (all === 0) return 'under 1 millisecond';
+  if (all < 1000) return counted(all, 'millisecond');
+  if (all < 120_000)
+    return counted(all < 10_000 ? Math.round(all / 100) / 10 : Math.round(all / 1000), 'second');
+  return all < 7_200_000
+    ? counted(Math.round(all / 60_000), 'minute')
+    : counted(Math.round(all / 3_600_000), 'hour');
 }
 
+const counted = (count: number | string, word: string): string =>
+  `${count} ${Number(count) === 1 ? word : `${word}s`}`;
+
+/** A fault of a payload, as an entry names it: the place, and the kind if the entry has it. */
+export type PayloadFault = { readonly path: string; readonly code: string };
+
 /** Returns the faults of the payload that an entry names. */
-export function pathsOf({ event: { data } }: Pick<LogEntry, 'event'>): readonly string[] {
-  const paths: unknown = 'paths' in data ? data.paths : undefined;
-  return Array.isArray(paths) ? paths.map(String) : [];
+export function payloadFaultsOf({ event: { data } }: Pick<LogEntry, 'event'>): readonly PayloadFault[] {
+  const [paths, codes] = ['paths', 'codes'].map((name) => {
+    const list: unknown = Object.entries(data).find(([key]) => key === name)?.[1];
+    return Array.isArray(list) ? list.map(String) : [];
+  });
+  return (paths ?? []).map((path, at) => ({ path: path || 'the whole body', code: codes?.[at] ?? '' }));
 }
 
 /** Returns facts of an event that help a reader, as a sentence; undefined without any. */
 export function detailOf(entry: LogEntry): string | undefined {
-  const paths = pathsOf(entry);
+  const paths = payloadFaultsOf(entry).map(({ path }) => path);
   const facts = [
     paths.length === 0 ? undefined : `Faults at ${paths.slice(0, 10).join(', ')}`,
-    fact(entry, 'tests', (count) => `${count} ${count === '1' ? 'test' : 'tests'}`),
-    fact(entry, 'orders', (count) => `${count} ${count === '1' ? 'request' : 'requests'} on the page`),
+    fact(entry, 'tests', (count) => counted(count, 'test')),
+    fact(entry, 'orders', (count) => `${counted(count, 'request')} on the page`),
     fact(entry, 'what', (what) => (what === 'form' ? 'Request form' : 'Sample labels')),
     fact(entry, 'resource', (resource) => `Resource: ${resource}`),
     fact(entry, 'attempts', (count) => `Attempt ${count}`),
     fact(entry, 'searchedId', (id) => `Searched for ${id}`),
-    fact(entry, 'count', (count) => `${count} requests together`),
+    fact(entry, 'count', (count) => (count === '1' ? undefined : `${count} requests together`)),
   ];
   const given = facts.filter((one) => one !== undefined);
   return given.length === 0 ? undefined : given.join('. ');
 }
 
-const fact = (entry: LogEntry, name: string, write: (value: string) => string): string | undefined => {
+const fact = (
+  entry: LogEntry,
+  name: string,
+  write: (value: string) => string | undefined,
+): string | undefined => {
   const value = factOf(entry, name);
   return value === undefined ? undefined : write(value);
 };

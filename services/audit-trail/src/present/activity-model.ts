@@ -1,5 +1,4 @@
 import { localTime } from '@clinical-launch/contracts/time';
-import { writtenClock } from '@clinical-launch/contracts/written-time';
 import {
   type ActivityMeasure,
   type ActivityRow,
@@ -27,7 +26,7 @@ type Found = Readonly<Record<string, string>>;
 /** Returns the charts of the last hours, and the tables with the same figures. */
 export function presentActivity({ rows, begins, intervalMs, now, timeZone }: ActivityOptions) {
   const minuteOf = (instant: number) => localTime(instant, timeZone).slice(0, 16);
-  const labels = begins.map((begin) => writtenClock(minuteOf(begin).slice(11)));
+  const labels = begins.map((begin) => minuteOf(begin).slice(11));
   const byBegin = Map.groupBy(rows, ({ begin }) => begin);
   const byClient = Map.groupBy(rows, ({ client }) => client ?? 'not known');
   const period = { from: minuteOf(begins[0] ?? now), to: minuteOf(now) };
@@ -123,8 +122,13 @@ function refusalsOf(rows: readonly ActivityRow[], period: Found) {
     }))
     .toSorted((one, other) => other.count - one.count);
   const max = Math.max(1, ...counted.map(({ count }) => count));
+  const sum = Math.max(1, total(refused, 'refused'));
   return {
-    refusals: counted.map((one) => ({ ...one, width: round(Math.max(2, (one.count / max) * 200)) })),
+    refusals: counted.map((one) => ({
+      ...one,
+      width: round(Math.max(2, (one.count / max) * 200)),
+      percent: Math.round((one.count / sum) * 100),
+    })),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   type Lane,
   lanesOf,
   launchNamedIn,
+  payloadFaultsOf,
   verdictOf,
   writtenDuration,
 } from '../domain/launch-story.ts';
@@ -36,14 +37,39 @@ export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOption
     launchHref: launch === undefined ? undefined : `/audit/launches/${launch}`,
     parties: partiesOf(ordered),
     references: [...new Set(ordered.flatMap(({ orderReferences }) => orderReferences ?? []))],
-    waterfall: lanes.length === 0 ? undefined : waterfallOf(lanes, start),
+    // One event has no duration.
+    waterfall: ordered.length < 2 ? undefined : waterfallOf(lanes, start),
+    ...presentFaults(ordered, guid),
     rows: ordered.map((entry, index) => ({
       ...presentEntry(entry, write),
       isOther: entry.correlationId !== guid,
-      after: writtenDuration(entry.time.getTime() - start),
-      since: writtenDuration(entry.time.getTime() - (ordered[index - 1]?.time.getTime() ?? start)),
+      // The first has none before it.
+      after: index === 0 ? '–' : writtenDuration(entry.time.getTime() - start),
+      since:
+        index === 0
+          ? '–'
+          : writtenDuration(entry.time.getTime() - (ordered[index - 1]?.time.getTime() ?? start)),
     })),
   };
+}
+
+/** The faults of the last payload that was refused, and a text for the supplier to whom support passes them. */
+function presentFaults(ordered: readonly LogEntry[], guid: string) {
+  const refused = ordered.findLast((entry) => payloadFaultsOf(entry).length > 0);
+  if (refused === undefined) return {};
+  const faults = payloadFaultsOf(refused);
+  const { status, reason, client, time } = refused;
+  const lines = [
+    `Clinical Launch refused a request of ${client ?? 'your system'}: ${[status, reason].filter(Boolean).join(' ')}`,
+    `Reference (X-Correlation-Id): ${guid}`,
+    `Time: ${time.toISOString()}`,
+    'Faults in the payload:',
+    ...faults.map(({ path, code }) => `- ${[path, code].filter(Boolean).join(': ')}`),
+    'POST the payload to /AccessApi/Validate to get the remedy of each fault.',
+  ];
+  // Another endpoint has no such check.
+  const text = refused.type === 'launch.url.refused.v1' ? lines : lines.slice(0, -1);
+  return { faults, forSupplier: text.join('\n') };
 }
 
 /** The parties of a launch: each as its first event names it. */
@@ -75,15 +101,16 @@ function waterfallOf(lanes: readonly Lane[], start: number) {
     width,
     height: axisHeight + lanes.length * laneHeight,
     total: writtenDuration(end - start),
-    ticks: [0, 0.25, 0.5, 0.75, 1].map((part) => ({
+    // A span of few milliseconds has no quarters.
+    ticks: (span < 8 ? [0, 1] : [0, 0.25, 0.5, 0.75, 1]).map((part) => ({
       x: round(part * (width - smallestBar)),
-      text: writtenDuration(part * span),
+      text: part === 0 ? '0' : writtenDuration(part * span),
       anchor: part === 0 ? 'start' : part === 1 ? 'end' : 'middle',
     })),
     lanes: lanes.map(({ source, from, to, entries }, index) => ({
       name: serviceNameOf(source),
       duration: writtenDuration(to - from),
-      from: writtenDuration(from - start),
+      from: from === start ? '–' : writtenDuration(from - start),
       y: axisHeight + index * laneHeight,
       x: place(from),
       width: round(Math.max(place(to) - place(from), 0) + smallestBar),

@@ -3,7 +3,7 @@ import {
   type DesktopLaunch,
   readDesktopLaunch,
 } from '@clinical-launch/contracts/desktop-context';
-import type { Fault } from '@clinical-launch/contracts/fault';
+import { type Fault, faultPlaces } from '@clinical-launch/contracts/fault';
 import { memberOf } from '@clinical-launch/contracts/members';
 import { withParameters } from '@clinical-launch/contracts/registered-address';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
@@ -194,7 +194,7 @@ export function auditLaunchRefusal(step: 'launches' | 'end'): RefusalAudit<HostE
       status: error.status,
       reason: error.code,
       ...(host === undefined ? {} : { issuer: host.issuer, hostClientId: host.clientId }),
-      ...(error.faults.length === 0 ? {} : { paths: error.faults.map(({ path }) => path) }),
+      ...faultPlaces(error.faults),
     });
   };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isPracticeEditor } from '@clinical-launch/contracts/directory';
-import type { Fault } from '@clinical-launch/contracts/fault';
+import { type Fault, faultPlaces } from '@clinical-launch/contracts/fault';
 import {
   createServiceRequestReader,
   type ServiceRequestReading,
@@ -100,7 +100,7 @@ export function auditRefusal(step?: 'validate'): RefusalAudit<CallerExchange> {
       reason: error.code,
       ...(step === undefined ? {} : { step }),
       ...(caller === undefined ? {} : { issuer: caller.issuer, clientId: caller.clientId }),
-      ...(error.faults.length === 0 ? {} : { paths: error.faults.map(({ path }) => path) }),
+      ...faultPlaces(error.faults),
     });
 }
 

@@ -77,7 +77,7 @@ export function submitChange(
     await insertSubmission(tx, { id, request, context });
     // The next change of this launch begins with the stored request.
     await storeDraft(tx, place, { draft: draftOf(request, draftIdOf(launchId, request)), now });
-    await appendToOutbox(tx, [submittedEvent(request, launch, sealer)]);
+    await appendToOutbox(tx, [submittedEvent(request, launch, { sealer, step: 'change' })]);
     return { outcome: 'submitted' };
   });
 }

@@ -56,7 +56,7 @@ export function submitOrder(
     await insertRequest(tx, request, timeZone);
     await insertSubmission(tx, { id: draft.submissionId, request, context });
     await countMostRequested(tx, context, now);
-    await appendToOutbox(tx, [submittedEvent(request, launch, sealer)]);
+    await appendToOutbox(tx, [submittedEvent(request, launch, { sealer, step: 'order' })]);
     return { outcome: 'submitted', request };
   });
 }

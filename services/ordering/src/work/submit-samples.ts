@@ -67,7 +67,7 @@ export function submitSamples(
     const request = { ...recorded, version: current.version + 1 };
     await updateRequest(tx, request, timeZone);
     await insertSubmission(tx, { id, request, context });
-    await appendToOutbox(tx, [submittedEvent(request, launch, sealer)]);
+    await appendToOutbox(tx, [submittedEvent(request, launch, { sealer, step: 'samples' })]);
     return { outcome: 'submitted' };
   });
 }

@@ -110,7 +110,7 @@ function clockTime(typed: string, otherwise: string): string {
 
 function timeFaults(field: string, minute: string, timeZone: string): FormFault[] {
   if (minute === '' || (localMinuteForm.test(minute) && instantOf(minute, timeZone) !== undefined)) return [];
-  const message = `Enter ${field === 'from' ? 'the first' : 'the last'} day as numbers, such as 2 3 2026, and a time such as 4:10pm`;
+  const message = `Enter ${field === 'from' ? 'the first' : 'the last'} day as numbers, such as 2 3 2026, and a time such as 16:10`;
   return [{ field: `${field}-day`, message }];
 }
 

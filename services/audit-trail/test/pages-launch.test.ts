@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startPages, textOf } from './running-pages.ts';
+import { aLaunch, anEvent, bairstow } from './some-events.ts';
+
+let pages: Awaited<ReturnType<typeof startPages>>;
+beforeAll(async () => {
+  pages = await startPages();
+});
+afterAll(() => pages.stop());
+
+const time = (at: string) => `2026-07-01T${at}Z`;
+
+/** Stores events of one launch and returns its page. */
+async function pageOf(...events: readonly ((guid: string) => ReturnType<typeof anEvent>)[]) {
+  const guid = randomUUID();
+  await pages.store(...events.map((event) => event(guid)));
+  const { html } = await pages.open(`/audit/launches/${guid}`);
+  return { guid, html, text: textOf(html) };
+}
+
+describe('the page of a launch', () => {
+  it('says of each submission what was done', async () => {
+    const submitted = (at: string, data: object) => (correlationId: string) =>
+      anEvent('order.submitted.v1', { correlationId, time: time(at), data: { tests: 3, ...data } });
+    const { text } = await pageOf(
+      (guid) => aLaunch(guid, { time: time('13:00:00.000') }),
+      submitted('13:00:01.000', { step: 'order' }),
+      submitted('13:00:02.000', { step: 'change', tests: 1 }),
+      submitted('13:00:03.000', { step: 'samples', samples: 2, samplesCollected: 1 }),
+      // Of an earlier release.
+      submitted('13:00:04.000', { orderVersion: 4 }),
+    );
+    const done = text.match(/Tests submitted (?=3)|Request changed|Samples recorded \(1 of 2\)/g);
+    expect(done).toEqual([
+      'Tests submitted ',
+      'Request changed',
+      'Samples recorded (1 of 2)',
+      'Request changed',
+    ]);
+    expect(text).toMatch(/Request changed 1 test /);
+  });
+
+  it('has times of 24 hours, and one of each in the singular', async () => {
+    const { text } = await pageOf(
+      (guid) => aLaunch(guid, { time: time('13:00:00.000') }),
+      (correlationId) => anEvent('launch.token.redeemed.v1', { correlationId, time: time('13:00:00.001') }),
+      (correlationId) => anEvent('order.viewed.v1', { correlationId, time: time('13:00:00.001') }),
+      (correlationId) =>
+        anEvent('orders.listed.v1', { correlationId, time: time('13:00:01.001'), data: { orders: 1 } }),
+      (correlationId) =>
+        anEvent('launch.token.refused.v1', {
+          correlationId,
+          time: time('13:01:01.001'),
+          data: { status: 410, reason: 'token_used', count: 1 },
+        }),
+    );
+    expect(text).toMatch(/1 July 2026 at 14:00:00 What happened Launch requested/);
+    for (const words of [' 1 millisecond ', ' under 1 millisecond ', ' 1 second ', ' 1 request on the page'])
+      expect(text).toContain(words);
+    expect(text).not.toMatch(/\b1 (milliseconds|seconds|requests|tests)\b|together|\d[ap]m\b/);
+  });
+
+  it('has no waterfall for a single event', async () => {
+    const refusal = (correlationId: string) =>
+      anEvent('access.token.refused.v1', { correlationId, data: { status: 401, reason: 'wrong_secret' } });
+    expect((await pageOf(refusal)).html).not.toContain('app-waterfall');
+    expect((await pageOf((guid) => aLaunch(guid), refusal)).html).toContain('app-waterfall');
+  });
+
+  it('lists the faults of a payload in its box, and has a text for the supplier', async () => {
+    const refused = (data: object) => (correlationId: string) =>
+      anEvent('launch.url.refused.v1', {
+        correlationId,
+        time: time('13:00:00.000'),
+        data: { clientId: bairstow.clientId, status: 400, reason: 'invalid_payload', ...data },
+      });
+    const faults = { paths: ['contained[1].name[0].use', ''], codes: ['required', 'structure'] };
+    const { guid, html } = await pageOf(refused(faults));
+    const box = html.slice(html.indexOf('id="faults"'), html.indexOf('</section>'));
+    expect(textOf(`<main ${box}</main>`)).toContain(
+      'contained[1].name[0].use required the whole body structure',
+    );
+    expect(/<pre[^>]*>([^<]*)</.exec(box)?.[1]).toBe(
+      [
+        'Clinical Launch refused a request of pms: 400 invalid_payload',
+        `Reference (X-Correlation-Id): ${guid}`,
+        'Time: 2026-07-01T13:00:00.000Z',
+        'Faults in the payload:',
+        '- contained[1].name[0].use: required',
+        '- the whole body: structure',
+        'POST the payload to /AccessApi/Validate to get the remedy of each fault.',
+      ].join('\n'),
+    );
+    // Of an earlier release, without kinds; and a refusal that has no faults.
+    expect((await pageOf(refused({ paths: ['subject'] }))).html).toMatch(/^- subject$/m);
+    expect((await pageOf(refused({}))).html).not.toMatch(/id="faults"|<pre/);
+  });
+});
