@@ -18,7 +18,7 @@ import {
   provePossession,
 } from './proof-of-possession.ts';
 import type { Revocations } from './revocations.ts';
-import { assertNoIdToken, assertPossibleTimes } from './token-claims.ts';
+import { assertNoIdToken, assertPossibleTimes, isIdToken } from './token-claims.ts';
 
 /** The caller of a verified access token. */
 export type Caller = {
@@ -153,6 +153,10 @@ async function verifySignature(
     assertPossibleTimes(payload, clock.now() / 1000 + clockToleranceSeconds);
     return payload;
   } catch (error) {
+    // Its header has another type, and the caller should learn what to send.
+    const isOfOtherType = error instanceof errors.JWTClaimValidationFailed && error.claim === 'typ';
+    if (isOfOtherType && isIdToken(error.payload, (audience = '') => policy.clients.has(audience)))
+      throw invalidToken('the token is an ID token');
     throw error instanceof errors.JOSEError ? refusedToken(error) : error;
   }
 }

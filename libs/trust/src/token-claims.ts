@@ -27,13 +27,16 @@ export function assertPossibleTimes({ exp, iat, nbf }: JWTPayload, latestNow: nu
 const foreignClaims = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events'];
 
 /**
- * Refuses an ID token that its header does not reveal: it states that a person signed in, and grants nothing.
- * Its audience is always the client itself (OpenID Connect Core 1.0 section 2); that of an access token is
- * the API.
- * @throws ServiceError 401
+ * Returns whether claims are those of an ID token: it states that a person signed in, and grants nothing. Its
+ * audience is always the client itself (OpenID Connect Core 1.0 section 2); that of an access token is the
+ * API.
  */
+export const isIdToken = (claims: JWTPayload, isClient: (audience: string | undefined) => boolean): boolean =>
+  [claims.aud].flat().some(isClient) ||
+  claims['token_use'] === 'id' ||
+  foreignClaims.some((name) => name in claims);
+
+/** Refuses an ID token that its header does not reveal. @throws ServiceError 401 */
 export function assertNoIdToken(claims: JWTPayload, clientId: string): void {
-  const isForClient = [claims.aud].flat().includes(clientId);
-  if (isForClient || claims.token_use === 'id' || foreignClaims.some((name) => name in claims))
-    throw invalidToken('the token is an ID token');
+  if (isIdToken(claims, (audience) => audience === clientId)) throw invalidToken('the token is an ID token');
 }

@@ -98,6 +98,14 @@ describe('an authorization request is answered directly, and the launch identifi
     await expectRefusal(fields, 'invalid_request', launch);
   });
 
+  it('says which profile may omit a parameter, and what to use in place of localhost', async () => {
+    const { response_mode: _missing, ...fields } = await inOrder();
+    const redirect_uri = 'http://localhost:5555/callback';
+    const page = await (await running.postAuthorize({ ...fields, redirect_uri })).text();
+    expect(page).toContain('response_mode is missing (only clients of the profile standard may omit it)');
+    expect(page).toContain('with exactly the same characters (use 127.0.0.1, not localhost)');
+  });
+
   it.each(names)('%s is empty', async (name) => {
     const fields = await inOrder();
     await expectRefusal({ ...fields, [name]: '' }, 'invalid_request', String(fields.launch));

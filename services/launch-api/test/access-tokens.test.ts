@@ -88,6 +88,11 @@ describe('401: missing or invalid token', () => {
     await expectUnauthorized(await api.issuer.sign({ claims: claims() }), reason);
   });
 
+  it.each([{ nonce: 'n' }, { aud: 'pms' }])('says that the token is an ID token: %j', async (claims) => {
+    const token = await api.issuer.sign({ header: { typ: 'JWT' }, claims });
+    await expectUnauthorized(token, 'the token is an ID token');
+  });
+
   it('names no value of the token', async () => {
     const claims = { iss: 'https://Whitfield.example', aud: 'Whitfield', client_id: 'Whitfield' };
     const rows = Object.entries(claims).map(([name, value]) => ({ claims: { [name]: value } }));

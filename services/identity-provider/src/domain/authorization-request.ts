@@ -41,6 +41,8 @@ type Rule = {
   readonly code: AuthorizeErrorCode;
   /** The error message when `fits` returns false. */
   readonly message: string;
+  /** Completes the message for a frequent mistake. */
+  readonly hint?: (value: string) => string;
   /** Returns whether a value is valid. Without a partner, skips the checks that depend on it. */
   fits(value: string, partner: RegisteredPartner | undefined): boolean;
   /** Returns whether the parameter may be omitted; without this function, it is required. */
@@ -76,6 +78,8 @@ const rules: readonly Rule[] = [
     name: 'redirect_uri',
     code: invalid,
     message: 'must be a registered redirect URI, with exactly the same characters',
+    // RFC 8252 section 8.3: the name may resolve to another machine.
+    hint: (value) => (/^http:\/\/localhost[:/]/.test(value) ? ' (use 127.0.0.1, not localhost)' : ''),
     fits: (value, partner) =>
       partner === undefined || partner.redirectUris.some((one) => isRegisteredRedirect(one, value)),
   },
@@ -206,7 +210,10 @@ function faultsOf(
   if (more.length > 0) return [{ name, code: invalid, message: 'must not be sent more than once' }];
   // RFC 6749 section 3.1: a parameter without a value counts as omitted.
   if (value === '') {
-    return rule.isOptional?.(partner) === true ? [] : [{ name, code: invalid, message: 'is missing' }];
+    if (rule.isOptional?.(partner) === true) return [];
+    const hint = rule.isOptional === undefined ? '' : ' (only clients of the profile standard may omit it)';
+    return [{ name, code: invalid, message: `is missing${hint}` }];
   }
-  return rule.fits(value, partner) ? [] : [{ name, code: rule.code, message: rule.message }];
+  if (rule.fits(value, partner)) return [];
+  return [{ name, code: rule.code, message: rule.message + (rule.hint?.(value) ?? '') }];
 }
