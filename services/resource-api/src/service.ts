@@ -1,6 +1,7 @@
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import { endpoint } from '@clinical-launch/http/endpoint';
 import { oauthDialect } from '@clinical-launch/http/errors';
+import { publishDocument } from '@clinical-launch/http/published-document';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -40,5 +41,18 @@ export function resourceApi(config: ResourceApiConfig, backing: ResourceApiDepen
       audit: auditRefusal(resource),
     });
   });
-  return { name: 'resource-api', endpoints };
+  return { name: 'resource-api', endpoints: [...endpoints, describedApi] };
 }
+
+/** The description of the API, created at the first request: `GET /resource/openapi.json`. */
+const describe = publishDocument({
+  contentType: 'application/json',
+  make: async () => JSON.stringify((await import('./openapi/document.ts')).resourceApiDocument()),
+});
+const describedApi = endpoint({
+  path: '/resource/openapi.json',
+  source: '/resource-api',
+  dialect: oauthDialect,
+  anyOrigin: true,
+  methods: { GET: describe, HEAD: describe },
+});

@@ -190,3 +190,27 @@ describe('403: the access token does not reach so far', () => {
     expect((await api.get('me', { token })).status).toBe(200);
   });
 });
+
+describe('the description of the API', () => {
+  it('is public, and has the members and the refusals of each answer', async () => {
+    const response = await fetch(`${api.url}/resource/openapi.json`);
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
+    const source = await response.text();
+    const { paths, components } = JSON.parse(source);
+    const described = Object.entries<{ get: { responses: object } }>(paths).map(([path, { get }]) => [
+      path,
+      Object.keys(get.responses),
+    ]);
+    expect(described).toEqual([
+      ['/resource/me', ['200', '401', '429', '500', '503']],
+      ['/resource/patient', ['200', '401', '403', '429', '500', '503']],
+    ]);
+    for (const [name, resource] of [
+      ['Me', 'me'],
+      ['Patient', 'patient'],
+    ] as const) {
+      const answer = (await (await api.get(resource)).json()) as object;
+      expect(components.schemas[name].required.toSorted()).toEqual(Object.keys(answer).toSorted());
+    }
+  });
+});

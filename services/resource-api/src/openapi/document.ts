@@ -1,0 +1,65 @@
+import { desktopLaunchSchema } from '@clinical-launch/contracts/desktop-context';
+import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
+import { Type } from '@clinical-launch/contracts/type';
+import { describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/answers';
+import { openApiDocument, type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
+import { oauthErrorSchema } from '@clinical-launch/http/openapi/error-schemas';
+
+const description = `Resource API: what a partner application reads of its launch.
+
+The launch of the access token determines what it returns; no address contains an identifier. Any origin may call it. A token that is bound to a key needs a DPoP proof.`;
+
+const tag = 'Resources';
+const { user, organisation, authorizations, patient } = desktopLaunchSchema.properties;
+
+/** Returns the OpenAPI document of the resource API. */
+export const resourceApiDocument = (): JsonSchema =>
+  openApiDocument({
+    title: 'Clinical Launch: resource API',
+    description,
+    tags: { [tag]: 'The user, the organisation and the patient of a launch.' },
+    paths: {
+      '/resource/me': resourcePath('Me', {
+        operationId: 'getMe',
+        summary: 'Get the user, their organisation and their permissions',
+      }),
+      '/resource/patient': resourcePath('Patient', {
+        operationId: 'getPatient',
+        summary: 'Get the patient',
+        description: 'Requires the permission `clinical-cr.read` among the authorizations of the user.',
+      }),
+    },
+    schemas: {
+      Me: Type.Object({ user, organisation, authorizations }),
+      Patient: patient,
+      Error: oauthErrorSchema,
+    },
+    securitySchemes: {
+      accessToken: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: 'An access token of a desktop launch, with any scope.',
+      },
+    },
+    externalDocs: { description: 'The API that issues these access tokens', url: '/idp/openapi.json' },
+  });
+
+type Described = { readonly operationId: string; readonly summary: string; readonly description?: string };
+
+const resourcePath = (schema: string, described: Described): PathItem => ({
+  get: {
+    ...described,
+    tags: [tag],
+    security: [{ accessToken: [] }],
+    responses: {
+      200: describedAnswer('As the host application sent it.', {
+        content: { 'application/json': { schema: schemaReference(schema) } },
+      }),
+      ...oauthRefusals({
+        statuses: schema === 'Patient' ? [401, 403, 429, 500, 503] : [401, 429, 500, 503],
+        isChallenged: true,
+      }),
+    },
+  },
+});
