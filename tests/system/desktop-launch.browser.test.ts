@@ -1,4 +1,5 @@
 import { createPkcePair } from '@clinical-launch/pms-client';
+import { records } from '@clinical-launch/simulators/records';
 import { startChromium } from '@clinical-launch/testing/chromium';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
@@ -103,7 +104,10 @@ describe('one whole desktop launch in a browser', () => {
 
   it('shows a refusal of the resource API when the user may not read the record', async () => {
     const { context, host } = await openHost();
-    await host.getByRole('checkbox', { name: /may read the clinical record/ }).uncheck();
+    await host
+      .getByRole('checkbox', { name: /may read the clinical record/ })
+      .first()
+      .uncheck();
     const partner = await openInPartner(context, host);
     const refusal = partner.getByRole('region', { name: 'GET /resource/patient: 403' });
     expect(JSON.parse(await refusal.innerText())).toMatchObject({ error: 'insufficient_scope' });
@@ -264,6 +268,36 @@ async function redirectOf(context: BrowserContext, address: string): Promise<str
   expect(response.status()).toBe(302);
   return (await response.headerValue('location')) ?? '';
 }
+
+describe('the host simulator', () => {
+  const launch = (partner: string) =>
+    fetch(`${platform.url}/demo/host/launches`, {
+      method: 'POST',
+      body: new URLSearchParams({ patient: records.patients[0]?.id ?? '', partner }),
+      redirect: 'manual',
+    });
+
+  it('opens any partner of the registry by its client id', async () => {
+    const { status, headers } = await launch(' partner-standard ');
+    const address = new URL(headers.get('location') ?? '');
+    const { iss, launch: identifier } = Object.fromEntries(address.searchParams);
+    expect([status, address.origin, iss]).toEqual([
+      303,
+      platform.url,
+      `${platform.url}/idp/demo/desktop/v2.0`,
+    ]);
+    expect(identifier).toMatch(/^[\w-]{20,}/);
+  });
+
+  it('says that an unknown partner was refused, and refuses what is no client id', async () => {
+    const unknown = await launch('partner-of-nobody');
+    expect([unknown.status, await unknown.text()]).toEqual([
+      502,
+      expect.stringContaining('The partner application did not open'),
+    ]);
+    for (const partner of ['', 'a b', '<x>']) expect((await launch(partner)).status).toBe(400);
+  });
+});
 
 describe('the pages of the simulators', () => {
   const pages = ['/', '/demo/pms', '/demo/host', '/demo/partner'];

@@ -7,7 +7,8 @@ import { type Simulation, simulated } from '../simulator.ts';
 import { createHostClient, DesktopLaunchRefused } from './desktop-launch.ts';
 
 const application = { name: 'Harbour Desktop (simulator)', home: '/demo/host' };
-const partners = ['partner-demo', 'partner-native'];
+/** As in the registry. The identity provider refuses an id that it does not contain. */
+const clientIdForm = /^[\w.~-]{1,200}$/;
 /** The name of the user's permission to read the clinical record. */
 const clinicalPermission = 'clinical-cr.read';
 
@@ -21,14 +22,14 @@ export function hostSimulator(simulation: Simulation): Endpoint[] {
 
   const showRecord: Handler = ({ request, response }) => {
     const patient = getPatient(queryOf(request).get('patient'));
-    show(response, 'host/views/record.njk', { application, records, patient, clinicalPermission });
+    show(response, 'host/views/record.njk', { application, records, patient });
   };
 
   const launch: Handler = async ({ request, response, call }) => {
     const form = await readForm(request, response);
     const patient = getPatient(form.get('patient') ?? '');
-    const clientId = partners.find((name) => name === form.get('partner'));
-    if (clientId === undefined) throw badRequest('Partner application not found');
+    const clientId = (form.get('partner') ?? '').trim();
+    if (!clientIdForm.test(clientId)) throw badRequest('Enter the client id of a partner application');
     const authorizations = records.host.authorizations.filter(
       (name) => name !== clinicalPermission || form.get('permission') === clinicalPermission,
     );
