@@ -16,6 +16,9 @@ export type CompiledSchema<T> = {
 /** A GUID as every part of the platform writes it. */
 export const guidPattern = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
+/** The text form of a GUID (RFC 9562) that is accepted from a caller. */
+export const guidForm = new RegExp(guidPattern);
+
 type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]> } : T;
 
 /** The immutable type of the values that a schema describes. */

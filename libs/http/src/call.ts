@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Concerning, EventData, EventType } from '@clinical-launch/contracts/events/catalogue';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { guidPattern } from '@clinical-launch/contracts/schema';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { createRequestLogger, type Logger, traceFields } from '@clinical-launch/runtime/logger';
 import { createRequestMeter } from '@clinical-launch/runtime/metrics';
@@ -10,9 +9,6 @@ import proxyAddress from 'proxy-addr';
 import { plainAddress } from './address.ts';
 import type { Refusals } from './refusals.ts';
 import { RequestTrace } from './request-trace.ts';
-
-/** The text form of a GUID (RFC 9562) that is accepted from a caller. */
-export const guidForm = new RegExp(guidPattern);
 
 type CallParts = {
   readonly logger: Logger;

@@ -1,6 +1,7 @@
+import { guidForm } from '@clinical-launch/contracts/schema';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sendJson, sendText } from '../src/answer.ts';
-import { type Call, guidForm } from '../src/call.ts';
+import type { Call } from '../src/call.ts';
 import { serveRoutes } from './serve-routes.ts';
 
 const originOf = ({ correlationId, traceparent }: Call) => ({ correlationId, traceparent });

@@ -92,11 +92,15 @@ describe('the dead-letters command', () => {
   });
 
   it('ends with 2 and the usage when it is called wrongly', async () => {
-    for (const args of [[], ['list'], ['list', consumer, 'more'], ['forget', consumer]]) {
+    for (const args of [[], ['list'], ['list', consumer, 'more']]) {
       const { code, out, complaint } = await runCommand(args);
       expect([code, out]).toEqual([2, '']);
       expect(complaint).toContain('Usage: npm run ops -- dead-letters');
     }
+    expect(await runCommand(['forget', consumer])).toMatchObject({
+      code: 2,
+      complaint: 'Unknown command "forget". `npm run ops -- dead-letters --help` lists the commands.\n',
+    });
     expect(await runCommand(['list', consumer], { AMQP_URL: '' })).toEqual({
       code: 2,
       out: '',

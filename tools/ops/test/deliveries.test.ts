@@ -170,9 +170,13 @@ describe('a command line that is not understood', () => {
     [['replay']],
     [['replay', '1; drop']],
     [['replay', '--all', 'x']],
-    [['burn']],
   ])('%j is told what there is', async (args) => {
     expect(await run(...args)).toEqual({ code: 2, output: '', errors: expect.stringContaining('Usage:') });
+  });
+
+  it('names an unknown command, and where the commands are listed', async () => {
+    const errors = 'Unknown command "burn". `npm run ops -- deliveries --help` lists the commands.\n';
+    expect(await run('burn')).toEqual({ code: 2, output: '', errors });
   });
 
   it('tells of an id that is none of a delivery', async () => {

@@ -1,7 +1,7 @@
 import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import type { Fault } from '@clinical-launch/contracts/fault';
+import { guidForm } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
-import { guidForm } from '@clinical-launch/http/call';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { type AuditCursor, readCursor } from '../domain/audit-cursor.ts';
 import type { AuditOutcome } from '../domain/audit-row.ts';

@@ -1,6 +1,6 @@
 import { doubtOf } from '@clinical-launch/contracts/patient-identifiers';
+import { guidForm } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
-import { guidForm } from '@clinical-launch/http/call';
 import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';
 import type { KnownParties } from '../store/known-parties.ts';
 

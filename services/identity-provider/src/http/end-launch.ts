@@ -1,5 +1,5 @@
+import { guidForm } from '@clinical-launch/contracts/schema';
 import { sendStatus } from '@clinical-launch/http/answer';
-import { guidForm } from '@clinical-launch/http/call';
 import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { launchOwner, revocationSeconds } from '../domain/desktop-chain.ts';

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { guidForm } from '@clinical-launch/contracts/schema';
 import { sendText, setHeaders } from '@clinical-launch/http/answer';
-import { type Call, guidForm } from '@clinical-launch/http/call';
+import type { Call } from '@clinical-launch/http/call';
 import { type Exchange, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';

@@ -1,5 +1,5 @@
+import { guidForm } from '@clinical-launch/contracts/schema';
 import { redirect, sendText, setHeaders } from '@clinical-launch/http/answer';
-import { guidForm } from '@clinical-launch/http/call';
 import {
   behind,
   type Endpoint,

@@ -1,6 +1,6 @@
+import { guidForm } from '@clinical-launch/contracts/schema';
 import { concerningLaunch } from '@clinical-launch/crypto/concerning';
 import { setHeaders } from '@clinical-launch/http/answer';
-import { guidForm } from '@clinical-launch/http/call';
 import { type Exchange, type Guard, textParameter } from '@clinical-launch/http/endpoint';
 import {
   launchSessionIdleSeconds as extendSeconds,

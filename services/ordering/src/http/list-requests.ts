@@ -1,5 +1,5 @@
+import { guidForm } from '@clinical-launch/contracts/schema';
 import { redirect } from '@clinical-launch/http/answer';
-import { guidForm } from '@clinical-launch/http/call';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { maxSearchLength } from '../domain/choice.ts';

@@ -1,4 +1,4 @@
-import { guidForm } from '@clinical-launch/http/call';
+import { guidForm } from '@clinical-launch/contracts/schema';
 import type { Catalogue, Question } from '../domain/catalogue.ts';
 import { writeTypedDate } from '../domain/days.ts';
 import { beginningOf, cleanText, maxClinicalDetailsLength } from '../domain/draft.ts';

@@ -1,4 +1,4 @@
-import { guidForm } from '@clinical-launch/http/call';
+import { guidForm } from '@clinical-launch/contracts/schema';
 import type { CollectionEntry } from '../domain/draft.ts';
 import type { SampleEntry, SamplesEntry } from '../domain/samples-entry.ts';
 import { faultyForm } from '../errors.ts';

@@ -1,5 +1,5 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import { guidPattern } from '@clinical-launch/contracts/schema';
+import { guidForm } from '@clinical-launch/contracts/schema';
 import type { TestRequest } from '../domain/test-request.ts';
 import { sightOf } from '../store/keys.ts';
 import { type Submission, submissionsOf, submissionsTo } from '../store/submissions.ts';
@@ -7,8 +7,6 @@ import { findNamed, findOrderOf, findRequest } from '../store/test-requests.ts';
 import type { WorkDependencies } from './dependencies.ts';
 
 type ReadDependencies = Pick<WorkDependencies, 'database'>;
-
-const guidForm = new RegExp(guidPattern);
 
 /** Finds a request that a launch sees. */
 export async function findInSight(

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Action, actions } from '@clinical-launch/contracts/launch-context';
-import { compileSchema } from '@clinical-launch/contracts/schema';
+import { compileSchema, guidForm } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { sendStatus } from '@clinical-launch/http/answer';
 import { readForm, readJson } from '@clinical-launch/http/body';
-import { guidForm } from '@clinical-launch/http/call';
 import type { Endpoint, Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import {

@@ -1,7 +1,7 @@
 import { doubtOf } from '@clinical-launch/contracts/patient-identifiers';
+import { guidForm } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
-import { guidForm } from '@clinical-launch/http/call';
 import { criteriaOf, isMeasure } from '../../domain/activity.ts';
 import { type AuditCursor, readCursor } from '../../domain/audit-cursor.ts';
 import type { AuditOutcome } from '../../domain/audit-row.ts';

@@ -1,4 +1,4 @@
-import { guidForm } from '@clinical-launch/http/call';
+import { guidForm } from '@clinical-launch/contracts/schema';
 import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { presentLaunch } from '../../present/launch-model.ts';
 import { pageNotFound } from './errors.ts';
