@@ -74,7 +74,7 @@ describe('the favourites of a user', () => {
     for (const html of [await launch.page(), await (await open()).page()]) {
       expect(chipsIn(html, 'yours')).toEqual(['XCXR', 'HFBC']);
       expect(html.indexOf('data-chip=')).toBeLessThan(html.indexOf('id="search"'));
-      expect(html).toContain('aria-label="Full blood count (FBC)"');
+      expect(html).toContain('aria-label="FBC: Full blood count"');
       expect(html).toContain('value="unfavourite:HFBC" aria-pressed="true"');
     }
     expect(tickedIn(await launch.page())).toEqual(['BUE']);
