@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { setHeaders } from './answer.ts';
+import { sendStatus, setHeaders } from './answer.ts';
 import type { Call } from './call.ts';
 import { asServiceError, type ErrorDialect, refuse, ServiceError } from './errors.ts';
 
@@ -189,6 +189,5 @@ function answerPreflight(response: ServerResponse, allowed: readonly string[]): 
     'Access-Control-Allow-Headers': 'Authorization, Content-Type, DPoP, traceparent',
     'Access-Control-Max-Age': '600',
   });
-  response.statusCode = 204;
-  response.end();
+  sendStatus(response, 204);
 }

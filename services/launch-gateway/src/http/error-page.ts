@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parseLaunchNotice } from '@clinical-launch/contracts/launch-context';
 import { withParameters } from '@clinical-launch/contracts/registered-address';
+import { sendStatus } from '@clinical-launch/http/answer';
 import { type ErrorDialect, problemDialect, type ServiceError } from '@clinical-launch/http/errors';
 import type { LaunchGatewayConfig } from '../config.ts';
 
@@ -41,8 +42,7 @@ export function launchDialect(config: LaunchGatewayConfig): ErrorDialect {
   const problem = problemDialect({ ...config, reasonOf });
   return (error, exchange) => {
     if (error.headers.Location === undefined) return problem(error, exchange);
-    exchange.response.statusCode = 303;
-    exchange.response.end();
+    sendStatus(exchange.response, 303);
   };
 }
 
