@@ -26,8 +26,6 @@ describe('a pause', () => {
   });
 
   it('ends early when its signal aborts', async () => {
-    const startedAt = performance.now();
-    await pause(60_000, AbortSignal.timeout(1));
-    expect(performance.now() - startedAt).toBeLessThan(30_000);
+    await expect(pause(60_000, AbortSignal.timeout(1))).resolves.toBeUndefined();
   });
 });
