@@ -1,5 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Clock } from '@clinical-launch/runtime/clock';
+import { errorCode } from '@clinical-launch/runtime/logged-error';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { backoff, startLoop } from '@clinical-launch/runtime/loop';
 import { within } from '@clinical-launch/runtime/time-out';
@@ -172,13 +173,7 @@ function report<Due extends LeasedDelivery, Reason extends string>(
   const facts = { ...factsOf(due), attempts: due.attempts };
   if (attempt.outcome === 'delivered') return logger.info(facts, `${what} delivered`);
   const { reason, status, cause } = attempt;
-  const failed = { ...facts, reason, status, code: errorCodeOf(cause) };
+  const failed = { ...facts, reason, status, code: errorCode(cause) };
   if (isFinal) logger.error(failed, `${what} not delivered: that was the last attempt`);
   else logger.warn(failed, `${what} not delivered`);
-}
-
-function errorCodeOf(cause: unknown): string | undefined {
-  const code: unknown =
-    typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' ? code : undefined;
 }

@@ -1,4 +1,5 @@
 import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
+import { errorCode } from '@clinical-launch/runtime/logged-error';
 import type { Channel, ChannelModel } from 'amqplib';
 import { exchangesOf, queuesOf, type Topology, type WantedEvents } from './rabbitmq-topology.ts';
 
@@ -14,7 +15,7 @@ export async function declareTopology(connection: ChannelModel, declarations: De
   try {
     await onChannel(connection, (channel) => declare(channel, declarations));
   } catch (error) {
-    if (replyCodeOf(error) !== accessRefused) throw error;
+    if (errorCode(error) !== accessRefused) throw error;
     await onChannel(connection, (channel) => check(channel, declarations)).catch((cause: unknown) => {
       throw new Error('An exchange or a queue is missing, and this user has no permission to declare it', {
         cause,
@@ -25,9 +26,6 @@ export async function declareTopology(connection: ChannelModel, declarations: De
 
 /** AMQP 0-9-1 reply codes: access-refused */
 const accessRefused = 403;
-
-const replyCodeOf = (error: unknown) =>
-  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 
 /** Works on a separate channel, because the broker closes a channel after a refusal. */
 async function onChannel(connection: ChannelModel, work: (channel: Channel) => Promise<void>): Promise<void> {

@@ -22,10 +22,17 @@ const withheld = '[redacted]';
 /** Built-in errors whose messages quote unreadable text, as those of JSON.parse do. */
 const quotingTypes = new Set(['SyntaxError', 'URIError', 'DOMException', 'DataCloneError']);
 
+/** Returns the code of a thrown error, if it has one: a name of Node.js, a SQLSTATE, a reply code of AMQP. */
+export function errorCode(thrown: unknown): string | number | undefined {
+  const code = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
+  return isCode(code) ? code : undefined;
+}
+
 /** Describes an error for the log, with its causes, without the input that they may contain. Never throws. */
 export function describeError(thrown: unknown, depth = 0): LoggedError {
   if (!types.isNativeError(thrown)) return { type: typeof thrown, message: withheld };
-  const { cause, code } = thrown as { cause?: unknown; code?: unknown };
+  const { cause } = thrown;
+  const code = errorCode(thrown);
   const errors = 'errors' in thrown && Array.isArray(thrown.errors) ? thrown.errors : [];
   const fields = Object.keys(thrown).filter((name) => !named.has(name) && /^\w{1,40}$/.test(name));
   const isDeepest = depth >= deepestCause;
@@ -34,7 +41,7 @@ export function describeError(thrown: unknown, depth = 0): LoggedError {
     type: typeOf(thrown),
     message: messageOf(thrown),
     stack: framesOf(thrown),
-    ...(isCode(code) ? { code } : {}),
+    ...(code === undefined ? {} : { code }),
     ...(cause === undefined || isDeepest ? {} : { cause: describeError(cause, depth + 1) }),
     ...(errors.length === 0 || isDeepest
       ? {}

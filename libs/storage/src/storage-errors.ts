@@ -1,4 +1,5 @@
 import { Unavailable } from '@clinical-launch/contracts/unavailable';
+import { errorCode } from '@clinical-launch/runtime/logged-error';
 import type { DatabaseConnection } from 'kysely';
 
 /**
@@ -34,7 +35,7 @@ export function withoutValues(error: unknown): unknown {
   if (typeof error !== 'object' || error === null) return error;
   for (const field of fieldsWithValues) Reflect.deleteProperty(error, field);
   // The messages of class 22, data exception, quote the value.
-  const code = 'code' in error ? String(error.code) : '';
+  const code = String(errorCode(error) ?? '');
   if (code.startsWith('22') && 'message' in error && 'stack' in error) {
     const message = `The database refused a value (${code})`;
     Object.assign(error, { message, stack: String(error.stack).replaceAll(String(error.message), message) });

@@ -1,3 +1,4 @@
+import { errorCode } from '@clinical-launch/runtime/logged-error';
 import { pause } from '@clinical-launch/runtime/time-out';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
@@ -194,10 +195,7 @@ async function whenPrepared({ withinMs, onWaiting }: SchemaWait, run: () => Prom
  */
 const isBeingPrepared = (error: unknown) =>
   error instanceof StorageUnavailable ||
-  (error instanceof Error && ['42501', '28P01', '28000'].includes(sqlStateOf(error.cause)));
+  (error instanceof Error && ['42501', '28P01', '28000'].includes(String(errorCode(error.cause))));
 
 /** The role of a single service, which owns no schema. */
-const isForbidden = (error: unknown) => sqlStateOf(error) === '42501';
-
-const sqlStateOf = (error: unknown): string =>
-  typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+const isForbidden = (error: unknown) => errorCode(error) === '42501';
