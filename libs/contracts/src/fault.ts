@@ -1,6 +1,7 @@
 /**
  * The kinds of errors: FHIR R4 issue types (value set issue-type), so that each kind has one word in every
- * dialect. `docs/reference/errors.md` explains the cause and the remedy of each. A word never changes its meaning.
+ * dialect. `docs/reference/errors.md` explains the cause and the remedy of each. A word never changes its
+ * meaning.
  */
 export const faultCodes = [
   'structure',

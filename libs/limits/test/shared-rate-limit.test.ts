@@ -45,7 +45,9 @@ async function redisTime(): Promise<{ readonly second: number; readonly part: nu
   return { second: Number(seconds), part: Number(microseconds) / 1e6 };
 }
 
-/** Runs work until one run is within one second of Redis, and returns its result with its first and last part. */
+/**
+ * Runs work until one run is within one second of Redis, and returns its result with its first and last part.
+ */
 async function withinOneSecond<Result>(work: (second: number) => Promise<Result>) {
   for (;;) {
     const before = await redisTime();

@@ -3,7 +3,8 @@ import { ServiceError } from '@clinical-launch/http/errors';
 import { errors } from 'jose';
 
 /**
- * Why an access token is refused: the `error_description` of the challenge. `docs/reference/errors.md` explains each.
+ * Why an access token is refused: the `error_description` of the challenge. `docs/reference/errors.md`
+ * explains each.
  * Printable ASCII without quotation marks (RFC 6750 section 3).
  */
 export const tokenReasons = [

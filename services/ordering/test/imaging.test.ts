@@ -225,7 +225,7 @@ describe('a request for examinations', () => {
     expect(result).toContain('The patient is or might be pregnant');
   });
 
-  it('shows an answer of an older catalogue, and asks anew in a change', async () => {
+  it('shows the answer to a question of an older catalogue, and asks the question of this catalogue when the request is changed', async () => {
     const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const order = await anOrder(application, ['KMSU'], context);
     const database = await openOrderingDatabase(application.storage);

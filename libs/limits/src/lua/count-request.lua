@@ -1,5 +1,5 @@
--- Counts a request of a client against its limit for a second. The requests of the second before count by the part of it
--- that is within the last 1000 milliseconds.
+-- Counts a request of a client against its limit for a second. The requests of the second before count by
+-- the part of that second that is within the last 1000 milliseconds.
 -- KEYS: rate (hash: second, count of its requests, count of the second before)
 -- ARGV: limit for a second
 -- Answers 0, or the milliseconds until a request is allowed again; a refused request is not counted.
@@ -18,7 +18,8 @@ if math.floor(before * (1 - part)) + count < limit then
   redis.call('PEXPIRE', rate, 2000)
   return 0
 end
--- The part of a second after which `earlier` requests of the second before leave room for one more beside `current`.
+-- The part of a second after which `earlier` requests of the second before leave room for one more beside
+-- `current`.
 local function part_after(earlier, current)
   return math.max(0, 1 - (limit - current) / earlier)
 end

@@ -8,7 +8,7 @@ type RepeatedOptions = {
   readonly work: () => Promise<void>;
 };
 
-/** Runs background work of the audit trail now and then again and again. Logs the first of several failures in a row. */
+/** Runs background work of the audit trail at once and then repeatedly. Of failures in a row, logs the first. */
 export const startRepeated = ({ name, everyMs, logger, work }: RepeatedOptions): Pick<Loop, 'stop'> =>
   startLoop({
     work,

@@ -28,7 +28,8 @@ export type RequestLaunchUrlDependencies = {
 
 /**
  * Issues a launch URL for a valid request: `POST /AccessApi/RequestLaunchUrl` (OLTR: Endpoints). The handler
- * throws ServiceError 409 for an identifier that was already used. Stores the launch token, the caller's identifier and the audit event in one step.
+ * stores the launch token, the caller's identifier and the audit event in one step. It throws ServiceError 409
+ * for an identifier that was already used.
  */
 export function requestLaunchUrl(
   config: LaunchApiConfig,

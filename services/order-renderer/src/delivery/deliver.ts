@@ -9,7 +9,7 @@ import { callbackBody, signatureHeaders } from '../domain/callback-message.ts';
 import { type ClientKey, findCallback } from '../domain/find-callback.ts';
 import type { DueDelivery } from '../store/deliveries.ts';
 
-/** The result of one attempt. It may also fail because none of the client's secrets is live and can be opened here. */
+/** The result of one attempt. It also fails if none of the client's secrets is live and can be opened here. */
 export type Attempt = DeliveryAttempt<'no_usable_secret'>;
 export type SettledAttempt = Exclude<Attempt, { outcome: 'interrupted' }>;
 

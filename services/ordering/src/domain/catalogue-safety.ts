@@ -39,7 +39,8 @@ export const isPregnancyPossible = ({ topic }: Pick<Question, 'topic'>, answer: 
 
 /**
  * Returns the faults of a valid catalogue that may harm a patient: examinations without clinical details or
- * without a question that they need, and questions that can contradict each other. Each is a line that names the test.
+ * without a question that they need, and questions that can contradict each other. Each is a line that names
+ * the test.
  */
 export function safetyFaults({ orderables, questions, elsewhere }: Catalogue): string[] {
   return [

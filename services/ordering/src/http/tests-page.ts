@@ -124,8 +124,8 @@ export function postChosenPanel(dependencies: Dependencies): Handler<ChoosingVis
 }
 
 /**
- * Returns the codes of the tests that match a search, best first, and notes on what it finds besides: `POST …/matches`. A POST, so that the
- * search appears in no address.
+ * Answers `POST …/matches` with the codes of the tests that match a search, best first, and notes on what else
+ * it finds. It is a POST, so that the search appears in no address.
  */
 export function postMatches(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {

@@ -88,7 +88,10 @@ export function pmsCallbacks({ clock, sendTo }: Simulation, documents: ReturnedD
   };
 }
 
-/** The signature covers the bytes as they were received. @throws ServiceError 400 when it is not a callback of the platform */
+/**
+ * The signature covers the bytes as they were received.
+ * @throws ServiceError 400 when it is not a callback of the platform
+ */
 function readCallback({ headers }: IncomingMessage, body: Buffer, clock: Clock) {
   if (headers['content-type']?.split(';')[0] !== 'application/json')
     throw badRequest('Send a callback as application/json');
