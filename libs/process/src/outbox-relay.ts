@@ -1,5 +1,4 @@
-import type { OutboxSource } from '@clinical-launch/events/relay';
-import { type Relay, startRelay } from '@clinical-launch/events/relay';
+import { type OutboxSource, type Relay, startRelay } from '@clinical-launch/events/relay';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { observeOutbox } from '@clinical-launch/runtime/metrics';
 

@@ -1,7 +1,6 @@
 import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
-import type { Logger } from '@clinical-launch/runtime/logger';
-import { version } from '@clinical-launch/runtime/logger';
+import { type Logger, version } from '@clinical-launch/runtime/logger';
 import {
   context,
   detectResources,
