@@ -1,5 +1,4 @@
-import type { CodedIdentifier } from './agreed-codes.ts';
-import { inCapitals } from './agreed-codes.ts';
+import { type CodedIdentifier, inCapitals } from './agreed-codes.ts';
 import type { PatientIdentifier, PatientIdentifierSystem } from './launch-context.ts';
 
 /** Returns whether an identifier is unique to one person everywhere, and not only within one hospital. */
