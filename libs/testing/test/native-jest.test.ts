@@ -25,6 +25,9 @@ const planted = {
   'assertion-fails': `it('is wrong', () => expect(1).toBe(2));`,
   'test-hangs': `it('never ends', () => new Promise(() => undefined));`,
   'test-hangs-by-its-own-limit': `it('never ends', () => new Promise(() => undefined), 50);`,
+  'page-stays-away': `
+    it('waits for an element', () => { throw Object.assign(new Error('waited'), { name: 'TimeoutError' }); });
+    it('would wait as long', () => { throw new Error('it ran'); });`,
   'hook-hangs': `beforeEach(() => new Promise(() => undefined)); it('waits', () => undefined);`,
   'before-all-fails': `
     beforeAll(() => { throw new Error('no server'); });
@@ -108,6 +111,13 @@ describe('a test file', () => {
     ]);
     expect(titlesOf('shares-a-suite')).toEqual(['is shared: passed']);
     expect(titlesOf('only-one')).toEqual(['runs: passed', 'is passed over: pending']);
+  });
+
+  it('runs no further test after a page did not show an element in time', () => {
+    expect(titlesOf('page-stays-away')).toEqual([
+      'waits for an element: failed',
+      'would wait as long: pending',
+    ]);
   });
 
   it.each([
