@@ -9,7 +9,7 @@ import { dashboardExpressions, rules, selectorsIn } from './rule-files.ts';
 
 /** Series of other exporters that our panels and rules read. The fault tests scrape all of them. */
 const exportedByOthers = {
-  prometheus: ['up', 'ALERTS'],
+  prometheus: ['up'],
   rabbitmq: [
     'rabbitmq_channels',
     'rabbitmq_connections',
