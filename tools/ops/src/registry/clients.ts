@@ -10,7 +10,7 @@ import { keptSecrets, reportEnds } from './kept-secrets.ts';
 import { clientMembers, launchPolicy, type Member, membersIn, partnerMembers, proofs } from './members.ts';
 import { options as o } from './options.ts';
 import { practicesOf, reportPractices } from './practices.ts';
-import type { Context, Edit, Reported } from './registry-command.ts';
+import { type Context, type Edit, placeholder, type Reported } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
 const partnerScopes = ['openid', 'profile', 'email', 'offline_access', 'launch', 'resource.read'];
@@ -71,7 +71,7 @@ export function addPartner({ text, registry }: RegistryDocument, answers: Answer
     reported: [
       ...reportClient({ realm, clientId }),
       ['authorization_endpoint', endpoint(realm, 'authorize')],
-      ['issuer', `{PUBLIC_URL}/idp/${realm}/v2.0`],
+      ['issuer', `${placeholder}/idp/${realm}/v2.0`],
     ],
   };
 }
@@ -124,7 +124,7 @@ export function rollSecret({ text, registry }: RegistryDocument, answers: Answer
   };
 }
 
-const endpoint = (realm: string, name: string) => `{PUBLIC_URL}/idp/${realm}/oauth2/v2.0/${name}`;
+const endpoint = (realm: string, name: string) => `${placeholder}/idp/${realm}/oauth2/v2.0/${name}`;
 
 function reportClient({ realm, clientId }: { realm: string; clientId: string }): Reported {
   return [

@@ -28,7 +28,7 @@ export function addPms(document: RegistryDocument, answers: Answers, context: Co
   const { reported: registered, ...edit } = addClient(document, answers, [launchRight]);
   const { publicUrl, audience } = context;
   const reported: Reported = [
-    ...registered.map(([name, value]) => [name, value.replace(placeholder, publicUrl)] as const),
+    ...registered,
     ['base_address', publicUrl],
     ['scope', `${audience}/.default`],
     ['launch_endpoint', `${publicUrl}/AccessApi/RequestLaunchUrl`],
@@ -40,7 +40,7 @@ export function addPms(document: RegistryDocument, answers: Answers, context: Co
   if (path === undefined) return { ...edit, reported };
   if (publicUrl === placeholder)
     throw new UsageError('--sheet needs PUBLIC_URL: the addresses of the sheet begin with it');
-  const values = new Map(reported);
+  const values = new Map(reported.map(([name, value]) => [name, value.replace(placeholder, publicUrl)]));
   // The report's words are for the operator.
   if (!answers.has('practices')) values.set('practices', 'to be agreed');
   values.set('callback', 'none');

@@ -4,7 +4,7 @@ import { appendEntry, removeValue, setValue } from './edit-json.ts';
 import { findIssuer, findRealm } from './entries.ts';
 import { desktopMembers, issuerMembers, type Member, membersIn, realmMembers } from './members.ts';
 import { options as o } from './options.ts';
-import type { Edit } from './registry-command.ts';
+import { type Edit, placeholder } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
 /** Creates a realm. Only this command does: a mistyped realm of another command is an error. */
@@ -24,7 +24,7 @@ export function addRealm({ text, registry }: RegistryDocument, answers: Answers)
     text: appendEntry(text, ['realms'], entry),
     reported: [
       ['realm', realm],
-      ['issuer', `{PUBLIC_URL}/idp/${realm}/v2.0`],
+      ['issuer', `${placeholder}/idp/${realm}/v2.0`],
     ],
   };
 }

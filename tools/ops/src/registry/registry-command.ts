@@ -47,10 +47,14 @@ export type Context = {
   openSealer(): Sealer;
 };
 
-const sheetSettings = [
-  { name: 'PUBLIC_URL', summary: 'The address of the platform, for what the vendor receives' },
-  { name: 'AUDIENCE', summary: 'The audience of access tokens, if it is not the default' },
-];
+const publicUrlSetting = {
+  name: 'PUBLIC_URL',
+  summary: 'The address of the platform, with which the reported addresses begin',
+};
+const audienceSetting = {
+  name: 'AUDIENCE',
+  summary: 'The audience of access tokens, if it is not the default',
+};
 
 type RegistryCommand = {
   readonly summary: string;
@@ -58,8 +62,8 @@ type RegistryCommand = {
   readonly options: readonly Option[];
   /** Whether it uses the sealing keys of callback secrets. */
   readonly seals?: true;
-  /** Whether it reports addresses of the platform. */
-  readonly informs?: true;
+  /** Whether it reports addresses of the platform, and for a vendor the scope too. */
+  readonly informs?: 'of addresses' | 'a vendor';
   /** @throws Error with the reason; then nothing is written */
   readonly edit: (document: RegistryDocument, answers: Answers, context: Context) => Edit;
 };
@@ -79,11 +83,20 @@ export function registryCommand({ options, seals, informs, edit, ...texts }: Reg
   return {
     ...texts,
     options: [...options, o.file],
-    settings: [registryFile, ...(seals ? [sealingKeys] : []), ...(informs ? sheetSettings : [])],
+    settings: [
+      registryFile,
+      ...(seals ? [sealingKeys] : []),
+      ...(informs ? [publicUrlSetting] : []),
+      ...(informs === 'a vendor' ? [audienceSetting] : []),
+    ],
     isInteractive: true,
     async run(input) {
       const document = await readDocument(pathOf(input));
-      const { text, reported, result, problems, newFile } = edit(document, input.options, contextOf(input));
+      const context = contextOf(input);
+      const { text, result, problems, newFile, ...edited } = edit(document, input.options, context);
+      const reported = edited.reported.map(
+        ([name, value]) => [name, value.replace(placeholder, context.publicUrl)] as const,
+      );
       if (text !== undefined) {
         assertNewDirectories(document, text);
         await writeBoth(document, text, newFile);

@@ -72,6 +72,7 @@ export const registry: Group = {
     'add-realm': registryCommand({
       summary: 'Creates a realm.',
       options: [o.realm, o.desktop, ...lifetimes],
+      informs: 'of addresses',
       edit: addRealm,
     }),
     'set-realm': registryCommand({
@@ -87,22 +88,25 @@ export const registry: Group = {
     'add-pms': registryCommand({
       summary: 'Registers a practice management system, which may request launch URLs.',
       options: [...named, ...launchOptions, ...proofOptions, o.sheet],
-      informs: true,
+      informs: 'a vendor',
       edit: addPms,
     }),
     'add-host': registryCommand({
       summary: 'Registers a host application, which may launch partner applications.',
       options: [...named, ...requestLimit, ...proofOptions],
+      informs: 'of addresses',
       edit: (document, answers) => addClient(document, answers, ['launch.issue']),
     }),
     'add-client': registryCommand({
       summary: 'Registers another client, with the given rights.',
       options: [o.realm, o.clientId, ...optionsOf(clientMembers)],
+      informs: 'of addresses',
       edit: (document, answers) => addClient(document, answers, answers.get('scope') ?? []),
     }),
     'add-partner': registryCommand({
       summary: 'Registers a partner application of the desktop launch.',
       options: [o.desktopRealm, o.clientId, ...partnerOptions],
+      informs: 'of addresses',
       edit: addPartner,
     }),
     'set-client': registryCommand({
@@ -144,6 +148,7 @@ export const registry: Group = {
     'roll-secret': registryCommand({
       summary: 'Gives a client a new secret. The old one remains valid for some time.',
       options: [o.realm, o.clientId, o.keepOldHours],
+      informs: 'of addresses',
       edit: rollSecret,
     }),
     'set-callback': registryCommand({

@@ -178,6 +178,9 @@ describe('add-host and add-client', () => {
     const host = ['--realm', 'east', '--client-id', 'host', '--name', 'Host'];
     const { told } = await copy.runHere('add-host', ...host);
     expect(told.get('token_endpoint')).toBe('{PUBLIC_URL}/idp/east/oauth2/v2.0/token');
+    const environment = { PUBLIC_URL: 'https://launch.example' };
+    const rolled = await copy.runWith(environment, 'roll-secret', ...host.slice(0, 4));
+    expect(rolled.told.get('token_endpoint')).toBe('https://launch.example/idp/east/oauth2/v2.0/token');
     expect((await copy.clientNamed('east', 'host'))?.scopes).toEqual(['launch.issue']);
     await copy.runHere(
       'add-client',
