@@ -2,8 +2,8 @@ import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import express, { type Express } from 'express';
+import { leaveLargeBodiesUnread } from './body.ts';
 import { http } from './node-http.ts';
-import { leaveLargeBodiesUnread } from './unread-body.ts';
 import { answerUnreadableRequests, refuseInvalidHeads } from './unreadable-requests.ts';
 
 export type RunningServer = {

@@ -7,8 +7,14 @@ import {
   shardOfText,
   shards,
 } from '@clinical-launch/redis/redis-keys';
-import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
-import { eventTexts, listIn, listOf } from '@clinical-launch/redis/script-values';
+import {
+  createScriptReader,
+  eventTexts,
+  listIn,
+  listOf,
+  type RedisClient,
+  RedisScripts,
+} from '@clinical-launch/redis/redis-scripts';
 import {
   attemptRules,
   defaultMostRefusalEvents,

@@ -15,8 +15,14 @@ import {
   shardOfText,
   shards,
 } from './redis-keys.ts';
-import { createScriptReader, type RedisClient, RedisScripts } from './redis-scripts.ts';
-import { eventTexts, listIn, listOf } from './script-values.ts';
+import {
+  createScriptReader,
+  eventTexts,
+  listIn,
+  listOf,
+  type RedisClient,
+  RedisScripts,
+} from './redis-scripts.ts';
 
 const readScript = createScriptReader(import.meta.url);
 const appendScript = readScript('shared', 'append');
@@ -27,10 +33,7 @@ const measureScript = readScript('measure');
 const setAsideScript = readScript('set-aside');
 
 const group = 'relay';
-/**
- * All relays are one consumer, so that unfinished events are found by their idle time and no names of dead
- * relays remain.
- */
+/** All relays are one consumer: unfinished events are found by their idle time, and no dead names remain. */
 const consumer = 'relay';
 const takenPerShard = 64;
 const batchSize = 256;
@@ -49,8 +52,8 @@ export type RedisOutboxDependencies = {
   readonly redis: RedisClient;
   readonly prefix?: string;
   /**
-   * Milliseconds after which another relay claims events that a relay did not remove: after a relay was
-   * killed, they wait so long. If publishing four batches takes longer, events are published twice.
+   * Milliseconds after which another relay claims events that a relay did not remove, because it was killed.
+   * If publishing four batches takes longer, events are published twice.
    */
   readonly takeOverAfterMs?: number;
   /** Reports each event that was set aside because the bus would always refuse it. */
@@ -62,8 +65,8 @@ export type RedisOutboxDependencies = {
 };
 
 /**
- * The outbox of the events that scripts append, and of single events: one stream per shard. Events of one shard are published in
- * order, unless publishing failed in between. Each is published at least once.
+ * The outbox of the events that scripts append, and of single events: one stream per shard. Publishes the events of a
+ * shard in order, unless publishing failed in between, and each at least once.
  */
 export class RedisOutbox {
   readonly #scripts: RedisScripts;
@@ -161,10 +164,7 @@ export class RedisOutbox {
     return taken.length;
   }
 
-  /**
-   * Publishes the events of the entries and sets aside entries without an event. Returns the published
-   * entries.
-   */
+  /** Publishes the events of the entries, which it returns, and sets aside entries without an event. */
   async #publish(
     entries: readonly Entry[],
     publish: (events: readonly WrittenEvent[]) => Promise<void>,
@@ -250,12 +250,10 @@ export class RedisOutbox {
   ): Promise<void> {
     const byShard = Map.groupBy(entries, ({ shard }) => shard);
     await Promise.all(
-      [...byShard].map(([shard, its]) =>
-        act(
-          shard,
-          its.map(({ id }) => id),
-        ),
-      ),
+      [...byShard].map(([shard, its]) => {
+        const ids = its.map(({ id }) => id);
+        return act(shard, ids);
+      }),
     );
   }
 

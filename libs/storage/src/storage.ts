@@ -1,8 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { errorCode } from '@clinical-launch/runtime/logged-error';
 import { pause } from '@clinical-launch/runtime/time-out';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import { release } from './release.ts';
 import { compareReleases, lastReleaseBefore, type ServiceMigrations } from './service-migration.ts';
 import { StorageUnavailable } from './storage-errors.ts';
 
@@ -199,3 +199,8 @@ const isBeingPrepared = (error: unknown) =>
 
 /** The role of a single service, which owns no schema. */
 const isForbidden = (error: unknown) => errorCode(error) === '42501';
+
+/** The release of this process. */
+export const { version: release } = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+) as { readonly version: string };

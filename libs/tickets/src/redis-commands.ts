@@ -1,13 +1,14 @@
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import { drawAttempt, rememberMs } from '@clinical-launch/redis/redis-keys';
-import { createScriptReader, type Script } from '@clinical-launch/redis/redis-scripts';
 import {
+  createScriptReader,
   eventTexts,
   listOf,
   milliseconds,
   millisecondsOrNone,
+  type Script,
   type ScriptArgument,
-} from '@clinical-launch/redis/script-values';
+} from '@clinical-launch/redis/redis-scripts';
 import type { ClaimKeys, TicketKeys } from './ticket-keys.ts';
 import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';
 import {

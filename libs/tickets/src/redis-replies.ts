@@ -1,5 +1,4 @@
-import { RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
-import { listIn } from '@clinical-launch/redis/script-values';
+import { listIn, RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
 import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';
 import { type BesideIssue, type ChainUseOutcome, type Issue, type Redemption } from './tickets.ts';
 

@@ -1,8 +1,15 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import { defaultPrefix, drawAttempt, rememberMs, shardOfText } from '@clinical-launch/redis/redis-keys';
-import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
-import { eventTexts, listOf, milliseconds, millisecondsOrNone } from '@clinical-launch/redis/script-values';
+import {
+  createScriptReader,
+  eventTexts,
+  listOf,
+  milliseconds,
+  millisecondsOrNone,
+  type RedisClient,
+  RedisScripts,
+} from '@clinical-launch/redis/redis-scripts';
 import { TicketCommands } from './redis-commands.ts';
 import { readBesideIssue, readChainUse, readIssue, readRedemption, textsOf } from './redis-replies.ts';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.ts';

@@ -1,7 +1,14 @@
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import { createRedisKeys, defaultPrefix, shardOfText } from '@clinical-launch/redis/redis-keys';
-import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
-import { eventTexts, listIn, listOf, milliseconds } from '@clinical-launch/redis/script-values';
+import {
+  createScriptReader,
+  eventTexts,
+  listIn,
+  listOf,
+  milliseconds,
+  type RedisClient,
+  RedisScripts,
+} from '@clinical-launch/redis/redis-scripts';
 import {
   defaultMaxRevokedTokens,
   type RevocationList,

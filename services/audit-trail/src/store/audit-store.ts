@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { sql, type Transaction } from 'kysely';
+import type { LaunchColumns } from '../domain/audit-row.ts';
 import { type AuditColumns, columnsOf, launchTypes, withLaunch } from '../domain/audit-row.ts';
 import {
   type AuditRow,
@@ -12,7 +13,6 @@ import {
   partitionOf,
   sealOf,
 } from '../domain/row-chain.ts';
-import { launchColumnsOfRow, type StoredLaunch } from './launch-rows.ts';
 import { createPartitions } from './partitions.ts';
 import type { AuditDatabase, AuditTables } from './tables.ts';
 
@@ -212,3 +212,22 @@ function recordOf({ row, hash, seal }: ChainedRow): Readonly<Record<string, unkn
   }
   return record;
 }
+
+export type StoredLaunch = LaunchColumns;
+
+type LaunchRow = Pick<
+  AuditTables['audit_event'],
+  'issuer' | 'client_id' | 'user_name' | 'user_display' | 'practice' | 'practice_name' | 'patient' | 'action'
+>;
+
+/** Returns what a stored row says about its launch. */
+export const launchColumnsOfRow = (row: LaunchRow): LaunchColumns => ({
+  issuer: row.issuer,
+  clientId: row.client_id,
+  userName: row.user_name,
+  userDisplay: row.user_display,
+  practice: row.practice,
+  practiceName: row.practice_name,
+  patient: row.patient,
+  action: row.action,
+});

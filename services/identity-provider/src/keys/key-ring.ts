@@ -4,7 +4,6 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import type { Storage } from '@clinical-launch/storage/storage';
 import type { JWK } from 'jose';
-import { asciiJson } from '../domain/ascii-json.ts';
 import type { IssuingRealm, Realms, SigningAlgorithm } from '../domain/realms.ts';
 import {
   isIdle,
@@ -191,3 +190,14 @@ function keysOf(realm: IssuingRealm, keys: readonly KeptKey[]): KeptKey[] {
 /** The last successful read is too old: another replica may have replaced the keys. */
 const keysOutOfReach = (cause: unknown) =>
   temporarilyUnavailable('The signing keys are not available', { cause });
+
+/**
+ * Returns JSON in ASCII, with every other character as `\uXXXX`. Clients that decode a token's Base64URL with
+ * `atob` read each byte of its UTF-8 as a character.
+ */
+export function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

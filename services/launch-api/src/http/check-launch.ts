@@ -7,7 +7,7 @@ import {
 } from '@clinical-launch/contracts/fhir/service-request-reader';
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { maxFaults } from '@clinical-launch/contracts/schema';
-import { concerningLaunch } from '@clinical-launch/crypto/concerning';
+import { concerningLaunch } from '@clinical-launch/crypto/patient-pseudonym';
 import { readJson } from '@clinical-launch/http/body';
 import {
   behind,

@@ -7,8 +7,8 @@ import type { IssueRequest, Tickets } from '@clinical-launch/tickets/tickets';
 import type { Caller } from '@clinical-launch/trust/access-tokens';
 import type { LaunchApiConfig } from '../config.ts';
 import { originatingIdClaim } from '../domain/originating-id.ts';
-import type { LaunchUrlAnswer } from './answers.ts';
 import type { LaunchExchange } from './check-launch.ts';
+import type { LaunchUrlAnswer } from './interface.ts';
 
 const daySeconds = 86_400;
 /** OLTR: Limits, "ten seconds or less". */

@@ -1,6 +1,6 @@
 import { sendJson } from '@clinical-launch/http/answer';
 import type { Exchange } from '@clinical-launch/http/endpoint';
-import type { ValidateAnswer } from './answers.ts';
+import type { ValidateAnswer } from './interface.ts';
 
 /**
  * Answers a request that RequestLaunchUrl would accept: `POST /AccessApi/Validate`. Behind the same checks, it

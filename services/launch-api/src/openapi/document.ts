@@ -9,9 +9,8 @@ import { describedAnswer, problemRefusals } from '@clinical-launch/http/openapi/
 import { openApiDocument, type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
 import { operationOutcomeSchema, problemSchema } from '@clinical-launch/http/openapi/error-schemas';
 import type { LaunchApiConfig } from '../config.ts';
-import { addresses } from '../http/addresses.ts';
-import { launchUrlAnswer, validateAnswer } from '../http/answers.ts';
 import { challengeNames, maxPayloadBytes, payloadTypes, requiredRight } from '../http/check-launch.ts';
+import { addresses, launchUrlAnswer, validateAnswer } from '../http/interface.ts';
 import { launchTokenSeconds } from '../http/request-launch-url.ts';
 import { challengeParameter, secureLaunchPath } from './secure-launch.ts';
 

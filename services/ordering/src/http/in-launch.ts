@@ -1,5 +1,5 @@
 import { guidForm } from '@clinical-launch/contracts/schema';
-import { concerningLaunch } from '@clinical-launch/crypto/concerning';
+import { concerningLaunch } from '@clinical-launch/crypto/patient-pseudonym';
 import { setHeaders } from '@clinical-launch/http/answer';
 import { type Exchange, type Guard, textParameter } from '@clinical-launch/http/endpoint';
 import {

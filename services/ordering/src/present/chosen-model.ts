@@ -13,7 +13,6 @@ import { codeOf, type RequestedSample, type TestRequest } from '../domain/test-r
 import { describeLeftOut, describeUnusual } from './applies-to-text.ts';
 import { describeRepeat, describeUsed, presentUsable } from './repeat-warning.ts';
 import { describeAgain } from './shortcuts-model.ts';
-import { describeTakenOff } from './taken-off.ts';
 
 export type Chosen = {
   readonly draft: Draft;
@@ -175,3 +174,20 @@ type ChangedDraws = Pick<Selection, 'removed'> &
     readonly added: readonly Orderable[];
     readonly answers: SiteAnswers;
   };
+
+/**
+ * Describes the removed tests: a sentence for each panel,
+ * `Ferritin removed: already in Haematinics profile.`
+ */
+export function describeTakenOff(
+  takenOff: readonly string[],
+  chosen: readonly string[],
+  catalogue: Catalogue,
+): string[] {
+  const covered = coveredBy(chosen, catalogue).filter(({ test }) => takenOff.includes(test.code));
+  const panels = new Set(covered.map(({ panel }) => panel));
+  return [...panels].map((panel) => {
+    const names = covered.filter((each) => each.panel === panel).map(({ test }) => test.name);
+    return `${listed(names)} removed: already in ${panel.name}.`;
+  });
+}

@@ -1,5 +1,5 @@
 import type { Action, LaunchContext, LaunchRequest } from '@clinical-launch/contracts/launch-context';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { TestRequest } from '../domain/test-request.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
@@ -85,4 +85,12 @@ function toSubmission(row: Selectable<OrderingTables['submissions']>): Submissio
     author: row.author,
     at: row.submitted_at.toISOString(),
   };
+}
+
+/** Reserves numbers that no other batch has. */
+export async function takeBatchNumbers(tx: OrderingTransaction, count: number): Promise<number[]> {
+  const { rows } = await sql<{ number: string }>`
+    select nextval('ordering.batch_numbers') as number from generate_series(1, ${count}::integer)
+  `.execute(tx);
+  return rows.map(({ number }) => Number(number));
 }

@@ -6,8 +6,7 @@ import { criteriaOf, isMeasure } from '../../domain/activity.ts';
 import { type AuditCursor, readCursor } from '../../domain/audit-cursor.ts';
 import type { AuditOutcome } from '../../domain/audit-row.ts';
 import { isEventGroup, typesOf } from '../../domain/event-words.ts';
-import { instantOf, localMinuteForm } from '../../domain/local-instant.ts';
-import { isPseudonym, textFault } from '../../domain/search-values.ts';
+import { instantOf, isPseudonym, localMinuteForm, textFault } from '../../domain/search-values.ts';
 import type { AuditCriteria } from '../../store/audit-search.ts';
 import type { TypedWords } from '../../work/recognise-words.ts';
 

@@ -12,3 +12,12 @@ export type LaunchUrlAnswer = Static<typeof launchUrlAnswer>;
 /** The answer of Validate to a request that RequestLaunchUrl would accept. */
 export const validateAnswer = Type.Object({ errors: Type.Array(Type.Unknown(), { maxItems: 0 }) });
 export type ValidateAnswer = Static<typeof validateAnswer>;
+
+/** The paths of the launch API, as callers write them. */
+export const addresses = {
+  requestLaunchUrl: '/AccessApi/RequestLaunchUrl',
+  validate: '/AccessApi/Validate',
+  document: '/AccessApi/openapi.json',
+  payloadSchema: '/AccessApi/schemas/service-request.json',
+  orderSchema: '/AccessApi/schemas/order.xsd',
+} as const;
