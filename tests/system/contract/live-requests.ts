@@ -4,11 +4,12 @@ import { exampleOf, type OpenApi, type Operation, operationsOf, type Sent, send 
 /** The operations of all documents, by id. */
 export type Operations = ReadonlyMap<string, Operation>;
 
-/** Reads the documents of running services. */
+/** The documents of running services. */
+export const documentPaths = ['/AccessApi/openapi.json', '/idp/openapi.json', '/resource/openapi.json'];
+
+/** Reads the operations of the documents. */
 export async function readOperations(url: string): Promise<Operations> {
-  const documents = await Promise.all(
-    ['/AccessApi/openapi.json', '/idp/openapi.json'].map(async (path) => (await fetch(url + path)).json()),
-  );
+  const documents = await Promise.all(documentPaths.map(async (path) => (await fetch(url + path)).json()));
   const operations = documents.flatMap((document) => operationsOf(document as OpenApi));
   return new Map(operations.map((operation) => [operation.operationId, operation]));
 }
@@ -45,16 +46,23 @@ export function liveRequests(url: string, operations: Operations) {
     ...sent,
     headers: { ...sent.headers, Authorization: `Bearer ${await token(clientId)}` },
   });
-  const launch = async () => {
-    const answer = await bodyOf('issueLaunch', await authorized(exampleOf(operation('issueLaunch'))));
-    return { launch: String(answer['launch']) };
+  /** Issues the launch of the example, with other members where they are given. */
+  const launch = async (members: Json = {}) => {
+    const example = exampleOf(operation('issueLaunch'));
+    const sent = await authorized({ ...example, json: { ...(example.json as Json), ...members } });
+    return { launch: String((await bodyOf('issueLaunch', sent))['launch']) };
   };
-  const code = async () => {
-    const { headers } = await answerOf('authorize', withForm('authorize', await launch()));
+  const code = async (members?: Json) => {
+    const { headers } = await answerOf('authorize', withForm('authorize', await launch(members)));
     return { code: new URL(headers.get('location') ?? '').searchParams.get('code') ?? '' };
   };
-  const desktopTokens = async () =>
-    bodyOf('requestTokenInDesktopRealm', withForm('requestTokenInDesktopRealm', await code(), 'code'));
+  const desktopTokens = async (members?: Json) =>
+    bodyOf('requestTokenInDesktopRealm', withForm('requestTokenInDesktopRealm', await code(members), 'code'));
+  /** Returns a read of a resource, with the access token of a launch. */
+  const reading = async (example: Sent, members?: Json): Promise<Sent> => {
+    const { access_token: accessToken } = await desktopTokens(members);
+    return { ...example, headers: { ...example.headers, Authorization: `Bearer ${String(accessToken)}` } };
+  };
   const withFreshIdentifier = (sent: Sent): Sent => {
     const payload = sent.json as { identifier: [Json] };
     return { ...sent, json: { ...payload, identifier: [{ ...payload.identifier[0], value: randomUUID() }] } };
@@ -85,6 +93,8 @@ export function liveRequests(url: string, operations: Operations) {
     authorize: async () => withForm('authorize', await launch()),
     authorizeByGet: async (example) => ({ ...example, query: { ...example.query, ...(await launch()) } }),
     pushAuthorizationRequest: async () => withForm('pushAuthorizationRequest', await launch()),
+    getMe: (example) => reading(example),
+    getPatient: (example) => reading(example),
   };
 
   return {
@@ -92,6 +102,7 @@ export function liveRequests(url: string, operations: Operations) {
     token,
     launch,
     desktopTokens,
+    reading,
     withForm,
     /** Returns a request of an operation that succeeds, once. */
     live: async (id: string): Promise<Sent> => {

@@ -13,12 +13,13 @@ import { launchGateway } from '@clinical-launch/launch-gateway/service';
 import { createAttempts } from '@clinical-launch/limits/attempts';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
 import type { Mount } from '@clinical-launch/process/start-services';
+import { resourceApi } from '@clinical-launch/resource-api/service';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
-import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
+import { desktopIssuerPolicies, issuerPolicies } from '@clinical-launch/trust/issuer-policies';
 
 const audience = 'api://clinical-launch';
 /** What the documents' examples name. */
@@ -100,6 +101,14 @@ async function createMounts(url: string, { backing, storage, failing }: Parts): 
   const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
   const fetchOutbound = createOutboundFetch({ allowedNetworks: loopbackNetworks });
   const trust = { publicUrl: url, identityProviderUrl: `${url}/idp`, audience };
+  const verifierFor = (policiesOf: typeof issuerPolicies) =>
+    failing(
+      createAccessTokenVerifier({
+        issuers: policiesOf(registry, trust),
+        clock: backing.clock,
+        fetchOutbound,
+      }),
+    );
   const parts = {
     ...backing,
     storage,
@@ -110,13 +119,7 @@ async function createMounts(url: string, { backing, storage, failing }: Parts): 
     revokedTokens: failing(backing.revokedTokens),
     events: failing(backing.bus),
     registry: failing({ current: () => registry }),
-    tokens: failing(
-      createAccessTokenVerifier({
-        issuers: issuerPolicies(registry, trust),
-        clock: backing.clock,
-        fetchOutbound,
-      }),
-    ),
+    tokens: verifierFor(issuerPolicies),
   };
   const idpConfig = {
     publicUrl: url,
@@ -128,6 +131,10 @@ async function createMounts(url: string, { backing, storage, failing }: Parts): 
     { path: '/idp', service: await identityProvider(idpConfig, parts) },
     { path: '/', service: launchApi(readLaunchApiConfig(environment), parts) },
     { path: '/', service: launchGateway(readLaunchGatewayConfig(environment), parts) },
+    {
+      path: '/',
+      service: resourceApi({ publicUrl: url }, { ...parts, tokens: verifierFor(desktopIssuerPolicies) }),
+    },
   ];
 }
 
