@@ -106,13 +106,15 @@ const own: Readonly<Record<ServiceName, Settings>> = {
   },
 };
 
-const services = Object.keys(own) as ServiceName[];
+/** The names of the services. */
+export const services = Object.keys(own) as ServiceName[];
+
+/** Returns the names of all settings of a service. */
+export const settingsOf = (service: ServiceName): string[] => Object.keys({ ...common, ...own[service] });
 
 /** Returns the names of the settings without which a service does not start in production. */
-export function requiredSettings(service: ServiceName): string[] {
-  const settings = { ...common, ...own[service] };
-  return Object.keys(settings).filter((name) => isRequired(service, name));
-}
+export const requiredSettings = (service: ServiceName): string[] =>
+  settingsOf(service).filter((name) => isRequired(service, name));
 
 const settingOf = (service: ServiceName, name: string) => own[service][name] ?? common[name];
 

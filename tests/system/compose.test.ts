@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { services, settingsOf } from '../../tools/settings.ts';
 import { purposesOf } from './purposes-of.ts';
 import { root } from './run-command.ts';
 
@@ -27,6 +29,24 @@ function keysOf(service: string) {
   const names = (matches: Iterable<RegExpExecArray>) => new Set([...matches].map(([, name = '']) => name));
   return { settings: names(files), mounted: names(mounted) };
 }
+
+type Container = { readonly environment?: Readonly<Record<string, string | number | null>> };
+
+const { services: containers } = parse(compose, { merge: true }) as {
+  readonly services: Readonly<Record<string, Container>>;
+};
+/** The network of a container and the sending of spans, which no operator needs to change. */
+const fixed = [
+  'PORT',
+  'HOST',
+  'ADMIN_PORT',
+  'OTEL_SDK_DISABLED',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  'OTEL_BSP_SCHEDULE_DELAY',
+];
+/** A secret setting is passed on as the path of a file. */
+const isFor = (passed: string, name: string) => passed === name || passed === `${name}_FILE`;
+const containersThatCallTheEdge = ['order-renderer', 'audit-trail', 'simulators'];
 
 describe('docker-compose.yml', () => {
   it.each([
@@ -71,5 +91,15 @@ describe('docker-compose.yml', () => {
       );
     }
     expect(block).not.toMatch(/postgres-password|owner-database-url|operator-amqp-url|service-secrets/);
+  });
+
+  it.each(services)('passes on every setting of %s that an operator may change', (service) => {
+    const passed = Object.keys(containers[service]?.environment ?? {});
+    const missing = settingsOf(service).filter((name) => !passed.some((each) => isFor(each, name)));
+    expect(missing.filter((name) => !fixed.includes(name))).toEqual([]);
+  });
+
+  it.each(containersThatCallTheEdge)('lets the environment change PLATFORM_URL of %s', (service) => {
+    expect(containers[service]?.environment?.['PLATFORM_URL']).toBe('${PLATFORM_URL:-http://edge:8080}');
   });
 });
