@@ -49,3 +49,7 @@ export function faultWithin(path: string, fault: Fault): Fault {
 /** Returns the places and the kinds of errors for an event, which contains no value of a request. */
 export const faultPlaces = (faults: readonly Fault[]) =>
   faults.length === 0 ? {} : { paths: faults.map(({ path }) => path), codes: faults.map(({ code }) => code) };
+
+/** Returns the allowed values for a message: `home`, or `one of usual, old`. */
+export const oneOf = (values: readonly unknown[]): string =>
+  `${values.length > 1 ? 'one of ' : ''}${values.join(', ')}`;

@@ -1,5 +1,5 @@
 import { Ajv2020, type DefinedError, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Fault, FaultCode } from './fault.ts';
+import { type Fault, type FaultCode, oneOf } from './fault.ts';
 import { formats } from './formats.ts';
 import { type Static, type TProperties, type TSchema, Type } from './type.ts';
 
@@ -165,11 +165,21 @@ const codesByKeyword: Readonly<Partial<Record<string, FaultCode>>> = {
   maxLength: 'too-long',
 };
 
+/** The schema that an error is about; Ajv adds it because it is verbose. */
+type About = {
+  readonly parentSchema?: {
+    readonly description?: string;
+    readonly properties?: Readonly<Record<string, { readonly enum?: readonly unknown[] }>>;
+  };
+};
+
 function messageFor(error: DefinedError): string {
-  const described = (error as { parentSchema?: { description?: string } }).parentSchema?.description;
+  const { description: described, properties } = (error as About).parentSchema ?? {};
   switch (error.keyword) {
-    case 'required':
-      return 'is required';
+    case 'required': {
+      const allowed = properties?.[error.params.missingProperty]?.enum;
+      return allowed === undefined ? 'is required' : `is required: ${oneOf(allowed)}`;
+    }
     case 'additionalProperties':
       return 'has an unknown property';
     case 'maxLength':
@@ -181,7 +191,7 @@ function messageFor(error: DefinedError): string {
     case 'minItems':
       return `must have at least ${error.params.limit} ${error.params.limit === 1 ? 'entry' : 'entries'}`;
     case 'enum':
-      return `must be ${error.params.allowedValues.length > 1 ? 'one of ' : ''}${error.params.allowedValues.join(', ')}`;
+      return `must be ${oneOf(error.params.allowedValues)}`;
     case 'const':
       return `must be ${String(error.params.allowedValue)}`;
     case 'type':

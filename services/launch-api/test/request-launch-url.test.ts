@@ -382,7 +382,21 @@ describe('400', () => {
   it('is answered for an own __proto__, which gives the payload nothing', async () => {
     const response = await api.post({ body: '{"__proto__":{"resourceType":"ServiceRequest"}}' });
     expect(response.status).toBe(400);
-    expect(await faultsOf(response)).toContainEqual({ path: 'resourceType', message: 'is required' });
+    expect(await faultsOf(response)).toContainEqual({
+      path: 'resourceType',
+      message: 'is required: ServiceRequest',
+    });
+  });
+
+  it('names the allowed values of a missing member', async () => {
+    const patient = { name: [{ family: 'Baker' }], gender: undefined, address: [{ type: 'physical' }] };
+    const response = await api.post({ payload: aServiceRequest({ patient }) });
+    const at = containedAt.patient;
+    expect(await faultsOf(response)).toEqual([
+      { path: `${at}.gender`, message: 'is required: one of male, female, other, unknown' },
+      { path: `${at}.name[0].use`, message: 'is required: one of usual, old' },
+      { path: `${at}.address[0].use`, message: 'is required: home' },
+    ]);
   });
 
   it('carries nothing of the payload, and neither do the log and the events', async () => {

@@ -1,4 +1,4 @@
-import type { Fault } from '../fault.ts';
+import { type Fault, oneOf } from '../fault.ts';
 import { isCalendarDate, isFutureDate } from '../formats.ts';
 import type { PatientIdentifierSystem } from '../launch-context.ts';
 import { entriesOf, lengthOf, memberOf, textsAmong } from '../members.ts';
@@ -95,6 +95,6 @@ export function identifierFaults(resource: unknown, supported: readonly string[]
   const areComparable =
     systems.length > 0 && systems.every((system) => typeof system === 'string' && system.trim() !== '');
   if (!areComparable || systems.some((system) => supported.some((one) => one === system))) return [];
-  const wanted = `${supported.length > 1 ? 'one of ' : ''}${supported.join(', ')}`;
-  return [{ path: 'identifier', message: `must have an entry whose system is ${wanted}`, code: 'invariant' }];
+  const message = `must have an entry whose system is ${oneOf(supported)}`;
+  return [{ path: 'identifier', message, code: 'invariant' }];
 }
