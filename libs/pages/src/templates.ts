@@ -9,6 +9,9 @@ const nhsukRoot = fileURLToPath(
   new URL('../', import.meta.resolve('nhsuk-frontend/dist/nhsuk/template.njk')),
 );
 
+/** The directory with `house.njk`, the layout of the pages of all services. */
+const houseViews = fileURLToPath(new URL('views', import.meta.url));
+
 export type Pages = {
   /** Renders a template with everything escaped. @throws Error when the template is invalid */
   render(template: string, model: object): string;
@@ -19,7 +22,7 @@ export type Pages = {
 const prepared = new Map<string, Pages>();
 
 /**
- * Prepares the templates of a service: its own views, and the NHS.UK frontend library's. A process that
+ * Prepares the templates of a service: its own views, the layout of all, and the NHS.UK frontend library's. A process that
  * starts a service again uses the templates that it has compiled.
  */
 export function createPages(views: string): Pages {
@@ -29,7 +32,7 @@ export function createPages(views: string): Pages {
 }
 
 function preparePages(views: string): Pages {
-  const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader([views, nhsukRoot]), {
+  const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader([views, houseViews, nhsukRoot]), {
     autoescape: true,
     throwOnUndefined: false,
     trimBlocks: true,
@@ -54,11 +57,14 @@ function readStylesheet(): string {
     .replaceAll('url(/assets/images/', 'url(images/');
 }
 
+/** The files of all our pages, besides those of the NHS.UK library. */
+const houseFiles = ['page.css', 'mark.svg'];
+
 /**
- * Serves a service's own assets, the stylesheet of all our pages (`page.css`) and, below `nhsuk/`, the
- * stylesheet, script and images of the NHS.UK library.
+ * Serves a service's own assets, if it has any, the stylesheet and the mark of all our pages and, below
+ * `nhsuk/`, the stylesheet, script and images of the NHS.UK library.
  */
-export function serveAssets(directory: string): RequestHandler {
+export function serveAssets(directory?: string): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true });
   const options = { index: false, redirect: false, maxAge: '1d' } as const;
   const nhsuk = `${nhsukRoot}nhsuk`;
@@ -69,10 +75,12 @@ export function serveAssets(directory: string): RequestHandler {
   router.get('/nhsuk/nhsuk-frontend.js', (_request, response) => {
     response.sendFile('nhsuk-frontend.min.js', { root: nhsuk, maxAge: '1d' });
   });
-  router.get('/page.css', (_request, response) => {
-    response.sendFile('page.css', { root: import.meta.dirname });
-  });
+  for (const name of houseFiles) {
+    router.get(`/${name}`, (_request, response) => {
+      response.sendFile(name, { root: import.meta.dirname });
+    });
+  }
   router.use('/nhsuk', express.static(`${nhsuk}/assets`, options));
-  router.use(express.static(directory, { ...options, maxAge: 0 }));
+  if (directory !== undefined) router.use(express.static(directory, { ...options, maxAge: 0 }));
   return router;
 }
