@@ -3,21 +3,13 @@ import { schemaFaultsOf } from '@clinical-launch/testing/xml';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expectAccessible, follow } from './accessibility.ts';
+import { expectGoodPage } from './pictures.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
 beforeAll(async () => {
-  [platform, chromium] = await Promise.all([
-    startPlatformForTest({
-      changeRegistry: (text) =>
-        text.replace(
-          '"resultOrigin": "${PUBLIC_URL}"',
-          '$&, "launchErrorPage": "${PUBLIC_URL}/demo/pms/launch-error"',
-        ),
-    }),
-    startChromium(),
-  ]);
+  [platform, chromium] = await Promise.all([startPlatformForTest(), startChromium()]);
 });
 afterAll(async () => {
   await chromium.close();
@@ -133,7 +125,9 @@ describe('one whole OLTR launch in a browser', () => {
     await again.getByRole('heading', { name: 'The launch could not be opened' }).waitFor();
     expect(again.url()).toBe(`${platform.url}/demo/pms/launch-error?reference=${launchId}&reason=token_used`);
     expect(await again.getByText(launchId).isVisible()).toBe(true);
-    await expectAccessible(again);
+    await expectGoodPage(again, 'launch-error');
+    const program = await fetch(addresses[0] ?? '');
+    expect([program.status, await program.text()]).toEqual([410, '']);
     await again.getByRole('link', { name: /Back to the patient.s record/ }).click();
     await again.getByRole('heading', { name: /whitfield/i }).waitFor();
     expect(complaints).toEqual([]);
