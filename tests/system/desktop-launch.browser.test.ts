@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expectAccessible, expectNoSidewaysScrolling, follow } from './accessibility.ts';
+import { expectGoodPage } from './pictures.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
@@ -114,6 +115,26 @@ describe('one whole desktop launch in a browser', () => {
     expect(JSON.parse(await resourceOf(partner, '/resource/me'))).toMatchObject({
       user: { familyName: 'Okonkwo' },
     });
+    await context.close();
+  });
+
+  it('shows a page with the reference when the launch identifier was used', async () => {
+    const { context, host, complaints } = await openHost();
+    const requests: string[] = [];
+    context.on('request', (request) => {
+      if (request.url().includes('/oauth2/v2.0/authorize')) requests.push(request.postData() ?? '');
+    });
+    await openInPartner(context, host);
+    const again = await context.newPage();
+    await again.goto(`${platform.url}/idp/demo/desktop/oauth2/v2.0/authorize?${requests[0]}`);
+    await again.getByRole('heading', { name: 'The application cannot be opened' }).waitFor();
+    expect(await again.locator('main').innerText()).toMatch(/Reference for support: [0-9a-f-]{36}/);
+    expect(await again.getByText('invalid_request').isVisible()).toBe(false);
+    await expectGoodPage(again, 'authorize-refused');
+    await again.getByText('Technical details').click();
+    expect(await again.getByText('invalid_request').isVisible()).toBe(true);
+    await expectGoodPage(again, 'authorize-refused');
+    expect(complaints).toEqual([expect.stringContaining('400')]);
     await context.close();
   });
 

@@ -32,12 +32,15 @@ export function createPages(views: string): Pages {
 }
 
 function preparePages(views: string): Pages {
-  const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader([views, houseViews, nhsukRoot]), {
-    autoescape: true,
-    throwOnUndefined: false,
-    trimBlocks: true,
-    lstripBlocks: true,
-  });
+  const environment = new nunjucks.Environment(
+    new nunjucks.FileSystemLoader([views, houseViews, nhsukRoot]),
+    {
+      autoescape: true,
+      throwOnUndefined: false,
+      trimBlocks: true,
+      lstripBlocks: true,
+    },
+  );
   const [, inlineScript = ''] =
     /<script>([^]*?)<\/script>/.exec(environment.renderString('{% extends "nhsuk/template.njk" %}', {})) ??
     [];

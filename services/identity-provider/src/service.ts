@@ -1,9 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import { oauthDialect } from '@clinical-launch/http/errors';
 import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import type { Attempts } from '@clinical-launch/limits/attempts';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import { createPages, serveAssets } from '@clinical-launch/pages/templates';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
@@ -91,6 +93,7 @@ export async function identityProvider(
     isProduction,
     pseudonyms,
     clientCertificateHeader,
+    pages: createPages(fileURLToPath(new URL('views', import.meta.url))),
     scopes: [defaultScope(audience)],
     findClientKeys: createClientKeys(registry, backing.fetchOutbound),
     findOwnToken: createOwnTokens({ audience, keyRing, clock }),
@@ -108,6 +111,7 @@ export async function identityProvider(
   return {
     name: 'identity-provider',
     endpoints: [publishedDescription(dependencies), ...realmEndpoints(dependencies)],
+    below: [{ path: '/assets', serve: serveAssets() }],
     edges: [{ path: '/', dialect: oauthDialect }],
     consumers: [consumer],
     stop: () => worker.stop(),

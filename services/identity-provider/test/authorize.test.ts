@@ -274,9 +274,10 @@ describe('nobody looking', () => {
   });
 });
 
-describe('a person who is shown a refusal', () => {
-  it('gets a page with what support needs, and nothing that was sent', async () => {
-    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+describe('the page of a refusal', () => {
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+  it('begins with the reference for support, and shows nothing that was sent', async () => {
     const response = await running.postAuthorize({ client_id: '<script>alert(1)</script>' }, realm, {
       accept,
     });
@@ -284,11 +285,35 @@ describe('a person who is shown a refusal', () => {
     expect(response.headers.get('content-type')).toMatch(/^text\/html/);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(response.headers.get('cache-control')).toBe('no-store');
-    const page = await response.text();
-    expect(page).toContain('<dd>unauthorized_client</dd>');
-    expect(page).toContain(String(response.headers.get('x-correlation-id')));
-    expect(page).toContain('The parameter launch is missing');
-    expect(page).not.toContain('alert');
+    const [, content = ''] = (await response.text()).split('<main');
+    const [shown = '', technical = ''] = content.split('<details');
+    expect(shown).toContain(`<strong class="app-reference">${response.headers.get('x-correlation-id')}<`);
+    expect(shown).toContain(
+      'Close this window, then open the application again from the system where you started.',
+    );
+    expect(shown).not.toMatch(/unauthorized_client|The parameter/);
+    expect(technical).toContain('unauthorized_client');
+    expect(technical).toContain('The parameter launch is missing');
+    expect(content).not.toContain('alert');
+  });
+
+  it('has its stylesheets and its mark', async () => {
+    const page = await (await running.getAuthorize('', realm, { accept })).text();
+    const files = [...page.matchAll(/(?:href|src)="\/idp(\/assets\/[^"]+)"/g)].map(([, path]) => path);
+    expect(files).toEqual(expect.arrayContaining(['/assets/nhsuk/nhsuk-frontend.css', '/assets/page.css']));
+    const answers = await Promise.all(files.map((path) => fetch(running.idp.base + path)));
+    expect(answers.map(({ status }) => status)).toEqual(files.map(() => 200));
+  });
+
+  it('advises to wait after a 429, whose header says how long', async () => {
+    const at = 'limited/desktop';
+    const [first, second] = [await running.launchFor({}, at), await running.launchFor({}, at)];
+    const fieldsOf = (launch: string) => authorizeFields({ launch, challenge: aVerifier().challenge });
+    await running.postAuthorize(fieldsOf(first), at, { accept });
+    const limited = await running.postAuthorize(fieldsOf(second), at, { accept });
+    expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await limited.text()).toContain('Wait a minute, then open the application again');
+    clock.advance({ seconds: 1 });
   });
 });
 

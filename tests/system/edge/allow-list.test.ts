@@ -13,6 +13,7 @@ const forServers = [
   '/idp/demo/desktop/launches/4f9f3b0e-0000-4000-8000-000000000000',
   '/idp/other/desktop/oauth2/v2.0/token',
   '/idp/demo/something/new',
+  '/idp/assets/oauth2/v2.0/token',
 ];
 const forPartners = [
   '/idp/demo/desktop/oauth2/v2.0/token',
@@ -27,6 +28,8 @@ const forBrowsers = [
   '/idp/demo/desktop/oauth2/v2.0/authorize',
   '/idp/demo/v2.0/.well-known/openid-configuration',
   '/idp/demo/desktop/discovery/v2.0/keys',
+  '/idp/assets/nhsuk/nhsuk-frontend.css',
+  '/idp/assets/mark.svg',
 ];
 
 /** Requests every path in turn; returns status and body by path. */

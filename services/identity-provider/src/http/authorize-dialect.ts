@@ -1,37 +1,32 @@
-import { escapeMarkup } from '@clinical-launch/contracts/markup';
 import { preferredType, sendText, setHeaders } from '@clinical-launch/http/answer';
 import { type ErrorDialect, oauthDialect } from '@clinical-launch/http/errors';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
+import type { Pages } from '@clinical-launch/pages/templates';
 
-/** Answers the errors of authorize: OAuth's JSON, or the same as a page for a browser that a person uses. */
-export const authorizeDialect: ErrorDialect = (error, exchange) => {
-  const { request, response, call } = exchange;
-  if (preferredType(request, ['application/json', 'text/html']) !== 'text/html')
-    return oauthDialect(error, exchange);
-  const { correlationId } = call;
-  setHeaders(response, pageHeaders());
-  sendText(response, 'text/html', page({ error: error.code, description: error.message, correlationId }));
+const title = 'The application cannot be opened';
+const again = 'open the application again from the system where you started.';
+
+/** What the user can do next, by the status of the refusal. */
+const advice: Readonly<Record<number, string>> = {
+  429: `Wait a minute, then ${again}`,
+  503: `Wait a minute, then ${again}`,
 };
 
-function page(reported: { error: string; description: string; correlationId: string }): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>The application cannot be opened</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-</head>
-<body>
-<main>
-<h1>The application cannot be opened</h1>
-<p>Start it again from the host application. If this page appears again, give support this reference:</p>
-<dl>
-<dt>error</dt><dd>${escapeMarkup(reported.error)}</dd>
-<dt>error_description</dt><dd>${escapeMarkup(reported.description)}</dd>
-<dt>correlation_id</dt><dd>${escapeMarkup(reported.correlationId)}</dd>
-</dl>
-</main>
-</body>
-</html>
-`;
+/** Answers the errors of authorize: OAuth's JSON, or a page for a browser that a person uses. */
+export function authorizeDialect(pages: Pages): ErrorDialect {
+  const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
+  return (error, exchange) => {
+    const { request, response, call } = exchange;
+    if (preferredType(request, ['application/json', 'text/html']) !== 'text/html')
+      return oauthDialect(error, exchange);
+    const page = pages.render('refused.njk', {
+      title,
+      advice: advice[error.status] ?? `Close this window, then ${again}`,
+      correlationId: call.correlationId,
+      error: error.code,
+      description: error.message,
+    });
+    setHeaders(response, headers);
+    sendText(response, 'text/html', page);
+  };
 }

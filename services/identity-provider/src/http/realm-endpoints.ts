@@ -5,6 +5,7 @@ import { oauthDialect } from '@clinical-launch/http/errors';
 import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import type { Attempts } from '@clinical-launch/limits/attempts';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import type { Pages } from '@clinical-launch/pages/templates';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
@@ -49,6 +50,8 @@ export type RouteDependencies = {
   readonly pseudonyms: PatientPseudonyms;
   readonly scopes: readonly string[];
   readonly clientCertificateHeader?: string | undefined;
+  /** The page of a refused authorization request. */
+  readonly pages: Pages;
 };
 
 /** Creates the endpoints of every realm: tokens, desktop launches and the documents that clients need. */
@@ -92,7 +95,7 @@ export function realmEndpoints(dependencies: RouteDependencies): Endpoint[] {
     endpoint({
       ...launches,
       path: `${oauth}/authorize`,
-      dialect: authorizeDialect,
+      dialect: authorizeDialect(dependencies.pages),
       methods: { GET: authorizing, POST: authorizing },
       // HEAD would use up the launch identifier.
       refusesHead: true,
