@@ -19,19 +19,25 @@ export type Pages = {
   readonly scriptHash: string;
 };
 
+type PagesOptions = {
+  /** The line at the foot of every page, for instance with a telephone number. */
+  readonly supportLine?: string | undefined;
+};
+
 const prepared = new Map<string, Pages>();
 
 /**
  * Prepares the templates of a service: its own views, the layout of all, and the NHS.UK frontend library's. A process that
  * starts a service again uses the templates that it has compiled.
  */
-export function createPages(views: string): Pages {
-  const pages = prepared.get(views) ?? preparePages(views);
-  prepared.set(views, pages);
+export function createPages(views: string, { supportLine = '' }: PagesOptions = {}): Pages {
+  const key = `${views}\n${supportLine}`;
+  const pages = prepared.get(key) ?? preparePages(views, supportLine);
+  prepared.set(key, pages);
   return pages;
 }
 
-function preparePages(views: string): Pages {
+function preparePages(views: string, supportLine: string): Pages {
   const environment = new nunjucks.Environment(
     new nunjucks.FileSystemLoader([views, houseViews, nhsukRoot]),
     {
@@ -41,6 +47,7 @@ function preparePages(views: string): Pages {
       lstripBlocks: true,
     },
   );
+  environment.addGlobal('supportLine', supportLine);
   const [, inlineScript = ''] =
     /<script>([^]*?)<\/script>/.exec(environment.renderString('{% extends "nhsuk/template.njk" %}', {})) ??
     [];

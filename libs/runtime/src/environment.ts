@@ -1,3 +1,4 @@
+import { singleLine } from '@clinical-launch/contracts/formats';
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import { isTimeZone } from '@clinical-launch/contracts/time';
 import { type Static, type TObject, Type } from '@clinical-launch/contracts/type';
@@ -28,6 +29,16 @@ export const timeZoneSetting = Type.String({
   title:
     'The IANA time zone of the practices: times on pages and in order documents, and the age of a patient.',
 });
+
+/** `SUPPORT_LINE`, in the schema of each process that has pages. */
+export const supportLineSetting = Type.Optional(
+  Type.String({
+    ...singleLine,
+    maxLength: 200,
+    title:
+      'A line at the foot of every page that users see, such as the telephone number of the support desk: at most 200 characters of text. Without it: no line.',
+  }),
+);
 
 /** Marks a setting that only production requires: elsewhere its reader has a value for the demo. */
 export const inProduction = 'required in production';

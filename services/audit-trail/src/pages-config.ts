@@ -7,6 +7,7 @@ import {
   type Environment,
   publicUrlSetting,
   readEnvironment,
+  supportLineSetting,
   timeZoneSetting,
 } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
@@ -27,6 +28,7 @@ export type AuditPagesConfig = {
   readonly sealer: Sealer;
   /** The IANA zone of the times that the pages show. */
   readonly timeZone: string;
+  readonly supportLine?: string | undefined;
   /** Networks, in addition to the public internet, in which the issuer may be. */
   readonly allowedNetworks: readonly string[];
 };
@@ -59,6 +61,7 @@ export const auditPagesSettings = Type.Object({
     title: 'The claim of the ID token or of UserInfo that contains `audit.read` for staff who may read.',
   }),
   TIME_ZONE: timeZoneSetting,
+  SUPPORT_LINE: supportLineSetting,
 });
 
 /**
@@ -77,6 +80,7 @@ export function readAuditPagesConfig(environment: Environment): Omit<AuditPagesC
     ...client,
     rightClaim: read.AUDIT_RIGHT_CLAIM,
     timeZone: read.TIME_ZONE,
+    supportLine: read.SUPPORT_LINE,
     allowedNetworks: readAllowedNetworks(environment),
   };
 }

@@ -1,7 +1,7 @@
 import { Type } from '@clinical-launch/contracts/type';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
-import { readEnvironment, readTogether } from '@clinical-launch/runtime/environment';
+import { readEnvironment, readTogether, supportLineSetting } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
 
@@ -11,6 +11,7 @@ export type IdentityProviderConfig = {
   /** APP_ID_URI: the audience of the access tokens, and the prefix of the scope `<APP_ID_URI>/.default`. */
   readonly audience: string;
   readonly isProduction: boolean;
+  readonly supportLine?: string | undefined;
   /** The names of patients in audit events. */
   readonly pseudonyms: PatientPseudonyms;
   /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
@@ -32,6 +33,7 @@ export function identityProviderEnvironment({ isProduction }: { isProduction: bo
       pattern: '^[!#-\\[\\]-~]*[!#-.0-\\[\\]-~]$',
       description: 'must be an APP_ID_URI: no spaces or quotes, and no slash at the end',
     }),
+    SUPPORT_LINE: supportLineSetting,
   });
 }
 
@@ -50,6 +52,7 @@ export function readIdentityProviderConfig(
   return {
     publicUrl: read.PUBLIC_URL,
     audience: read.AUDIENCE,
+    supportLine: read.SUPPORT_LINE,
     isProduction: production,
     pseudonyms,
     clientCertificateHeader: readClientCertificateHeader(environment),

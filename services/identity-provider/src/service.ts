@@ -93,7 +93,7 @@ export async function identityProvider(
     isProduction,
     pseudonyms,
     clientCertificateHeader,
-    pages: createPages(fileURLToPath(new URL('views', import.meta.url))),
+    pages: createPages(fileURLToPath(new URL('views', import.meta.url)), config),
     scopes: [defaultScope(audience)],
     findClientKeys: createClientKeys(registry, backing.fetchOutbound),
     findOwnToken: createOwnTokens({ audience, keyRing, clock }),

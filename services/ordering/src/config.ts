@@ -7,6 +7,7 @@ import {
   publicUrlSetting,
   readEnvironment,
   readTogether,
+  supportLineSetting,
   timeZoneSetting,
 } from '@clinical-launch/runtime/environment';
 import { readCatalogues } from './catalogue-file.ts';
@@ -19,6 +20,7 @@ export type OrderingConfig = {
   readonly catalogues: Catalogues;
   /** The IANA zone of the practices, from which a patient's age is calculated. */
   readonly timeZone: string;
+  readonly supportLine?: string | undefined;
   /** The names of patients in audit events. */
   readonly pseudonyms: PatientPseudonyms;
   /** The requests that one process answers to one launch session in a second; no limit by default. */
@@ -32,6 +34,7 @@ const requestsPerSecondPerSession = 30;
 export const orderingSettings = Type.Object({
   PUBLIC_URL: publicUrlSetting,
   TIME_ZONE: timeZoneSetting,
+  SUPPORT_LINE: supportLineSetting,
   CATALOGUE_FILE: Type.Optional(
     Type.String({
       title:
@@ -55,9 +58,14 @@ export function readOrderingConfig(
 }
 
 function readSettings(environment: Readonly<Record<string, string | undefined>>) {
-  const { PUBLIC_URL, TIME_ZONE, CATALOGUE_FILE } = readEnvironment(orderingSettings, environment);
-  assertTimeZone(TIME_ZONE);
-  return { publicUrl: PUBLIC_URL, timeZone: TIME_ZONE, catalogues: readCataloguesFor(CATALOGUE_FILE) };
+  const read = readEnvironment(orderingSettings, environment);
+  assertTimeZone(read.TIME_ZONE);
+  return {
+    publicUrl: read.PUBLIC_URL,
+    timeZone: read.TIME_ZONE,
+    supportLine: read.SUPPORT_LINE,
+    catalogues: readCataloguesFor(read.CATALOGUE_FILE),
+  };
 }
 
 function readCataloguesFor(path: string | undefined): Catalogues {

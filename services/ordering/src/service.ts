@@ -41,7 +41,7 @@ export async function ordering(config: OrderingConfig, backing: OrderingDependen
   const { tickets, storage, bus, sealers, clock, logger } = backing;
   const { catalogues, timeZone, pseudonyms, requestsPerSecondPerSession: perSession } = config;
   const { origin: publicOrigin, protocol } = new URL(config.publicUrl);
-  const pages = createPages(directory('views'));
+  const pages = createPages(directory('views'), config);
   const database = await openOrderingDatabase(storage);
   const outbox = sqlOutbox(database, { onRejected: reportRejectedEvents('ordering', logger) });
   observeOutbox('ordering', () => outbox.level());

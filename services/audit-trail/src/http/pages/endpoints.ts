@@ -23,7 +23,7 @@ const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url)
  */
 export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): Mounted {
   const { config, clock, endedSessions } = given;
-  const pages = createPages(directory('../../views'));
+  const pages = createPages(directory('../../views'), config);
   const { origin, protocol } = new URL(config.publicUrl);
   const isSecure = protocol === 'https:';
   const sessions = createSessions({ sealer: config.sealer, clock, endedSessions, isSecure });
