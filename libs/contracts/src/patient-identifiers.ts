@@ -7,6 +7,19 @@ export const isNational = (system: PatientIdentifierSystem): boolean => system !
 /** Spaces, hyphens, and similar or invisible characters. */
 const separators = /[\s\u00ad\u200b-\u200d\u2010-\u2015\u2060\u2212-]/g;
 
+/** The names of the code sets, for people. */
+export const identifierLabels: Readonly<Record<PatientIdentifierSystem, string>> = {
+  'nhs-number': 'NHS number',
+  'chi-number': 'CHI number',
+  'gha-number': 'GHA number',
+  'hospital-number': 'Hospital number',
+  'ssn-number': 'Social security number',
+};
+
+/** Returns the value of an identifier as pages show it: an NHS number in groups of 3, 3 and 4 digits. */
+export const shownIdentifier = ({ system, value }: CodedIdentifier): string =>
+  system === 'nhs-number' ? value.replace(/^(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3') : value;
+
 type NationalSystem = Exclude<PatientIdentifierSystem, 'hospital-number'>;
 
 /** The valid form of each national identifier, and its error message. */

@@ -1,4 +1,5 @@
 import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/patient-identifiers';
 import { writtenDate } from '@clinical-launch/contracts/written-time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { monthsOld } from '../domain/days.ts';
@@ -29,14 +30,6 @@ export type PatientBanner = {
   /** The patient that is open in the practice system, if it may be a different one. */
   readonly openedFor?: { readonly name: string; readonly born: string };
 };
-
-const identifierLabels = {
-  'nhs-number': 'NHS number',
-  'chi-number': 'CHI number',
-  'gha-number': 'GHA number',
-  'hospital-number': 'Hospital number',
-  'ssn-number': 'Social security number',
-} as const;
 
 const genders = { male: 'Male', female: 'Female', other: 'Other', unknown: 'Not known' } as const;
 
@@ -104,10 +97,10 @@ export function presentIdentifiers({
   const ranks = Object.keys(identifierLabels);
   return identifiers
     .toSorted((one, other) => ranks.indexOf(one.system) - ranks.indexOf(other.system))
-    .map(({ system, value, isDoubtful }) => ({
-      label: identifierLabels[system],
+    .map(({ isDoubtful, ...identifier }) => ({
+      label: identifierLabels[identifier.system],
       ...(isDoubtful && { isDoubtful }),
-      value: system === 'nhs-number' ? value.replace(/^(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3') : value,
+      value: shownIdentifier(identifier),
     }));
 }
 
