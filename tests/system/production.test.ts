@@ -7,12 +7,30 @@ import {
   createClientSecret,
   hashClientSecret,
 } from '@clinical-launch/identity-provider/domain/client-secrets';
+import { defaultNamespaces } from '@clinical-launch/pms-client';
+import { systemClock } from '@clinical-launch/runtime/clock';
+import { dialectOf } from '@clinical-launch/simulators/dialect';
+import { demoClients } from '@clinical-launch/simulators/registered';
+import { simulators } from '@clinical-launch/simulators/simulators';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { fixedRegistry, readRegistryFile } from '@clinical-launch/trust/registry-file';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { root, run } from './run-command.ts';
 
 const demoRegistry = `${root}tools/simulators/registry.json`;
+const registryOfDemo = readRegistryFile(demoRegistry, { publicUrl: 'https://launch.example' });
+/** The paths of everything that the demo has and production does not. */
+const simulatedPaths = pathsOf(
+  simulators(
+    {
+      publicUrl: 'https://launch.example',
+      platformUrl: 'https://launch.example',
+      dialect: dialectOf({ audience: 'api://x', namespaces: defaultNamespaces }),
+    },
+    { clock: systemClock, registry: fixedRegistry(registryOfDemo) },
+  ),
+);
 const sealingKeys = `k1:${randomBytes(32).toString('base64url')}`;
 
 let folder: string;
@@ -117,6 +135,14 @@ describe('a service', () => {
   });
 });
 
+describe('the simulators', () => {
+  it('do not start in production', async () => {
+    const start = run(process.execPath, ['tools/simulators/src/main.ts'], demoInProduction);
+    expect(await start.exited).toBe(1);
+    expect(start.output()).toContain('NODE_ENV is production, and the simulators are for demos');
+  });
+});
+
 describe('the platform in one process', () => {
   const start = (environment: NodeJS.ProcessEnv) =>
     run(process.execPath, ['tools/platform/src/main.ts'], { ADMIN_PORT: '0', ...environment });
@@ -127,7 +153,8 @@ describe('the platform in one process', () => {
     expect(platform.output()).toContain('NODE_ENV must be one of development, demo, test, production');
   });
 
-  it('keeps its registry in production when the file becomes that of the demo', async () => {
+  /** Starts it in production with one client, `pms`. */
+  async function startInProduction() {
     const path = join(folder, 'registry.json');
     const secret = createClientSecret();
     const secrets = [{ sha256: hashClientSecret(secret) }];
@@ -136,10 +163,30 @@ describe('the platform in one process', () => {
     const port = String(await findFreePort());
     const platform = start({ ...realParts(), PORT: port, REGISTRY_FILE: path, SEALING_KEYS: sealingKeys });
     await platform.said(/^ready /m);
+    return { platform, url: `http://127.0.0.1:${port}`, path, secret };
+  }
+
+  it('has no page, form or asset of the demo in production', async () => {
+    const { platform, url } = await startInProduction();
+    const paths = simulatedPaths.map((path) => path.replace(/:\w+/g, randomUUID()));
+    expect(paths).toEqual(expect.arrayContaining(['/', '/demo/pms/launches', '/demo/assets']));
+    for (const path of [...paths, '/demo/assets/simulators.css']) {
+      for (const method of ['GET', 'POST']) {
+        const response = await fetch(url + path, { method });
+        expect([method, path, response.status, await response.text()]).toEqual([method, path, 404, '']);
+      }
+    }
+    expect(platform.output()).not.toMatch(/-demo|Start here/);
+    platform.child.kill('SIGTERM');
+    expect(await platform.exited).toBe(0);
+  });
+
+  it('keeps its registry in production when the file becomes that of the demo', async () => {
+    const { platform, url, path, secret } = await startInProduction();
     await writeFile(path, await readFile(demoRegistry));
     await platform.said(/the changed registry is invalid/);
     const statusOf = async (clientId: string, clientSecret: string) => {
-      const response = await fetch(`http://127.0.0.1:${port}/idp/demo/oauth2/v2.0/token`, {
+      const response = await fetch(`${url}/idp/demo/oauth2/v2.0/token`, {
         method: 'POST',
         body: new URLSearchParams({
           grant_type: 'client_credentials',
@@ -150,12 +197,17 @@ describe('the platform in one process', () => {
       });
       return response.status;
     };
-    expect(await statusOf('pms-demo', 'pms-demo-secret')).toBe(401);
+    for (const { clientId, secret: demoSecret } of demoClients(registryOfDemo))
+      expect([clientId, await statusOf(clientId, demoSecret)]).toEqual([clientId, 401]);
     expect(await statusOf('pms', secret)).toBe(200);
     platform.child.kill('SIGTERM');
     expect(await platform.exited).toBe(0);
   });
 });
+
+function pathsOf({ endpoints, below = [] }: ReturnType<typeof simulators>): string[] {
+  return [...endpoints, ...below].map(({ path }) => path);
+}
 
 /** Returns the settings for production on the servers of the tests, in a namespace of this run. */
 function realParts() {

@@ -12,7 +12,18 @@ import {
 import { createPurposeSealer, demoSealingKey } from '@clinical-launch/crypto/sealing-purposes';
 import { ConfigurationError } from '@clinical-launch/runtime/environment';
 
-/** The clients of the demo registry. The secret of each is its id with `-secret`, so it is public. */
+/** Returns the secret of a client of the demo registry, which everybody knows. */
+export const demoSecret = (clientId: string): string => `${clientId}-secret`;
+
+function demoSecretHash(clientId: string): string {
+  return createHash('sha256').update(demoSecret(clientId)).digest('hex');
+}
+
+/** Returns whether a client is registered with the secret that the demo gives to a client of its id. */
+export const hasDemoSecret = ({ clientId, secrets }: RegisteredClient): boolean =>
+  secrets.some(({ sha256 }) => sha256 === demoSecretHash(clientId));
+
+/** The clients of the demo registry. */
 const demoClients = [
   'pms-demo',
   'pms-other',
@@ -25,9 +36,7 @@ const demoClients = [
   'partner-native',
 ];
 const demoClientIds = new Set(demoClients);
-const demoSecretHashes = new Set(
-  demoClients.map((clientId) => createHash('sha256').update(`${clientId}-secret`).digest('hex')),
-);
+const demoSecretHashes = new Set(demoClients.map(demoSecretHash));
 const demoSealer = createPurposeSealer('callback', [demoSealingKey]);
 
 /**

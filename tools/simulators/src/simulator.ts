@@ -7,7 +7,14 @@ import { problemDialect } from '@clinical-launch/http/errors';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import { createPages } from '@clinical-launch/pages/templates';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import { type Environment, publicUrlSetting, readEnvironment } from '@clinical-launch/runtime/environment';
+import {
+  ConfigurationError,
+  type Environment,
+  publicUrlSetting,
+  readEnvironment,
+} from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
+import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import { type Dialect, readDialect } from './dialect.ts';
 
 export type SimulatorConfig = {
@@ -25,8 +32,13 @@ const environmentSchema = Type.Object({
   ),
 });
 
-/** Reads the simulators' configuration. @throws ConfigurationError that names the invalid variables */
+/**
+ * Reads the simulators' configuration.
+ * @throws ConfigurationError that names the invalid variables; always in production, which has other systems
+ */
 export function readSimulatorConfig(environment: Environment): SimulatorConfig {
+  if (isProduction(environment))
+    throw new ConfigurationError(['NODE_ENV is production, and the simulators are for demos']);
   const { PUBLIC_URL, PLATFORM_URL } = readEnvironment(environmentSchema, environment);
   const dialect = readDialect(environment);
   return Object.freeze({ publicUrl: PUBLIC_URL, platformUrl: PLATFORM_URL ?? PUBLIC_URL, dialect });
@@ -36,6 +48,7 @@ export function readSimulatorConfig(environment: Environment): SimulatorConfig {
 export type Simulation = {
   readonly config: SimulatorConfig;
   readonly clock: Clock;
+  readonly registry: RegistrySource;
   /** Returns the address at which this backend reaches `address`, which is for browsers. */
   readonly reach: (address: string) => string;
   /** The headers of every page. */
@@ -48,8 +61,11 @@ export type Simulation = {
   readonly sendTo: (response: ServerResponse, address: string) => void;
 };
 
+/** The dependencies of all simulators. */
+export type Dependencies = Pick<Simulation, 'clock' | 'registry'>;
+
 /** Prepares the shared parts of the simulators. */
-export function createSimulation(config: SimulatorConfig, clock: Clock): Simulation {
+export function createSimulation(config: SimulatorConfig, { clock, registry }: Dependencies): Simulation {
   const { publicUrl, platformUrl } = config;
   const pages = createPages(fileURLToPath(new URL('.', import.meta.url)));
   // Forms lead to the platform's own address, even if the user opened the simulators under another name of
@@ -58,6 +74,7 @@ export function createSimulation(config: SimulatorConfig, clock: Clock): Simulat
   return {
     config,
     clock,
+    registry,
     headers,
     page: (template, model) => pages.render(template, model),
     reach: (address) =>

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { serveAssets } from '@clinical-launch/pages/templates';
 import type { Service } from '@clinical-launch/process/service';
-import type { Clock } from '@clinical-launch/runtime/clock';
 import { hostSimulator } from './host/simulator.ts';
 import { partnerSimulator } from './partner/simulator.ts';
 import { pmsSimulator } from './pms/simulator.ts';
-import { records } from './records.ts';
-import { createSimulation, type SimulatorConfig, simulated } from './simulator.ts';
+import { demoClients, partnersOf } from './registered.ts';
+import { shownRecords } from './shown-patient.ts';
+import { createSimulation, type Dependencies, type SimulatorConfig, simulated } from './simulator.ts';
 import { staffSimulator } from './staff/simulator.ts';
 
 /**
@@ -14,11 +14,15 @@ import { staffSimulator } from './staff/simulator.ts';
  * application and a partner application, each using it as a real one would, and the identity provider of its
  * staff. `/` leads to them.
  */
-export function simulators(config: SimulatorConfig, { clock }: { clock: Clock }): Service {
-  const simulation = createSimulation(config, clock);
+export function simulators(config: SimulatorConfig, { clock, registry }: Dependencies): Service {
+  const simulation = createSimulation(config, { clock, registry });
   const application = { name: 'Clinical Launch', home: '/' };
   const start = simulated('/', {
-    GET: ({ response }) => simulation.show(response, 'views/index.njk', { application, records }),
+    GET({ response }) {
+      const [clients, partners] = [demoClients(registry.current()), partnersOf(registry.current())];
+      const model = { application, publicUrl: config.publicUrl, records: shownRecords, clients, partners };
+      simulation.show(response, 'views/index.njk', model);
+    },
   });
   const staff = staffSimulator(simulation);
   return {

@@ -1,4 +1,5 @@
 import { createTokenCache } from '@clinical-launch/pms-client';
+import { demoSecret } from '@clinical-launch/trust/production-registry';
 import { type Patient, records } from '../records.ts';
 import type { Simulation } from '../simulator.ts';
 
@@ -37,7 +38,7 @@ export function createHostClient({ config: { platformUrl, dialect }, clock }: Si
     {
       tokenUrl: `${platformUrl}/idp/demo/oauth2/v2.0/token`,
       clientId: 'host-demo',
-      clientSecret: 'host-demo-secret',
+      clientSecret: demoSecret('host-demo'),
       scope: dialect.scope,
     },
     () => clock.now(),

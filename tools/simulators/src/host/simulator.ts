@@ -3,6 +3,8 @@ import type { Endpoint, Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { TokenRefused } from '@clinical-launch/pms-client';
 import { badRequest, getPatient, records } from '../records.ts';
+import { partnersOf } from '../registered.ts';
+import { shownPatient, shownRecords } from '../shown-patient.ts';
 import { type Simulation, simulated } from '../simulator.ts';
 import { createHostClient, DesktopLaunchRefused } from './desktop-launch.ts';
 
@@ -17,19 +19,21 @@ const clinicalPermission = 'clinical-cr.read';
  * of a partner application with the open patient. The user's browser then opens the launch URL.
  */
 export function hostSimulator(simulation: Simulation): Endpoint[] {
-  const { show, sendTo } = simulation;
+  const { show, sendTo, registry } = simulation;
   const client = createHostClient(simulation);
 
   const showRecord: Handler = ({ request, response }) => {
     const patient = getPatient(queryOf(request).get('patient'));
-    show(response, 'host/views/record.njk', { application, records, patient });
+    const partners = partnersOf(registry.current());
+    const model = { application, records: shownRecords, patient: shownPatient(patient), partners };
+    show(response, 'host/views/record.njk', model);
   };
 
   const launch: Handler = async ({ request, response, call }) => {
     const form = await readForm(request, response);
     const patient = getPatient(form.get('patient') ?? '');
     const clientId = (form.get('partner') ?? '').trim();
-    if (!clientIdForm.test(clientId)) throw badRequest('Enter the client id of a partner application');
+    if (!clientIdForm.test(clientId)) throw badRequest('Choose a partner application');
     const authorizations = records.host.authorizations.filter(
       (name) => name !== clinicalPermission || form.get('permission') === clinicalPermission,
     );

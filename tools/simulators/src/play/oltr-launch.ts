@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { buildServiceRequest, createPmsClient } from '@clinical-launch/pms-client';
+import { demoSecret } from '@clinical-launch/trust/production-registry';
 import { Browser, type Page, plainText } from './browser.ts';
 import { expect, expectStory, type Played, reachedAt, say } from './steps.ts';
 
@@ -17,7 +18,7 @@ export async function playOltrLaunch(played: Played, request: LaunchRequest = an
     tokenUrl,
     scope,
     clientId: 'pms-demo',
-    clientSecret: 'pms-demo-secret',
+    clientSecret: demoSecret('pms-demo'),
   });
   const launch = await pms.requestLaunch(buildServiceRequest(request, namespaces));
   say('the PMS has a launch URL', `correlation id ${launch.correlationId}`);

@@ -1,4 +1,5 @@
 import { pause } from '@clinical-launch/runtime/time-out';
+import { demoSecret } from '@clinical-launch/trust/production-registry';
 import type { Dialect } from '../dialect.ts';
 
 /** The platform that the demo plays on. */
@@ -46,7 +47,7 @@ export async function fetchToken({ baseUrl, scope }: Played, clientId: string): 
     body: new URLSearchParams({
       grant_type: 'client_credentials',
       client_id: clientId,
-      client_secret: `${clientId}-secret`,
+      client_secret: demoSecret(clientId),
       scope,
     }),
   });

@@ -12,7 +12,9 @@ import {
   LaunchRefused,
   TokenRefused,
 } from '@clinical-launch/pms-client';
+import { demoSecret } from '@clinical-launch/trust/production-registry';
 import { badRequest, getPatient, type Patient, records } from '../records.ts';
+import { shownPatient, shownRecords } from '../shown-patient.ts';
 import { Memory, type Simulation, simulated } from '../simulator.ts';
 import { pmsCallbacks } from './callbacks.ts';
 import { ReturnedDocuments } from './returned-documents.ts';
@@ -65,7 +67,7 @@ export function pmsSimulator(simulation: Simulation): Endpoint[] {
     baseUrl: platformUrl,
     tokenUrl: `${platformUrl}/idp/demo/oauth2/v2.0/token`,
     clientId: 'pms-demo',
-    clientSecret: 'pms-demo-secret',
+    clientSecret: demoSecret('pms-demo'),
     scope: dialect.scope,
     now: () => clock.now(),
   });
@@ -75,8 +77,8 @@ export function pmsSimulator(simulation: Simulation): Endpoint[] {
     const returned = documents.of(nhsNumberOf(patient));
     show(response, 'pms/views/record.njk', {
       application,
-      records,
-      patient,
+      records: shownRecords,
+      patient: shownPatient(patient),
       actionLabels,
       publicUrl,
       returned,

@@ -1,0 +1,26 @@
+import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/patient-identifiers';
+import { shortened, writtenDate } from '@clinical-launch/contracts/written-time';
+import { type Patient, records } from './records.ts';
+
+const genders = { male: 'Male', female: 'Female', other: 'Other', unknown: 'Not known' } as const;
+
+/** Returns a date written YYYY-MM-DD as people write it: `28 Feb 1958`. */
+export const shownDate = (date: string): string => shortened(writtenDate(date));
+
+/** Returns a patient as the pages show it. */
+export function shownPatient({ id, name, birthDate, gender, address, identifiers }: Patient) {
+  return {
+    id,
+    name,
+    born: shownDate(birthDate),
+    gender: genders[gender],
+    address: [...address.lines, address.postalCode ?? []].flat().join(', ') || 'Not known',
+    identifiers: identifiers.map((identifier) => ({
+      label: identifierLabels[identifier.system],
+      value: shownIdentifier(identifier),
+    })),
+  };
+}
+
+/** The records with their patients as the pages show them. */
+export const shownRecords = { ...records, patients: records.patients.map(shownPatient) };
