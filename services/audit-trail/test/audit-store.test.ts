@@ -18,7 +18,7 @@ const sealKey = sealKeyFrom(readAuditKeys({}));
 describe.each<[string, () => Promise<Storage>]>([
   ['PostgreSQL', openTestStorage],
   ['embedded', openEmbeddedStorage],
-])('%s: the log', (_name, open) => {
+])('audit log in %s', (_name, open) => {
   let storage: Storage;
   let database: AuditDatabase;
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe.each<[string, () => Promise<Storage>]>([
       .execute();
 
   describe('an event', () => {
-    it('has one row however often it is delivered, also within one batch', async () => {
+    it('is stored once, even if it is delivered again or twice in one batch', async () => {
       const [one, two] = [anEvent('launch.token.redeemed.v1'), anEvent('launch.token.redeemed.v1')];
       await keep(one, one);
       await keep(two, one);
@@ -51,7 +51,7 @@ describe.each<[string, () => Promise<Storage>]>([
       expect(stored.filter((id) => id === one.id || id === two.id)).toEqual([one.id, two.id]);
     });
 
-    it('is in the partition of its month, with a number that follows the one before', async () => {
+    it('is stored in the partition of its month, with the next sequence number', async () => {
       const time = '2025-12-31T23:59:59.999Z';
       const events = [
         anEvent('launch.token.redeemed.v1', { time }),
@@ -67,7 +67,7 @@ describe.each<[string, () => Promise<Storage>]>([
       ]);
     });
 
-    it('is stored with text that needs escaping, without loss', async () => {
+    it('keeps text that needs escaping unchanged', async () => {
       const event = anEvent('launch.url.refused.v1', {
         data: { reason: 'a "b" \\ é 😀 \u0001', status: 400 },
       });
@@ -75,7 +75,7 @@ describe.each<[string, () => Promise<Storage>]>([
       expect((await find({ id: event.id }))[0]?.event).toEqual(event);
     });
 
-    it('is stored and found with the longest names that callers may send', async () => {
+    it('is found by the longest names that callers may send', async () => {
       const long = '😀'.repeat(1024);
       const data = { ...bairstow, user: { username: long, name: long }, practice: { code: long } };
       const event = anEvent('launch.url.issued.v1', { data });
@@ -83,7 +83,7 @@ describe.each<[string, () => Promise<Storage>]>([
       expect(await idsOf({ user: long, practice: long })).toEqual([event.id]);
     });
 
-    it('is a refusal, or a failure if the status says that the error is ours', async () => {
+    it('has the outcome "refused", or "failed" for a server error or a failed delivery', async () => {
       const [refused, failed, undelivered] = [
         anEvent('launch.url.refused.v1', { data: { status: 403, reason: 'scope' } }),
         anEvent('launch.url.refused.v1', { data: { status: 503, reason: 'unavailable' } }),
@@ -95,7 +95,7 @@ describe.each<[string, () => Promise<Storage>]>([
     });
   });
 
-  describe('several writers', () => {
+  describe('concurrent writers', () => {
     it('number their rows without a gap', async () => {
       const time = (index: number) => `2026-05-01T00:00:00.${String(index).padStart(3, '0')}Z`;
       const batches = Array.from({ length: 8 }, (_, batch) =>
@@ -125,7 +125,7 @@ describe.each<[string, () => Promise<Storage>]>([
       action: 'OrderTest',
     };
 
-    it('inherit what the launch says, in the same batch and in later ones', async () => {
+    it('inherit the details of the launch, in the same batch and in later ones', async () => {
       const guid = randomUUID();
       const [before, redeemed, delivered] = [
         anEvent('launch.token.redeemed.v1', { correlationId: guid }),
@@ -146,7 +146,7 @@ describe.each<[string, () => Promise<Storage>]>([
       });
     });
 
-    it('are found by the launch, if they were stored before it', async () => {
+    it("are found by the launch's user and practice if they were stored before it", async () => {
       const guid = randomUUID();
       const data = { user: { username: 'late.user' }, practice: { code: 'LATE' } };
       const [early, ordered] = [
@@ -175,7 +175,7 @@ describe.each<[string, () => Promise<Storage>]>([
     });
   });
 
-  describe('a search', () => {
+  describe('search', () => {
     const guid = randomUUID();
     const orderGuid = randomUUID();
     const claim = hash(
@@ -265,12 +265,12 @@ describe.each<[string, () => Promise<Storage>]>([
         },
         [order],
       ],
-      ['nothing that exists', { user: 'nobody' }, []],
-    ])('by %s finds the newest first', async (_criterion, criteria, expected) => {
+      ['an unknown user', { user: 'nobody' }, []],
+    ])('by %s returns the newest entries first', async (_criterion, criteria, expected) => {
       expect(await idsOf(criteria)).toEqual(expected.map(({ id }) => id));
     });
 
-    it('in pages finds every row once, also rows of the same millisecond', async () => {
+    it('returns every row once across pages, including rows of the same millisecond', async () => {
       const time = '2026-04-05T10:00:00.000Z';
       const events = Array.from({ length: 25 }, () =>
         anEvent('launch.token.redeemed.v1', { time, data: { clientId: 'paged' } }),
@@ -293,7 +293,7 @@ describe.each<[string, () => Promise<Storage>]>([
 
   describe('rows', () => {
     it.each(['audit_event', 'audit_event_2026_03', 'checkpoint'])(
-      'of %s are never updated, deleted or truncated, by anybody',
+      'of %s cannot be updated, deleted or truncated',
       async (table) => {
         await keep(anEvent('launch.token.redeemed.v1'));
         for (const change of [

@@ -14,7 +14,7 @@ afterAll(() => audit.stop());
 
 type Found = { correlationId: string; events: CloudEvent[]; next?: string };
 
-/** Sends a query; with the token of the support desk unless another is given. */
+/** Sends a query with the support desk's token, or with the given one. */
 const ask = (pathAndQuery: string, { token = audit.token, method = 'GET' } = {}) =>
   fetch(audit.url + pathAndQuery, {
     method,
@@ -41,8 +41,8 @@ function anEvent<T extends EventType>(correlationId: string, type: T, data: Even
 const aRefusal = (correlationId: string, reason = 'token_unknown') =>
   anEvent(correlationId, 'launch.token.refused.v1', { status: 401, reason });
 
-describe('what happened to a GUID', () => {
-  it('is told in the order in which it happened, whatever the order of arrival', async () => {
+describe('GET /audit/events', () => {
+  it('returns the events of a GUID in order of time, whatever their order of arrival', async () => {
     const guid = randomUUID();
     const later = { ...aRefusal(guid), time: '2026-03-02T10:00:00.000Z' };
     const earlier = anEvent(guid, 'launch.token.redeemed.v1', {});
@@ -50,25 +50,25 @@ describe('what happened to a GUID', () => {
     expect(await searchFor(guid)).toEqual({ correlationId: guid, events: [earlier, later] });
   });
 
-  it('is nothing when nothing did', async () => {
+  it('returns no events for an unknown GUID', async () => {
     const guid = randomUUID();
     expect(await searchFor(guid)).toEqual({ correlationId: guid, events: [] });
   });
 
-  it('is told to who asks with capital letters, too', async () => {
+  it('accepts a GUID in capital letters', async () => {
     const guid = randomUUID();
     await audit.publish(aRefusal(guid));
     expect((await searchFor(guid.toUpperCase())).events).toHaveLength(1);
   });
 
-  it('is kept by no cache', async () => {
+  it('forbids caching of its answers', async () => {
     const response = await ask(`/audit/events?correlationId=${randomUUID()}`);
     expect(response.headers.get('cache-control')).toBe('no-store');
   });
 });
 
 describe('an event', () => {
-  it('is kept once, however often it is delivered', async () => {
+  it('is stored once, however often it is delivered', async () => {
     const guid = randomUUID();
     const [one, two] = [aRefusal(guid), aRefusal(guid, 'token_used')];
     await audit.publish(one);
@@ -78,7 +78,7 @@ describe('an event', () => {
     expect(audit.deadLetters).toEqual([]);
   });
 
-  it('of a newer release is stored as it came, with members that only that one knows', async () => {
+  it('of a newer release is stored with its unknown members', async () => {
     const guid = randomUUID();
     const newer = { ...aRefusal(guid), subject: 'newer' } as CloudEvent;
     Object.assign(newer.data, { newer: { member: [1] }, sealed: 'key.ciphertext' });
@@ -88,7 +88,7 @@ describe('an event', () => {
     expect(audit.deadLetters).toEqual([]);
   });
 
-  it('that cannot be stored is a dead letter alone: its neighbours in the batch are kept, in their order', async () => {
+  it('that cannot be stored becomes a dead letter, and the rest of its batch is stored in order', async () => {
     const guid = randomUUID();
     const batch = ['one', 'two', 'poison', 'three'].map((reason) => aRefusal(guid, reason));
     const [one, two, bad, three] = batch;
@@ -97,7 +97,7 @@ describe('an event', () => {
     expect(audit.deadLetters.splice(0)).toMatchObject([{ event: bad }]);
   });
 
-  it('is kept without what is sealed for another consumer', async () => {
+  it('is stored without the data sealed for another consumer', async () => {
     const guid = randomUUID();
     const data = {
       orderGuid: randomUUID(),
@@ -114,8 +114,8 @@ describe('an event', () => {
   });
 });
 
-describe('many events', () => {
-  it('come in pages, each naming the next, in order and without a gap', async () => {
+describe('a long result', () => {
+  it('is split into pages that link to the next, in order and without a gap', async () => {
     const guid = randomUUID();
     const events = Array.from({ length: 2 * pageSize + 1 }, (_, index) => aRefusal(guid, `reason ${index}`));
     await audit.publish(...events);
@@ -131,7 +131,7 @@ describe('many events', () => {
     expect(pages.flatMap((page) => page.events)).toEqual(events);
   });
 
-  it('that just fill a page name no next one', async () => {
+  it('has no next page if its events fill exactly one page', async () => {
     const guid = randomUUID();
     await audit.publish(...Array.from({ length: pageSize }, () => aRefusal(guid)));
     const { events, next } = await searchFor(guid);
@@ -139,8 +139,8 @@ describe('many events', () => {
   });
 });
 
-describe('the search itself', () => {
-  it('is an event: who looked for what, under the GUID of that request', async () => {
+describe('each search', () => {
+  it('is recorded as an event with the client, the search and its correlation ID', async () => {
     const guid = randomUUID();
     const response = await ask(`/audit/events?correlationId=${guid}`);
     await audit.bus.idle();
@@ -156,10 +156,10 @@ describe('the search itself', () => {
   });
 });
 
-describe('401 and 403', () => {
+describe('authorization', () => {
   const path = `/audit/events?correlationId=${randomUUID()}`;
 
-  it('are answered without a body to who has no token, or not the right audit.read', async () => {
+  it('fails with 401 or 403 and no body without a valid token with audit.read', async () => {
     const tokens: [number, string][] = [
       [401, ''],
       [401, 'not.a.token'],
@@ -175,7 +175,7 @@ describe('401 and 403', () => {
   });
 
   it.each([{ scope: 'audit.read' }, { scp: ['audit.read'] }, { roles: ['audit.read', 'ocs-launch.write'] }])(
-    'are answered to a trusted issuer that grants itself the right to read: %j',
+    'fails with 403 if a customer’s issuer grants its own client the right to read: %j',
     async (rights) => {
       const token = await audit.customer.sign({ claims: { scope: undefined, ...rights } });
       const response = await ask(`/audit/events?correlationId=${randomUUID()}`, { token });
@@ -183,21 +183,21 @@ describe('401 and 403', () => {
     },
   );
 
-  it('come before anything is said of the query', async () => {
+  it('is checked before the query', async () => {
     const response = await ask('/audit/events', { token: '' });
     expect(response.status).toBe(401);
   });
 });
 
-describe('400', () => {
+describe('an invalid query', () => {
   it.each([
     ['no GUID', ''],
-    ['an empty one', 'correlationId='],
-    ['something else', 'correlationId=Whitfield'],
-    ['a GUID and more', `correlationId=${randomUUID()}x`],
+    ['an empty GUID', 'correlationId='],
+    ['a word instead of a GUID', 'correlationId=Whitfield'],
+    ['text after the GUID', `correlationId=${randomUUID()}x`],
     ['two GUIDs', `correlationId=${randomUUID()}&correlationId=${randomUUID()}`],
-    ['another name', `correlationid=${randomUUID()}`],
-  ])('is answered to %s, naming the path', async (_fault, query) => {
+    ['a misspelt parameter', `correlationid=${randomUUID()}`],
+  ])('with %s is answered with 400 and the path of the fault', async (_fault, query) => {
     const response = await ask(`/audit/events?${query}`);
     const text = await response.text();
     expect(response.status).toBe(400);
@@ -211,16 +211,19 @@ describe('400', () => {
     expect(text).not.toContain('Whitfield');
   });
 
-  it.each(['-1', 'x', '', '9'.repeat(19), '1;drop'])('is answered to a page after %j', async (after) => {
-    const query = `correlationId=${randomUUID()}&after=${encodeURIComponent(after)}`;
-    const response = await ask(`/audit/events?${query}`);
-    expect(response.status).toBe(400);
-    expect(JSON.parse(await response.text())).toMatchObject({ errors: [{ path: 'after' }] });
-  });
+  it.each(['-1', 'x', '', '9'.repeat(19), '1;drop'])(
+    'with the cursor %j is answered with 400',
+    async (after) => {
+      const query = `correlationId=${randomUUID()}&after=${encodeURIComponent(after)}`;
+      const response = await ask(`/audit/events?${query}`);
+      expect(response.status).toBe(400);
+      expect(JSON.parse(await response.text())).toMatchObject({ errors: [{ path: 'after' }] });
+    },
+  );
 });
 
-describe('the path and the method', () => {
-  it('are taken exactly: another case or a trailing slash is 404, another method 405', async () => {
+describe('the endpoint', () => {
+  it('answers 404 for another case or a trailing slash, and 405 for another method', async () => {
     for (const path of ['/audit/Events', '/audit/events/']) expect((await ask(path)).status).toBe(404);
     const response = await ask('/audit/events', { method: 'DELETE' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);

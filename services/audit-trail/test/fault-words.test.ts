@@ -8,14 +8,14 @@ import { faultWordsOf } from '../src/domain/fault-words.ts';
 
 const reasons = [...refusalCodes, ...Object.keys(tokenRefusals), ...Object.keys(authorizeRefusals)];
 
-describe('the words of the pages', () => {
-  it.each([...new Set(reasons)])('explain %s in sentences, and say what to do', (reason) => {
+describe('explanations on the pages', () => {
+  it.each([...new Set(reasons)])('explain %s in one sentence, and the next step in another', (reason) => {
     const sentences = Object.values(faultWordsOf(reason) ?? {});
     expect(sentences).toHaveLength(2);
     for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z][^]*[.]$/);
   });
 
-  it('describe every event', () => {
+  it('describe every type of event', () => {
     expect(Object.keys(eventCatalogue).filter((type) => whatHappened(type) === type)).toEqual([]);
   });
 });

@@ -71,7 +71,7 @@ async function search(query: string, more: RequestInit = {}): Promise<Bundle> {
 const subtypes = ({ entry }: Bundle) => entry.map(({ resource }) => resource.subtype[0]?.code);
 
 describe('GET /audit/AuditEvent', () => {
-  it('answers bundles with events of every type', async () => {
+  it('returns events of every type in a bundle', async () => {
     const bundle = await search('?date=ge2026-01-01&date=lt2026-02-01&_count=500');
     expect(new Set(subtypes(bundle))).toEqual(new Set(Object.keys(eventCatalogue)));
     for (const { resource } of bundle.entry) {
@@ -92,13 +92,13 @@ describe('GET /audit/AuditEvent', () => {
       () => 'agent=urn:clinical-launch:user|dbairstow',
       ['order.submitted.v1', 'launch.url.issued.v1'],
     ],
-    ['name of the user', () => 'agent-name=DBAIRSTOW', ['order.submitted.v1', 'launch.url.issued.v1']],
+    ["user's name", () => 'agent-name=DBAIRSTOW', ['order.submitted.v1', 'launch.url.issued.v1']],
     ['practice', () => 'site=A81001', ['order.submitted.v1', 'launch.url.issued.v1']],
     ['order', () => `entity=urn:clinical-launch:order|${orderGuid}`, ['order.submitted.v1']],
     ['order reference', () => 'entity=urn:clinical-launch:order-reference|LAB-1', ['order.submitted.v1']],
-    ['day', () => 'date=2026-01-02', ['order.submitted.v1']],
-    ['times', () => 'date=gt2026-01-01&date=lt2026-01-03', ['order.submitted.v1']],
-    ['moment', () => 'date=eq2026-01-01T10:00:00Z', ['launch.url.issued.v1']],
+    ['date', () => 'date=2026-01-02', ['order.submitted.v1']],
+    ['period', () => 'date=gt2026-01-01&date=lt2026-01-03', ['order.submitted.v1']],
+    ['exact time', () => 'date=eq2026-01-01T10:00:00Z', ['launch.url.issued.v1']],
     ['outcome and type', () => 'outcome=4,8&subtype=launch.token.refused.v1', ['launch.token.refused.v1']],
     [
       'FHIR type',
@@ -107,12 +107,12 @@ describe('GET /audit/AuditEvent', () => {
     ],
     ['action', () => `action=C&correlation=${guid}`, ['order.submitted.v1']],
     ['type and subtype', () => 'type=rest&subtype=audit.searched.v1', []],
-    ['nothing', () => 'outcome=8&site=A81001', []],
+    ['criteria that match no event', () => 'outcome=8&site=A81001', []],
   ])('searches by %s', async (_name, query, expected) => {
     expect(subtypes(await search(`?${query()}`))).toEqual(expected);
   });
 
-  it('pages by next links', async () => {
+  it('links each page to the next', async () => {
     const all = await search('?date=ge2026-01-01&date=lt2026-02-01&_count=500');
     const found: unknown[] = [];
     for (
@@ -144,14 +144,14 @@ describe('GET /audit/AuditEvent', () => {
     '?entity=urn:clinical-launch:patient|9434765919',
     '?patient:identifier=urn:clinical-launch:patient|x',
     '?_after=999999999999999-999999999999999999',
-  ])('answers 400 with an OperationOutcome to %s', async (query) => {
+  ])('answers %s with 400 and an OperationOutcome', async (query) => {
     const response = await ask(query);
     const text = await response.text();
     expect([response.status, JSON.parse(text)]).toMatchObject([400, { resourceType: 'OperationOutcome' }]);
     expect(text).not.toContain('9434765919');
   });
 
-  it('answers 401 and 403 with an OperationOutcome', async () => {
+  it('returns an OperationOutcome with 401 and 403', async () => {
     const token = await audit.issuer.sign({ claims: { scope: 'ocs-launch.write' } });
     const answers = [await ask('', { token: 'no' }), await ask('', { token })];
     expect(answers.map(({ status }) => status)).toEqual([401, 403]);
@@ -164,10 +164,10 @@ describe('GET /audit/AuditEvent', () => {
 });
 
 describe('POST /audit/AuditEvent/_search', () => {
-  it('finds a patient by an identifier; links have the pseudonym', async () => {
+  it('finds a patient by an identifier, and puts only the pseudonym in links', async () => {
     const body = new URLSearchParams({
       'patient:identifier': `${identifier.system}|${identifier.value}`,
-      // The record of this search names the patient too, and may already be stored.
+      // The event of this search also names the patient, and may already be stored.
       date: 'lt2026-02-01',
       _count: '1',
     });

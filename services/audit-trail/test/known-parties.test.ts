@@ -28,28 +28,31 @@ const names = async (text: string) => (await parties.users(text)).map(({ name })
 
 describe('a user', () => {
   it.each([
-    ['the username, in any case', 'dbairstow', ['DBairstow']],
-    ['a part of the name', 'David', ['DBairstow']],
-    ['title and family name, as one says it', 'Dr David Bairstow', ['DBairstow']],
-    ['a title that is stored differently', 'Mr David Bairstow', ['DBairstow']],
-    ['a name that several have', 'Jane', ['jb']],
-    ['nobody', 'Whitfield', []],
+    ['the username in any case', 'dbairstow', ['DBairstow']],
+    ['part of the name', 'David', ['DBairstow']],
+    ['the full name with its title', 'Dr David Bairstow', ['DBairstow']],
+    ['the full name with another title', 'Mr David Bairstow', ['DBairstow']],
+    ['a given name', 'Jane', ['jb']],
   ])('is found by %s', async (_what, text, expected) => {
     expect(await names(text)).toEqual(expected);
   });
 
-  it('is found by the exact username before all whose name has the word', async () => {
+  it('is found by the exact username before users with that word in their name', async () => {
     expect(await names('Bairstow')).toEqual(['bairstow']);
     expect(await names('Ms Bairstow Jane')).toEqual(['jb']);
   });
 
-  it('is not found by characters that mean something in a pattern', async () => {
+  it('is not found by an unknown name', async () => {
+    expect(await names('Whitfield')).toEqual([]);
+  });
+
+  it('is not found by the wildcards of a pattern', async () => {
     for (const text of ['%', '_', "'", '\\']) expect(await names(text)).toEqual([]);
   });
 });
 
 describe('a practice', () => {
-  it('is found by its code, or by words of its name', async () => {
+  it('is found by its code or by words of its name', async () => {
     const codes = async (text: string) => (await parties.practices(text)).map(({ practice }) => practice);
     expect(await codes('a81001')).toEqual(['A81001']);
     expect(await codes('harbour')).toEqual(['A81001']);

@@ -16,9 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => storage.close());
 
-/**
- * Starts an audit trail on the same database with an empty ticket store; resolves with the restored claims.
- */
+/** Starts an audit trail on the same database with an empty ticket store, and collects the restored claims. */
 async function startAuditTrail() {
   const backing = createTestBacking(clock);
   const restored: HeldClaim[] = [];
@@ -75,8 +73,8 @@ async function restoredAfter(...events: CloudEvent[]): Promise<readonly HeldClai
   return restarted.restored;
 }
 
-describe("callers' identifiers", () => {
-  it('are restored from the database when the tickets have lost them', async () => {
+describe("claims of callers' identifiers", () => {
+  it('are restored from the database after the ticket store has lost them', async () => {
     const name = randomUUID();
     const event = issued(name);
     expect(await restoredAfter(event, event)).toContainEqual({
@@ -86,7 +84,7 @@ describe("callers' identifiers", () => {
     });
   });
 
-  it('belong to the earlier of two launches, in whatever order their events arrive', async () => {
+  it('belong to the earlier of two launches, whatever the order of their events', async () => {
     const name = randomUUID();
     const first = issued(name, { action: 'OrderTest' });
     clock.advance({ seconds: 1 });
@@ -96,13 +94,13 @@ describe("callers' identifiers", () => {
     );
   });
 
-  it('are recorded in one batch, of which each has its own row', async () => {
+  it('are all recorded from one batch', async () => {
     const names = Array.from({ length: 50 }, () => randomUUID());
     const restored = await restoredAfter(...names.map((name) => issued(name)), issued(names[0] ?? ''));
     expect(restored.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
   });
 
-  it('belong to the next launch when they had expired before it, also within one batch', async () => {
+  it('belong to the later launch if they expired before it, even within one batch', async () => {
     const name = randomUUID();
     const first = issued(name, { action: 'OrderTest', ttlSeconds: 60 });
     clock.advance({ seconds: 61 });
@@ -112,7 +110,7 @@ describe("callers' identifiers", () => {
     );
   });
 
-  it('are restored no longer than they are held, and then deleted', async () => {
+  it('are not restored after they have expired', async () => {
     const name = randomUUID();
     const event = issued(name, { ttlSeconds: 60 });
     clock.advance({ seconds: 61 });

@@ -30,15 +30,15 @@ afterAll(() => pages.stop());
 const unescaped = (html: string) => html.replaceAll('&amp;', '&');
 const pathOf = (href: string) => unescaped(href).replace('#found', '');
 
-/** Returns the events on the page of results: what happened, and the reference of each. */
+/** Returns the reference of each event on the page of results. */
 async function foundAt(href: string): Promise<string[]> {
   const { status, html } = await pages.open(pathOf(href));
   expect(status).toBe(200);
   return [...html.matchAll(/href="\/audit\/launches\/([^"]+)"/g)].map(([, guid = '']) => guid);
 }
 
-describe('the charts of the last hours', () => {
-  it('link each bar and each figure of the table to exactly the events that it counts', async () => {
+describe('the activity page', () => {
+  it('links each bar and each figure of the table to exactly the events it counts', async () => {
     const { html } = await pages.open('/audit/activity');
     const bars = [...html.matchAll(/<a href="([^"]+)" tabindex="-1"><title>[^<]*: (\d+)</g)];
     const found = await Promise.all(
@@ -62,7 +62,7 @@ describe('the charts of the last hours', () => {
     expect(figures).toHaveLength(bars.length);
   });
 
-  it('link each reason to its refusals, and each client to its events', async () => {
+  it('links each reason to its refusals, and each client to its events', async () => {
     const { html } = await pages.open('/audit/activity');
     const [, reason = ''] = /<a href="([^"]+)">The practice system sent details/.exec(html) ?? [];
     expect(await foundAt(reason)).toEqual([refused]);
@@ -71,7 +71,7 @@ describe('the charts of the last hours', () => {
     expect(html).toMatch(/<th[^>]*scope="row">not known</);
   });
 
-  it('lead to a form that keeps what was counted', async () => {
+  it('links to a search form that keeps the counted group and reason', async () => {
     const { html } = await pages.open('/audit/?group=refused&reason=invalid_payload');
     expect(html).toMatch(/<option value="refused" selected>/);
     const { address } = await pages.search({ group: 'refused', reason: 'invalid_payload', q: 'pms' });

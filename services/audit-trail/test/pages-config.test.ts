@@ -6,8 +6,8 @@ import { readAuditPagesConfig } from '../src/pages-config.ts';
 
 const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://launch.example' };
 const issuer = { AUDIT_OIDC_ISSUER: 'https://id.example', AUDIT_OIDC_CLIENT_ID: 'audit' };
-describe('the pages', () => {
-  it('are off in production until an issuer is set', () => {
+describe('readAuditPagesConfig', () => {
+  it('leaves the pages off in production until an issuer is set', () => {
     expect(readAuditPagesConfig(production)).toBeUndefined();
     expect(readAuditPagesConfig({ ...production, ...issuer })).toMatchObject({
       issuer: 'https://id.example',
@@ -17,7 +17,7 @@ describe('the pages', () => {
     });
   });
 
-  it('sign in at the issuer of the demo otherwise', () => {
+  it('uses the issuer of the demo outside production', () => {
     expect(readAuditPagesConfig({ PUBLIC_URL: 'http://localhost:8080' })).toMatchObject({
       issuer: 'http://localhost:8080/demo/staff',
       clientId: 'audit-pages',
@@ -31,12 +31,12 @@ describe('the pages', () => {
       'AUDIT_OIDC_ISSUER must be an https address in production',
     ],
     ['no client', { AUDIT_OIDC_CLIENT_ID: undefined }, 'AUDIT_OIDC_CLIENT_ID is not set'],
-  ])('end the start in production with %s', (_case, settings, problem) => {
+  ])('throws in production for %s', (_case, settings, problem) => {
     expect(() => readAuditPagesConfig({ ...production, ...issuer, ...settings })).toThrow(problem);
   });
 });
 
-it('opens the sessions of other replicas, and none from before a new audit key', () => {
+it('opens sessions of other replicas, but none sealed before a new audit key', () => {
   const sealerWith = (...keys: object[]) => {
     const environment = { PUBLIC_URL: 'http://localhost:8080', AUDIT_SIGNING_KEY: JSON.stringify({ keys }) };
     const { pages } = readAuditTrailConfig(environment);

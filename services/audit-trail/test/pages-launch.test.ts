@@ -20,7 +20,7 @@ async function pageOf(...events: readonly ((guid: string) => ReturnType<typeof a
 }
 
 describe('the page of a launch', () => {
-  it('says of each submission what was done', async () => {
+  it('shows what each submission did', async () => {
     const submitted = (at: string, data: object) => (correlationId: string) =>
       anEvent('order.submitted.v1', { correlationId, time: time(at), data: { tests: 3, ...data } });
     const { text } = await pageOf(
@@ -28,7 +28,7 @@ describe('the page of a launch', () => {
       submitted('13:00:01.000', { step: 'order' }),
       submitted('13:00:02.000', { step: 'change', tests: 1 }),
       submitted('13:00:03.000', { step: 'samples', samples: 2, samplesCollected: 1 }),
-      // Of an earlier release.
+      // An event of an earlier release, without the step.
       submitted('13:00:04.000', { orderVersion: 4 }),
     );
     const done = text.match(/Tests submitted (?=3)|Request changed|Samples recorded \(1 of 2\)/g);
@@ -41,7 +41,7 @@ describe('the page of a launch', () => {
     expect(text).toMatch(/Request changed 1 test /);
   });
 
-  it('has times of 24 hours, and one of each in the singular', async () => {
+  it('shows times by the 24-hour clock, and units in the singular for one', async () => {
     const { text } = await pageOf(
       (guid) => aLaunch(guid, { time: time('13:00:00.000') }),
       (correlationId) => anEvent('launch.token.redeemed.v1', { correlationId, time: time('13:00:00.001') }),
@@ -61,14 +61,14 @@ describe('the page of a launch', () => {
     expect(text).not.toMatch(/\b1 (milliseconds|seconds|requests|tests)\b|together|\d[ap]m\b/);
   });
 
-  it('has no waterfall for a single event', async () => {
+  it('shows no waterfall for a single event', async () => {
     const refusal = (correlationId: string) =>
       anEvent('access.token.refused.v1', { correlationId, data: { status: 401, reason: 'wrong_secret' } });
     expect((await pageOf(refusal)).html).not.toContain('app-waterfall');
     expect((await pageOf((guid) => aLaunch(guid), refusal)).html).toContain('app-waterfall');
   });
 
-  it('lists the faults of a payload in its box, and has a text for the supplier', async () => {
+  it('lists the faults of a payload, and drafts a message to the supplier', async () => {
     const refused = (data: object) => (correlationId: string) =>
       anEvent('launch.url.refused.v1', {
         correlationId,
@@ -92,7 +92,7 @@ describe('the page of a launch', () => {
         'POST the payload to /AccessApi/Validate to get the remedy of each fault.',
       ].join('\n'),
     );
-    // Of an earlier release, without kinds; and a refusal that has no faults.
+    // An event of an earlier release has no codes, and other refusals have no faults.
     expect((await pageOf(refused({ paths: ['subject'] }))).html).toMatch(/^- subject$/m);
     expect((await pageOf(refused({}))).html).not.toMatch(/id="faults"|<pre/);
   });

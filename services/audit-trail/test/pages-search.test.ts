@@ -24,7 +24,7 @@ beforeAll(async () => {
     nurseAt('B82002', 'Hill Surgery'),
     nurseAt('C83003', 'Bridge Surgery'),
     anEvent('launch.url.refused.v1', { data: { user: { username: 'refused.user' }, status: 400 } }),
-    // A user whose name is a number, as a patient's is.
+    // A user whose username is a valid NHS number.
     aLaunch(randomUUID(), { data: { user: { username: '4505577104', name: 'Numbered' } } }),
   );
 });
@@ -32,7 +32,11 @@ afterAll(() => pages.stop());
 
 describe('the search box', () => {
   it.each([
-    ['a GUID as it is read out', () => ` {${guid.toUpperCase()}} `, () => `/audit/launches/${guid}`],
+    [
+      'a GUID in braces and capital letters',
+      () => ` {${guid.toUpperCase()}} `,
+      () => `/audit/launches/${guid}`,
+    ],
     [
       'an order reference in small letters',
       () => 'ncp-000003',
@@ -41,7 +45,7 @@ describe('the search box', () => {
     ['an NHS number with spaces', () => '943 476 5919', () => `/audit/?patient=${patient}#found`],
     ['a username', () => 'dbairstow', () => '/audit/?user=DBairstow#found'],
     ['the name of a user', () => 'Dr Bairstow', () => '/audit/?user=DBairstow#found'],
-    ['a user whom only a refusal names', () => 'refused.user', () => '/audit/?user=refused.user#found'],
+    ['a user named only in a refusal', () => 'refused.user', () => '/audit/?user=refused.user#found'],
     ['a practice code', () => 'a81001', () => '/audit/?practice=A81001#found'],
     ['the name of a practice', () => 'harbour', () => '/audit/?practice=A81001#found'],
     ['a client', () => 'pms', () => '/audit/?client=pms#found'],
@@ -49,13 +53,13 @@ describe('the search box', () => {
     expect(await pages.search({ q: typed() })).toMatchObject({ status: 303, address: address() });
   });
 
-  it('recognises the caller’s own identifier, which the address seals', async () => {
+  it('recognises the caller’s own identifier, and encrypts it in the address', async () => {
     const { address } = await pages.search({ q: identifier });
     expect(address).toMatch(/^\/audit\/\?identifier=audit\.[\w-]+#found$/);
     expect(textOf((await pages.open(address.replace('#found', ''))).html)).toContain(guid);
   });
 
-  it('combines with the fields under “More”', async () => {
+  it('combines its text with the fields under “More”', async () => {
     const form = { q: 'bairstow', practice: 'Harbour Surgery', client: 'pms', outcome: 'success' };
     const { address } = await pages.search(form);
     expect(Object.fromEntries(new URL(address, 'https://audit.example').searchParams)).toEqual({
@@ -67,7 +71,7 @@ describe('the search box', () => {
     expect(textOf((await pages.search({ ...form, practice: 'Hill' })).html)).toContain('Nothing was found');
   });
 
-  it('asks which twin is meant, and each answer leads to another search', async () => {
+  it('offers a link for each user of the same name', async () => {
     const { status, html } = await pages.search({ q: 'nurse' });
     const links = [
       ...html.slice(html.indexOf('Which do you mean?')).matchAll(/<li><a href="([^"]+)">([^<]+)</g),
@@ -84,7 +88,7 @@ describe('the search box', () => {
     });
   });
 
-  it('keeps what was found in the box, and opens “More” only for what is in it', async () => {
+  it('keeps the search text, and opens “More” only if a field in it has a value', async () => {
     const { html } = await pages.open('/audit/?user=DBairstow');
     expect([/id="q"[^>]*value="DBairstow"/.test(html), /<details[^>]* open/.test(html)]).toEqual([
       true,
@@ -94,7 +98,7 @@ describe('the search box', () => {
   });
 });
 
-describe('words that nothing recognises', () => {
+describe('unrecognised text', () => {
   const valid = '4505577104';
 
   it.each([
@@ -106,7 +110,7 @@ describe('words that nothing recognises', () => {
     ['practice', valid],
     ['client', valid],
     ['client', 'Whitfield'],
-  ])('are in no address, log or event: %s %s', async (field, typed) => {
+  ])('appears in no address, log or event: %s %s', async (field, typed) => {
     const [lines, events] = [pages.lines.length, pages.published.length];
     const { status, address, html } = await pages.search({ [field]: typed });
     expect([status, address, textOf(html).includes('Nothing was found')]).toEqual([200, '', true]);
@@ -119,13 +123,13 @@ describe('words that nothing recognises', () => {
   it.each([
     ['ten digits that are no NHS number', { q: '943 476 5918' }, 'q'],
     ['a control character', { q: 'r.adeyemi\0' }, 'q'],
-    ['nothing', { q: ' ' }, 'q'],
+    ['a blank', { q: ' ' }, 'q'],
     [
       'a day that does not exist',
       { q: 'pms', 'from-day': '30', 'from-month': '2', 'from-year': '2026' },
       'from-day',
     ],
-  ])('are a fault at their field: %s', async (_what, form, field) => {
+  ])('is answered with an error at its field: %s', async (_what, form, field) => {
     const { status, address, html } = await pages.search(form);
     expect([status, address, html.includes(`href="#${field}"`)]).toEqual([400, '', true]);
   });

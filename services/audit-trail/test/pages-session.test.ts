@@ -17,7 +17,7 @@ const reader: Staff = { subject: 's1', username: 'ada', name: 'Ada', mayRead: tr
 
 let clock: TestClock;
 let server: Awaited<ReturnType<typeof serveForTest>>;
-/** Where the last sign-in would return to. */
+/** The address to which the last sign-in would return. */
 let returnTo: string;
 beforeEach(async () => {
   clock = new TestClock();
@@ -88,7 +88,7 @@ const visit = (cookie: string, { method = 'GET', headers = {} }: Sent = {}) =>
 type Sent = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 
 describe('a session of the pages', () => {
-  it('ends after half an hour without a page', async () => {
+  it('ends after half an hour without a request', async () => {
     const cookie = await open();
     clock.advance({ seconds: 30 * 60 - 1 });
     expect((await visit(cookie)).status).toBe(200);
@@ -115,7 +115,7 @@ describe('a session of the pages', () => {
     expect((await visit(other)).status).toBe(200);
   });
 
-  it('is a cookie that scripts cannot read and that is sent by https below /audit alone', async () => {
+  it('is a cookie that scripts cannot read, sent only over https and below /audit', async () => {
     const response = await fetch(`${server.url}/audit/opens/yes`);
     expect(response.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^__Secure-audit-session=[^;]+; Path=\/audit; HttpOnly; Secure; SameSite=Lax$/),
@@ -124,7 +124,7 @@ describe('a session of the pages', () => {
 });
 
 describe('a page for staff', () => {
-  it('sends somebody without a session to sign in, and back to the same page', async () => {
+  it('redirects to the sign-in without a session, and passes its own address', async () => {
     const response = await visit('');
     expect([response.status, response.headers.get('location')]).toEqual([
       303,
@@ -132,11 +132,11 @@ describe('a page for staff', () => {
     ]);
   });
 
-  it('is refused to a person without the right to read the audit trail', async () => {
+  it('answers 403 to a user without the right to read the audit trail', async () => {
     expect((await visit(await open('no'))).status).toBe(403);
   });
 
-  it('accepts a form from its own site alone', async () => {
+  it('accepts forms from its own origin only', async () => {
     const cookie = await open();
     const send = (site: string) => visit(cookie, { method: 'POST', headers: { 'sec-fetch-site': site } });
     expect((await send('same-origin')).status).toBe(200);
@@ -154,7 +154,7 @@ describe('a sign-in', () => {
     ['javascript:alert(1)', '/audit/'],
     ['/oltr/', '/audit/'],
     ['/audit/../oltr/', '/audit/'],
-  ])('that was asked for at %s returns to %s', async (to, expected) => {
+  ])('requested with "to" %s returns to %s', async (to, expected) => {
     await fetch(`${server.url}/audit/sign-in?${new URLSearchParams({ to }).toString()}`, {
       redirect: 'manual',
     });

@@ -33,7 +33,7 @@ beforeAll(() =>
     anEvent('order.viewed.v1', { correlationId: opened, time: at(1, 5), data: { launchId: opened } }),
     anEvent('order.viewed.v1', { correlationId: opened, time: at(2), data: { launchId: opened } }),
     aLaunch(unopened, { time: at(3) }),
-    // Of another patient, and a list with both.
+    // A launch for another patient, and a list with both patients.
     aLaunch(randomUUID(), { time: at(8, 55), data: { patient: 'q'.repeat(43) } }),
     listed([bairstow.patient, 'q'.repeat(43)], 4),
     listed(['q'.repeat(43)], 5),
@@ -44,8 +44,8 @@ beforeAll(() =>
   ]),
 );
 
-describe('who has seen a patient', () => {
-  it('is each user with what they saw, those who saw the patient on a list included', async () => {
+describe('whoHasSeen', () => {
+  it('returns each user who opened, viewed or listed the patient, with counts', async () => {
     const { seeings, isCut } = await whoHasSeen(search, bairstow.patient);
     expect(isCut).toBe(false);
     expect(seeings.map(({ user, first, last, counts }) => [user, first, last, [...counts]])).toEqual([
@@ -62,13 +62,13 @@ describe('who has seen a patient', () => {
     ]);
   });
 
-  it('is nobody for a patient whom nobody saw', async () => {
+  it('returns no users for a patient nobody has seen', async () => {
     expect(await whoHasSeen(search, 'r'.repeat(43))).toEqual({ seeings: [], isCut: false });
   });
 });
 
-describe('the counts of the last hours', () => {
-  it('have launches that expired, but not those that can still be opened, and each combined refusal', async () => {
+describe('the activity report', () => {
+  it('counts expired launches apart from those still open, and each refusal of a combined event', async () => {
     const rows = await createActivity(database)({
       from: new Date(at(0)),
       now: new Date(at(9)),
@@ -88,8 +88,8 @@ describe('the counts of the last hours', () => {
   });
 });
 
-describe('the verdict on a launch that nobody opened', () => {
-  it('is that it can still be opened, until its time is over', async () => {
+describe('the verdict on an unopened launch', () => {
+  it('changes from "not yet" to "never" when the launch expires', async () => {
     const { entries } = await search({ correlationId: unopened }, { limit: 10 });
     const titleAt = (time: string) => verdictOf(entries, Date.parse(time)).title;
     expect(titleAt(at(3, 10))).toBe('The launch has not been opened yet');

@@ -15,7 +15,7 @@ import { openSchema } from '../src/store/tables.ts';
 
 const audience = 'api://clinical-launch';
 
-/** Starts an audit trail that also trusts the identity provider of a customer. */
+/** Starts an audit trail that also trusts a customer's identity provider. */
 export async function startAuditTrail() {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
@@ -64,12 +64,12 @@ export async function startAuditTrail() {
       await backing.bus.publish(events);
       await backing.bus.idle();
     },
-    /** Stores events without the bus, which accepts only those of the catalogue. */
+    /** Stores events directly, because the bus accepts only types of the catalogue. */
     async keep(...events: CloudEvent[]) {
       const database = await openSchema(storage);
       await createAuditStore({ database, sealKey: sealKeyFrom(config.keys) }).keep(events);
     },
-    /** Works while the database refuses events with the reason `poison`. */
+    /** Runs `work` while the database refuses events with the reason `poison`. */
     async withoutPoison(work: () => Promise<void>) {
       const database = await openSchema(storage);
       await sql`alter table audit_trail.audit_event add constraint no_poison

@@ -22,7 +22,7 @@ import { storeEvents } from '../src/work/store-events.ts';
 const origin = 'https://audit.example';
 const staff = { subject: 's1', username: 'ruth', name: 'Ruth', mayRead: true };
 
-/** Starts the pages with a session of somebody who may read the log, on a database of their own. */
+/** Starts the pages on a new database, with a session of a user who may read the log. */
 export async function startPages() {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
@@ -82,7 +82,7 @@ export async function startPages() {
     ...backing,
     pseudonyms,
     open,
-    /** Sends the search form. */
+    /** Submits the search form. */
     search: (form: Readonly<Record<string, string>>) =>
       open('/audit/', { method: 'POST', body: new URLSearchParams(form) }),
     store: (...stored: CloudEvent[]) => storing(stored),

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => storage.close());
 
-/** Returns the plans of the statements over the log that some work sends. */
+/** Returns the query plans of the statements on the log that `work` executes. */
 async function plansOf(work: (observed: AuditDatabase) => Promise<unknown>): Promise<readonly string[]> {
   const nodes: Parameters<KyselyPlugin['transformQuery']>[0][] = [];
   const observer: KyselyPlugin = {
@@ -58,8 +58,8 @@ async function plansOf(work: (observed: AuditDatabase) => Promise<unknown>): Pro
   );
 }
 
-describe('a search', () => {
-  it('reads the log by an index, whatever is searched for', async () => {
+describe('search', () => {
+  it('reads the log by an index for every kind of criterion', async () => {
     const searches = await searchesOf(database);
     for (const [name, criteria] of searches) {
       const plans = await plansOf((observed) => createAuditSearch(observed)(criteria, { limit: 50 }));

@@ -58,7 +58,7 @@ const idsOf = (answer: Answer) => answer.entries.map(({ id }) => id);
 const ids = () => events.map(({ id }) => id);
 
 describe('GET /audit/events', () => {
-  it('answers entries with what their events say or inherit, newest first', async () => {
+  it('returns entries with their own and their inherited details, newest first', async () => {
     const { entries } = await search('user=dbairstow&practice=A81001');
     expect(entries).toEqual([
       expect.objectContaining({
@@ -76,13 +76,13 @@ describe('GET /audit/events', () => {
     expect(entries[0]).not.toHaveProperty('reason');
   });
 
-  it('pages by the cursor that it answers', async () => {
+  it('returns a cursor for the next page', async () => {
     const first = await search('outcome=refused&client=pms&limit=2');
     const second = await search(`outcome=refused&client=pms&limit=2&after=${first.next}`);
     expect([idsOf(first), idsOf(second), second.next]).toEqual([[ids()[4], ids()[3]], [ids()[2]], undefined]);
   });
 
-  it('answers all entries, one a line, to a caller that accepts NDJSON', async () => {
+  it('returns all entries, one per line, to a caller that accepts NDJSON', async () => {
     const response = await ask('client=pms', { Accept: 'application/x-ndjson' });
     const lines = (await response.text()).trim().split('\n');
     expect(response.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
@@ -115,7 +115,7 @@ describe('GET /audit/events', () => {
       (time): [string, object[]] => [`from=${time}&to=${time}`, [{ path: 'from' }, { path: 'to' }]],
     ),
     ['client=pms&after=999999999999999-999999999999999999', [{ path: 'after' }]],
-  ])('answers 400 to %s, with every fault', async (query, errors) => {
+  ])('answers %s with 400 and every fault', async (query, errors) => {
     const response = await ask(query);
     const text = await response.text();
     expect([response.status, JSON.parse(text)]).toEqual([
@@ -125,7 +125,7 @@ describe('GET /audit/events', () => {
     expect(text).not.toContain('9434765919');
   });
 
-  it('is an event with the names of what was searched', async () => {
+  it('records the names of the search parameters in an event', async () => {
     const response = await ask('user=dbairstow&from=2026-03-02');
     await audit.bus.idle();
     const own = response.headers.get('x-correlation-id') ?? '';
@@ -137,12 +137,12 @@ describe('GET /audit/events', () => {
 });
 
 describe('POST /audit/events/_search', () => {
-  it('finds a patient by an identifier, which is hashed at once', async () => {
+  it('finds a patient by an identifier, and keeps only its pseudonym', async () => {
     const form = new URLSearchParams({ patientSystem: identifier.system, patientValue: identifier.value });
     const response = await post(form.toString());
     const text = await response.text();
     const own = response.headers.get('x-correlation-id') ?? '';
-    // The record of this search names the patient too, and may already be stored.
+    // The event of this search also names the patient, and may already be stored.
     const found = (JSON.parse(text) as Answer).entries.filter(({ event }) => event.correlationid !== own);
     expect(found.map(({ id }) => id)).toEqual([ids()[1], ids()[0]]);
     expect(text).not.toContain(identifier.value);
@@ -169,11 +169,11 @@ describe('POST /audit/events/_search', () => {
     ['application/json', '{"client":{}}', 400],
     ['application/json', String.raw`{"client":"\u0000"}`, 400],
     ['application/x-www-form-urlencoded', 'patientValue=9434765919', 400],
-  ])('refuses %s %s with %d', async (type, body, status) => {
+  ])('answers %s %s with %d', async (type, body, status) => {
     expect((await post(body, type)).status).toBe(status);
   });
 
-  it('answers 401 and 403 before it reads the body', async () => {
+  it('answers 401 or 403 before it reads the body', async () => {
     const token = await audit.issuer.sign({ claims: { scope: 'ocs-launch.write' } });
     expect((await post('client=pms', undefined, { Authorization: '' })).status).toBe(401);
     expect((await post('client=pms', undefined, { Authorization: `Bearer ${token}` })).status).toBe(403);

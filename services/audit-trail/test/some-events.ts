@@ -10,7 +10,7 @@ type About = {
 
 let events = 0;
 
-/** Returns an event; each is a millisecond later than the one before, unless a time is given. */
+/** Returns an event, one millisecond later than the previous one unless `time` is given. */
 export function anEvent(
   type: string,
   { correlationId = randomUUID(), time, source = '/test', data = {} }: About = {},
@@ -29,7 +29,7 @@ export function anEvent(
   } as unknown as CloudEvent;
 }
 
-/** Who launches what, for whom. */
+/** The client, user, practice and patient of a launch. */
 export const bairstow = {
   issuer: 'https://issuer.example',
   clientId: 'pms',
@@ -40,7 +40,7 @@ export const bairstow = {
   address: '192.0.2.7',
 };
 
-/** Returns the event that begins a launch. */
+/** Returns the first event of a launch. */
 export const aLaunch = (correlationId: string, { time, data = {} }: About = {}): CloudEvent =>
   anEvent('launch.url.issued.v1', {
     correlationId,

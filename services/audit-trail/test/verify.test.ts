@@ -29,7 +29,7 @@ const now = new Date('2026-03-02T12:00:00Z');
 describe.each<[string, () => Promise<Storage>]>([
   ['PostgreSQL', openTestStorage],
   ['embedded', openEmbeddedStorage],
-])('%s: verify', (_name, open) => {
+])('verifyAudit in %s', (_name, open) => {
   let storage: Storage;
   let database: AuditDatabase;
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe.each<[string, () => Promise<Storage>]>([
   });
   afterAll(() => storage.close());
 
-  /** Each test has a month of its own. */
+  /** Counts the tests: each one writes to its own month. */
   let months = 0;
   async function aMonth({ rows = 20, checkpointAt = [10, 20] } = {}) {
     months += 1;
@@ -73,7 +73,7 @@ describe.each<[string, () => Promise<Storage>]>([
   const faultsOf = async (partition: string, more: Partial<Parameters<typeof verifyAudit>[0]> = {}) =>
     (await verify(more)).faults.filter((fault) => fault.partition === partition);
 
-  /** Does what a superuser can do who disables the triggers. */
+  /** Runs statements with the triggers disabled, as a superuser can. */
   async function tamper(partition: string, ...statements: string[]) {
     const table = partition.startsWith('audit_event') ? partition : 'checkpoint';
     await sql.raw(`alter table audit_trail.${table} disable trigger all`).execute(database);
@@ -81,7 +81,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await sql.raw(`alter table audit_trail.${table} enable trigger all`).execute(database);
   }
 
-  it('finds nothing in rows that nobody changed', async () => {
+  it('reports no fault in unchanged rows', async () => {
     const { partition } = await aMonth();
     const { rows, faults } = await verify();
     expect([rows, faults]).toEqual([20, []]);
@@ -97,7 +97,7 @@ describe.each<[string, () => Promise<Storage>]>([
     ['order_references', `array['a', 'b']`],
     ['event', `replace(event, 'token_used', 'other')`],
     ['is_late', 'true'],
-  ])('finds a row whose %s was changed', async (column, value) => {
+  ])('reports a row whose %s was changed', async (column, value) => {
     const { partition, events } = await aMonth();
     await tamper(partition, `update audit_trail.${partition} set ${column} = ${value} where sequence = 7`);
     const expected: AuditFault = {
@@ -111,7 +111,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
-  it('finds a removed row, and several', async () => {
+  it('reports one removed row, and several in sequence', async () => {
     const { partition } = await aMonth();
     await tamper(partition, `delete from audit_trail.${partition} where sequence in (4, 12, 13)`);
     const removed = [
@@ -125,7 +125,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
-  it('finds a row that was inserted with a hash that fits, but without the key of the seals', async () => {
+  it('reports an inserted row with a correct hash but a forged seal', async () => {
     const { partition, month } = await aMonth({ checkpointAt: [10] });
     const end = await createChainReader(database).endOf(partition);
     const time = `${month}-01T11:00:00.000Z`;
@@ -141,7 +141,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
-  it('finds rows that were rewritten with new hashes to the end, also without the key of the seals', async () => {
+  it('reports rows rewritten with new hashes up to the end, even without the seal key', async () => {
     const { partition } = await aMonth({ checkpointAt: [20] });
     const chain = createChainReader(database);
     await tamper(partition, `update audit_trail.${partition} set reason = 'other' where sequence = 19`);
@@ -168,7 +168,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
-  it('finds a removed tail by the checkpoint of it, also when that was removed here and stored elsewhere', async () => {
+  it('reports a removed tail by its checkpoint, or by an external copy of the checkpoint', async () => {
     const { partition, signed } = await aMonth();
     await tamper(partition, `delete from audit_trail.${partition} where sequence > 15`);
     const tail = { kind: 'removed', partition, firstSequence: 16, sequence: 20 };
@@ -184,7 +184,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
-  it('finds a checkpoint here that is not the one of the same number that was stored elsewhere', async () => {
+  it('reports a checkpoint that differs from the external copy with its number', async () => {
     const { partition, signed } = await aMonth();
     const read = await readCheckpoint(signed[0] ?? '', keys);
     if (read === undefined) throw new Error('A checkpoint was signed');
@@ -193,7 +193,7 @@ describe.each<[string, () => Promise<Storage>]>([
     const missing = { kind: 'checkpoint-missing', checkpoint: checkpoint.number };
     expect((await verify({ external: signed })).faults).not.toContainEqual(missing);
     expect((await verify({ external: [other] })).faults).toContainEqual(missing);
-    // The next one names the one that it followed.
+    // The next checkpoint contains the hash of the previous one.
     await tamper(
       'checkpoint',
       `update audit_trail.checkpoint set jws = '${other}' where number = ${checkpoint.number}`,
@@ -208,7 +208,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
-  it('finds a partition that was dropped, unless a checkpoint says that it was out of retention', async () => {
+  it('reports a dropped partition if no checkpoint records the end of its retention', async () => {
     const { partition } = await aMonth();
     await sql.raw(`drop table audit_trail.${partition}`).execute(database);
     expect(await faultsOf(partition)).toEqual([
@@ -216,7 +216,7 @@ describe.each<[string, () => Promise<Storage>]>([
     ]);
   });
 
-  it('accepts a month that was dropped because it is out of retention, and stores no event of it any more', async () => {
+  it('accepts a month dropped after its retention, and then refuses its events', async () => {
     const store = createAuditStore({ database, sealKey: sealKeyFrom(keys) });
     const old = () => anEvent('launch.token.redeemed.v1', { time: '2004-05-06T07:08:09.000Z' });
     await store.keep([old()]);
@@ -225,7 +225,7 @@ describe.each<[string, () => Promise<Storage>]>([
     const partitions = createPartitions(database);
     const dropAt = (time: Date) =>
       dropOld({ chain, checkpoints, partitions, retentionYears: 8, logger }, time);
-    // The last moment of the month is not yet eight years ago.
+    // The last second of the month is not yet eight years ago.
     await dropAt(new Date('2012-05-31T23:59:59Z'));
     expect(await chain.partitions()).toContain('audit_event_2004_05');
     await dropAt(now);
@@ -235,11 +235,11 @@ describe.each<[string, () => Promise<Storage>]>([
     await expect(createAuditStore({ database, sealKey: sealKeyFrom(keys) }).keep([old()])).rejects.toThrow(
       'out of retention',
     );
-    // A partition of this year may not be dropped, with whatever clock the service runs.
+    // The database itself refuses to drop a partition of this year, in case the service's clock is wrong.
     await expect(partitions.drop('audit_event_2026_03')).rejects.toThrow('not out of retention');
   });
 
-  it('finds a checkpoint that was changed, put in or taken out', async () => {
+  it('reports a checkpoint that was changed, replaced or removed', async () => {
     const { partition, signed } = await aMonth({ rows: 30, checkpointAt: [10, 20, 30] });
     const [first = '', second = '', third = ''] = signed;
     const of = (jws: string) => `where jws = '${jws}'`;
@@ -267,8 +267,8 @@ describe.each<[string, () => Promise<Storage>]>([
   });
 });
 
-describe('the service', () => {
-  it('verifies what is new, and everything now and then, and logs each fault as an error', async () => {
+describe('the regular verification', () => {
+  it('verifies new rows, all rows once a day, and logs each fault as an error', async () => {
     const storage = await openEmbeddedStorage();
     const database = await openSchema(storage);
     const clock = new TestClock();

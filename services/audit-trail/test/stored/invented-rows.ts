@@ -4,19 +4,19 @@ import { boundsOf, chainedColumns, genesisOf } from '../../src/domain/row-chain.
 import { rowTextInSql } from '../../src/store/chain-reader.ts';
 import type { AuditDatabase } from '../../src/store/tables.ts';
 
-/** Rows of invented launches of one month, written by the database itself: millions in minutes. */
+/** Invented launches of one month. The database itself writes the rows: millions in minutes. */
 export type Invention = {
   readonly partition: string;
   readonly from: Date;
   readonly to: Date;
   readonly rows: number;
-  /** Makes the launches different from those of other inventions. */
+  /** The number of the first launch, so that two inventions can differ. */
   readonly firstLaunch: number;
   readonly sealKey: KeyObject;
   readonly progress?: (rows: number) => void;
 };
 
-/** Events of each invented launch; the last two are of others. */
+/** Events for each invented launch. The last two have correlation IDs of their own. */
 export const eventsOfLaunch = 8;
 const rowsAtOnce = 200_000;
 const blockBytes = 64;
@@ -41,7 +41,7 @@ export async function inventRows(database: AuditDatabase, invention: Invention):
   await attach(database, partition);
 }
 
-/** The hash chain as an aggregate, which a window runs along the rows. */
+/** Creates the hash chain as an aggregate, so that a window function can run it along the rows. */
 async function createChain(database: AuditDatabase): Promise<void> {
   await sql`create or replace function audit_trail.next_hash(state bytea, previous bytea, text text) returns bytea
     language plpgsql immutable as $$
@@ -67,7 +67,7 @@ async function attach(database: AuditDatabase, partition: string): Promise<void>
   await sql`vacuum analyze ${own}`.execute(database);
 }
 
-/** RFC 2104, with SHA-256 alone. */
+/** Returns the two padded keys of HMAC (RFC 2104), because the database has only SHA-256. */
 function hmacPads(sealKey: KeyObject): { inner: Buffer; outer: Buffer } {
   const key = sealKey.export();
   const padded = Buffer.concat([key, Buffer.alloc(blockBytes - key.length)]);
@@ -102,7 +102,7 @@ type Numbers = {
   readonly last: number;
 };
 
-/** Events 0 to 5 are of the launch; 6 is an access token, 7 a refusal, each of a request of its own. */
+/** Events 0 to 5 belong to the launch. Event 6, an access token, and 7, a refusal, are separate requests. */
 const types = [
   'launch.url.issued.v1',
   'launch.token.redeemed.v1',
@@ -124,7 +124,7 @@ const sources = [
   'launch-api',
 ];
 
-/** One launch of twenty is of a large practice, one of 500 arrived after an event of its own. */
+/** One launch in 20 belongs to a large practice, and one in 500 is stored after its second event. */
 const inventedRows = ({ from, stepMs, firstLaunch, first, last }: Numbers) => sql`
   with numbered as (
     select i as sequence, (i - 1) % ${sql.lit(eventsOfLaunch)} as k, ${firstLaunch}::bigint + (i - 1) / ${sql.lit(eventsOfLaunch)} as launch

@@ -9,7 +9,7 @@ const md5 = (text: string) =>
     .digest('hex')
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
-/** Returns what a support desk and a privacy officer search for, and combinations that hardly occur. */
+/** Returns the usual searches of a support desk and a privacy officer, and rare combinations. */
 export async function searchesOf(
   database: AuditDatabase,
 ): Promise<readonly (readonly [string, AuditCriteria])[]> {
@@ -29,11 +29,11 @@ export async function searchesOf(
     ['practice', { practice }],
     ['large practice', { practice: large }],
     ['patient', { patient }],
-    ['client of two thirds', { client: 'pms-1' }],
+    ['client with two thirds of the launches', { client: 'pms-1' }],
     ['order reference', { orderReference: 'LAB10000' }],
     ['order', { orderGuid: md5('order5000') }],
     ["caller's identifier", { identifier: 'caller 5000' }],
-    ["caller's identifier of a client", { identifier: 'caller 5000', client: 'pms-1' }],
+    ["caller's identifier and client", { identifier: 'caller 5000', client: 'pms-1' }],
     ['action', { action: 'UpdateTest' }],
     ['outcome refused', { outcomes: ['refused'] }],
     ['outcome failed', { outcomes: ['failed'] }],
@@ -52,15 +52,15 @@ export async function searchesOf(
       { practice: large, action: 'PatientReport', types: ['launch.url.refused.v1'] },
     ],
     ['client and action', { client: 'pms-4', action: 'LocationSampleQueue' }],
-    ['client and an action that it never has', { client: 'pms-1', action: 'LocationReportList' }],
+    ['client and an action it never uses', { client: 'pms-1', action: 'LocationReportList' }],
     ['client and rare reason', { client: 'pms-4', reason: 'reason_19' }],
-    ['client and a type that it never has', { client: 'pms-3', types: ['launch.token.refused.v1'] }],
-    ['type and outcome that never meet', { types: ['order.viewed.v1'], outcomes: ['failed'] }],
+    ['client and a type it never causes', { client: 'pms-3', types: ['launch.token.refused.v1'] }],
+    ['type and outcome that never occur together', { types: ['order.viewed.v1'], outcomes: ['failed'] }],
     [
       'client, action, type and failed',
       { client: 'pms-2', action: 'PatientReport', types: ['launch.url.refused.v1'], outcomes: ['failed'] },
     ],
-    ['large practice and a type that it never has', { practice: large, types: ['audit.searched.v1'] }],
+    ['large practice and a type it never causes', { practice: large, types: ['audit.searched.v1'] }],
     ['address and time', { address: '192.0.2.17', from, to }],
     ['address', { address: '192.0.2.17' }],
     ['address that never occurs', { address: '198.51.100.1' }],
