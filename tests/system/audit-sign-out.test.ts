@@ -73,7 +73,7 @@ describe('a session of the audit pages', () => {
     await redis.kill();
     for (const answer of [await open(platform, session), await signOut(session)]) {
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
-      expect(await answer.text()).toContain('Wait a moment, then load this page again.');
+      expect(await answer.text()).toContain('Wait a moment, then reload this page.');
       expect(answer.headers.get('set-cookie')).toBeNull();
     }
     await redis.restart();

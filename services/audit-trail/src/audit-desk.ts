@@ -11,19 +11,19 @@ import { openSchema } from './store/tables.ts';
 import { entriesOf } from './work/read-pages.ts';
 import { type Verification, verifyAudit } from './work/verify-audit.ts';
 
-/** What an operator does with the log. */
+/** The operations of the `ops audit` commands on the log. */
 export type AuditDesk = {
-  /** Compares the log with its hashes and checkpoints, also with those that were stored elsewhere. */
+  /** Verifies the log by its hashes and its checkpoints, including external copies of the checkpoints. */
   verify(options: { readonly period?: Period; readonly external?: readonly string[] }): Promise<Verification>;
-  /** Returns the signed checkpoints, from one number on. */
+  /** Returns the signed checkpoints, starting at `fromNumber`. */
   checkpoints(fromNumber: number): AsyncIterable<string>;
-  /** Returns all entries that match, newest first. */
+  /** Returns all matching entries, newest first. */
   entries(criteria: AuditCriteria): ReturnType<typeof entriesOf>;
-  /** Records an export, before it begins. @throws ConfigurationError without the private key */
+  /** Records an export before it starts. @throws ConfigurationError without the private key */
   recordExport(data: EventData<'audit.searched.v1'>, now: Date): Promise<void>;
 };
 
-/** Opens the log for an operator's command. Its schema must be up to date. */
+/** Opens the log for an operator's command. Requires an up-to-date schema. */
 export async function openAuditDesk(storage: Storage, keys: AuditKeys): Promise<AuditDesk> {
   const database = await openSchema(storage);
   const checkpoints = createCheckpoints(database, keys);

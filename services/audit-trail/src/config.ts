@@ -17,19 +17,19 @@ import { type AuditPagesConfig, readAuditPagesConfig } from './pages-config.ts';
 
 export type AuditTrailConfig = {
   readonly isProduction: boolean;
-  /** The address at which callers reach the platform, for links. */
+  /** The public address of the platform, for links. */
   readonly publicUrl: string;
-  /** Sign the checkpoints and seal the rows. */
+  /** The keys that sign the checkpoints and seal the rows. */
   readonly keys: AuditKeys;
-  /** The pseudonyms of patients, under the key of the platform. */
+  /** Creates patients' pseudonyms with the platform's key. */
   readonly pseudonyms: PatientPseudonyms;
-  /** Years after which a month is dropped. */
+  /** The years after which a month of events is deleted. */
   readonly retentionYears: number;
-  /** The pages at `/audit/`; undefined where there are none. */
+  /** The configuration of the pages at `/audit/`; undefined if they are off. */
   readonly pages: AuditPagesConfig | undefined;
 };
 
-/** The settings of the audit trail alone. */
+/** The settings that only the audit trail has. */
 export const auditTrailSettings = Type.Object({
   AUDIT_RETENTION_YEARS: Type.Integer({
     default: 8,
@@ -59,7 +59,7 @@ export function readAuditTrailConfig(environment: Environment): AuditTrailConfig
 
 const keySetting = 'AUDIT_SIGNING_KEY';
 
-/** The setting of the keys, for the table of settings. */
+/** The setting that contains the keys, for the reference of settings. */
 export const auditKeySettings = {
   [keySetting]: Type.String({
     $comment: inProduction,
@@ -69,9 +69,9 @@ export const auditKeySettings = {
 };
 
 /**
- * Reads the keys of the log. Without the setting they are derived from `SEALING_KEYS` (HKDF, RFC 5869), else
- * they are those of the demo.
- * @throws ConfigurationError when they are invalid; in production also when they are missing, or the demo's
+ * Reads the keys of the log. Without the setting, derives them from `SEALING_KEYS` (HKDF, RFC 5869). Without
+ * both, returns the keys of the demo.
+ * @throws ConfigurationError if the keys are invalid, or in production if they are missing or the demo's
  */
 export function readAuditKeys(environment: Environment): AuditKeys {
   const text = environment[keySetting];
@@ -100,15 +100,15 @@ function parse(text: string): AuditKeys {
 }
 
 /**
- * Returns what seals the session cookies of the pages, under a key that is derived from the log's newest one
- * (HKDF, RFC 5869), so that a new key ends all sessions.
+ * Creates the sealer of session cookies. Derives its key from the log's newest key (HKDF, RFC 5869), so that
+ * a new log key ends all sessions.
  */
 function sessionSealerFrom(keys: AuditKeys): Sealer {
   const key = hkdfSync('sha256', sealKeyFrom(keys).export(), '', 'clinical-launch audit sessions', 32);
   return createSealer([{ id: 'audit', key: Buffer.from(key) }]);
 }
 
-/** Returns the key that seals rows. @throws ConfigurationError when only public keys are given */
+/** Returns the key that seals rows. @throws ConfigurationError if there are only public keys */
 export function sealKeyFrom({ seals: [key] }: AuditKeys): KeyObject {
   if (key === undefined) throw new ConfigurationError([`${keySetting} must contain a private key`]);
   return key;

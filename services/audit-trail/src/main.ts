@@ -26,7 +26,7 @@ await runProcess({
     const { place, refusals } = parts;
     const { storage } = tools.own(await openPostgres(tools));
     const { bus } = tools.own(await openRabbitMq(tools));
-    // Only here, so that the launch path needs no broker: launches are audited when this process runs.
+    // Only this process relays the events of launches to the broker, so that the launch path needs no broker.
     tools.own(startRedisRelays(parts, bus, tools));
     const revokedTokens = new RedisRevokedTokens(place);
     const { revocations } = tools.own(await openRevocationsPart({ revokedTokens }, tools));

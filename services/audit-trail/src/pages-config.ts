@@ -16,7 +16,7 @@ import { isProduction } from '@clinical-launch/runtime/mode';
 export type AuditPagesConfig = {
   /** The address that browsers use, without a path. */
   readonly publicUrl: string;
-  /** Where this process reaches `publicUrl`, if that is another address. */
+  /** The address at which this process reaches the platform; equal to `publicUrl` unless it is set. */
   readonly platformUrl: string;
   readonly issuer: string;
   readonly clientId: string;
@@ -26,14 +26,14 @@ export type AuditPagesConfig = {
   readonly rightClaim: string;
   /** Seals the session cookie. */
   readonly sealer: Sealer;
-  /** The IANA zone of the times that the pages show. */
+  /** The IANA time zone of the times on the pages. */
   readonly timeZone: string;
   readonly supportLine?: string | undefined;
-  /** Networks, in addition to the public internet, in which the issuer may be. */
+  /** The networks, besides the public internet, in which the issuer may be. */
   readonly allowedNetworks: readonly string[];
 };
 
-/** Where the identity provider of the demo's staff answers, below `PUBLIC_URL`. */
+/** The path below `PUBLIC_URL` of the demo's identity provider for staff. */
 const demoIssuerPath = '/demo/staff';
 const demoClientId = 'audit-pages';
 
@@ -46,11 +46,14 @@ export const auditPagesSettings = Type.Object({
     Type.String({
       ...address,
       title:
-        'The OpenID Connect issuer at which staff sign in to `/audit/`. Without it: the issuer of the demo, and in production no pages.',
+        'The OpenID Connect issuer at which staff sign in to `/audit/`. Without it, the demo uses its own issuer, and production has no pages.',
     }),
   ),
   AUDIT_OIDC_CLIENT_ID: Type.Optional(
-    Type.String({ maxLength: 200, title: 'The client id of the platform at that issuer. Required with it.' }),
+    Type.String({
+      maxLength: 200,
+      title: 'The client id of the platform at that issuer. Required with `AUDIT_OIDC_ISSUER`.',
+    }),
   ),
   AUDIT_OIDC_CLIENT_SECRET: Type.Optional(
     Type.String({ title: 'The client secret at that issuer. Without it, the platform is a public client.' }),
@@ -58,16 +61,17 @@ export const auditPagesSettings = Type.Object({
   AUDIT_RIGHT_CLAIM: Type.String({
     default: 'roles',
     maxLength: 200,
-    title: 'The claim of the ID token or of UserInfo that contains `audit.read` for staff who may read.',
+    title:
+      'The claim of the ID token or UserInfo response that contains `audit.read` for staff who may read the audit trail.',
   }),
   TIME_ZONE: timeZoneSetting,
   SUPPORT_LINE: supportLineSetting,
 });
 
 /**
- * Reads the configuration of the pages, except what the keys of the log give. Undefined where there are no
- * pages: in production without an issuer, and where `PUBLIC_URL` is not set.
- * @throws ConfigurationError that names the invalid variables and prints no value
+ * Reads the configuration of the pages, except the sealer, which needs the keys of the log. Returns undefined
+ * without `PUBLIC_URL`, and in production without an issuer: there are no pages then.
+ * @throws ConfigurationError with the names of the invalid variables, without their values
  */
 export function readAuditPagesConfig(environment: Environment): Omit<AuditPagesConfig, 'sealer'> | undefined {
   const read = readEnvironment(auditPagesSettings, environment);

@@ -39,17 +39,17 @@ export type AuditTrailDependencies = {
   readonly storage: Storage;
   readonly tokens: AccessTokenVerifier;
   readonly events: Outbox;
-  /** The claims of the tickets, which this service records and restores. */
+  /** The claims of callers' identifiers, which this service records and restores. */
   readonly claims: Claims;
-  /** The sessions of the pages that were ended by signing out. */
+  /** The sessions that users have ended by signing out. */
   readonly endedSessions: EndedSessions;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
 /**
- * Creates the audit trail, which stores every event and answers searches. Answers below `/audit`. When it
- * resolves, its schema exists, and the claims of a Redis that lost its data are restored.
+ * Creates the audit trail, which stores every event and answers searches below `/audit`. Resolves when its
+ * schema exists and, if Redis has lost its data, the claims are restored.
  */
 export async function auditTrail(
   config: AuditTrailConfig,
@@ -101,7 +101,7 @@ export async function auditTrail(
 
 type PagesBacking = Omit<PagesDependencies, 'config' | 'pages' | 'write'> & { readonly logger: Logger };
 
-/** Loads the pages below `/audit/`. Without a configuration there are none, and one line of the log says so. */
+/** Loads the pages below `/audit/`. Without their configuration, logs that there are none. */
 async function openPages({ pages: config }: AuditTrailConfig, backing: PagesBacking): Promise<Mounted> {
   if (config === undefined) {
     backing.logger.info('there are no pages at /audit/, because AUDIT_OIDC_ISSUER is not set');

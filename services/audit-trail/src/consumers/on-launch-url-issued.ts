@@ -10,8 +10,8 @@ type Recording = {
 };
 
 /**
- * Records the callers' identifiers of launches. Also stores their claims again, in case Redis lost its data
- * before these events arrived: the rebuild did not find the claims then.
+ * Records the callers' identifiers of launches. Also restores their claims in Redis: if Redis lost its data
+ * before these events arrived, the rebuild did not include them.
  */
 export function onLaunchUrlIssued({ originatingIds, claims }: Recording): BatchConsumer {
   return {

@@ -1,6 +1,6 @@
 import type { AuditOutcome } from './audit-row.ts';
 
-/** What the charts count, in their order. */
+/** The figures of the activity page, in their order on the page. */
 export const activityMeasures = {
   issued: 'Launches requested',
   opened: 'Launches opened',
@@ -13,12 +13,12 @@ export const activityMeasures = {
 export type ActivityMeasure = keyof typeof activityMeasures;
 export const measureNames = Object.keys(activityMeasures).filter(isMeasure);
 
-/** Returns whether a text names a measure. */
+/** Returns whether the text is the name of a measure. */
 export function isMeasure(name: string): name is ActivityMeasure {
   return Object.hasOwn(activityMeasures, name);
 }
 
-/** What happened in one interval, for one client, by one type and reason. */
+/** The number of events of one interval, client, type, outcome and reason. */
 export type ActivityRow = {
   /** Milliseconds since 1970 */
   readonly begin: number;
@@ -27,7 +27,7 @@ export type ActivityRow = {
   readonly outcome: string;
   readonly reason: string | null;
   readonly count: number;
-  /** Of launches: how many nobody opened in time. */
+  /** The number of launches that were not opened in time. */
   readonly expired: number;
 };
 
@@ -40,7 +40,7 @@ const measureOfType: Readonly<Record<string, ActivityMeasure>> = {
   'order.document.delivered.v1': 'deliveries',
 };
 
-/** The types that the charts count. */
+/** The types of event that the activity page counts. */
 export const activityTypes: readonly string[] = [
   ...Object.keys(measureOfType),
   'launch.url.refused.v1',
@@ -50,18 +50,18 @@ export const activityTypes: readonly string[] = [
   'resource.refused.v1',
 ];
 
-/** Returns how much a row adds to a measure. */
+/** Returns the amount that a row adds to a measure. */
 export function amountOf({ type, outcome, count, expired }: ActivityRow, measure: ActivityMeasure): number {
   if (measure === 'expired') return expired;
   if (measure === 'refused') return outcome === 'success' ? 0 : count;
   return measureOfType[type] === measure ? count : 0;
 }
 
-/** What finds the events that a measure counts. */
+/** The search criteria for the events of a measure. */
 export type MeasureCriteria = {
   readonly types: readonly string[];
   readonly outcomes?: readonly AuditOutcome[];
-  /** Only launches that nobody opened until then. */
+  /** Selects only launches that had expired unopened at this time. */
   readonly unopenedAt?: Date;
 };
 
@@ -74,7 +74,7 @@ export function criteriaOf(measure: ActivityMeasure, now: number): MeasureCriter
   return { types, outcomes: ['refused', 'failed'] };
 }
 
-/** The types of the events that open a launch. */
+/** The types of event that record the opening of a launch. */
 export const openedTypes: readonly string[] = activityTypes.filter(
   (type) => measureOfType[type] === 'opened',
 );

@@ -1,14 +1,14 @@
 import { isSearchableDay } from '@clinical-launch/contracts/formats';
 
-/** A place between two rows; the rows after it are older. */
+/** The position of a row in the log. The next page starts with the next older row. */
 export type AuditCursor = { readonly time: Date; readonly sequence: string };
 
 const cursorForm = /^(\d{1,15})-(\d{1,18})$/;
 
-/** Returns a cursor as text. */
+/** Formats a cursor as text. */
 export const cursorText = ({ time, sequence }: AuditCursor): string => `${time.getTime()}-${sequence}`;
 
-/** Returns the cursor of a text; undefined for any other text, and for a time that no row has. */
+/** Parses a cursor. Returns undefined if the text is invalid or its time is out of range. */
 export function readCursor(text: string): AuditCursor | undefined {
   const [, at, sequence] = cursorForm.exec(text) ?? [];
   if (at === undefined || sequence === undefined) return undefined;

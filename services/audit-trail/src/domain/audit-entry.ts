@@ -1,9 +1,9 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { AuditOutcome } from './audit-row.ts';
 
-/** A row of the log, with what it inherited from its launch. */
+/** A row of the log, completed with details of its launch. */
 export type AuditEntry = {
-  /** From 1 in each month. */
+  /** Starts at 1 in each month. */
   readonly sequence: string;
   readonly id: string;
   readonly time: Date;

@@ -1,10 +1,10 @@
-/** Something that is not as it was written, and its place. */
+/** A difference between the log and what was written, with its location. */
 export type AuditFault = {
   /**
-   * `changed`: the row differs from its hash. `forged`: the audit trail did not write the row with this hash:
-   * it was inserted or rewritten. `removed`: rows are missing, up to and including this one. `rewritten`: the
-   * row is not that of a checkpoint. `dropped`: the partition is missing. `checkpoint-forged` and
-   * `checkpoint-missing` are about checkpoints.
+   * `changed`: the row does not match its hash. `forged`: the seal is invalid, so the row was inserted or
+   * rewritten. `removed`: rows are missing, up to and including this one. `rewritten`: the row does not match
+   * its checkpoint. `dropped`: the partition is missing. `checkpoint-forged` and `checkpoint-missing`: the
+   * same for checkpoints.
    */
   readonly kind:
     | 'changed'
@@ -24,20 +24,20 @@ export type AuditFault = {
   readonly checkpoint?: number;
 };
 
-/** Faults that are reported of one partition: after a removed row, all others may differ. */
+/** The most faults reported for one partition: after one broken link, many rows may differ. */
 export const maxFaults = 100;
 
 const words: Readonly<Record<AuditFault['kind'], string>> = {
   changed: 'was changed',
-  forged: 'was not written by the audit trail: it was inserted, or changed with its hash',
+  forged: 'was not written by the audit trail: it was inserted, or changed together with its hash',
   removed: 'is missing',
-  rewritten: 'is not the row that the checkpoint signed',
-  dropped: 'is missing as a whole, without a checkpoint that says why',
-  'checkpoint-forged': 'was not signed by the audit trail, or does not follow the one before it',
+  rewritten: 'does not match its checkpoint',
+  dropped: 'is missing, and no checkpoint records that it was out of retention',
+  'checkpoint-forged': 'was not signed by the audit trail, or does not follow the previous checkpoint',
   'checkpoint-missing': 'is missing',
 };
 
-/** Returns a fault as a sentence with its place. */
+/** Describes a fault and its location in one sentence. */
 export function sentenceOf({ kind, partition, firstSequence, sequence, ...fault }: AuditFault): string {
   if (partition === undefined)
     return `Checkpoint ${fault.checkpoint ?? `in line ${sequence}`} ${words[kind]}`;

@@ -1,19 +1,19 @@
 import { createPrivateKey, createPublicKey, hash, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { sealKeyOf } from './row-chain.ts';
 
-/** The keys of the log. Several while one replaces another: the first signs and seals, all verify. */
+/** The keys of the log. During a rotation there are several: the first signs and seals, and all verify. */
 export type AuditKeys = {
-  /** Absent with public keys alone, which verify checkpoints but not the seals of rows. */
+  /** Absent if there are only public keys, which verify checkpoints but not the seals of rows. */
   readonly signing?: { readonly kid: string; readonly key: KeyObject };
   /** The public keys by their thumbprints (RFC 7638). */
   readonly verification: ReadonlyMap<string, KeyObject>;
-  /** The keys of the seals; none with public keys alone. */
+  /** The keys of the seals; empty if there are only public keys. */
   readonly seals: readonly KeyObject[];
 };
 
 /**
- * Reads a key or a set of keys (RFC 7517), Ed25519 alone.
- * @throws TypeError that describes the expected form and prints nothing of the key
+ * Parses an Ed25519 key or a set of Ed25519 keys (RFC 7517).
+ * @throws TypeError with the expected form, without any part of the key
  */
 export function parseAuditKeys(text: string): AuditKeys {
   try {
@@ -21,7 +21,9 @@ export function parseAuditKeys(text: string): AuditKeys {
     const jwks: unknown = isObject(parsed) && Array.isArray(parsed['keys']) ? parsed['keys'] : [parsed];
     return keysOf((jwks as readonly unknown[]).map(parseKey));
   } catch {
-    throw new TypeError('must be an Ed25519 key as a JWK, or several as a JWK set; the first one signs');
+    throw new TypeError(
+      'must be an Ed25519 key as a JWK, or a JWK set of such keys with the signing key first',
+    );
   }
 }
 
@@ -29,7 +31,7 @@ type ParsedKey = { readonly kid: string; readonly publicKey: KeyObject; readonly
 
 function parseKey(jwk: unknown): ParsedKey {
   if (!isObject(jwk) || jwk['kty'] !== 'OKP' || jwk['crv'] !== 'Ed25519')
-    throw new TypeError('no Ed25519 key');
+    throw new TypeError('is not an Ed25519 key');
   const { kty, crv, x, d } = jwk as JsonWebKey;
   const publicKey = createPublicKey({ key: { kty, crv, x } as JsonWebKey, format: 'jwk' });
   const kid = thumbprintOf(publicKey);
@@ -41,7 +43,7 @@ function parseKey(jwk: unknown): ParsedKey {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-/** RFC 7638 section 3.2 with RFC 8037 section 2: these members, in this order. */
+/** Returns the thumbprint of these members, in this order (RFC 7638 section 3.2, RFC 8037 section 2). */
 function thumbprintOf(publicKey: KeyObject): string {
   const { crv, kty, x } = publicKey.export({ format: 'jwk' });
   return hash('sha256', JSON.stringify({ crv, kty, x }), 'base64url');
@@ -49,7 +51,7 @@ function thumbprintOf(publicKey: KeyObject): string {
 
 function keysOf(parsed: readonly ParsedKey[]): AuditKeys {
   const [first] = parsed;
-  if (first === undefined) throw new TypeError('no key');
+  if (first === undefined) throw new TypeError('contains no key');
   return {
     ...(first.privateKey === undefined ? {} : { signing: { kid: first.kid, key: first.privateKey } }),
     verification: new Map(parsed.map(({ kid, publicKey }) => [kid, publicKey])),
@@ -60,16 +62,16 @@ function keysOf(parsed: readonly ParsedKey[]): AuditKeys {
 const sealKey = (privateKey: KeyObject) =>
   sealKeyOf(Buffer.from(privateKey.export({ format: 'jwk' }).d ?? '', 'base64url'));
 
-/** The beginning of a private Ed25519 key in PKCS #8 (RFC 8410 section 7), before its 32 bytes. */
+/** The PKCS #8 header of a private Ed25519 key (RFC 8410 section 7). The key's 32 bytes follow it. */
 const pkcs8Start = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** Returns the private JWK of 32 secret bytes. */
+/** Returns the private JWK for 32 secret bytes. */
 export function auditKeyOf(secret: Uint8Array): JsonWebKey {
   const key = createPrivateKey({ key: Buffer.concat([pkcs8Start, secret]), format: 'der', type: 'pkcs8' });
   return key.export({ format: 'jwk' });
 }
 
-/** Public, so that the demo's processes and restarts share it; production refuses it. */
+/** Published, so that the demo's processes and restarts share them. Production rejects them. */
 export const demoAuditKeys: AuditKeys = parseAuditKeys(
   JSON.stringify(auditKeyOf(hash('sha256', 'clinical-launch demo audit key', 'buffer'))),
 );

@@ -1,10 +1,12 @@
 import type { EventType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
-/** Whether a request was served, refused, or failed because of an error on our side or the receiver's. */
+/**
+ * Whether a request succeeded, was refused, or failed because of an error of the platform or the receiver.
+ */
 export type AuditOutcome = 'success' | 'refused' | 'failed';
 
-/** What an event says about the launch that it belongs to; events that say less inherit it. */
+/** The details of a launch. Events without them inherit them from the event that started the launch. */
 export type LaunchColumns = {
   readonly issuer: string | null;
   /** The client that acted. */
@@ -18,13 +20,13 @@ export type LaunchColumns = {
   readonly action: string | null;
 };
 
-/** What is known of an event without any other row. */
+/** The columns that follow from the event alone. */
 export type AuditColumns = LaunchColumns & {
   readonly id: string;
   /** RFC 3339, UTC, milliseconds */
   readonly time: string;
   readonly correlationId: string;
-  /** The launch that the event names, if it is not that of its correlation id. */
+  /** The launch that the event refers to, if it differs from the correlation id. */
   readonly launchId: string | null;
   readonly traceId: string;
   readonly source: string;
@@ -35,16 +37,16 @@ export type AuditColumns = LaunchColumns & {
   readonly address: string | null;
   readonly orderGuid: string | null;
   readonly orderReferences: readonly string[] | null;
-  /** The hash that names the caller's identifier of a launch. */
+  /** The hash of the launch's identifier at the caller. */
   readonly originatingId: string | null;
-  /** The event as JSON, without fields that are sealed for another consumer. */
+  /** The event as JSON, without the fields sealed for other consumers. */
   readonly event: string;
 };
 
-/** The events that begin a launch and say who launched what for whom. */
+/** The events that start a launch. They contain its client, user, practice, patient and action. */
 export const launchTypes: readonly EventType[] = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
 
-/** The members of `data` that become columns. Every type has some of them. */
+/** The members of `data` that become columns. Each type of event contains some of them. */
 type KnownData = {
   readonly issuer?: string;
   readonly clientId?: string;
@@ -59,7 +61,7 @@ type KnownData = {
   readonly orderGuid?: string;
   readonly orderReferences?: readonly string[];
   readonly reason?: string;
-  /** Of an answer; events of orders have the status of the order here. */
+  /** The HTTP status as a number. Events of orders contain the order's status here, as a string. */
   readonly status?: number | string;
   readonly claim?: { readonly name: string };
 };
@@ -103,7 +105,9 @@ function launchColumnsOf(type: EventType, data: KnownData): LaunchColumns {
 
 const orNull = <Value>(value: Value | undefined): Value | null => value ?? null;
 
-/** A host application acts when a desktop launch begins or ends; `clientId` is its partner then. */
+/**
+ * When a desktop launch starts or ends, the host application is the client, and `clientId` is its partner.
+ */
 function actingClientOf(type: string, { clientId, hostClientId, step }: KnownData): string | undefined {
   const isHosts = type === 'desktop.launch.issued.v1' || step === 'launches' || step === 'end';
   return isHosts ? (hostClientId ?? clientId) : (clientId ?? hostClientId);
@@ -114,15 +118,15 @@ function outcomeOf(type: string, { status = 0 }: KnownData): AuditOutcome {
   return Number(status) >= 500 ? (others[0] ?? first) : first;
 }
 
-/** Returns the outcomes that events of a type have: a refusal with a status from 500 is a failure. */
+/** Returns the possible outcomes of a type of event: a refusal with a status from 500 is a failure. */
 export function outcomesOfType(type: string): readonly [AuditOutcome, ...AuditOutcome[]] {
   if (type.endsWith('.failed.v1')) return ['failed'];
   return type.endsWith('.refused.v1') ? ['refused', 'failed'] : ['success'];
 }
 
-/** Returns the columns, completed by those of the launch that the event belongs to. */
+/** Completes the columns of an event with those of its launch. */
 export function withLaunch(columns: AuditColumns, launch: LaunchColumns): AuditColumns {
-  // The names of a user and of a practice belong to their codes.
+  // A name and its code always come from the same event.
   const user = columns.userName === null ? launch : columns;
   const practice = columns.practice === null ? launch : columns;
   return {
@@ -138,11 +142,11 @@ export function withLaunch(columns: AuditColumns, launch: LaunchColumns): AuditC
   };
 }
 
-/** Characters of a key: an index of the database has no room for the longest names that callers may send. */
+/** The most characters of a key: the longest names that callers may send do not fit into an index. */
 const maxKeyLength = 200;
 
-/** Returns a text as it is searched for: its beginning, which for codes is all of it. */
+/** Returns the indexed part of a text: its first characters, or all of it if it is short, as codes are. */
 export const keyOf = (text: string): string => Array.from(text).slice(0, maxKeyLength).join('');
 
-/** Returns the form in which names of users are compared: without regard to case. */
+/** Returns the case-insensitive form of a username, for comparisons. */
 export const userKeyOf = (name: string): string => keyOf(name.normalize('NFC').toLowerCase());

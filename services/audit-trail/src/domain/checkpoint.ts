@@ -3,9 +3,9 @@ import { CompactSign, compactVerify } from 'jose';
 import type { AuditKeys } from './audit-keys.ts';
 
 /**
- * What a checkpoint states: at this time, the partition ended with this row. It is signed as a compact JWS
- * (RFC 7515, EdDSA) and may be stored anywhere: it shows whether the row was changed or removed
- * since. Checkpoints are numbered from 1 and name the hash of the one before, so that none can be taken out.
+ * States that the partition ended with this row at this time. A checkpoint is signed as a compact JWS
+ * (RFC 7515, EdDSA). Wherever it is stored, it proves whether the row was changed or removed later.
+ * Checkpoints are numbered from 1 and contain the hash of the previous one, so that none can be removed.
  */
 export type Checkpoint = {
   readonly number: number;
@@ -15,26 +15,26 @@ export type Checkpoint = {
   readonly hash: string;
   /** RFC 3339 */
   readonly time: string;
-  /** `drop`: the partition was removed afterwards, because it was out of retention. */
+  /** `drop`: the partition was then deleted, because it was out of retention. */
   readonly kind: 'rows' | 'drop';
-  /** SHA-256 of the JWS before, in Base64URL; empty for the first one. */
+  /** The SHA-256 of the previous checkpoint's JWS, in Base64URL; empty for the first one. */
   readonly previous: string;
 };
 
 export type SignedCheckpoint = Checkpoint & { readonly jws: string };
 
-/** Returns the text by which the next checkpoint names this one. */
+/** Returns the hash of a checkpoint, which the next one contains as `previous`. */
 export const nameOf = (jws: string): string => hash('sha256', jws, 'base64url');
 
 /** Signs a checkpoint. @throws TypeError without a private key */
 export async function signCheckpoint(checkpoint: Checkpoint, { signing }: AuditKeys): Promise<string> {
-  if (signing === undefined) throw new TypeError('A private key is needed to sign checkpoints');
+  if (signing === undefined) throw new TypeError('Signing a checkpoint requires a private key');
   return new CompactSign(Buffer.from(JSON.stringify(checkpoint)))
     .setProtectedHeader({ alg: 'EdDSA', kid: signing.kid, typ: 'audit-checkpoint' })
     .sign(signing.key);
 }
 
-/** Returns a checkpoint that one of the keys signed; undefined for anything else. */
+/** Verifies and decodes a checkpoint. Returns undefined unless one of the keys signed it. */
 export async function readCheckpoint(
   jws: string,
   { verification }: Pick<AuditKeys, 'verification'>,
@@ -44,7 +44,7 @@ export async function readCheckpoint(
       jws,
       ({ kid = '' }) => {
         const key = verification.get(kid);
-        if (key === undefined) throw new TypeError('This key is not known');
+        if (key === undefined) throw new TypeError('The key ID is unknown');
         return key;
       },
       { algorithms: ['EdDSA'] },

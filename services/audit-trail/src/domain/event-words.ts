@@ -1,7 +1,7 @@
 import type { EventType } from '@clinical-launch/contracts/events/catalogue';
 import { factOf, type LogEntry, numberOf } from './log-entry.ts';
 
-/** Groups of events that a search offers, in its order. */
+/** The groups of events in the search form, in order. */
 export const eventGroups = {
   launches: 'Launches from a practice system',
   orders: 'Test requests',
@@ -16,13 +16,13 @@ export type EventGroup = keyof typeof eventGroups;
 
 type EventWords = {
   readonly group: EventGroup;
-  /** What happened, as the beginning of a sentence. */
+  /** The event in a few words, such as "Launch opened". */
   readonly what: string;
-  /** What a user saw or did of the patient, for “Who has seen this patient”. */
+  /** The user's access to patient data in the event, for “Who has seen this patient”. */
   readonly seen?: string;
 };
 
-/** What each event means to a reader. */
+/** The description of each event for readers of the pages. */
 const eventWords: Readonly<Record<EventType, EventWords>> = {
   'launch.url.issued.v1': { group: 'launches', what: 'Launch requested' },
   'launch.url.refused.v1': { group: 'launches', what: 'Launch refused' },
@@ -67,14 +67,14 @@ const known = new Map<string, EventWords>(Object.entries(eventWords));
 
 type Happened = Pick<LogEntry, 'type' | 'event'>;
 
-/** Returns what a type of event means, in a few words. */
+/** Describes a type of event in a few words. */
 export const whatHappened = (type: string): string => known.get(type)?.what ?? type;
 
-/** Returns what an event means, with what its user did. */
+/** Describes an event in a few words. For a submission, says whether it is an order, a change or samples. */
 export const whatWasDone = (entry: Happened): string =>
   entry.type === 'order.submitted.v1' ? submissionOf(entry) : whatHappened(entry.type);
 
-/** A request is submitted again with each change; events of earlier releases have only its version. */
+/** Each change submits the request again. Events of earlier releases contain its version but not the step. */
 function submissionOf(entry: Happened): string {
   const step = factOf(entry, 'step') ?? ((numberOf(entry, 'orderVersion') ?? 1) > 1 ? 'change' : 'order');
   if (step === 'samples')
@@ -82,10 +82,10 @@ function submissionOf(entry: Happened): string {
   return step === 'change' ? 'Request changed' : 'Tests submitted';
 }
 
-/** Returns what a user saw or did of a patient in an event; undefined if nothing. */
+/** Describes the access to patient data in an event; undefined if there was none. */
 export const whatWasSeen = (type: string): string | undefined => known.get(type)?.seen;
 
-/** The types of the events in which somebody saw something of a patient. */
+/** The types of event in which a user accessed patient data. */
 export const seeingTypes: readonly string[] = [...known]
   .filter(([, { seen }]) => seen !== undefined)
   .map(([type]) => type);
@@ -94,10 +94,10 @@ export const seeingTypes: readonly string[] = [...known]
 export const typesOf = (group: EventGroup): readonly string[] =>
   [...known].filter(([, words]) => words.group === group).map(([type]) => type);
 
-/** Returns whether a text names a group. */
+/** Returns whether the text is the name of a group. */
 export const isEventGroup = (text: string): text is EventGroup => Object.hasOwn(eventGroups, text);
 
-/** The services, in the order of a launch, as a reader knows them. */
+/** The names of the services for readers of the pages, in the order of a launch. */
 const serviceNames: Readonly<Record<string, string>> = {
   '/launch-api': 'Launch requests',
   '/identity-provider': 'Identity provider',
@@ -108,5 +108,5 @@ const serviceNames: Readonly<Record<string, string>> = {
   '/audit-trail': 'Audit trail',
 };
 
-/** Returns the name of the service that sent an event. */
+/** Returns the display name of the service that sent an event. */
 export const serviceNameOf = (source: string): string => serviceNames[source] ?? source;

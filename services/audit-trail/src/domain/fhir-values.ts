@@ -15,7 +15,7 @@ const rest: Coding = { system: eventTypes, code: 'rest', display: 'RESTful Opera
 
 type Kind = { readonly type: Coding; readonly action: Action };
 
-/** The kinds of events by the beginning of their type; the first that fits counts. */
+/** The FHIR type and action for each prefix of an event type. The first matching prefix applies. */
 const kinds: readonly (readonly [string, Kind])[] = [
   ['access.token', { type: authentication, action: 'E' }],
   ['access.', { type: authentication, action: 'R' }],
@@ -32,11 +32,11 @@ const kinds: readonly (readonly [string, Kind])[] = [
   ['resource.', { type: rest, action: 'R' }],
 ];
 
-/** Returns the FHIR type and action of a type of event (value sets audit-event-type, audit-event-action). */
+/** Returns the FHIR type and action of an event type (value sets audit-event-type and audit-event-action). */
 export const kindOf = (type: string): Kind =>
   kinds.find(([start]) => type.startsWith(start))?.[1] ?? { type: rest, action: 'E' };
 
-/** FHIR outcomes (value set audit-event-outcome): success, minor failure, serious failure. */
+/** The codes of FHIR's value set audit-event-outcome: success, minor failure, serious failure. */
 export const outcomeCodes = {
   success: '0',
   refused: '4',

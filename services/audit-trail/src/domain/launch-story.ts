@@ -1,16 +1,16 @@
 import { getFaultWords } from './fault-words.ts';
 import { factOf, type LogEntry, numberOf } from './log-entry.ts';
 
-/** What became of a launch or of a request, in plain words. */
+/** The result of a launch or request, in plain words. */
 export type Verdict = {
   readonly kind: 'good' | 'waiting' | 'bad';
   readonly title: string;
   readonly text: string;
-  /** What to tell the caller. */
+  /** The support desk's advice for the caller. */
   readonly advice: string;
 };
 
-/** A service's part of a launch, from what caused its first event to its last event. */
+/** A service's part in a launch, from the cause of its first event to its last event. */
 export type Lane = {
   readonly source: string;
   readonly from: number;
@@ -18,7 +18,7 @@ export type Lane = {
   readonly entries: readonly LogEntry[];
 };
 
-/** What an event waits for: the latest of these before it is its cause. */
+/** For each type, the types that can cause it. The cause of an event is the latest earlier event of these. */
 const causesOf: Readonly<Record<string, readonly string[]>> = {
   'launch.token.redeemed.v1': ['launch.url.issued.v1'],
   'launch.token.refused.v1': ['launch.url.issued.v1'],
@@ -32,7 +32,7 @@ const causesOf: Readonly<Record<string, readonly string[]>> = {
   'resource.read.v1': ['desktop.tokens.issued.v1'],
 };
 
-/** Returns the lanes of the services, in the order in which they began. */
+/** Returns the lanes of the services, ordered by their first event. */
 export function lanesOf(entries: readonly LogEntry[]): readonly Lane[] {
   const ordered = inOrder(entries);
   const bySource = Map.groupBy(ordered, ({ source }) => source);
@@ -44,7 +44,7 @@ export function lanesOf(entries: readonly LogEntry[]): readonly Lane[] {
   });
 }
 
-/** Returns entries in the order in which they happened. */
+/** Sorts entries by time. */
 export const inOrder = (entries: readonly LogEntry[]): readonly LogEntry[] =>
   entries.toSorted((one, other) => one.time.getTime() - other.time.getTime());
 
@@ -54,7 +54,7 @@ function beginOf(entry: LogEntry, ordered: readonly LogEntry[]): number {
   return (cause ?? entry).time.getTime();
 }
 
-/** Returns the launch that a refused request belongs to, if it has another GUID. */
+/** Returns the GUID of the launch that a request belongs to, if it differs from the request's own. */
 export const launchNamedIn = (entries: readonly LogEntry[], guid: string): string | undefined =>
   entries.find((one) => one.correlationId === guid && one.launchId !== null && one.launchId !== guid)
     ?.launchId ?? undefined;
@@ -62,7 +62,7 @@ export const launchNamedIn = (entries: readonly LogEntry[], guid: string): strin
 const issuedTypes = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
 const openedTypes = ['launch.token.redeemed.v1', 'desktop.code.issued.v1'];
 
-/** Returns what became of it. @param now milliseconds since 1970 */
+/** Returns the verdict on a launch or request. @param now milliseconds since 1970 */
 export function verdictOf(entries: readonly LogEntry[], now: number): Verdict {
   const ordered = inOrder(entries);
   const issued = ordered.find(({ type }) => issuedTypes.includes(type));
@@ -76,7 +76,7 @@ export function verdictOf(entries: readonly LogEntry[], now: number): Verdict {
   const words = getFaultWords(worst);
   return {
     kind: worst.outcome === 'failed' ? 'bad' : 'waiting',
-    title: 'The launch was opened, and something was refused later',
+    title: 'The launch was opened, but a later request was refused',
     text: `It was opened after ${took}. ${words.cause}`,
     advice: words.advice,
   };
@@ -94,8 +94,8 @@ function openedWell(ordered: readonly LogEntry[], took: string): Verdict {
     title: isSubmitted ? 'The launch worked and tests were submitted' : 'The launch worked',
     text: `It was opened after ${took}.`,
     advice: isSubmitted
-      ? 'The order arrived here. Give the caller the order reference below if they need it.'
-      : 'The launch was opened. If the user sees nothing, look for its window, or start again.',
+      ? 'The order was received. Give the caller the order reference below if they need it.'
+      : 'If the user cannot see the launch, ask them to look for its window or start again.',
   };
 }
 
@@ -120,7 +120,7 @@ function unopened(issued: LogEntry, faults: readonly LogEntry[], now: number): V
       kind: 'waiting',
       title: 'The launch has not been opened yet',
       text: `It can be opened ${within} of its request.`,
-      advice: 'Load this page again in a few seconds.',
+      advice: 'Reload this page in a few seconds.',
     };
   }
   return {
@@ -128,7 +128,7 @@ function unopened(issued: LogEntry, faults: readonly LogEntry[], now: number): V
     title: 'The launch was never opened',
     text: `It expired, because no browser opened it ${within}.`,
     advice:
-      'Start again from the practice system. If it happens again, the practice system or a pop-up blocker on the computer did not open the browser.',
+      'Start again from the practice system. If it happens again, check whether the practice system opens the browser, and whether the computer blocks pop-ups.',
   };
 }
 
@@ -150,11 +150,11 @@ function served(ordered: readonly LogEntry[]): Verdict {
     kind: 'good',
     title: searched === undefined ? 'The request was answered' : 'A search of this audit trail',
     text: 'Nothing was refused.',
-    advice: 'There is nothing to do here.',
+    advice: 'There is nothing to do.',
   };
 }
 
-/** Returns a duration in words that fit its length: `24 milliseconds`, `1.4 seconds`, `12 minutes`. */
+/** Formats a duration in a suitable unit: `24 milliseconds`, `1.4 seconds`, `12 minutes`. */
 export function writtenDuration(milliseconds: number): string {
   const all = Math.max(0, Math.round(milliseconds));
   if (all === 0) return 'under 1 millisecond';
@@ -169,10 +169,10 @@ export function writtenDuration(milliseconds: number): string {
 const counted = (count: number | string, word: string): string =>
   `${count} ${Number(count) === 1 ? word : `${word}s`}`;
 
-/** A fault of a payload, as an entry names it: the place, and the kind if the entry has it. */
+/** A fault of a payload in an entry: its path, and its code, which is empty in old entries. */
 export type PayloadFault = { readonly path: string; readonly code: string };
 
-/** Returns the faults of the payload that an entry names. */
+/** Returns the faults of the payload that an entry lists. */
 export function payloadFaultsOf({ event: { data } }: Pick<LogEntry, 'event'>): readonly PayloadFault[] {
   const [paths, codes] = ['paths', 'codes'].map((name) => {
     const list: unknown = Object.entries(data).find(([key]) => key === name)?.[1];
@@ -181,7 +181,7 @@ export function payloadFaultsOf({ event: { data } }: Pick<LogEntry, 'event'>): r
   return (paths ?? []).map((path, at) => ({ path: path || 'the whole body', code: codes?.[at] ?? '' }));
 }
 
-/** Returns facts of an event that help a reader, as a sentence; undefined without any. */
+/** Describes the details of an event, such as the number of tests; undefined if there are none. */
 export function detailOf(entry: LogEntry): string | undefined {
   const paths = payloadFaultsOf(entry).map(({ path }) => path);
   const facts = [

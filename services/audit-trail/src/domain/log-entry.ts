@@ -1,6 +1,6 @@
 import type { AuditOutcome } from './audit-row.ts';
 
-/** The members of an entry of the log that the pages show. */
+/** The members of a log entry that the pages show. */
 export type LogEntry = {
   readonly id: string;
   readonly time: Date;
@@ -23,13 +23,13 @@ export type LogEntry = {
   readonly event: { readonly data: object };
 };
 
-/** Returns a member of an event's data that is a number or a text. */
+/** Returns a member of an event's data as text; undefined if it is neither a number nor a string. */
 export function factOf({ event: { data } }: Pick<LogEntry, 'event'>, name: string): string | undefined {
   const value: unknown = Object.entries(data).find(([key]) => key === name)?.[1];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Returns a member of an event's data that is a number. */
+/** Returns a member of an event's data as a number; undefined if it is absent. */
 export function numberOf(entry: Pick<LogEntry, 'event'>, name: string): number | undefined {
   const text = factOf(entry, name);
   return text === undefined || text === '' ? undefined : Number(text);

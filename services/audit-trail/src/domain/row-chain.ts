@@ -2,23 +2,25 @@ import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'nod
 import { type AuditColumns, userKeyOf } from './audit-row.ts';
 
 /**
- * The hash chain of a partition. It shows that no row was changed, removed or put between others:
+ * The hash chain of a partition. It proves that no row was changed, removed or inserted between others:
  *
  *     hash of row n = SHA-256(hash of row n - 1, text of row n)
  *
- * The text of a row has every column, in the order of `chainedColumns`, each as `<bytes in UTF-8>:<value>`,
- * or `-` without a value, so that two different rows never have the same text. Before the first row is the
- * hash of the partition's name.
+ * The text of a row contains every column in the order of `chainedColumns`, each as
+ * `<bytes in UTF-8>:<value>`, or as `-` if it is null, so that two different rows never have the same text.
+ * The chain starts with the hash of the partition's name.
  *
- * Everybody who can write rows can compute such hashes. So each row also has a seal: an HMAC of its hash
+ * Anyone who can write rows can compute such hashes. Therefore each row also has a seal: an HMAC of its hash
  * under a key that the database does not have.
  */
 
 /** A row of the log. */
 export type AuditRow = AuditColumns & {
-  /** From 1 in each partition, without gaps. */
+  /** Starts at 1 in each partition and has no gaps. */
   readonly sequence: number;
-  /** For the beginning of a launch: events of the launch were stored before it, without what it says. */
+  /**
+   * True if other events of the launch were stored before this one, and so lack its client, user and patient.
+   */
   readonly isLate: boolean;
 };
 
@@ -29,11 +31,11 @@ type Column = {
   readonly textOf: (row: AuditRow) => string | null;
 };
 
-/** The columns in the order in which they are hashed. Each new one goes to the end, as part of a new form. */
+/** The columns in the order of hashing. A new column must be last, and changes the form of the text. */
 export const chainedColumns: readonly Column[] = [
   { name: 'sequence', type: 'bigint', textOf: (row) => String(row.sequence) },
   { name: 'id', type: 'uuid', textOf: (row) => row.id },
-  // The database has microseconds.
+  // The database stores microseconds.
   { name: 'time', type: 'timestamptz', textOf: (row) => row.time.replace('Z', '000Z') },
   { name: 'correlation_id', type: 'uuid', textOf: (row) => row.correlationId },
   { name: 'launch_id', type: 'uuid', textOf: (row) => row.launchId },
@@ -68,16 +70,16 @@ export const chainedColumns: readonly Column[] = [
   { name: 'event', type: 'text', textOf: (row) => row.event },
 ];
 
-/** The end of a chain: a row's number and hash. */
+/** The end of a chain: the sequence number and hash of its last row. */
 export type ChainEnd = { readonly sequence: number; readonly hash: Buffer };
 
-/** Returns the end of the chain of a partition without rows. */
+/** Returns the start of a partition's chain, which is also its end while there are no rows. */
 export const genesisOf = (partition: string): ChainEnd => ({
   sequence: 0,
   hash: hash('sha256', partition, 'buffer'),
 });
 
-/** Returns the hash of a row after that of the row before. */
+/** Returns the hash of a row, given the hash of the previous row. */
 export function hashOfRow(previous: Buffer, row: AuditRow): Buffer {
   const text = chainedColumns.map(({ textOf }) => measured(textOf(row))).join('');
   return hash('sha256', Buffer.concat([previous, Buffer.from(text)]), 'buffer');
@@ -85,7 +87,7 @@ export function hashOfRow(previous: Buffer, row: AuditRow): Buffer {
 
 const measured = (value: string | null) => (value === null ? '-' : `${Buffer.byteLength(value)}:${value}`);
 
-/** Returns the key of the seals; the private key that it comes from signs the checkpoints. */
+/** Derives the key of the seals from the private key that signs the checkpoints. */
 export const sealKeyOf = (privateKey: Uint8Array): KeyObject =>
   createSecretKey(Buffer.from(hkdfSync('sha256', privateKey, '', 'clinical-launch seals of audit rows', 32)));
 
@@ -93,10 +95,10 @@ export const sealKeyOf = (privateKey: Uint8Array): KeyObject =>
 export const sealOf = (key: KeyObject, rowHash: Buffer): Buffer =>
   createHmac('sha256', key).update(rowHash).digest().subarray(0, 16);
 
-/** Returns the name of the partition of a time: one for each month, in UTC. */
+/** Returns the name of the partition for a time. There is one for each month in UTC. */
 export const partitionOf = (time: string): string => `audit_event_${time.slice(0, 7).replace('-', '_')}`;
 
-/** Returns the first moment of a partition's month, and of the month after. */
+/** Returns the start of a partition's month and the start of the next month. */
 export function boundsOf(partition: string): { readonly from: string; readonly to: string } {
   const [, year = '', month = ''] = /^audit_event_(\d{4})_(\d{2})$/.exec(partition) ?? [];
   const first = new Date(Date.UTC(Number(year), Number(month) - 1, 1));

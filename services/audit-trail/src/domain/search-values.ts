@@ -4,36 +4,37 @@ import { localTime } from '@clinical-launch/contracts/time';
 
 const pseudonymForm = new RegExp(pseudonymPattern);
 
-/** Returns whether a text has the form of a patient's pseudonym. */
+/** Returns whether a text has the form of a patient pseudonym. */
 export const isPseudonym = (text: string): boolean => pseudonymForm.test(text);
 
 const timeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /**
- * Returns a day in UTC, or a time with its offset, in milliseconds since 1970; undefined for any other text.
+ * Parses a date, as a day in UTC, or a time with an offset. Returns milliseconds since 1970, or undefined if
+ * the text is invalid.
  */
 export function readTime(text: string): number | undefined {
   const time = timeForm.test(text) && isSearchableDay(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Returns what is wrong with a text that is hashed and may contain anything, `must …`. */
+/** Returns the fault of a text that is hashed and so may contain any characters, as a phrase `must …`. */
 export const lengthFault = (text: string, maxLength: number): string | undefined =>
   text !== '' && text.length <= maxLength ? undefined : `must have 1 to ${maxLength} characters`;
 
 /**
- * Returns what is wrong with a text to search for, `must …`. No event contains a control character, and
- * PostgreSQL refuses NUL.
+ * Returns the fault of a text to search for, as a phrase `must …`. No event contains a control character,
+ * and PostgreSQL rejects NUL.
  */
 export const textFault = (text: string, maxLength: number): string | undefined =>
   lengthFault(text, maxLength) ?? (/\p{Cc}/u.test(text) ? 'must not contain control characters' : undefined);
 
-/** The form of a local time in the address of a page: `2026-03-02T16:05`. */
+/** The pattern of a local time in the address of a page, such as `2026-03-02T16:05`. */
 export const localMinuteForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
 
 /**
- * Returns the instant of a local time; undefined for one that is not in the calendar, or in a year that
- * cannot be searched. A time that a change of the clocks skips or repeats is one of the two that it may mean.
+ * Returns the instant of a local time; undefined if the date does not exist or its year cannot be searched.
+ * If a change of the clocks skips or repeats the time, returns one of the two possible instants.
  * @param minute `2026-03-02T16:05`
  */
 export function instantOf(minute: string, timeZone: string): Date | undefined {

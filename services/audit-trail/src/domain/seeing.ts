@@ -1,7 +1,7 @@
 import { whatWasSeen } from './event-words.ts';
 import type { LogEntry } from './log-entry.ts';
 
-/** What one user, at one practice and through one client, saw of a patient. */
+/** The accesses of one user, at one practice and through one client, to a patient's data. */
 export type Seeing = {
   readonly user: string | null;
   readonly userDisplay: string | null;
@@ -10,17 +10,17 @@ export type Seeing = {
   readonly client: string | null;
   readonly first: Date;
   readonly last: Date;
-  /** How often, by what. */
+  /** The number of accesses by their descriptions, such as "Viewed a request". */
   readonly counts: ReadonlyMap<string, number>;
 };
 
-/** Who did something, of an event. */
+/** The members of an entry that describe an access. */
 export type SeenEvent = Pick<
   LogEntry,
   'type' | 'time' | 'user' | 'userDisplay' | 'practice' | 'practiceName' | 'client'
 >;
 
-/** Groups events by user, practice and client; those who saw the patient last come first. */
+/** Groups events by user, practice and client. The most recent access comes first. */
 export function seeingsOf(events: readonly SeenEvent[]): readonly Seeing[] {
   const byUser = Map.groupBy(events, ({ user, practice, client }) =>
     JSON.stringify([user?.toLowerCase() ?? null, practice, client]),

@@ -7,12 +7,12 @@ import type { AuditCriteria } from '../store/audit-search.ts';
 
 const requiredRight = 'audit.read';
 
-/** A search of a caller who may read the log. */
+/** A request of an authenticated caller. */
 export type ReaderExchange = Exchange & { readonly caller: Caller };
 
 export type ReaderDependencies = { readonly tokens: AccessTokenVerifier; readonly events: Outbox };
 
-/** Puts a handler behind a caller who may read the log. It throws ServiceError 401 or 403. */
+/** Guards a handler: only callers that may read the log reach it. It throws ServiceError 401 or 403. */
 export function behindReader(
   { tokens }: Pick<ReaderDependencies, 'tokens'>,
   handle: Handler<ReaderExchange>,
@@ -29,7 +29,7 @@ export function behindReader(
   });
 }
 
-/** Creates `audit.refused.v1` for a caller that may not read the log. */
+/** Creates the event `audit.refused.v1` for a caller that may not read the log. */
 export function auditRefusal(used: EventData<'audit.refused.v1'>['interface']): RefusalAudit<ReaderExchange> {
   return ({ status, code }, { call, caller }) => {
     if (status !== 401 && status !== 403) return undefined;
@@ -49,7 +49,7 @@ type Searched = {
   readonly format: NonNullable<EventData<'audit.searched.v1'>['format']>;
 };
 
-/** Stores that somebody searched, and for which patient, before the search is answered. */
+/** Records a search and its patient, before the search is answered. */
 export async function recordSearch(
   { call, caller }: ReaderExchange,
   { events }: Pick<ReaderDependencies, 'events'>,

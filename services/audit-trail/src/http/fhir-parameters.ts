@@ -10,13 +10,13 @@ import { systems } from '../present/fhir-audit-event.ts';
 import type { AuditCriteria } from '../store/audit-search.ts';
 import { invalidSearch, patientOf } from './search-parameters.ts';
 
-/** A search by FHIR's parameters. */
+/** A search with FHIR parameters. */
 export type FhirSearch = {
   readonly criteria: AuditCriteria;
   readonly names: readonly string[];
   readonly count: number;
   readonly after?: AuditCursor | undefined;
-  /** The criteria as parameters of an address: with the patient's pseudonym in place of an identifier. */
+  /** The criteria as query parameters, with the patient's pseudonym instead of an identifier. */
   readonly given: URLSearchParams;
 };
 
@@ -26,7 +26,7 @@ const guid = new RegExp(guidPattern);
 const pageSize = 50;
 const largestPage = 500;
 
-/** A token is `system|value`, or the value alone (FHIR R4, 3.1.1.4.10). */
+/** Parses a token, which is `system|value` or only the value (FHIR R4, 3.1.1.4.10). */
 function tokenOf(token: string): { readonly system: string; readonly value: string } {
   const bar = token.indexOf('|');
   return bar < 0
@@ -38,7 +38,7 @@ const dateForm = /^(eq|ge|gt|le|lt)?(.*)$/;
 const dayMs = 86_400_000;
 const dateFault = 'must be a date or a time in the years 1900 to 2999, with a prefix of eq, ge, gt, le or lt';
 
-/** A date is the whole day, in UTC; a time is its moment. */
+/** Reads dates. A date means the whole day in UTC, and a time means its millisecond. */
 function readDate(values: readonly string[]): AuditCriteria | string {
   let [from, to] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const value of values) {
@@ -60,7 +60,9 @@ function readDate(values: readonly string[]): AuditCriteria | string {
 function readAgent([token = '']: readonly string[]): AuditCriteria | string {
   const { system, value } = tokenOf(token);
   if (system === systems.user) return { user: value };
-  return system === systems.client || system === '' ? { client: value } : 'must be of a user or a client';
+  return system === systems.client || system === ''
+    ? { client: value }
+    : 'must be the token of a user or a client';
 }
 
 const entityCriteria: Readonly<Record<string, (value: string) => AuditCriteria>> = {
@@ -70,14 +72,17 @@ const entityCriteria: Readonly<Record<string, (value: string) => AuditCriteria>>
   [systems.patient]: (patient) => ({ patient }),
 };
 
-const pseudonymFault = 'must have the pseudonym of a patient: 43 characters of Base64URL';
+const pseudonymFault = 'must contain the pseudonym of a patient: 43 characters of Base64URL';
 
 function readEntity([token = '']: readonly string[]): AuditCriteria | string {
   const { system, value } = tokenOf(token);
   const isGuid = system === systems.order || system === systems.correlation;
   if (isGuid && !guid.test(value)) return 'must be a GUID';
   if (system === systems.patient && !isPseudonym(value)) return pseudonymFault;
-  return entityCriteria[system]?.(value) ?? 'must be system|value, of an order, a launch or a patient';
+  return (
+    entityCriteria[system]?.(value) ??
+    'must be system|value for an order, an order reference, a launch or a patient'
+  );
 }
 
 function readOutcome(values: readonly string[]): AuditCriteria | string {
@@ -116,7 +121,7 @@ const readers: Readonly<Record<string, Reader>> = {
     return isPseudonym(value) ? { patient: value } : pseudonymFault;
   },
 };
-/** Types of events by what FHIR's code of them is. */
+/** Creates the reader of a parameter that selects event types by their FHIR code. */
 const typesBy =
   (codeOf: (kind: ReturnType<typeof kindOf>) => string): Reader =>
   (values) => {
@@ -129,9 +134,9 @@ const repeatable = new Set(['date', 'outcome', 'subtype', 'type', 'action']);
 type ReadOptions = { readonly isBody: boolean; readonly pseudonyms: PatientPseudonyms };
 
 /**
- * Reads FHIR's search parameters. A patient's identifier is only accepted in a body, unless it is a
- * pseudonym.
- * @throws ServiceError 400 with every fault; also for an unknown parameter, which would widen the search
+ * Reads FHIR's search parameters. Accepts a patient's identifier only in the body, unless it is a pseudonym.
+ * @throws ServiceError 400 with every fault. Ignoring an unknown parameter would widen the search, so it is
+ * one.
  */
 export function readFhirSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadOptions): FhirSearch {
   const faults: Fault[] = [];
@@ -184,7 +189,7 @@ function readOne(
   { isBody, pseudonyms }: ReadOptions,
 ): AuditCriteria | string {
   const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
-  if (read === undefined) return 'has a parameter that is not supported';
+  if (read === undefined) return 'contains an unsupported parameter';
   const unfit = values.map((value) => textFault(value, 1000)).find((found) => found !== undefined);
   if (unfit !== undefined) return unfit;
   if (values.length > 1 && !repeatable.has(name)) return 'must not be sent more than once';

@@ -10,14 +10,14 @@ const pageSize = 500;
 
 export type FindEventsDependencies = ReaderDependencies & {
   readonly store: AuditStore;
-  /** Answers a query with other criteria than a GUID alone. */
+  /** Answers a query with any criterion other than the GUID. */
   readonly search: Handler<ReaderExchange>;
 };
 
 /**
- * Returns the events of a GUID as CloudEvents, in the order in which they happened:
- * `GET /audit/events?correlationId=GUID`. A page contains the next 500 that arrived; `next`, if there are
- * more, is the address of the following page. The look-up is an event too.
+ * Returns the events of a GUID as CloudEvents, ordered by time: `GET /audit/events?correlationId=GUID`. A
+ * page contains the next 500 events in order of arrival. `next` is the address of the next page, if there is
+ * one. The search is recorded as an event.
  */
 export function findEvents(dependencies: FindEventsDependencies): Handler<ReaderExchange> {
   const { store, search } = dependencies;
@@ -27,7 +27,7 @@ export function findEvents(dependencies: FindEventsDependencies): Handler<Reader
     if (isSearch(query)) return search(exchange);
     const correlationId = searchedId(query);
     const after = searchedPage(query);
-    // One more than the page, to know whether there is a next page.
+    // Reads one more than the page contains, to know whether there is a next page.
     const found = await store.findByCorrelation(correlationId, { after, limit: pageSize + 1 });
     const page = found.slice(0, pageSize);
     await recordSearch(exchange, dependencies, {
@@ -39,7 +39,7 @@ export function findEvents(dependencies: FindEventsDependencies): Handler<Reader
     response.setHeader('Cache-Control', 'no-store');
     sendJson(response, {
       correlationId,
-      // They come from several outboxes, so they do not arrive in the order in which they happened.
+      // Events come from several outboxes, so they do not arrive in order of time.
       events: page
         .map(({ event }) => event)
         .toSorted((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0)),
@@ -59,7 +59,7 @@ function searchedId(query: URLSearchParams): string {
 function searchedPage(query: URLSearchParams): string {
   const after = query.get('after') ?? '0';
   if (/^\d{1,18}$/.test(after)) return after;
-  throw invalid('after', 'must be the value from `next`, unchanged');
+  throw invalid('after', 'must be the unchanged value from `next`');
 }
 
 const invalid = (path: string, message: string) => invalidSearch([{ path, message, code: 'value' }]);

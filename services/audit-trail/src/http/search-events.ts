@@ -23,9 +23,9 @@ export type SearchDependencies = ReaderDependencies & {
 };
 
 /**
- * Answers a search, newest first: `GET /audit/events?client=…&from=…`. JSON has up to `limit` entries and, if
- * there are more, the cursor `next`; NDJSON has one entry a line, all of them without a limit. The search is
- * an event too.
+ * Answers a search, newest first: `GET /audit/events?client=…&from=…`. JSON contains up to `limit` entries
+ * and, if there are more, the cursor `next`. NDJSON contains one entry per line, and all of them if `limit`
+ * is absent. The search is recorded as an event.
  */
 export function searchByAddress(dependencies: SearchDependencies): Handler<ReaderExchange> {
   return async (exchange) => {
@@ -37,7 +37,7 @@ export function searchByAddress(dependencies: SearchDependencies): Handler<Reade
 }
 
 /**
- * Answers a search with criteria that must not be in an address, as a form or as JSON:
+ * Answers a search with criteria that an address must not contain, sent as a form or as JSON:
  * `POST /audit/events/_search`.
  */
 export function searchByBody(dependencies: SearchDependencies): Handler<ReaderExchange> {
@@ -80,7 +80,7 @@ const notAnObject = (name: string) =>
   invalidSearch([
     {
       path: Object.hasOwn({ type: 1, outcome: 1 }, name) ? name : '',
-      message: 'must be an object with a text for each parameter, or a list of texts',
+      message: 'must be an object whose members are strings, numbers or arrays of these',
       code: 'structure',
     },
   ]);
@@ -103,7 +103,7 @@ async function answer(
   });
 }
 
-/** Sends one entry a line (NDJSON), no faster than the caller reads. */
+/** Sends one entry per line (NDJSON), no faster than the caller reads. */
 export async function sendLines(
   response: ServerResponse,
   pages: AsyncIterable<readonly AuditEntry[]>,

@@ -17,18 +17,19 @@ const limitBytes = 16 * 1024;
 export type FhirDependencies = ReaderDependencies & {
   readonly search: SearchAudit;
   readonly pseudonyms: PatientPseudonyms;
-  /** The address of the platform, before `/audit`. */
+  /** The public address of the platform, to which links append `/audit`. */
   readonly publicUrl: string;
 };
 
-/** Answers the errors of FHIR's addresses with an OperationOutcome. */
+/** Answers errors of the FHIR endpoints with an OperationOutcome. */
 export const fhirDialect: ErrorDialect = (error, { response, call }) => {
   sendText(response, fhirJson, JSON.stringify(operationOutcome(error, call.correlationId)));
 };
 
 /**
- * Answers a search by FHIR R4's parameters with a Bundle, newest first: `GET /audit/AuditEvent?date=…`, and
- * `POST /audit/AuditEvent/_search` with a form for what must not be in an address. `next` continues it.
+ * Answers a search with FHIR R4 parameters with a Bundle, newest first: `GET /audit/AuditEvent?date=…`, or
+ * `POST /audit/AuditEvent/_search` with a form for criteria that an address must not contain. The link `next`
+ * leads to the next page.
  */
 export function searchFhir(dependencies: FhirDependencies): Handler<ReaderExchange> {
   const { pseudonyms, search } = dependencies;
@@ -36,7 +37,7 @@ export function searchFhir(dependencies: FhirDependencies): Handler<ReaderExchan
     const { request, response } = exchange;
     const isBody = request.method === 'POST';
     const given = queryOf(request);
-    // FHIR R4, 3.1.0.2.2.1: parameters of a POST are in the body, and may also be in the address.
+    // A POST may have parameters in its address as well as in its body (FHIR R4, 3.1.0.2.2.1).
     const body = isBody ? await readForm(request, response, limitBytes) : [];
     const fields = [...given, ...body];
     const inAddress = readFhirSearch(given, { isBody: false, pseudonyms });
@@ -53,7 +54,7 @@ export function searchFhir(dependencies: FhirDependencies): Handler<ReaderExchan
 
 type Links = { readonly base: string; readonly found: FhirSearch; readonly next: AuditCursor | undefined };
 
-/** Returns a page of results. Its links have the patient's pseudonym, never an identifier. */
+/** Returns a page of results. Its links contain the patient's pseudonym, never an identifier. */
 function bundleOf(resources: readonly FhirAuditEvent[], { base, found, next }: Links) {
   const link = (after: AuditCursor | undefined) => `${base}?${queryFor(found, after)}`;
   return {

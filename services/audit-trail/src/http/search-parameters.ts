@@ -8,7 +8,7 @@ import type { AuditOutcome } from '../domain/audit-row.ts';
 import { isPseudonym, lengthFault, readTime, textFault } from '../domain/search-values.ts';
 import type { AuditCriteria } from '../store/audit-search.ts';
 
-/** A search as a caller describes it. */
+/** A search with its page, read from a caller's parameters. */
 export type SearchRequest = {
   readonly criteria: AuditCriteria;
   /** The names of the given criteria, for the audit event. */
@@ -19,11 +19,11 @@ export type SearchRequest = {
 
 type Fields = { readonly all: URLSearchParams; readonly pseudonyms: PatientPseudonyms };
 type Parameter = {
-  /** Returns what is wrong with a value, `must be …`. */
+  /** Returns the fault of a value as a phrase `must be …`; undefined if it is valid. */
   readonly faultOf: (value: string) => string | undefined;
   readonly criteriaOf: (values: readonly [string, ...string[]], fields: Fields) => AuditCriteria;
   readonly isRepeatable?: true;
-  /** Whether it may name a patient, or contain anything: not in an address, which is logged everywhere. */
+  /** Set if the value may identify a patient: many programs log addresses, so only a body may contain it. */
   readonly isInBodyOnly?: true;
 };
 
@@ -32,7 +32,7 @@ const hashed = (maxLength: number) => (value: string) => lengthFault(value, maxL
 const guid = (value: string) => (guidForm.test(value) ? undefined : 'must be a GUID');
 const time = (value: string) =>
   readTime(value) === undefined
-    ? 'must be a date, or a time with its offset, as in RFC 3339, in the years 1900 to 2999'
+    ? 'must be an RFC 3339 date, or time with an offset, in the years 1900 to 2999'
     : undefined;
 const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
 const isOutcome = (value: string): value is AuditOutcome => outcomes.some((outcome) => outcome === value);
@@ -59,7 +59,7 @@ const parameters: Readonly<Record<string, Parameter>> = {
   orderGuid: { faultOf: guid, criteriaOf: ([orderGuid]) => ({ orderGuid }) },
   identifier: { faultOf: hashed(1000), criteriaOf: ([identifier]) => ({ identifier }), isInBodyOnly: true },
   type: {
-    faultOf: (value) => (Object.hasOwn(eventCatalogue, value) ? undefined : 'must be a type of event'),
+    faultOf: (value) => (Object.hasOwn(eventCatalogue, value) ? undefined : 'must be an event type'),
     criteriaOf: (types) => ({ types }),
     isRepeatable: true,
   },
@@ -75,26 +75,29 @@ const parameters: Readonly<Record<string, Parameter>> = {
   to: { faultOf: time, criteriaOf: ([to]) => ({ to: new Date(to) }) },
 };
 
-/** Returns the pseudonym of a patient. The system may be an address that ends with its name: `nhs-number`. */
+/**
+ * Returns the pseudonym of a patient. The system may be a URI that ends with its name, such as `nhs-number`.
+ */
 export const patientOf = (system: string, value: string, pseudonyms: PatientPseudonyms): string =>
   pseudonyms.of({ system: system.slice(system.lastIndexOf('/') + 1), value });
 
 const paging: Readonly<Record<'after' | 'limit', Parameter['faultOf']>> = {
   after: (value) =>
-    readCursor(value) === undefined ? 'must be the value from `next` or `cursor`, unchanged' : undefined,
+    readCursor(value) === undefined ? 'must be the unchanged value from `next` or `cursor`' : undefined,
   limit: (value) =>
     /^\d{1,9}$/.test(value) && Number(value) > 0 ? undefined : 'must be a whole number from 1',
 };
 
-/** Returns whether a query has a criterion besides a GUID, which alone is answered as it always was. */
+/** Returns whether a query contains any criterion other than the GUID. Old callers send only the GUID. */
 export const isSearch = (query: URLSearchParams): boolean =>
   Object.keys(parameters).some((name) => name !== 'correlationId' && query.has(name));
 
 type ReadOptions = { readonly isBody: boolean; readonly pseudonyms: PatientPseudonyms };
 
 /**
- * Reads a search. A parameter that is not known is refused: left out, it would widen the search.
- * @throws ServiceError 400 with every fault
+ * Reads a search.
+ * @throws ServiceError 400 with every fault. Ignoring an unknown parameter would widen the search, so it is
+ * one.
  */
 export function readSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadOptions): SearchRequest {
   const names = [...new Set(given.keys())];
@@ -120,15 +123,15 @@ export function readSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadO
 function faultsOf(name: string, values: readonly string[], isBody: boolean): Fault[] {
   const known = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
   const faultOf = known?.faultOf ?? (name === 'after' || name === 'limit' ? paging[name] : undefined);
-  // The name is the caller's.
-  if (faultOf === undefined) return [fault('', 'has a parameter that does not exist')];
+  // The name comes from the caller and may contain anything, so the answer does not repeat it.
+  if (faultOf === undefined) return [fault('', 'contains an unknown parameter')];
   if (known?.isInBodyOnly && !isBody) return [fault(name, 'must be sent in the body of a POST')];
   if (values.length > 1 && !known?.isRepeatable) return [fault(name, 'must not be sent more than once')];
   const message = values.map(faultOf).find((found) => found !== undefined);
   return message === undefined ? [] : [fault(name, message)];
 }
 
-/** An identifier is a system and a value. */
+/** Returns a fault if only one of system and value is present. */
 function pairFaults(given: URLSearchParams): Fault[] {
   if (given.has('patientSystem') === given.has('patientValue')) return [];
   return [fault(given.has('patientSystem') ? 'patientValue' : 'patientSystem', 'is missing')];
@@ -136,7 +139,7 @@ function pairFaults(given: URLSearchParams): Fault[] {
 
 const fault = (path: string, message: string): Fault => ({ path, message, code: 'value' });
 
-/** Creates the 400 of a search. */
+/** Creates the error for an invalid search. */
 export const invalidSearch = (faults: readonly Fault[]): ServiceError =>
   new ServiceError({
     code: 'invalid_request',

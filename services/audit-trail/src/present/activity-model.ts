@@ -10,7 +10,7 @@ import { getFaultWords } from '../domain/fault-words.ts';
 
 type ActivityOptions = {
   readonly rows: readonly ActivityRow[];
-  /** The beginnings of the intervals, milliseconds since 1970. */
+  /** The starts of the intervals, in milliseconds since 1970. */
   readonly begins: readonly number[];
   readonly intervalMs: number;
   /** Milliseconds since 1970 */
@@ -18,12 +18,12 @@ type ActivityOptions = {
   readonly timeZone: string;
 };
 
-/** A figure, and the address of the events that it counts; none if there are none. */
+/** A figure, and the address of the events that it counts; undefined if there are none. */
 type Figure = { readonly value: number; readonly href: string | undefined };
-/** Parameters of the address of a page of results. */
+/** The parameters of the address of a page of results. */
 type Found = Readonly<Record<string, string>>;
 
-/** Returns the charts of the last hours, and the tables with the same figures. */
+/** Returns the charts of the last hours, and tables of the same figures. */
 export function presentActivity({ rows, begins, intervalMs, now, timeZone }: ActivityOptions) {
   const minuteOf = (instant: number) => localTime(instant, timeZone).slice(0, 16);
   const labels = begins.map((begin) => minuteOf(begin).slice(11));
@@ -31,7 +31,7 @@ export function presentActivity({ rows, begins, intervalMs, now, timeZone }: Act
   const byClient = Map.groupBy(rows, ({ client }) => client ?? 'not known');
   const period = { from: minuteOf(begins[0] ?? now), to: minuteOf(now) };
   const intervals = begins.map((begin, index) => {
-    // The minute of `to` belongs to what is found.
+    // The results include the minute of `to`.
     const found = { from: minuteOf(begin), to: minuteOf(begin + intervalMs - minuteMs) };
     return { label: labels[index], values: figuresOf(byBegin.get(begin) ?? [], found) };
   });
@@ -109,13 +109,13 @@ function chartOf(figures: readonly Figure[], labels: readonly (string | undefine
   };
 }
 
-/** Returns the refusals by their reasons, the most frequent first, with a bar each. */
+/** Returns the refusals grouped by reason, most frequent first, with a bar for each. */
 function refusalsOf(rows: readonly ActivityRow[], period: Found) {
   const refused = rows.filter((row) => amountOf(row, 'refused') > 0);
   const counted = [...Map.groupBy(refused, ({ reason }) => reason)]
     .map(([reason, own]) => ({
       reason,
-      // Some reasons mean something else in events of one type.
+      // The same reason can have different causes in events of different types.
       cause: [...new Set(own.map((row) => getFaultWords(row).cause))].join(' '),
       count: total(own, 'refused'),
       href: reason === null ? undefined : hrefOf({ group: 'refused', reason, ...period }),

@@ -2,16 +2,16 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { cursorText } from '../domain/audit-cursor.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';
 
-/** An entry as it is answered: its columns, without empty ones, and its event. */
+/** An entry in an answer: its columns without empty ones, and its event. */
 export type AnsweredEntry = {
   readonly id: string;
   readonly time: string;
-  /** The place of the entry: `after` it are older ones. */
+  /** The position of the entry. As the parameter `after`, it requests older entries. */
   readonly cursor: string;
   readonly event: CloudEvent;
 };
 
-/** Returns an entry as it is answered and exported. */
+/** Formats an entry for an answer or an export. */
 export function answeredEntry(entry: AuditEntry): AnsweredEntry {
   const { event, time, ...columns } = entry;
   const given = Object.entries(columns).filter(([, value]) => value !== null);

@@ -4,7 +4,7 @@ import { detailOf } from '../domain/launch-story.ts';
 import type { LogEntry } from '../domain/log-entry.ts';
 import type { WriteTime } from './written-time.ts';
 
-/** Returns an entry as a row of a page. */
+/** Returns the model of an entry as a row of a page. */
 export function presentEntry(entry: LogEntry, write: WriteTime) {
   const isRefused = entry.outcome !== 'success';
   return {
@@ -22,7 +22,7 @@ export function presentEntry(entry: LogEntry, write: WriteTime) {
   };
 }
 
-/** The parties of an entry, as far as they are known. */
+/** Returns the model of an entry's parties, as far as they are known. */
 export const presentParties = (entry: Partial<Parties>) => ({
   client: entry.client ?? undefined,
   user: entry.userDisplay ?? entry.user ?? undefined,
@@ -39,5 +39,5 @@ type Parties = Pick<
   'client' | 'user' | 'userDisplay' | 'practice' | 'practiceName' | 'patient' | 'address'
 >;
 
-/** Returns the beginning of a pseudonym, which is enough to tell two patients on a page apart. */
+/** Returns the start of a pseudonym, which is enough to distinguish two patients on a page. */
 export const shortPseudonym = (pseudonym: string): string => pseudonym.slice(0, 8);

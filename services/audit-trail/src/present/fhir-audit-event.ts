@@ -2,7 +2,7 @@ import type { AuditEvent } from 'fhir/r4.js';
 import type { AuditEntry } from '../domain/audit-entry.ts';
 import { kindOf, outcomeCodes } from '../domain/fhir-values.ts';
 
-/** The code system of our types of events, and the systems of identifiers in the resources. */
+/** The code system of event types, and the identifier systems in the resources. */
 export const systems = {
   eventType: 'urn:clinical-launch:event-type',
   client: 'urn:clinical-launch:client',
@@ -21,8 +21,8 @@ const entityTypes = 'http://terminology.hl7.org/CodeSystem/audit-entity-type';
 const entityRoles = 'http://terminology.hl7.org/CodeSystem/object-role';
 
 /**
- * Returns an entry as a FHIR R4 AuditEvent. Agents are the user, the client and the service that wrote the
- * event; entities are the patient (a pseudonym), the launch, the order and its references.
+ * Converts an entry to a FHIR R4 AuditEvent. Its agents are the user, the client and the service that wrote
+ * the event. Its entities are the patient (as a pseudonym), the launch, the order and its references.
  */
 export function fhirAuditEvent(entry: AuditEntry) {
   const { type, action } = kindOf(entry.type);

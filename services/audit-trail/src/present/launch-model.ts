@@ -22,7 +22,7 @@ type LaunchOptions = {
   readonly isCut: boolean;
 };
 
-/** Returns the model of the page of a launch or of a request. */
+/** Returns the model for the page of a launch or a request. */
 export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOptions) {
   const ordered = inOrder(entries);
   const start = ordered[0]?.time.getTime() ?? now;
@@ -37,13 +37,13 @@ export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOption
     launchHref: launch === undefined ? undefined : `/audit/launches/${launch}`,
     parties: partiesOf(ordered),
     references: [...new Set(ordered.flatMap(({ orderReferences }) => orderReferences ?? []))],
-    // One event has no duration.
+    // A single event has no duration.
     waterfall: ordered.length < 2 ? undefined : waterfallOf(lanes, start),
     ...presentFaults(ordered, guid),
     rows: ordered.map((entry, index) => ({
       ...presentEntry(entry, write),
       isOther: entry.correlationId !== guid,
-      // The first has none before it.
+      // The first event has no previous one.
       after: index === 0 ? '–' : writtenDuration(entry.time.getTime() - start),
       since:
         index === 0
@@ -53,7 +53,7 @@ export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOption
   };
 }
 
-/** The faults of the last payload that was refused, and a text for the supplier to whom support passes them. */
+/** Returns the faults of the last refused payload, and a text about them for the supplier. */
 function presentFaults(ordered: readonly LogEntry[], guid: string) {
   const refused = ordered.findLast((entry) => payloadFaultsOf(entry).length > 0);
   if (refused === undefined) return {};
@@ -67,12 +67,12 @@ function presentFaults(ordered: readonly LogEntry[], guid: string) {
     ...faults.map(({ path, code }) => `- ${[path, code].filter(Boolean).join(': ')}`),
     'POST the payload to /AccessApi/Validate to get the remedy of each fault.',
   ];
-  // Another endpoint has no such check.
+  // Only the request API has an endpoint that validates payloads.
   const text = refused.type === 'launch.url.refused.v1' ? lines : lines.slice(0, -1);
   return { faults, forSupplier: text.join('\n') };
 }
 
-/** The parties of a launch: each as its first event names it. */
+/** Returns the parties of a launch, each from the first event that contains it. */
 function partiesOf(ordered: readonly LogEntry[]) {
   const first = <Name extends keyof LogEntry>(name: Name) =>
     ordered.find((entry) => entry[name] !== null)?.[name] ?? null;
@@ -101,7 +101,7 @@ function waterfallOf(lanes: readonly Lane[], start: number) {
     width,
     height: axisHeight + lanes.length * laneHeight,
     total: writtenDuration(end - start),
-    // A span of few milliseconds has no quarters.
+    // A span of a few milliseconds cannot be divided into quarters.
     ticks: (span < 8 ? [0, 1] : [0, 0.25, 0.5, 0.75, 1]).map((part) => ({
       x: round(part * (width - smallestBar)),
       text: part === 0 ? '0' : writtenDuration(part * span),

@@ -4,7 +4,7 @@ import type { WriteTime } from './written-time.ts';
 
 type Seen = { readonly seeings: readonly Seeing[]; readonly isCut: boolean };
 
-/** Returns the list of those who have seen a patient. */
+/** Returns the model of the list of users who have seen a patient. */
 export const presentSeeing = ({ seeings, isCut }: Seen, write: WriteTime) => ({
   isCut,
   people: seeings.map(({ first, last, counts, ...parties }) => ({

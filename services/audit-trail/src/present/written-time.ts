@@ -1,16 +1,16 @@
 import { localTime } from '@clinical-launch/contracts/time';
 import { shortened, writtenDate } from '@clinical-launch/contracts/written-time';
 
-/** A time for a page: for programs, as its reader expects it, and for a table. */
+/** A time for a page: as ISO 8601 for programs, as text for readers, and in a short form for tables. */
 export type WrittenTime = { readonly iso: string; readonly text: string; readonly short: string };
 
 /**
- * Writes an instant in the local time of the readers: `2 March 2026 at 16:10:05`. Support desks compare it with
- * logs, so it has 24 hours and seconds.
+ * Formats an instant in the local time of the readers: `2 March 2026 at 16:10:05`. Uses the 24-hour clock
+ * with seconds, because support desks compare it with logs.
  */
 export type WriteTime = (instant: Date | number) => WrittenTime;
 
-/** Creates the writer of times. @param timeZone IANA name */
+/** Creates the formatter of times. @param timeZone an IANA name */
 export function createTimeWriter(timeZone: string): WriteTime {
   return (instant) => {
     const [day = '', time = ''] = localTime(new Date(instant).getTime(), timeZone).split('T');
@@ -18,7 +18,7 @@ export function createTimeWriter(timeZone: string): WriteTime {
     return {
       iso: new Date(instant).toISOString(),
       text: `${date} at ${time}`,
-      // Only between date and time may the line end.
+      // Allows a line break only between date and time.
       short: `${shortened(date).replaceAll(' ', '\u00a0')} ${time}`,
     };
   };

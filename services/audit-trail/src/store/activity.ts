@@ -5,11 +5,11 @@ import type { AuditDatabase } from './tables.ts';
 type Period = {
   readonly from: Date;
   readonly now: Date;
-  /** Of the intervals in which events are counted. */
+  /** The length of the intervals in which events are counted. */
   readonly intervalMinutes: number;
 };
 
-/** Counts what happened in the last hours. */
+/** Counts the events of a period by interval, client, type, outcome and reason. */
 export type ReadActivity = (period: Period) => Promise<readonly ActivityRow[]>;
 
 type Row = Omit<ActivityRow, 'begin' | 'count' | 'expired'> & {
@@ -21,8 +21,8 @@ type Row = Omit<ActivityRow, 'begin' | 'count' | 'expired'> & {
 const issued = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
 
 /**
- * Creates the counts of the charts: one query over the index on time. A launch has expired if nobody opened
- * it and its lifetime is over. An event of anonymous refusals may report several.
+ * Creates the query for the charts, which reads the index on time once. A launch has expired if nobody opened
+ * it within its lifetime. One event can report several anonymous refusals.
  */
 export function createActivity(database: AuditDatabase): ReadActivity {
   return async ({ from, now, intervalMinutes }) => {

@@ -17,12 +17,12 @@ import type { AuditDatabase, AuditTables } from './tables.ts';
 export type { AuditCriteria };
 
 export type AuditPage = {
-  /** Begins after this place; with the newest row without one. */
+  /** The cursor after which the page starts. Without it, the page starts with the newest row. */
   readonly after?: AuditCursor | undefined;
   readonly limit: number;
 };
 
-/** Entries, newest first, and the place of the next page if there is one. */
+/** Entries, newest first, and the cursor of the next page if there is one. */
 export type AuditFound = { readonly entries: readonly AuditEntry[]; readonly next?: AuditCursor };
 
 /** Finds rows by any combination of criteria, newest first. */
@@ -35,7 +35,7 @@ export function createAuditSearch(database: AuditDatabase): SearchAudit {
   return async (criteria, { after, limit }) => {
     const conditions = await conditionsOf(database, criteria);
     if (conditions === undefined) return { entries: [] };
-    // One more than the page, to know whether there is a next page.
+    // Reads one more than the page contains, to know whether there is a next page.
     const page = { after, limit: limit + 1 };
     const found = await withPlans(database, criteria, async (connection) => {
       const { rows } = await ownRows(criteria, conditions, page).execute(connection);
@@ -51,8 +51,8 @@ export function createAuditSearch(database: AuditDatabase): SearchAudit {
 }
 
 /**
- * Lets the planner only walk along indexes, newest first, until a page is full. It prefers to intersect
- * bitmaps of whole months, which takes up to half a second. Only the index of order references needs them.
+ * Forces the planner to scan indexes in order of time until a page is full. By default it intersects bitmaps
+ * of whole months, which takes up to half a second. Only the index of order references needs bitmaps.
  */
 const withPlans = <Found>(
   database: AuditDatabase,
@@ -99,7 +99,7 @@ const returned = [
   'order_references',
   'event',
 ] as const satisfies readonly Column[];
-/** What an event that was stored before its launch takes from it. */
+/** The columns that an event inherits from its launch when it was stored before the launch. */
 const inherited: readonly Column[] = [
   'issuer',
   'client_id',
@@ -127,7 +127,7 @@ const placeOf = ({ time, sequence }: AuditCursor) => sql`(${time}, ${sequence}::
 const before = (after: AuditCursor | undefined): Condition[] =>
   after === undefined ? [] : [sql<boolean>`(e.time, e.sequence) < ${placeOf(after)}`];
 
-/** Returns the query of rows that say themselves what is searched for; each arm has an index of its own. */
+/** Returns the query for rows that match in their own columns. Each arm of the union uses its own index. */
 function ownRows(
   { correlationId }: Pick<AuditCriteria, 'correlationId'>,
   { launch, own }: Conditions,
@@ -146,12 +146,12 @@ function ownRows(
     order by time desc, sequence desc limit ${limit}`;
 }
 
-/** Days after the beginning of a launch in which its events may be stored before it. */
+/** The days after the start of a launch in which its events can be stored before it. */
 const lateDays = 14;
 
 /**
- * Returns the query of events of matching launches that were stored before their launch, so that they say
- * less; undefined if the search needs none. Only rows that belong on the page are looked for.
+ * Returns the query for events that were stored before their launch and match only by its details; undefined
+ * if the search needs none. It reads only rows that belong on the page.
  */
 function lateRows(
   { correlationId }: Pick<AuditCriteria, 'correlationId'>,

@@ -18,12 +18,12 @@ import type { AuditDatabase, AuditTables } from './tables.ts';
 
 export type AuditStore = {
   /**
-   * Stores events at the end of their partitions, all or none. Leaves existing events unchanged: an event is
-   * known by its id and time.
+   * Appends events to their partitions, all or none. Skips events that are already stored, which have the
+   * same id and time.
    */
   keep(events: readonly CloudEvent[]): Promise<void>;
   /**
-   * Returns the events of one correlation id in order of arrival, at most `limit`, after the given place.
+   * Returns up to `limit` events of a correlation id in order of arrival, after the given place.
    */
   findByCorrelation(
     correlationId: string,
@@ -31,16 +31,16 @@ export type AuditStore = {
   ): Promise<{ place: string; event: CloudEvent }[]>;
 };
 
-/** Any number, the same in every process. Writers of the chain wait for each other. */
+/** The key of the lock that writers of the chain wait for. Any number that is the same in every process. */
 const chainLock = 4_711_902_026;
-/** Days after its beginning in which events of a launch still inherit what it says. */
+/** The days after the start of a launch in which its events inherit its details. */
 const launchDays = 62;
 
 type AuditStoreOptions = {
   readonly database: AuditDatabase;
-  /** Seals the rows; a database without it cannot write a row that `verify` accepts. */
+  /** Seals the rows. Without this key, nobody can write a row that `verify` accepts. */
   readonly sealKey: KeyObject;
-  /** Called with the partitions of each batch, after its commit. */
+  /** Receives the partitions of each batch after its commit. */
   readonly onStored?: (partitions: readonly string[]) => void;
 };
 
@@ -66,7 +66,7 @@ export function createAuditStore({ database, sealKey, onStored }: AuditStoreOpti
           await insertRows(transaction, await chained(transaction, rows, sealKey));
         });
       } catch (error) {
-        // A partition may have been dropped by another replica.
+        // Another replica may have dropped a partition.
         existing.clear();
         throw error;
       }
@@ -96,7 +96,7 @@ const times = (rows: readonly AuditColumns[]) => {
   return { earliest: sorted.at(0) ?? '', latest: sorted.at(-1) ?? '' };
 };
 
-/** Returns each event that has no row yet, once. Only the holder of the lock may rely on it. */
+/** Returns the events without a row, each once. The result is only reliable while the lock is held. */
 async function withoutStored(transaction: Transaction<AuditTables>, all: readonly AuditColumns[]) {
   const { earliest, latest } = times(all);
   const { rows } = await sql<{ id: string; time: Date }>`select id, time from audit_trail.audit_event
@@ -112,7 +112,7 @@ async function withoutStored(transaction: Transaction<AuditTables>, all: readonl
 
 type Unchained = Omit<AuditRow, 'sequence'>;
 
-/** Completes each event from its launch, which is in the same batch or already stored. */
+/** Completes each event with its launch, which is in the same batch or already stored. */
 async function withLaunches(
   transaction: Transaction<AuditTables>,
   fresh: readonly AuditColumns[],
@@ -133,7 +133,7 @@ async function withLaunches(
   });
 }
 
-/** Returns the stored rows of the launches of these events: those that begin them, or any other ones. */
+/** Returns all stored rows of the launches that these events belong to. */
 async function storedOf(transaction: Transaction<AuditTables>, fresh: readonly AuditColumns[]) {
   const { earliest, latest } = times(fresh);
   const ids = new Set(fresh.flatMap(({ correlationId, launchId }) => [correlationId, launchId ?? []].flat()));
@@ -150,7 +150,7 @@ async function storedOf(transaction: Transaction<AuditTables>, fresh: readonly A
 
 type ChainedRow = { readonly row: AuditRow; readonly hash: Buffer; readonly seal: Buffer };
 
-/** Continues the chain of each partition. */
+/** Appends the rows to the chains of their partitions. */
 async function chained(
   transaction: Transaction<AuditTables>,
   rows: readonly Unchained[],
@@ -194,7 +194,7 @@ const columnValues = sql.raw(
   [...chainedColumns.map(({ name }) => name), `decode(hash, 'hex')`, `decode(seal, 'hex')`].join(', '),
 );
 
-/** One statement for all of them. */
+/** Inserts all rows in one statement. */
 async function insertRows(transaction: Transaction<AuditTables>, rows: readonly ChainedRow[]) {
   const records = JSON.stringify(rows.map(recordOf));
   await sql`insert into audit_trail.audit_event (${columnNames})
@@ -203,7 +203,7 @@ async function insertRows(transaction: Transaction<AuditTables>, rows: readonly 
   );
 }
 
-/** Returns the values of a row by their columns, without those that are null: half of them. */
+/** Returns the values of a row by column name. Omits nulls, which are half of the columns. */
 function recordOf({ row, hash, seal }: ChainedRow): Readonly<Record<string, unknown>> {
   const record: Record<string, unknown> = { hash: hash.toString('hex'), seal: seal.toString('hex') };
   for (const { name, type, textOf } of chainedColumns) {
@@ -220,7 +220,7 @@ type LaunchRow = Pick<
   'issuer' | 'client_id' | 'user_name' | 'user_display' | 'practice' | 'practice_name' | 'patient' | 'action'
 >;
 
-/** Returns what a stored row says about its launch. */
+/** Returns the details of the launch in a stored row. */
 export const launchColumnsOfRow = (row: LaunchRow): LaunchColumns => ({
   issuer: row.issuer,
   clientId: row.client_id,

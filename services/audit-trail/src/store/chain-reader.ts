@@ -3,48 +3,48 @@ import { boundsOf, type ChainEnd, chainedColumns, genesisOf } from '../domain/ro
 import { endOf } from './audit-store.ts';
 import type { AuditDatabase } from './tables.ts';
 
-/** A row that does not continue the chain. */
+/** A row that breaks the chain. */
 export type BrokenRow = {
   readonly sequence: number;
   readonly id: string;
   readonly time: string;
-  /** The number of the row before it. */
+  /** The sequence number of the previous row. */
   readonly previous: number;
 };
 
-/** Consecutive rows of a partition, compared with their hashes. */
+/** The result of comparing consecutive rows of a partition with their hashes. */
 export type ChainSlice = {
   readonly rows: number;
-  /** The last row; the place before the slice if there is none. */
+  /** The last row. If the slice is empty, the place after which it would start. */
   readonly end: ChainEnd;
   readonly broken: readonly BrokenRow[];
-  /** Hash and seal of each row: 48 bytes. */
+  /** The hash and seal of each row, 48 bytes in all. */
   readonly seals: Buffer;
 };
 
-/** Reads the chain of the log as it is stored, set by set. */
+/** Reads the stored chain of the log in slices. */
 export type ChainReader = {
-  /** Returns the names of the partitions, in their order. */
+  /** Returns the names of the partitions in order. */
   partitions(): Promise<readonly string[]>;
   /** Returns the last row of a partition. */
   endOf(partition: string): Promise<ChainEnd>;
   /** Compares the next rows after a place with their hashes. */
   slice(partition: string, after: ChainEnd, limit: number): Promise<ChainSlice>;
-  /** Returns the hashes of those of these rows that exist, by their numbers. */
+  /** Returns the hashes of the given rows by sequence number, without rows that do not exist. */
   hashesOf(partition: string, sequences: readonly number[]): Promise<ReadonlyMap<number, Buffer>>;
-  /** Returns the first and the last row with a time in a period. */
+  /** Returns the sequence numbers of the first and the last row in a period. */
   range(partition: string, period: Period): Promise<{ first: number; last: number } | undefined>;
-  /** Returns the last row before another one. */
+  /** Returns the last row before the given one. */
   before(partition: string, sequence: number): Promise<ChainEnd>;
-  /** Returns rows that the rows before and after a place show to be missing. */
+  /** Returns the rows that follow a gap in the sequence. */
   gaps(partition: string): Promise<readonly BrokenRow[]>;
-  /** Returns row numbers with their events, for faults that have only a number. */
+  /** Returns the event id and time of a row, for faults that contain only its sequence number. */
   rowAt(partition: string, sequence: number): Promise<Pick<BrokenRow, 'id' | 'time'> | undefined>;
 };
 
 export type Period = { readonly from: Date; readonly to: Date };
 
-/** The text of a column as it is hashed; row-chain.ts has the same for a new row. */
+/** Returns the SQL of a column's text for the hash. row-chain.ts creates the same text for a new row. */
 function columnText({ name, type }: (typeof chainedColumns)[number]): string {
   switch (type) {
     case 'timestamptz':
@@ -58,7 +58,7 @@ function columnText({ name, type }: (typeof chainedColumns)[number]): string {
   }
 }
 
-/** The values of these types have one length, so that they need not be written twice. */
+/** The lengths of types with a fixed length, which spare the SQL from formatting the value twice. */
 const lengths: Readonly<Record<string, number>> = { uuid: 36, timestamptz: 27 };
 
 function measured(column: (typeof chainedColumns)[number]): string {
@@ -66,10 +66,10 @@ function measured(column: (typeof chainedColumns)[number]): string {
   return `coalesce(${lengths[column.type] ?? `octet_length(${text})`} || ':' || (${text}), '-')`;
 }
 
-/** The text of a row in SQL, of which the hash is made. */
+/** The SQL of the text of a row, from which its hash is computed. */
 export const rowTextInSql = `concat(${chainedColumns.map(measured).join(', ')})`;
 const rowText = sql.raw(rowTextInSql);
-/** Rows whose hash or seal has another length cannot be genuine. */
+/** Replaces a hash or seal of the wrong length, which cannot be genuine, by zeros. */
 const sealBytes = sql.raw(`case when octet_length(hash) = 32 and octet_length(seal) = 16 then hash || seal
   else decode(repeat('00', 48), 'hex') end`);
 const timeText = sql.raw(`to_char(time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
@@ -99,7 +99,7 @@ export function createChainReader(database: AuditDatabase): ChainReader {
     async range(partition, { from, to }) {
       const { rows } = await sql<{ first: string | null; last: string | null }>`
         select min(sequence) as first, max(sequence) as last from (
-          -- Without \`offset 0\`, the planner walks along the numbers to the first that fits.
+          -- Without \`offset 0\`, the planner scans the sequence numbers up to the first match.
           select sequence from audit_trail.audit_event
           where ${within(partition)} and time >= ${from} and time < ${to} offset 0) timed`.execute(database);
       const [{ first, last } = { first: null, last: null }] = rows;

@@ -10,19 +10,19 @@ export type NumberRange = { readonly first: number; readonly last: number };
 
 export type Checkpoints = {
   /**
-   * Signs the end of a partition, unless the last checkpoint of the partition is of this row already.
-   * Returns the new checkpoint.
+   * Signs the end of a partition and returns the checkpoint. Returns undefined if there is already one for
+   * this row.
    */
   sign(
     partition: string,
     end: ChainEnd,
     about: { now: Date; kind: Checkpoint['kind'] },
   ): Promise<SignedCheckpoint | undefined>;
-  /** Returns checkpoints in their order, page by page, from one number to another. */
+  /** Returns the checkpoints of a range of numbers in order, page by page. */
   between(numbers: NumberRange): AsyncIterable<readonly StoredCheckpoint[]>;
-  /** Returns the last checkpoint of each partition; with a time, of those that were signed until then. */
+  /** Returns the last checkpoint of each partition, or the last one signed until the given time. */
   latest(before?: Date): Promise<readonly StoredCheckpoint[]>;
-  /** Returns the numbers of the first and the last checkpoint of these rows. */
+  /** Returns the numbers of the first and the last checkpoint for a range of rows. */
   numbersOf(partition: string, rows: NumberRange): Promise<NumberRange | undefined>;
 };
 
@@ -98,7 +98,7 @@ const lastOf = (transaction: Transaction<AuditTables>) =>
 
 type Signed = { readonly partition: string; readonly end: ChainEnd; readonly kind: Checkpoint['kind'] };
 
-/** Returns whether a checkpoint has stated this already. */
+/** Returns whether a checkpoint already covers this row. */
 async function isSigned(
   transaction: Transaction<AuditTables>,
   { partition, end, kind }: Signed,

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { AuditDatabase } from './tables.ts';
 
-/** A user of a practice that launched. */
+/** A user who has launched, and their practice. */
 export type KnownUser = {
   readonly name: string;
   readonly display: string;
@@ -14,21 +14,21 @@ export type KnownUser = {
 export type KnownPractice = { readonly practice: string; readonly practiceName: string };
 
 /**
- * The users and practices that launched, for those who know "Dr Bairstow" and "Harbour Surgery" and no
- * username or code.
+ * The users and practices that have launched. A reader can find them by names such as "Dr Bairstow" and
+ * "Harbour Surgery", without knowing the username or code.
  */
 export type KnownParties = {
-  /** Remembers the parties of events. */
+  /** Stores the users and practices of events. */
   record(events: readonly CloudEvent[]): Promise<void>;
-  /** Returns the users with this username, else those whose name has each of these words. */
+  /** Returns the users with this username, or else the users whose name contains every word. */
   users(text: string): Promise<readonly KnownUser[]>;
-  /** Returns the practice with this code, else those whose name has each of these words. */
+  /** Returns the practice with this code, or else the practices whose name contains every word. */
   practices(text: string): Promise<readonly KnownPractice[]>;
 };
 
-/** Parties that a process remembers, so that most batches cost no statement. */
+/** The most users that a process caches, so that most batches need no statement. */
 const maxRemembered = 10_000;
-/** Nobody reads a longer list of choices. */
+/** The most choices that are returned, because nobody reads a longer list. */
 const maxFound = 20;
 const longest = 300;
 
@@ -80,7 +80,7 @@ export function createKnownParties(database: AuditDatabase): KnownParties {
   };
 }
 
-/** Titles differ between what is said and what is stored. */
+/** The titles that a search ignores, because the stored title may differ. */
 const titles = /^(dr|mr|mrs|ms|miss|mx|prof|professor|doctor)\.?$/;
 
 const wordsOf = (text: string): string[] => {

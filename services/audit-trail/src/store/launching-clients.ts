@@ -2,10 +2,10 @@ import type { AuditDatabase } from './tables.ts';
 
 export type LaunchingClient = { readonly issuer: string; readonly clientId: string };
 
-/** The clients that launched: a caller's identifier is recorded as one hash for each client. */
+/** The clients that have launched. The hash of a caller's identifier includes the client. */
 export type LaunchingClients = { record(clients: readonly LaunchingClient[]): Promise<void> };
 
-/** Creates the record of launching clients. There are few, so this process remembers those that it stored. */
+/** Creates the store of launching clients. There are few, so each process caches those it has stored. */
 export function createLaunchingClients(database: AuditDatabase): LaunchingClients {
   const known = new Set<string>();
   const keyOf = ({ issuer, clientId }: LaunchingClient) => JSON.stringify([issuer, clientId]);

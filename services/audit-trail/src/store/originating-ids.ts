@@ -11,7 +11,9 @@ export type OriginatingIdTables = {
 export type RecordedClaim = HeldClaim & { readonly claimedAt: number };
 
 export type OriginatingIds = {
-  /** Records claims. Of two live claims the earlier one stays, in whatever order they arrive. */
+  /**
+   * Records claims. If two claims on a name overlap, keeps the earlier one, whatever their order of arrival.
+   */
   record(claims: readonly RecordedClaim[]): Promise<void>;
   /** Returns all live claims, page by page. */
   live(now: number): AsyncIterable<readonly HeldClaim[]>;
@@ -20,7 +22,7 @@ export type OriginatingIds = {
 
 const pageSize = 5000;
 
-/** Creates the store of callers' identifiers, so that they outlive the loss of Redis. */
+/** Creates the store of callers' identifiers, which preserves them if Redis loses its data. */
 export function createOriginatingIds(database: Kysely<OriginatingIdTables>): OriginatingIds {
   const pageAfter = (cursor: string, now: number) =>
     database
@@ -76,8 +78,8 @@ export function createOriginatingIds(database: Kysely<OriginatingIdTables>): Ori
 }
 
 /**
- * Returns one claim for each name, as if they had been recorded one after the other: a statement changes a
- * row only once. In the order of their names, so that two replicas never wait for each other's rows.
+ * Returns one claim for each name, as if the claims were recorded one by one, because a statement can change
+ * a row only once. Sorts them by name, so that two replicas never deadlock.
  */
 function lastingOf(claims: readonly RecordedClaim[]): readonly RecordedClaim[] {
   const lasting = new Map<string, RecordedClaim>();

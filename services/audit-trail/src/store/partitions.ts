@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { AuditDatabase } from './tables.ts';
 
-/** The partitions of the log, one for each month. Functions of the database's owner create and drop them. */
+/** The partitions of the log, one for each month. Functions of the schema's owner create and drop them. */
 export type Partitions = {
   ensure(partition: string): Promise<void>;
-  /** Drops a partition whose end was signed; an empty one needs no signature. */
+  /** Drops a partition. Its end must be signed first, unless it is empty. */
   drop(partition: string): Promise<void>;
 };
 

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import type { AuditDatabase } from './tables.ts';
 
-/** How far background work of all replicas has come, by the name of the work. */
+/** The progress of background work that all replicas share, by the name of the work. */
 export type Progress = {
   find(name: string): Promise<{ readonly place: number; readonly at: Date } | undefined>;
   record(name: string, place: number, at: Date): Promise<void>;
-  /** Returns whether work is due that no other replica has begun, and records that it begins now. */
+  /** Returns whether the work is due and no other replica has started it. If so, records its start. */
   claim(name: string, everyMs: number, now: Date): Promise<boolean>;
 };
 
-/** Creates the record of background work. */
+/** Creates the store of background work's progress. */
 export function createProgress(database: AuditDatabase): Progress {
   return {
     async find(name) {

@@ -4,55 +4,57 @@ import { openedTypes } from '../domain/activity.ts';
 import { type AuditOutcome, keyOf, outcomesOfType, userKeyOf } from '../domain/audit-row.ts';
 import type { AuditDatabase, AuditTables } from './tables.ts';
 
-/** What to search for: a row matches all of the given criteria. */
+/** The criteria of a search. A row must match all of the given ones. */
 export type AuditCriteria = {
   readonly id?: string | undefined;
-  /** The GUID of a launch or a request. Also finds events that only name it as their launch. */
+  /** The GUID of a launch or request. Also matches events that refer to it as their launch. */
   readonly correlationId?: string | undefined;
   /** The client that acted. */
   readonly client?: string | undefined;
-  /** The user's name, without regard to case. */
+  /** The username; case is ignored. */
   readonly user?: string | undefined;
-  /** ODS code or local code. */
+  /** An ODS code or local code. */
   readonly practice?: string | undefined;
-  /** The pseudonym of a patient. */
+  /** A patient's pseudonym. */
   readonly patient?: string | undefined;
-  /** The pseudonym of a patient on a page of a list of requests. */
+  /** A patient's pseudonym, for events of lists that showed the patient. */
   readonly listedPatient?: string | undefined;
   readonly orderReference?: string | undefined;
   readonly orderGuid?: string | undefined;
-  /** The caller's identifier of a launch (IdByCaller), of the given client or of any. */
+  /**
+   * The caller's identifier of a launch (IdByCaller), for `client` if it is given, otherwise for any client.
+   */
   readonly identifier?: string | undefined;
   readonly types?: readonly string[] | undefined;
   readonly action?: string | undefined;
   readonly outcomes?: readonly AuditOutcome[] | undefined;
   readonly reason?: string | undefined;
   readonly address?: string | undefined;
-  /** Only launches whose lifetime had ended at that time, and that nobody has opened. */
+  /** Matches only launches that nobody has opened and that had expired at this time. */
   readonly unopenedAt?: Date | undefined;
-  /** The first moment. */
+  /** The start of the period. */
   readonly from?: Date | undefined;
-  /** The first moment that is too late. */
+  /** The end of the period, exclusive. */
   readonly to?: Date | undefined;
 };
 
-/** A part of a statement that is true or false for a row. */
+/** A boolean SQL expression about a row. */
 export type Condition = RawBuilder<boolean>;
 /** The name of a column. */
 export type Column = keyof AuditTables['audit_event'];
 
-/** What rows have to fulfil. */
+/** The conditions that rows must meet. */
 export type Conditions = {
-  /** What an event has itself or inherits from its launch: column and value. */
+  /** The columns and values that an event contains itself or inherits from its launch. */
   readonly launch: readonly (readonly [Column, string])[];
-  /** What only the event itself has, for a table alias. */
+  /** Returns the conditions on columns that an event never inherits, for a table alias. */
   readonly own: (alias: string) => readonly Condition[];
 };
 
-/** Returns a column of a table alias. */
+/** Returns a reference to a column of a table alias. */
 export const columnOf = (alias: string, column: Column) => sql.ref(`${alias}.${column}`);
 
-/** Returns the conditions of criteria; undefined if no row can fulfil them. */
+/** Returns the conditions for criteria; undefined if no row can meet them. */
 export async function conditionsOf(
   database: AuditDatabase,
   criteria: AuditCriteria,
@@ -95,11 +97,11 @@ export async function conditionsOf(
   };
 }
 
-/** Returns that a column has a value. */
+/** Returns the condition that a column equals a value. */
 export const equal = (alias: string, column: Column, value: string): Condition =>
   sql<boolean>`${columnOf(alias, column)} = ${value}`;
 
-/** As the partial index of lists has it. */
+/** Returns the conditions on lists, in the same form as their partial index. */
 function listedConditions(alias: string, patient: string | undefined): Condition[] {
   if (patient === undefined) return [];
   const listed = sql`${columnOf(alias, 'event')}::jsonb -> 'data' -> 'patients'`;
@@ -127,13 +129,13 @@ function oneOf(alias: string, column: Column, values: readonly string[] | undefi
   return [sql<boolean>`${columnOf(alias, column)} = any(${values})`];
 }
 
-/** An outcome follows from the type, so that most pairs of both never occur. */
+/** Returns the types that can have the wanted outcomes, because the type limits the outcome. */
 const possibleTypes = ({ types, outcomes }: AuditCriteria) =>
   outcomes === undefined
     ? types
     : types?.filter((type) => outcomesOfType(type).some((outcome) => outcomes.includes(outcome)));
 
-/** The partial index of refusals and failures needs to see that success is not wanted. */
+/** Excludes success explicitly, so that the planner can use the partial index of refusals and failures. */
 function outcomeConditions(alias: string, outcomes: readonly AuditOutcome[] | undefined): Condition[] {
   if (outcomes === undefined) return [];
   const isWithoutSuccess = outcomes.length > 0 && !outcomes.includes('success');
@@ -142,8 +144,8 @@ function outcomeConditions(alias: string, outcomes: readonly AuditOutcome[] | un
 }
 
 /**
- * Returns the hashes under which a caller's identifier may be recorded (launch-api: one for each client);
- * undefined if none is searched.
+ * Returns the hashes under which a caller's identifier may be recorded, one for each client; undefined if it
+ * is not a criterion.
  */
 async function originatingNames(
   database: AuditDatabase,

@@ -3,10 +3,10 @@ import type { Storage } from '@clinical-launch/storage/storage';
 import type { Kysely } from 'kysely';
 import type { OriginatingIdTables } from './originating-ids.ts';
 
-/** Timestamps are written as text and returned by the drivers as dates. */
+/** The tables of the log. Timestamps are written as text, and the drivers return dates. */
 type LogTables = {
   audit_event: {
-    /** From 1 in each partition, without gaps. */
+    /** Starts at 1 in each partition and has no gaps. */
     sequence: string;
     id: string;
     time: Date;
@@ -58,7 +58,7 @@ const schema = 'audit_trail';
 /** The migrations of the schema. */
 export const migrations = readMigrations(new URL('migrations/', import.meta.url));
 
-/** Opens the audit trail's own schema. */
+/** Opens the schema of the audit trail. */
 export function openSchema(storage: Storage): Promise<AuditDatabase> {
   return storage.open<AuditTables>(schema, migrations);
 }

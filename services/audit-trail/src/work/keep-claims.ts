@@ -15,8 +15,8 @@ const checkEveryMs = 1000;
 const deleteEveryMs = 3_600_000;
 
 /**
- * Restores the claims of a Redis that lost its data, before it accepts new launches, and deletes expired
- * records. Resolves after the first check; logs a failure and retries each second.
+ * Restores the claims if Redis has lost its data, before new launches are accepted, and deletes expired
+ * records. Resolves after the first check. After a failure, logs it and retries every second.
  */
 export async function startClaimKeeper(options: KeepClaimsOptions): Promise<Pick<Loop, 'stop'>> {
   const { clock, logger, originatingIds } = options;

@@ -19,8 +19,8 @@ type PartitionOptions = {
 const everyMs = 3_600_000;
 
 /**
- * Creates the partitions of this month and the next, and drops those whose last moment is out of retention.
- * The checkpoint of a dropped partition is signed before, and stays.
+ * Creates the partitions of this month and the next, and drops those that are completely out of retention.
+ * First signs a checkpoint of a dropped partition, which is never deleted.
  */
 export function startPartitions(options: PartitionOptions): Pick<Loop, 'stop'> {
   const { clock, logger, partitions } = options;
@@ -33,7 +33,7 @@ export function startPartitions(options: PartitionOptions): Pick<Loop, 'stop'> {
   return startRepeated({ name: 'keep partitions', everyMs, logger, work: keep });
 }
 
-/** Drops the partitions that are out of retention at a time. */
+/** Drops the partitions that are out of retention at the given time. */
 export async function dropOld(
   { chain, checkpoints, partitions, retentionYears, logger }: Omit<PartitionOptions, 'clock'>,
   now: Date,

@@ -10,7 +10,7 @@ type PagesOptions = {
   readonly limit?: number | undefined;
 };
 
-/** Returns all pages of a search, up to its limit. */
+/** Reads all pages of a search, up to `limit` entries. */
 export async function* pagesOf(
   search: SearchAudit,
   { criteria, after, limit }: PagesOptions,
@@ -25,7 +25,7 @@ export async function* pagesOf(
   }
 }
 
-/** Returns all entries of a search. */
+/** Reads all entries of a search, up to `limit`. */
 export async function* entriesOf(search: SearchAudit, options: PagesOptions): AsyncGenerator<AuditEntry> {
   for await (const entries of pagesOf(search, options)) yield* entries;
 }

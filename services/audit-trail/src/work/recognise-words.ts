@@ -4,14 +4,14 @@ import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudony
 import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';
 import type { KnownParties } from '../store/known-parties.ts';
 
-/** The words of a search, by the field into which they were typed. `q` may be anything. */
+/** The typed text of a search by field. The text of `q` can mean anything. */
 export type TypedWords = Readonly<Partial<Record<'q' | 'practice' | 'user' | 'client', string>>>;
 
-/** What words may mean. */
+/** A possible meaning of typed text. */
 export type Meaning = {
-  /** Explains the meaning to the reader who chooses. */
+  /** Describes the meaning to the reader, who chooses between several. */
   readonly text: string;
-  /** Parameters of the results' address, as the log has them and never as they were typed. */
+  /** The parameters of the results' address, with values from the log, never as typed. */
   readonly parameters: Readonly<Record<string, string>>;
 };
 
@@ -23,8 +23,8 @@ export type Recognising = {
 };
 
 /**
- * Returns what all words together may mean: nothing if the log does not contain one of them. A meaning
- * contains pseudonyms, seals and values of the log, so an address may contain it.
+ * Returns the possible meanings of all fields together; none if the log does not contain one of them. A
+ * meaning contains only pseudonyms, sealed values and values of the log, so it may appear in an address.
  */
 export async function recogniseWords(
   typed: TypedWords,
@@ -40,7 +40,7 @@ export async function recogniseWords(
   return [practices, ...found].filter((meanings) => meanings !== undefined).reduce(combined);
 }
 
-/** Returns each pair of meanings that do not contradict each other. */
+/** Combines each pair of meanings that do not contradict each other. */
 const combined = (some: readonly Meaning[], others: readonly Meaning[]): readonly Meaning[] =>
   some.flatMap((one) =>
     others.flatMap((other) => {
@@ -52,7 +52,7 @@ const combined = (some: readonly Meaning[], others: readonly Meaning[]): readonl
     }),
   );
 
-/** Ten digits are a patient's number, even if a user or a client has the same: no address may contain them. */
+/** Returns whether a text has ten digits. It may be a patient's number, so no address may contain it. */
 const isPatientNumber = (text: string) => /^\d{10}$/.test(text.replaceAll(/[\s-]/g, ''));
 
 async function anythingOf(
@@ -112,7 +112,7 @@ async function usersOf(
       };
     });
   }
-  // Staff of the platform, and users whose launches were all refused.
+  // Also finds staff, and users whose launches were all refused.
   const user = (await newest(search, { user: text }))?.user ?? undefined;
   return user === undefined ? [] : [{ text: `User ${user}`, parameters: { user } }];
 }

@@ -8,7 +8,7 @@ type RepeatedOptions = {
   readonly work: () => Promise<void>;
 };
 
-/** Runs background work of the audit trail at once and then repeatedly. Of failures in a row, logs the first. */
+/** Runs background work now and then repeatedly. Logs only the first of several consecutive failures. */
 export const startRepeated = ({ name, everyMs, logger, work }: RepeatedOptions): Pick<Loop, 'stop'> =>
   startLoop({
     work,

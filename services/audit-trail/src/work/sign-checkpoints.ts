@@ -14,14 +14,14 @@ type SignOptions = {
 const everyMs = 60_000;
 
 export type CheckpointSigner = {
-  /** Reports that a partition has new rows. */
+  /** Marks partitions with new rows for signing. */
   onStored(partitions: readonly string[]): void;
   stop(): Promise<void>;
 };
 
 /**
- * Signs the end of each partition with new rows, once a minute and when the process stops. Each checkpoint is
- * also logged, so that an archive of the log can show what was removed from the database.
+ * Signs the end of each partition with new rows, once a minute and when the process stops. Also logs each
+ * checkpoint, so that an archive of the logs can prove a removal from the database.
  */
 export function startCheckpoints({ chain, checkpoints, clock, logger }: SignOptions): CheckpointSigner {
   let isFirst = true;

@@ -9,10 +9,10 @@ export type EventStores = {
   readonly parties: Pick<KnownParties, 'record'>;
 };
 
-/** Stores events, and which clients, users and practices launch. Safe to repeat. */
+/** Stores events, and the clients, users and practices that launch. Idempotent. */
 export type StoreEvents = (events: readonly CloudEvent[]) => Promise<void>;
 
-/** Creates the step that stores events. */
+/** Creates the function that stores events. */
 export const storeEvents =
   ({ store, clients, parties }: EventStores): StoreEvents =>
   async (events) => {

@@ -10,15 +10,15 @@ export type Verification = {
   readonly rows: number;
   readonly checkpoints: number;
   readonly faults: readonly AuditFault[];
-  /** Where the next verification can continue. */
+  /** The place from which the next verification can continue. */
   readonly place: VerifiedPlace;
 };
 
-/** How far a verification came. */
+/** The place up to which the log was verified. */
 export type VerifiedPlace = {
   /** The end of each partition. */
   readonly ends: ReadonlyMap<string, ChainEnd>;
-  /** The last checkpoint, and the text by which the next one names it. */
+  /** The last checkpoint and its hash, which the next checkpoint contains. */
   readonly checkpoint: CheckpointPlace;
 };
 
@@ -26,21 +26,21 @@ type VerifyOptions = {
   readonly chain: ChainReader;
   readonly checkpoints: Checkpoints;
   readonly keys: Pick<AuditKeys, 'verification' | 'seals'>;
-  /** Only rows with a time in this period. */
+  /** Limits the verification to rows of this period. */
   readonly period?: Period;
-  /** Only what is new since an earlier verification. */
+  /** Limits the verification to rows after this place. */
   readonly since?: VerifiedPlace;
-  /** Checkpoints that were stored elsewhere. */
+  /** External copies of checkpoints. */
   readonly external?: readonly string[];
-  /** Whether somebody waits: uses two connections. */
+  /** Uses two connections, for a user who waits for the result. */
   readonly isUrgent?: boolean;
-  /** Ends the verification early. */
+  /** Aborts the verification. */
   readonly signal?: AbortSignal;
 };
 
 /**
- * Compares the log with its hashes, seals and checkpoints. A row without fault was written by the audit trail
- * and not changed since; a period without fault misses no row, as far as checkpoints reach.
+ * Compares the log with its hashes, seals and checkpoints. If a row has no fault, the audit trail wrote it
+ * and nobody changed it later. If a period has no fault, no row up to its last checkpoint is missing.
  */
 export async function verifyAudit(options: VerifyOptions): Promise<Verification> {
   const { chain, keys, signal, period, since } = options;
@@ -67,7 +67,7 @@ export async function verifyAudit(options: VerifyOptions): Promise<Verification>
   return { rows, checkpoints: signed.checkpoints, faults: distinct(faults), place };
 }
 
-/** The last row that was verified before, too: a checkpoint may have been signed since. */
+/** Includes the last row of the previous verification, because its checkpoint may be newer. */
 const firstSince = (since: VerifiedPlace | undefined, partition: string) => {
   const end = since?.ends.get(partition);
   return end === undefined ? {} : { first: end.sequence };

@@ -5,24 +5,24 @@ import type { ChainEnd } from '../domain/row-chain.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints, NumberRange, StoredCheckpoint } from '../store/checkpoints.ts';
 
-/** The last checkpoint of a verification, and the text by which the next one names it. */
+/** The last checkpoint of a verification: its number, and its hash, which the next checkpoint contains. */
 export type CheckpointPlace = { readonly number: number; readonly name: string };
 
 type CheckpointOptions = {
   readonly chain: ChainReader;
   readonly checkpoints: Checkpoints;
   readonly keys: Pick<AuditKeys, 'verification'>;
-  /** The rows that are verified, of each partition that exists. */
+  /** The verified rows of each existing partition. */
   readonly ranges: ReadonlyMap<string, NumberRange>;
-  /** Whether only checkpoints of these rows are read, and not all after `since`. */
+  /** Whether to read only the checkpoints of these rows, instead of all after `since`. */
   readonly isPeriod: boolean;
   readonly since?: CheckpointPlace | undefined;
-  /** Checkpoints that were stored elsewhere. */
+  /** External copies of checkpoints. */
   readonly external?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Verifies checkpoints, and the log by them. */
+/** Verifies the checkpoints, and compares the log with them. */
 export async function verifyCheckpoints(options: CheckpointOptions) {
   const signed = await readCheckpoints(options);
   const faults = [...signed.faults, ...(await compareCheckpoints(options, signed.checkpoints))];
@@ -35,7 +35,7 @@ type ReadCheckpoints = {
   readonly end: CheckpointPlace;
 };
 
-/** Reads the checkpoints of what is verified, the last of each partition, and those from elsewhere. */
+/** Reads the checkpoints of the verified rows, the last one of each partition, and the external copies. */
 async function readCheckpoints(options: CheckpointOptions): Promise<ReadCheckpoints> {
   const { checkpoints, keys, external = [], since } = options;
   const { read, faults, end } = await readInOrder(options, await numbersOf(options));
@@ -53,7 +53,7 @@ async function readCheckpoints(options: CheckpointOptions): Promise<ReadCheckpoi
   };
 }
 
-/** Returns the numbers of the checkpoints to read. The last one that was verified still has to exist. */
+/** Returns the numbers of the checkpoints to read. Includes the last verified one, which must still exist. */
 async function numbersOf({ checkpoints, ranges, isPeriod, since }: CheckpointOptions): Promise<NumberRange> {
   if (!isPeriod) return { first: Math.max(1, since?.number ?? 1), last: Number.MAX_SAFE_INTEGER };
   const found = await Promise.all(
@@ -67,7 +67,9 @@ async function numbersOf({ checkpoints, ranges, isPeriod, since }: CheckpointOpt
   };
 }
 
-/** Reads checkpoints of which none may be missing, and each must name the one before. */
+/**
+ * Reads a sequence of checkpoints. None may be missing, and each must contain the hash of the previous one.
+ */
 async function readInOrder(options: CheckpointOptions, numbers: NumberRange) {
   const { checkpoints, since, signal } = options;
   const faults: AuditFault[] = [];
@@ -93,7 +95,7 @@ async function readInOrder(options: CheckpointOptions, numbers: NumberRange) {
   return { read, faults, end };
 }
 
-/** Returns a stored checkpoint that is genuine and names the one before it, if that is known. */
+/** Returns a stored checkpoint; undefined if it is forged or does not follow the known previous one. */
 async function readNext(
   { keys, since }: CheckpointOptions,
   { number, jws }: StoredCheckpoint,
@@ -105,7 +107,7 @@ async function readNext(
   return number === since?.number && nameOf(jws) !== since.name ? undefined : checkpoint;
 }
 
-/** Reads checkpoints that were stored elsewhere. Each must be stored here too. */
+/** Reads external copies of checkpoints. The database must contain each of them. */
 async function readExternal({ checkpoints, keys }: CheckpointOptions, external: readonly string[]) {
   const faults: AuditFault[] = [];
   const read: SignedCheckpoint[] = [];
@@ -124,7 +126,7 @@ async function readExternal({ checkpoints, keys }: CheckpointOptions, external: 
   return { checkpoints: read, faults };
 }
 
-/** Compares the log with what its checkpoints state. */
+/** Compares the log with its checkpoints. */
 async function compareCheckpoints(
   { chain, ranges }: CheckpointOptions,
   checkpoints: readonly SignedCheckpoint[],
@@ -147,7 +149,7 @@ async function compareCheckpoints(
   return faults;
 }
 
-/** A partition may be missing if its last checkpoint says that it was dropped. */
+/** Reports a missing partition, unless one of its checkpoints records that it was dropped. */
 function droppedOf(partition: string, own: readonly SignedCheckpoint[]): AuditFault[] {
   if (own.some(({ kind }) => kind === 'drop')) return [];
   const { sequence, time, number } = own.reduce((one, other) =>

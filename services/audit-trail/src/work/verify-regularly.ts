@@ -21,15 +21,15 @@ type VerifyOptions = {
 };
 
 const pollMs = 60_000;
-/** A change of new rows is found within the hour. */
+/** Finds a change of new rows within the hour. */
 const newEveryMs = 3_600_000;
-/** Verifying every row reads the whole trail, so once a day. */
+/** Verifying every row reads the whole log, so it runs once a day. */
 const allEveryMs = 24 * 3_600_000;
 const loggedFaults = 20;
 
 /**
- * Verifies what is new, and now and then everything; of several replicas one does. Logs each fault as an
- * error, and reports the faults and the time of the last verification as metrics.
+ * Verifies new rows every hour and all rows every day, on one of the replicas. Logs faults as errors, and
+ * reports the number of faults and the time of the last verification as metrics.
  */
 export function startVerification(options: VerifyOptions): Pick<Loop, 'stop'> {
   const { progress, clock, logger } = options;
@@ -44,7 +44,7 @@ export function startVerification(options: VerifyOptions): Pick<Loop, 'stop'> {
     } else if (await progress.claim('verify-new', newEveryMs, now)) {
       const since = await placeBefore(options, new Date(now.getTime() - 2 * newEveryMs));
       const found = await verifyAudit({ ...options, since, signal: stopping.signal });
-      // Faults stay until everything was verified without them.
+      // Keeps reporting faults until a verification of all rows finds none.
       await record(options, 'verify-new', found, (await progress.find('verify-new'))?.place ?? 0);
     }
     await measured.read(progress);
@@ -69,13 +69,13 @@ async function record(
   known: number,
 ): Promise<void> {
   for (const fault of faults.slice(0, loggedFaults)) {
-    logger.error({ fault }, `the audit trail is not as it was written: ${sentenceOf(fault)}`);
+    logger.error({ fault }, `the audit trail differs from what was written: ${sentenceOf(fault)}`);
   }
   logger.info({ rows, faults: faults.length }, 'the audit trail was verified');
   await progress.record(name, known + faults.length, new Date(clock.now()));
 }
 
-/** Returns the place that the last checkpoints before a time prove; nothing before it is verified again. */
+/** Returns the place of the last checkpoints before a time, from which the verification continues. */
 async function placeBefore({ checkpoints, keys }: VerifyOptions, time: Date): Promise<VerifiedPlace> {
   const ends: [string, { sequence: number; hash: Buffer }][] = [];
   let last = { number: 0, name: '' };
@@ -89,7 +89,7 @@ async function placeBefore({ checkpoints, keys }: VerifyOptions, time: Date): Pr
   return { ends: new Map(ends), checkpoint: last };
 }
 
-/** Observes what the last verifications of all replicas found. */
+/** Observes the results of the last verifications, whichever replica ran them. */
 function observeVerification() {
   let faults: number | undefined;
   let verifiedAt: number | undefined;

@@ -4,7 +4,7 @@ import type { AuditKeys } from '../domain/audit-keys.ts';
 import { type ChainEnd, sealOf } from '../domain/row-chain.ts';
 import type { ChainReader, ChainSlice } from '../store/chain-reader.ts';
 
-/** Rows that are compared in one statement: a tenth of a second. */
+/** The rows that one statement compares, in about a tenth of a second. */
 const sliceSize = 20_000;
 
 type RowsOptions = {
@@ -16,7 +16,7 @@ type RowsOptions = {
   readonly last: number;
 };
 
-/** Compares the rows of a partition, after a place and up to a number, with their hashes and seals. */
+/** Compares the rows of a partition after `from` and up to `last` with their hashes and seals. */
 export async function verifyRows({
   chain,
   keys,
@@ -34,7 +34,7 @@ export async function verifyRows({
     signal?.throwIfAborted();
     rows += slice.rows;
     end = slice.end;
-    // The database hashes the next rows while this process checks the seals of these.
+    // While the database hashes the next rows, this process checks the seals of these.
     const [next, found] = await Promise.all([
       sliceAfter(end),
       faultsOf(chain, { partition, slice, seals: keys.seals }),
@@ -46,8 +46,8 @@ export async function verifyRows({
 }
 
 /**
- * Compares the rows of a partition as `verifyRows`, by two connections: for a command that somebody waits
- * for. The second begins after the stored row in the middle, which the first compares.
+ * Does the same as `verifyRows` on two connections, for a command whose user waits. The first half ends with
+ * the row in the middle, and the second half starts after it.
  */
 export async function verifyRowsInHalves(options: RowsOptions): ReturnType<typeof verifyRows> {
   const { chain, partition, from, last } = options;
@@ -73,7 +73,7 @@ async function faultsOf(chain: ChainReader, { partition, slice, seals }: SliceFa
   const broken = slice.broken.slice(0, maxFaults).flatMap((row): AuditFault[] => {
     const { sequence, id, time, previous } = row;
     if (sequence !== previous + 1) return [removedBefore(partition, row)];
-    // The row before it has a hash that the audit trail did not write, which is reported there.
+    // The previous row is forged and already reported, so this row's hash cannot match.
     if (unsealed.has(previous) || unsealed.has(sequence)) return [];
     return [{ kind: 'changed', partition, sequence, id, time }];
   });
@@ -87,7 +87,7 @@ async function faultsOf(chain: ChainReader, { partition, slice, seals }: SliceFa
 
 const [hashLength, sealLength] = [32, 16];
 
-/** Returns the numbers of the rows whose seal does not fit to their hash. */
+/** Returns the numbers of the rows whose seal does not match their hash. */
 function unsealedIn({ rows, seals, end, broken }: ChainSlice, keys: readonly KeyObject[]): Set<number> {
   const found = new Set<number>();
   const numberOf = numberedFrom({ rows, end, broken });
@@ -100,7 +100,7 @@ function unsealedIn({ rows, seals, end, broken }: ChainSlice, keys: readonly Key
   return found;
 }
 
-/** Returns the number of each row of a slice, which has gaps only before the broken rows. */
+/** Creates the mapping from a position in a slice to the row's number. Gaps occur only before broken rows. */
 function numberedFrom({ rows, end, broken }: Pick<ChainSlice, 'rows' | 'end' | 'broken'>) {
   const gaps = broken.filter(({ sequence, previous }) => sequence !== previous + 1);
   const missing = gaps.reduce((sum, { sequence, previous }) => sum + sequence - previous - 1, 0);
@@ -114,7 +114,7 @@ function numberedFrom({ rows, end, broken }: Pick<ChainSlice, 'rows' | 'end' | '
   };
 }
 
-/** Returns the rows that are missing in a partition, by its numbers alone. */
+/** Returns a fault for each gap in the sequence numbers of a partition. */
 export async function gapsOf(chain: ChainReader, partition: string): Promise<AuditFault[]> {
   const gaps = await chain.gaps(partition);
   return gaps.map((row) => removedBefore(partition, row));

@@ -2,18 +2,18 @@ import { seeingTypes } from '../domain/event-words.ts';
 import { type Seeing, type SeenEvent, seeingsOf } from '../domain/seeing.ts';
 import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';
 
-/** The number of events after which the list says that it is not complete. */
+/** The most events that are read. If there are more, the list is incomplete and says so. */
 const mostEvents = 10_000;
 const pageSize = 1000;
 const listed = 'orders.listed.v1';
 
-/** Returns who has seen a patient, and whether there are more events than were read. */
+/** Returns the users who have seen a patient, and whether there are more events than were read. */
 export async function whoHasSeen(
   search: SearchAudit,
   pseudonym: string,
 ): Promise<{ readonly seeings: readonly Seeing[]; readonly isCut: boolean }> {
   const events = new Map<string, SeenEvent>();
-  // A launch of the patient may list requests of several patients, and a list of a practice shows many.
+  // Lists show requests of several patients, so they are searched by the patients they show.
   const searches: AuditCriteria[] = [
     { patient: pseudonym, types: seeingTypes.filter((type) => type !== listed) },
     { listedPatient: pseudonym },
@@ -23,7 +23,7 @@ export async function whoHasSeen(
   return { seeings: seeingsOf([...events.values()]), isCut };
 }
 
-/** Returns whether there is more than it read. */
+/** Adds the found events to `events`. Returns whether there are more than it read. */
 async function collect(
   search: SearchAudit,
   criteria: AuditCriteria,

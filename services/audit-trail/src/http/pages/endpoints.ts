@@ -19,7 +19,7 @@ import type { PagesDependencies } from './visit.ts';
 const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * Creates the pages below `/audit/`, for people who sign in at the issuer, with their files and their errors.
+ * Creates the pages below `/audit/` for staff who sign in at the issuer, with their assets and error pages.
  */
 export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): Mounted {
   const { config, clock, endedSessions } = given;
@@ -30,9 +30,9 @@ export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): M
   const signingIn = { ...given, openId: createOpenId(config), sessions, origin };
   const dependencies = { ...given, pages, write: createTimeWriter(config.timeZone) };
   const headers = {
-    // The form that signs out leads to the issuer.
+    // Signing out redirects to the issuer.
     ...pageHeaders({ scriptHashes: [pages.scriptHash], formActions: [new URL(config.issuer).origin] }),
-    // With no-referrer, a browser sends `Origin: null` even with our own forms (Fetch, "append a request
+    // With no-referrer, browsers send `Origin: null` even for our own forms (Fetch, "append a request
     // Origin header").
     'Referrer-Policy': 'same-origin',
   };

@@ -3,7 +3,7 @@ import type { RefusalAudit } from '@clinical-launch/http/endpoint';
 import { type ErrorDialect, ServiceError } from '@clinical-launch/http/errors';
 import type { Pages } from '@clinical-launch/pages/templates';
 
-/** Creates the error for an answer of the issuer that completes no sign-in of this browser. */
+/** Creates the error for an answer of the issuer that does not complete a sign-in of this browser. */
 export const signInFailed = (cause?: unknown) =>
   new ServiceError({
     code: 'sign_in_failed',
@@ -11,11 +11,11 @@ export const signInFailed = (cause?: unknown) =>
     cause,
   });
 
-/** Creates the error for a form from a page of another site. */
+/** Creates the error for a form sent from another site. */
 export const foreignForm = () =>
   new ServiceError({ code: 'foreign_form', message: 'This form was sent from another website' });
 
-/** Creates the error for a person without the right to read the audit trail. */
+/** Creates the error for a user without the right to read the audit trail. */
 export const notAllowed = () =>
   new ServiceError({
     code: 'insufficient_scope',
@@ -25,28 +25,28 @@ export const notAllowed = () =>
 /** Creates the error for an address without a page. */
 export const pageNotFound = () => new ServiceError({ code: 'not_found', message: 'Page not found' });
 
-/** Creates the error for a search in an address that cannot be read. */
+/** Creates the error for an address with invalid search criteria. */
 export const addressNotReadable = () =>
   new ServiceError({
     code: 'invalid_request',
-    message: 'The address has a value that cannot be searched for',
+    message: 'The address contains a value that cannot be searched for',
   });
 
-/** What the reader can do next, by the code of an error. */
+/** The next step for the reader, by error code. */
 const advice: Readonly<Record<string, string>> = {
   sign_in_failed: 'Open the audit trail again.',
   invalid_request: 'Open the audit trail again.',
-  foreign_form: 'Nothing was searched. Open the audit trail and use its own form.',
+  foreign_form: 'Nothing was searched. Open the audit trail and use the form there.',
   insufficient_scope:
     'Ask the person who manages user accounts in your organisation for the right “audit.read”. Then sign out and sign in again.',
   not_found: 'Check the address, or start again from the audit trail.',
   method_not_allowed: 'Check the address, or start again from the audit trail.',
-  temporarily_unavailable: 'Wait a moment, then load this page again.',
+  temporarily_unavailable: 'Wait a moment, then reload this page.',
 };
 
 const audited: ReadonlySet<string> = new Set(['sign_in_failed', 'foreign_form', 'insufficient_scope']);
 
-/** Creates `audit.refused.v1` for a sign-in that failed, and for a person or a form without the right. */
+/** Creates the event `audit.refused.v1` for a failed sign-in, a missing right and a form of another site. */
 export function auditPageRefusal(clientId: string): RefusalAudit {
   return ({ status, code }, { call }) =>
     audited.has(code)
@@ -54,15 +54,15 @@ export function auditPageRefusal(clientId: string): RefusalAudit {
       : undefined;
 }
 
-/** Creates the dialect of errors as pages. */
+/** Creates the dialect that answers errors as pages. */
 export function pageDialect(pages: Pages, headers: Readonly<Record<string, string>>): ErrorDialect {
   return (error, { response, call }) => {
     const page = pages.render('message.njk', {
-      // The message of a 405 is for programs.
+      // The message of a 405 is written for developers.
       title: error.status === 405 ? pageNotFound().message : error.message,
-      text: advice[error.code] ?? 'Try again. If it fails again, report it to the operator.',
+      text: advice[error.code] ?? 'Try again. If it fails again, report the reference to the operator.',
       correlationId: call.correlationId,
-      // A person without the right signs in as another.
+      // Shows the button that signs out, because a user without the right may sign in as someone else.
       isSignedIn: error.code === 'insufficient_scope',
     });
     setHeaders(response, headers);

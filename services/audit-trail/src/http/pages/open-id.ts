@@ -6,25 +6,25 @@ import { signInFailed } from './errors.ts';
 import type { BegunSignIn, Staff } from './session.ts';
 
 const requiredRight = 'audit.read';
-/** Of texts of the issuer that go into events. */
+/** The most characters of the issuer's texts in events. */
 const maxLength = 200;
 
-/** Signs people in at the issuer. */
+/** Signs staff in at the issuer. */
 export type OpenId = {
-  /** Begins a sign-in: what to remember, and where to send the browser. */
+  /** Starts a sign-in. Returns the state to remember, and the address for the browser. */
   begin(returnTo: string): Promise<{ readonly signIn: BegunSignIn; readonly address: string }>;
-  /** Completes it with the query of the issuer's answer. @throws ServiceError 400 or 503 */
+  /** Completes a sign-in with the query of the issuer's answer. @throws ServiceError 400 or 503 */
   complete(query: URLSearchParams, begun: readonly BegunSignIn[]): Promise<Completed>;
-  /** Returns the address that ends the session at the issuer; undefined if it has none. */
+  /** Returns the issuer's address for ending its session; undefined if it has none. */
   signOutAddress(): Promise<string | undefined>;
 };
 
 type Completed = { readonly staff: Staff; readonly returnTo: string };
 
 /**
- * Creates the client of the issuer: OpenID Connect Core 1.0, Authorization Code with PKCE (RFC 7636), `state`
- * and `nonce`. The library is loaded, and the issuer is discovered, with the first sign-in: the service needs
- * no issuer to start. It keeps no token.
+ * Creates the client of the issuer: OpenID Connect Core 1.0, authorization code flow with PKCE (RFC 7636),
+ * `state` and `nonce`. Loads the library and discovers the issuer at the first sign-in, so that the service
+ * starts without the issuer. Stores no token.
  */
 export function createOpenId(config: AuditPagesConfig): OpenId {
   const { publicUrl, clientId, rightClaim } = config;
@@ -64,7 +64,7 @@ export function createOpenId(config: AuditPagesConfig): OpenId {
         });
       const claims = tokens.claims();
       if (claims === undefined) throw signInFailed();
-      // Some issuers put rights and names only into the answer of the UserInfo endpoint.
+      // Some issuers return rights and names only from the UserInfo endpoint.
       const isComplete = rightClaim in claims && 'name' in claims;
       const more =
         isComplete || issuer.serverMetadata().userinfo_endpoint === undefined
@@ -85,11 +85,11 @@ export function createOpenId(config: AuditPagesConfig): OpenId {
   };
 }
 
-/** Returns the discovery of the issuer, once it succeeded; a failure is tried again. */
+/** Creates the discovery of the issuer. Caches its first success, and retries after a failure. */
 function createDiscovery(config: AuditPagesConfig): () => Promise<Configuration> {
   const { issuer, clientId, clientSecret, publicUrl, platformUrl } = config;
   const fetchOutbound = createOutboundFetch({ allowedNetworks: config.allowedNetworks });
-  /** Below `PUBLIC_URL`, the platform is reached within the deployment. */
+  /** Fetches addresses below `PUBLIC_URL` through `PLATFORM_URL`, because they are within the deployment. */
   const fetchOfIssuer = async (address: string, request: FetchRequest): Promise<Response> => {
     const isOurs = address.startsWith(`${publicUrl}/`);
     const url = new URL(isOurs ? platformUrl + address.slice(publicUrl.length) : address);
@@ -115,7 +115,7 @@ function createDiscovery(config: AuditPagesConfig): () => Promise<Configuration>
       clientSecret === undefined ? None() : ClientSecretPost(clientSecret),
       {
         [customFetch]: fetchOfIssuer,
-        // Production refuses such an issuer at its start.
+        // In production the configuration rejects such an issuer.
         execute: issuer.startsWith('http:') ? [allowInsecureRequests] : [],
       },
     );
@@ -123,7 +123,7 @@ function createDiscovery(config: AuditPagesConfig): () => Promise<Configuration>
       return await discovered;
     } catch (cause) {
       discovered = undefined;
-      throw temporarilyUnavailable('The sign-in service does not answer', { cause });
+      throw temporarilyUnavailable('The sign-in service is not available', { cause });
     }
   };
 }
@@ -134,7 +134,7 @@ type FetchRequest = {
   readonly body?: unknown;
 };
 
-/** The answer with its media type, which the library checks. */
+/** Converts an answer to a response with its media type, which the library checks. */
 function asJson(answer: Parameters<typeof asResponse>[0]): Response {
   const response = asResponse(answer);
   const type = answer.headers['content-type'];
@@ -157,7 +157,7 @@ function staffOf(claims: Claims, rightClaim: string): Staff {
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** A claim is a right, a list of rights separated by spaces, or an array of rights. */
+/** Returns whether a claim contains the right. A claim is an array or a space-separated list of rights. */
 function hasRight(claim: unknown): boolean {
   if (typeof claim === 'string') return claim.split(' ').includes(requiredRight);
   return Array.isArray(claim) && claim.includes(requiredRight);

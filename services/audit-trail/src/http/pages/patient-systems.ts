@@ -1,6 +1,6 @@
 import type { PatientIdentifierSystem } from '@clinical-launch/contracts/launch-context';
 
-/** The identifiers by which a patient is found, as a form offers them. */
+/** The options of a form for the system of a patient's identifier. */
 export const patientSystems: readonly { readonly value: PatientIdentifierSystem; readonly text: string }[] = [
   { value: 'nhs-number', text: 'NHS number' },
   { value: 'chi-number', text: 'CHI number' },

@@ -10,7 +10,7 @@ import { instantOf, isPseudonym, localMinuteForm, textFault } from '../../domain
 import type { AuditCriteria } from '../../store/audit-search.ts';
 import type { TypedWords } from '../../work/recognise-words.ts';
 
-/** A fault of a form: the field, and what to enter instead. */
+/** A fault of a form: the field, and a message about what to enter instead. */
 export type FormFault = { readonly field: string; readonly message: string };
 
 const maxLength = 200;
@@ -18,19 +18,19 @@ const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
 const isOutcome = (text: string): text is AuditOutcome => outcomes.some((outcome) => outcome === text);
 const reasonForm = /^[a-z_]{1,60}$/;
 const minuteMs = 60_000;
-/** The purpose of the seal of a caller's identifier, which may contain anything, in an address. */
+/** The sealing purpose of a caller's identifier in an address. The identifier may contain anything. */
 const identifierPurpose = 'audit-identifier';
 
 type Sealing = { readonly sealer: Sealer };
 type Zone = { readonly timeZone: string };
-/** Milliseconds since 1970, for searches that depend on it. */
+/** The current time in milliseconds since 1970, for searches that depend on it. */
 type Now = { readonly now: number };
 
-/** A search as it was typed. */
+/** A search as the user typed it. */
 export type TypedSearch = {
-  /** The words, which are in no address before something recognises them. */
+  /** The text of the word fields. No address may contain it before it is recognised. */
   readonly words: TypedWords;
-  /** The parameters of the results' address that follow from the other fields. */
+  /** The values of the other fields, as parameters for the address of the results. */
   readonly address: URLSearchParams;
   readonly faults: readonly FormFault[];
 };
@@ -38,8 +38,8 @@ export type TypedSearch = {
 const wordFields = ['q', 'practice', 'user', 'client'] as const;
 
 /**
- * Reads the search form. A patient's identifier becomes a pseudonym and the caller's identifier is sealed, so
- * that no address contains them.
+ * Reads the search form. Replaces a patient's identifier by its pseudonym and seals the caller's identifier,
+ * so that no address contains them.
  */
 export function readSearchForm(
   form: URLSearchParams,
@@ -69,7 +69,10 @@ export function readSearchForm(
   const faults = [
     ...wordFields
       .filter((name) => !isSearchText(words[name] ?? '-'))
-      .map((field) => ({ field, message: 'Remove the control characters: type the text, do not paste it' })),
+      .map((field) => ({
+        field,
+        message: 'Remove the control characters. Type the text instead of pasting it',
+      })),
     ...numberFaults(words.q ?? ''),
     ...timeFaults('from', from, timeZone),
     ...timeFaults('to', to, timeZone),
@@ -77,16 +80,16 @@ export function readSearchForm(
   return { words, address, faults };
 }
 
-/** A number with a typing error would find nobody. */
+/** Reports a mistyped NHS number, because a search for it would find no one. */
 function numberFaults(value: string): FormFault[] {
   if (!/^[\d\s-]+$/.test(value) || value.replaceAll(/\D/g, '').length !== 10) return [];
   const isValid = doubtOf({ system: 'nhs-number', value }) === undefined;
   return isValid
     ? []
-    : [{ field: 'q', message: 'Check the NHS number. Its last digit does not fit the others' }];
+    : [{ field: 'q', message: 'Check the NHS number. Its last digit does not match the others' }];
 }
 
-/** Returns a typed day and time as `2026-03-02T16:05`; empty without a day. */
+/** Returns a typed day and time as `2026-03-02T16:05`; empty if nothing was typed. */
 function typedTime(form: URLSearchParams, name: string, otherwise: string): string {
   const part = (field: string) => (form.get(`${name}-${field}`) ?? '').trim().slice(0, 10);
   const [day, month, year] = [part('day'), part('month'), part('year')];
@@ -113,14 +116,14 @@ function timeFaults(field: string, minute: string, timeZone: string): FormFault[
   return [{ field: `${field}-day`, message }];
 }
 
-/** A search in the address of a page of results. */
+/** A search, read from the address of a page of results. */
 export type AddressedSearch = {
   readonly criteria: AuditCriteria;
   /** The names of the criteria, for the audit event. */
   readonly names: readonly string[];
-  /** Where the page begins; absent for the first one. */
+  /** The cursor of the page; absent for the first one. */
   readonly after?: AuditCursor;
-  /** The names of the parameters that cannot be read: a search without them would find more. */
+  /** The names of invalid parameters. Ignoring them would widen the search. */
   readonly unreadable: readonly string[];
 };
 
@@ -143,7 +146,7 @@ export function readSearchAddress(query: URLSearchParams, options: Sealing & Zon
   };
 }
 
-/** Returns the faults of parameters that cannot be read, each at a field of the form. */
+/** Returns a fault for each invalid parameter, at a field of the form. */
 export const addressFaults = (unreadable: readonly string[]): FormFault[] =>
   unreadable.map((name) => ({
     field:
@@ -156,7 +159,7 @@ export const addressFaults = (unreadable: readonly string[]): FormFault[] =>
         orderReference: 'q',
         reason: 'group',
       }[name] ?? name,
-    message: 'The address of this page has a value that cannot be searched for. Enter it again',
+    message: 'The address of this page contains a value that cannot be searched for. Enter it again',
   }));
 
 type Reader = (value: string, options: Sealing & Zone & Now) => AuditCriteria | undefined;
@@ -197,18 +200,18 @@ const readers: Readonly<Record<string, Reader>> = {
     const from = localMinuteForm.test(value) ? instantOf(value, timeZone) : undefined;
     return from === undefined ? undefined : { from };
   },
-  // The whole minute.
+  // Includes the whole minute.
   to: (value, { timeZone }) => {
     const to = localMinuteForm.test(value) ? instantOf(value, timeZone) : undefined;
     return to === undefined ? undefined : { to: new Date(to.getTime() + minuteMs) };
   },
 };
 
-/** Returns a caller's identifier as an address contains it. */
+/** Seals a caller's identifier for an address. */
 export const sealIdentifier = (identifier: string, { sealer }: Sealing): string =>
   sealer.seal(identifierPurpose, identifier, []);
 
-/** Returns the caller's identifier of an address; undefined if it was not sealed here. */
+/** Opens a sealed identifier from an address. Returns undefined if this service did not seal it. */
 export function openIdentifier(sealed: string, { sealer }: Sealing): string | undefined {
   try {
     const opened = sealer.open(identifierPurpose, sealed, []);
@@ -218,10 +221,10 @@ export function openIdentifier(sealed: string, { sealer }: Sealing): string | un
   }
 }
 
-/** What the box of the form may contain, and the order in which it is preferred. */
+/** The parameters that the search box can show, in order of preference. */
 const boxed = ['guid', 'orderReference', 'user', 'practice', 'client'];
 
-/** Returns the fields of the form as an address has them: the box has the first of its parameters. */
+/** Returns the fields of the form for an address. The search box shows the first parameter of `boxed`. */
 export function fieldsOf(query: URLSearchParams, options: Sealing) {
   const inBox = boxed.find((name) => query.has(name));
   const field = (name: string) => (name === inBox ? '' : (query.get(name) ?? ''));

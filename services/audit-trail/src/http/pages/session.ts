@@ -6,9 +6,9 @@ import { readSentCookies, setCookie } from '@clinical-launch/pages/cookies';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 
-/** A member of staff who signed in. */
+/** A signed-in member of staff. */
 export type Staff = {
-  /** The issuer's name for this person. */
+  /** The issuer's `sub` claim for this person. */
   readonly subject: string;
   readonly username: string;
   readonly name: string;
@@ -18,12 +18,12 @@ export type Staff = {
 
 type Session = Staff & {
   readonly id: string;
-  /** When the person signed in, and when the last page was answered; milliseconds since 1970. */
+  /** The times of the sign-in and of the last request, in milliseconds since 1970. */
   readonly begunAt: number;
   readonly usedAt: number;
 };
 
-/** A sign-in that this browser began. */
+/** A sign-in that this browser started. */
 export type BegunSignIn = {
   readonly state: string;
   readonly nonce: string;
@@ -33,28 +33,28 @@ export type BegunSignIn = {
 };
 
 const minuteMs = 60_000;
-/** A session ends after this time without a page, and this long after the sign-in. */
+/** A session ends after `idleMs` without a request, and `lifetimeMs` after the sign-in. */
 const idleMs = 30 * minuteMs;
 const lifetimeMs = 8 * 60 * minuteMs;
 const signInMs = 15 * minuteMs;
 
-/** The sessions that were ended, until they would have ended by themselves. */
+/** The sessions ended by signing out. Each is stored until it would have expired. */
 export type EndedSessions = Pick<RevokedTokens, 'revoke' | 'has'>;
 
 export type Sessions = {
   /**
-   * Returns who is signed in, and extends the session.
-   * @throws Unavailable when the ended sessions cannot be read
+   * Returns the signed-in member of staff and extends the session.
+   * @throws Unavailable if the ended sessions cannot be read
    */
   find(request: IncomingMessage, response: ServerResponse): Promise<Staff | undefined>;
   open(response: ServerResponse, staff: Staff): void;
   /**
-   * Ends the session for this browser and for any holder of a copy of its cookie.
-   * @throws Unavailable when the end cannot be stored; the session continues
+   * Ends the session for this browser and for every copy of its cookie.
+   * @throws Unavailable if the end cannot be stored; the session then continues
    */
   close(request: IncomingMessage, response: ServerResponse): Promise<void>;
   begin(response: ServerResponse, signIn: BegunSignIn): void;
-  /** Returns the sign-ins that this browser began, and forgets them. */
+  /** Returns the sign-ins that this browser started, and deletes their cookie. */
   takeBegun(request: IncomingMessage, response: ServerResponse): readonly BegunSignIn[];
 };
 
@@ -66,10 +66,10 @@ type SessionOptions = {
 };
 
 /**
- * Creates the sessions of the pages. A session is a cookie that only this service can make and read: it has
- * the person, a random id and two times, and no token. No server stores it, so any replica knows it; the ids
- * of sessions that were ended by signing out are in a list that all replicas read. Scripts cannot read the
- * cookie, and it is sent only below `/audit`, for which reason it cannot have the prefix `__Host-`.
+ * Creates the sessions of the pages. A session is a cookie that only this service can create and read. It
+ * contains the person, a random id and two times, but no token. No server stores it, so every replica accepts
+ * it. All replicas read the list of sessions ended by signing out. Scripts cannot read the cookie. Browsers
+ * send it only below `/audit`, so it cannot have the prefix `__Host-`.
  */
 export function createSessions({ sealer, clock, endedSessions, isSecure }: SessionOptions): Sessions {
   const prefix = isSecure ? '__Secure-' : '';
@@ -113,7 +113,7 @@ export function createSessions({ sealer, clock, endedSessions, isSecure }: Sessi
     async close(request, response) {
       const now = clock.now();
       for (const { id, subject, begunAt } of liveSessions(request, now)) {
-        // No copy of the cookie was used later than now. A minute more, for the clocks of other replicas.
+        // No copy of the cookie was used after now. Adds a minute for the clocks of other replicas.
         const endsInMs = Math.min(idleMs, begunAt + lifetimeMs - now) + minuteMs;
         const ending = { owner: subject, forSeconds: endsInMs / 1000, events: [] };
         const ended = await endedSessions.revoke(id, ending);

@@ -3,7 +3,7 @@ import { queryOf } from '@clinical-launch/http/request-target';
 import { presentActivity } from '../../present/activity-model.ts';
 import { type PagesDependencies, recordVisit, show, type Visit } from './visit.ts';
 
-/** The periods that a reader can choose, and the minutes of their intervals. */
+/** The periods that a reader can choose, with the length of their intervals. */
 const periods = [
   { hours: 1, intervalMinutes: 5, text: 'Last hour' },
   { hours: 6, intervalMinutes: 30, text: 'Last 6 hours' },
@@ -12,7 +12,7 @@ const periods = [
 const [shortest] = periods;
 const minuteMs = 60_000;
 
-/** Shows what happened in the last hours, as charts: `GET /audit/activity?hours=6`. */
+/** Shows the activity of the last hours as charts: `GET /audit/activity?hours=6`. */
 export function showActivity(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
     const { config, clock, readActivity, write } = dependencies;
@@ -20,7 +20,7 @@ export function showActivity(dependencies: PagesDependencies): Handler<Visit> {
     const period = periods.find(({ hours }) => hours === wanted) ?? shortest;
     const intervalMs = period.intervalMinutes * minuteMs;
     const now = clock.now();
-    // The current interval is the last one; it begins at a round time of day.
+    // The last interval is the current one. It starts at a round time of day.
     const last = Math.floor(now / intervalMs) * intervalMs;
     const count = (period.hours * 60) / period.intervalMinutes;
     const begins = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * intervalMs);

@@ -6,7 +6,7 @@ import { type PagesDependencies, recordVisit, show, type Visit } from './visit.t
 
 const mostEvents = 500;
 
-/** Shows what happened to a launch, or to a request: `GET /audit/launches/{guid}`. */
+/** Shows the events of a launch or a request: `GET /audit/launches/{guid}`. */
 export function showLaunch(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
     const { search, clock, write } = dependencies;

@@ -17,8 +17,8 @@ export function showPatients(dependencies: PagesDependencies): Handler<Visit> {
 }
 
 /**
- * Reads the identifier of a patient and redirects to who has seen them: `POST /audit/patients`. It becomes a
- * pseudonym at once; no address contains it and nothing stores it.
+ * Reads the identifier of a patient and redirects to the page of who has seen them: `POST /audit/patients`.
+ * Replaces the identifier by a pseudonym at once, so that no address contains it and nothing stores it.
  */
 export function searchPatient(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
@@ -40,7 +40,7 @@ export function searchPatient(dependencies: PagesDependencies): Handler<Visit> {
   };
 }
 
-/** A number with a typing error would find nobody, as if nobody had seen the patient. */
+/** Returns the fault of a number. A mistyped number would look as if nobody had seen the patient. */
 function faultOf(system: (typeof patientSystems)[number], value: string): FormFault | undefined {
   const field = 'patientValue';
   if (value === '') return { field, message: `Enter the ${system.text}` };

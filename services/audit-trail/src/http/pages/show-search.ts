@@ -26,8 +26,8 @@ const pageSize = 50;
 const limitBytes = 16 * 1024;
 
 /**
- * Shows the search form, and the results of the search in the address, newest first: `GET /audit/`. All
- * criteria combine.
+ * Shows the search form, and the results of the search in the address, newest first: `GET /audit/`. Results
+ * match all criteria.
  */
 export function showSearch(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
@@ -63,8 +63,8 @@ const recordOf = ({ criteria, names }: ReturnType<typeof readSearchAddress>) => 
 });
 
 /**
- * Sends all events that a search finds as a file (NDJSON): `GET /audit/export?…`, with the criteria of the
- * search's address.
+ * Sends all events of a search as a file (NDJSON): `GET /audit/export?…`, with the same criteria as the
+ * address of the search.
  */
 export function exportSearch(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
@@ -79,9 +79,9 @@ export function exportSearch(dependencies: PagesDependencies): Handler<Visit> {
 }
 
 /**
- * Reads the search form, recognises its words, and redirects to the results: `POST /audit/`. A reference
- * alone leads to its launch. Words that mean nothing or several things are answered here, because no address
- * may contain them.
+ * Reads the search form, recognises its text, and redirects to the results: `POST /audit/`. Redirects a
+ * reference without other criteria to its launch. Answers unknown or ambiguous text itself, because no
+ * address may contain it.
  */
 export function search(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
@@ -109,9 +109,9 @@ export function search(dependencies: PagesDependencies): Handler<Visit> {
 }
 
 const noWords: Meaning = { text: '', parameters: {} };
-const nothingEntered: FormFault = { field: 'q', message: 'Enter at least one thing to search for' };
+const nothingEntered: FormFault = { field: 'q', message: 'Enter something to search for' };
 
-/** Returns the address of the results of a meaning, or of the launch that it names. */
+/** Returns the address of the results for a meaning, or of the launch if it is only a reference. */
 function hrefOf(address: URLSearchParams, { parameters }: Meaning): string {
   if (parameters['guid'] !== undefined && address.size === 0) return `/audit/launches/${parameters['guid']}`;
   const query = new URLSearchParams(address);
@@ -119,7 +119,7 @@ function hrefOf(address: URLSearchParams, { parameters }: Meaning): string {
   return `/audit/?${query.toString()}#found`;
 }
 
-/** Shows the form with what an address contains, or with what was typed. */
+/** Shows the form with the values of an address, or with the typed text. */
 function showForm(
   visit: Visit,
   dependencies: PagesDependencies,

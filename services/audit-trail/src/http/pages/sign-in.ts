@@ -9,7 +9,7 @@ import { foreignForm } from './errors.ts';
 import type { OpenId } from './open-id.ts';
 import type { Sessions } from './session.ts';
 
-/** The first page. */
+/** The address of the first page. */
 export const home = '/audit/';
 
 type SignInDependencies = {
@@ -21,7 +21,7 @@ type SignInDependencies = {
   readonly events: Outbox;
 };
 
-/** Sends the browser to the issuer: `GET /audit/sign-in?to=/audit/activity`. */
+/** Redirects the browser to the issuer: `GET /audit/sign-in?to=/audit/activity`. */
 export function signIn({ openId, sessions, origin }: SignInDependencies): Handler {
   return async ({ request, response }) => {
     const { signIn: begun, address } = await openId.begin(returnAddress(queryOf(request).get('to'), origin));
@@ -30,7 +30,7 @@ export function signIn({ openId, sessions, origin }: SignInDependencies): Handle
   };
 }
 
-/** Completes a sign-in that this browser began: `GET /audit/callback`. It is an event. */
+/** Completes a sign-in that this browser started, and records it: `GET /audit/callback`. */
 export function completeSignIn({
   openId,
   sessions,
@@ -48,21 +48,21 @@ export function completeSignIn({
 }
 
 /**
- * Ends the session here, for every copy of its cookie, then at the issuer if it offers that:
- * `POST /audit/sign-out`.
+ * Ends the session for every copy of its cookie, then redirects to end the issuer's session if the issuer
+ * supports that: `POST /audit/sign-out`.
  */
 export function signOut({ openId, sessions, origin }: SignInDependencies): Handler {
   return async ({ request, response }) => {
     if (!isOwnForm(request, origin)) throw foreignForm();
     await readForm(request, response);
     await sessions.close(request, response);
-    // The session here has ended, whatever the issuer answers.
+    // Our session has ended, whatever the issuer answers.
     const address = await openId.signOutAddress().catch(() => undefined);
     redirect(response, address ?? '/audit/signed-out');
   };
 }
 
-/** Returns the page to return to: one of our own, else the first. */
+/** Returns the page to return to: the wanted page if it is ours, otherwise the first page. */
 function returnAddress(wanted: string | null, origin: string): string {
   if (wanted === null || !URL.canParse(wanted, origin)) return home;
   const url = new URL(wanted, origin);

@@ -11,7 +11,7 @@ import type { SearchAudit } from '../../store/audit-search.ts';
 import type { KnownParties } from '../../store/known-parties.ts';
 import type { EndedSessions, Staff } from './session.ts';
 
-/** The dependencies of the pages, the same for every request. */
+/** The dependencies that all pages share. */
 export type PagesDependencies = {
   readonly config: AuditPagesConfig;
   readonly clock: Clock;
@@ -22,25 +22,25 @@ export type PagesDependencies = {
   readonly parties: Pick<KnownParties, 'users' | 'practices'>;
   readonly pseudonyms: PatientPseudonyms;
   readonly write: WriteTime;
-  /** The sessions that were ended by signing out, for all replicas. */
+  /** The sessions ended by signing out, shared by all replicas. */
   readonly endedSessions: EndedSessions;
 };
 
-/** A request of somebody who is signed in and may read the log. */
+/** A request of a signed-in member of staff who may read the log. */
 export type Visit = Exchange & { readonly staff: Staff };
 
 type Searched = {
-  /** The GUID, if it was searched for. */
+  /** The GUID, if it is a criterion of the search. */
   readonly searchedId?: string;
-  /** The pseudonym of the patient, if one was searched for. */
+  /** The pseudonym of the patient, if it is a criterion of the search. */
   readonly patient?: string;
   /** The names of the criteria, without their values. */
   readonly criteria: readonly string[];
-  /** What is sent. */
+  /** The format of the answer. */
   readonly format?: 'page' | 'ndjson';
 };
 
-/** Stores that somebody searched, before the search is answered. */
+/** Records a search before it is answered. */
 export async function recordVisit(
   { call }: Visit,
   { config, events }: PagesDependencies,

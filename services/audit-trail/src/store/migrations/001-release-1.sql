@@ -1,7 +1,7 @@
--- The schema of release 1. The log has one row for each event, in a partition for each month of the event's
--- time. Triggers refuse every change for everybody. The service's role, which owns nothing, creates partitions
--- and drops those that are out of retention by two functions of the owner.
--- The one integer is a status of HTTP.
+-- The schema of release 1. The log contains one row for each event, partitioned by the month of the event's
+-- time. Triggers reject every change. The service's role owns nothing. It calls two functions of the owner to
+-- create partitions and to drop those that are out of retention.
+-- The only integer column contains an HTTP status.
 -- squawk-ignore-file prefer-bigint-over-int
 
 create table audit_trail.audit_event (
@@ -36,7 +36,7 @@ create table audit_trail.audit_event (
   primary key (id, time)
 ) partition by range (time);
 
--- One for each way to search, newest first.
+-- An index for each search criterion, ordered by time.
 create index on audit_trail.audit_event (time, sequence);
 create index on audit_trail.audit_event (correlation_id, time);
 create index on audit_trail.audit_event (launch_id, time) where launch_id is not null;
@@ -53,12 +53,12 @@ create index on audit_trail.audit_event (order_guid, time) where order_guid is n
 create index on audit_trail.audit_event (originating_id, time) where originating_id is not null;
 create index on audit_trail.audit_event using gin (order_references) with (fastupdate = off)
   where order_references is not null;
--- Launches whose events came before them: there are few.
+-- The few launches that were stored after some of their events.
 create index on audit_trail.audit_event (client_id, time) where is_late;
 create index on audit_trail.audit_event (user_key, time) where is_late;
 create index on audit_trail.audit_event (practice, time) where is_late;
 create index on audit_trail.audit_event (patient, time) where is_late;
--- The patients of lists of requests, which only the event itself has: a page shows many patients.
+-- The patients on lists of requests. A list shows many patients, so they are not in a column.
 create index on audit_trail.audit_event
   using gin ((event::jsonb -> 'data' -> 'patients') jsonb_path_ops) with (fastupdate = off)
   where type = 'orders.listed.v1';
@@ -73,14 +73,14 @@ create table audit_trail.checkpoint (
 );
 create index on audit_trail.checkpoint (partition, sequence);
 
--- The clients with launches, to find the hash of a caller's identifier whose client nobody named.
+-- The clients that have launched, to find the hash of a caller's identifier when the client is not known.
 create table audit_trail.launching_client (
   issuer text not null,
   client_id text not null,
   primary key (issuer, client_id)
 );
 
--- The users and practices that launched, to find the exact name of one whose caller says it approximately.
+-- The users and practices that have launched, to find an exact username or code by part of a name.
 create table audit_trail.known_user (
   name text collate "C" not null,
   display text collate "C" not null,
@@ -89,7 +89,7 @@ create table audit_trail.known_user (
   primary key (name, practice)
 );
 
--- Callers' identifiers: only hashes, no values of a caller.
+-- Callers' identifiers, stored only as hashes.
 create table audit_trail.originating_id (
   name text primary key,
   holder text not null,
@@ -98,7 +98,7 @@ create table audit_trail.originating_id (
 );
 create index originating_id_by_expiry on audit_trail.originating_id (expires_at);
 
--- How far background work has come. These are not audit events.
+-- The progress of background work. These are not audit events.
 create table audit_trail.progress (
   name text primary key,
   place bigint not null,
@@ -116,7 +116,7 @@ create trigger append_only before update or delete or truncate on audit_trail.au
 create trigger append_only before update or delete or truncate on audit_trail.checkpoint
   for each statement execute function audit_trail.refuse_change();
 
--- Attached and not created as a partition, which would wait for every reader of the log.
+-- Creates a table and attaches it. Creating a partition directly would wait for every reader of the log.
 create function audit_trail.ensure_partition(wanted text) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   declare
@@ -124,7 +124,7 @@ create function audit_trail.ensure_partition(wanted text) returns void
     month integer;
   begin
     if wanted !~ '^audit_event_[0-9]{4}_(0[1-9]|1[0-2])$' then
-      raise exception 'There is no such partition';
+      raise exception 'The name of the partition is invalid';
     end if;
     perform pg_advisory_xact_lock(hashtext('audit_trail partitions'));
     if to_regclass('audit_trail.' || wanted) is not null then
@@ -145,7 +145,7 @@ create function audit_trail.ensure_partition(wanted text) returns void
       make_timestamptz(year + month / 12, month % 12 + 1, 1, 0, 0, 0, 'UTC'));
   end $$;
 
--- A year is the shortest retention; the clock is the database's own.
+-- Drops a partition. Checks the shortest retention, one year, by the database's own clock.
 create function audit_trail.drop_partition(wanted text) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   declare
