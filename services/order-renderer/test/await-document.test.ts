@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { awaitDocument } from '../src/http/await-document.ts';
 
-describe('waiting for a document', () => {
-  it('looks again until the document is there', async () => {
+describe('awaitDocument', () => {
+  it('queries again until the document exists', async () => {
     const { look, looks } = lookingAt([undefined, undefined, 'found']);
     expect(await awaitDocument(look, new AbortController().signal)).toBe('found');
     expect(looks()).toBe(3);
   });
 
-  it('ends when it is told to, after one last look', async () => {
+  it('stops when the signal aborts, after one last query', async () => {
     const controller = new AbortController();
     const { look, looks } = lookingAt([undefined], (count) => {
       if (count === 3) controller.abort();
@@ -18,7 +18,7 @@ describe('waiting for a document', () => {
   });
 });
 
-/** Answers one lookup after the other, and repeats the last one. */
+/** Creates a query that returns the given results in order, and then repeats the last one. */
 function lookingAt(lookups: readonly (string | undefined)[], onLook: (count: number) => void = () => {}) {
   let count = 0;
   return {

@@ -41,7 +41,7 @@ type Where = {
   readonly platformUrl?: string;
 };
 
-/** Returns what is reported about a document whose client has this callback address. */
+/** Orders a document for a client with this callback address. Returns the first event of its delivery. */
 async function deliverTo(url: string, { resolveName, ...callbacks }: Where = {}) {
   platform = await startDeliveringPlatform({
     storage,
@@ -54,7 +54,7 @@ async function deliverTo(url: string, { resolveName, ...callbacks }: Where = {})
   return { type: told?.[0], ...(told?.[1] as { reason?: string }) };
 }
 
-describe('an address that is not of the public internet', () => {
+describe('a callback address outside the public internet', () => {
   it.each([
     'http://127.0.0.1:{port}/',
     'https://127.0.0.1:{port}/',
@@ -71,20 +71,20 @@ describe('an address that is not of the public internet', () => {
     'http://169.254.169.254/latest/meta-data/',
     'http://10.0.0.1/',
     'https://[fd00::1]/',
-  ])('is not posted to: %s', async (url) => {
+  ])('receives no document: %s', async (url) => {
     const before = receiver.received.length;
     const told = await deliverTo(url.replace('{port}', String(receiver.port)));
     expect(told).toMatchObject({ reason: 'address_refused', isFinal: false });
     expect(receiver.received).toHaveLength(before);
   });
 
-  it('is posted to where the operator allowed its network, and there by http', async () => {
+  it('receives documents by http if the operator allowed its network', async () => {
     expect(await deliverTo(receiver.url, { allowedNetworks: ['127.0.0.0/8'] })).toMatchObject({
       type: 'order.document.delivered.v1',
     });
   });
 
-  it('is posted to when it is the platform itself, where this process was told to reach it', async () => {
+  it('receives documents through PLATFORM_URL if it belongs to the platform itself', async () => {
     const before = receiver.received.length;
     const told = await deliverTo('http://localhost/demo/callbacks?a=1', {
       platformUrl: `http://127.0.0.1:${receiver.port}`,
@@ -93,7 +93,7 @@ describe('an address that is not of the public internet', () => {
     expect(receiver.received.slice(before).map(({ path }) => path)).toEqual(['/demo/callbacks?a=1']);
   });
 
-  it('is not taken for the platform by a name that begins like it', async () => {
+  it('does not count as the platform because its host name starts with the platform’s', async () => {
     const told = await deliverTo('http://localhost.evil.example/', {
       platformUrl: `http://127.0.0.1:${receiver.port}`,
       resolveName: async () => [{ address: '127.0.0.1', family: 4 }],
@@ -102,13 +102,13 @@ describe('an address that is not of the public internet', () => {
   });
 });
 
-describe('an address of the public internet', () => {
-  it('is not posted to by http', async () => {
+describe('a callback address on the public internet', () => {
+  it('receives no document by http', async () => {
     expect(await deliverTo('http://8.8.8.8/')).toMatchObject({ reason: 'insecure_address', isFinal: false });
   });
 });
 
-describe('a name', () => {
+describe('the host name of a callback address', () => {
   const leadingTo = (...addresses: string[]) => {
     const asked: string[] = [];
     const resolveName: ResolveName = async (hostname) => {
@@ -119,7 +119,7 @@ describe('a name', () => {
     return { asked, resolveName };
   };
 
-  it('is looked up once, and what was checked is what is posted to: another answer later changes nothing', async () => {
+  it('is resolved once, so that the checked address is also the one that is used', async () => {
     const before = receiver.received.length;
     const { asked, resolveName } = leadingTo('127.0.0.1', '127.0.0.2');
     const url = `http://rebinding.example:${receiver.port}/`;
@@ -131,7 +131,7 @@ describe('a name', () => {
   });
 
   it.each(['127.0.0.2', '10.1.2.3', '169.254.169.254', '::1', 'fc00::1', '::ffff:10.1.2.3', 'fe80::1%lo'])(
-    'that leads to %s is not posted to',
+    'is refused if it resolves to %s',
     async (address) => {
       const { resolveName } = leadingTo(address);
       const told = await deliverTo('https://rebinding.example/', {
@@ -142,7 +142,7 @@ describe('a name', () => {
     },
   );
 
-  it('that leads to several addresses is posted to at those that are allowed', async () => {
+  it('is accepted if one of its addresses is allowed, which is then used', async () => {
     const resolveName: ResolveName = async () => [
       { address: '10.1.2.3', family: 4 },
       { address: '127.0.0.1', family: 4 },
@@ -152,14 +152,14 @@ describe('a name', () => {
     expect(told.type).toBe('order.document.delivered.v1');
   });
 
-  it('that leads nowhere is tried again', async () => {
-    // Longer than a name may be, so that no name server is queried.
+  it('is resolved again later if it has no address', async () => {
+    // A label this long is invalid, so no name server is queried.
     const url = `https://${'a'.repeat(64)}.example/`;
     expect(await deliverTo(url)).toMatchObject({ reason: 'unresolved', isFinal: false });
   });
 });
 
-describe('https', () => {
+describe('delivery over https', () => {
   const folder = mkdtempSync(join(tmpdir(), 'callback-tls-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const usual = getCACertificates();
@@ -191,7 +191,7 @@ describe('https', () => {
       resolveName: async () => [{ address: '127.0.0.1', family: 4 }],
     });
 
-  it('is spoken to a receiver whose certificate is trusted and of its name', async () => {
+  it('succeeds if the certificate is trusted and matches the host name', async () => {
     setDefaultCACertificates([...usual, readFileSync(cert, 'utf8')]);
     expect((await reach('pms.example')).type).toBe('order.document.delivered.v1');
     expect(secure.received).toHaveLength(1);
@@ -199,8 +199,8 @@ describe('https', () => {
 
   it.each([
     ['is not trusted', 'pms.example', false],
-    ['is another one’s', 'other.example', true],
-  ])('sends nothing to a receiver whose certificate %s', async (_what, host, isTrusted) => {
+    ['has another name', 'other.example', true],
+  ])('sends nothing if the receiver’s certificate %s', async (_what, host, isTrusted) => {
     const before = secure.received.length;
     if (isTrusted) setDefaultCACertificates([...usual, readFileSync(cert, 'utf8')]);
     expect(await reach(host)).toMatchObject({ reason: 'untrusted_certificate', isFinal: false });
@@ -208,7 +208,7 @@ describe('https', () => {
   });
 });
 
-describe('the guard of networks', () => {
+describe('the network guard', () => {
   const guard = createNetworkGuard(['10.20.0.0/16', 'fd12::/16']);
 
   it.each([
@@ -220,14 +220,14 @@ describe('the guard of networks', () => {
     '223.255.255.255',
     '2a00:1450::1',
     '2620:fe::fe',
-  ])('takes %s for the public internet', (address) => expect(guard.isPublic(address)).toBe(true));
+  ])('accepts %s as public', (address) => expect(guard.isPublic(address)).toBe(true));
 
   const others = `
     0.0.0.0 10.0.0.1 10.20.0.1 100.64.0.1 127.0.0.1 127.255.255.255 169.254.169.254 172.16.0.1 172.31.255.255
     192.0.0.8 192.0.2.1 192.88.99.1 192.168.1.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 239.1.1.1 240.0.0.1
     255.255.255.255 :: ::1 ::7f00:1 ::ffff:8.8.8.8 ::ffff:10.0.0.1 64:ff9b::808:808 100::1 2001::1 2001:db8::1
     2002:7f00:1:: 3fff::1 fc00::1 fd12::1 fe80::1 fec0::1 ff02::1 localhost 8.8.8 8.8.8.8.8`;
-  it.each(others.trim().split(/\s+/))('does not take %j for it', (address) =>
+  it.each(others.trim().split(/\s+/))('does not accept %j as public', (address) =>
     expect(guard.isPublic(address)).toBe(false),
   );
 
@@ -238,7 +238,7 @@ describe('the guard of networks', () => {
     ['10.21.0.1', false],
     ['fd13::1', false],
     ['8.8.8.8', false],
-  ])('knows whether %s is of an allowed network: %s', (address, isAllowed) =>
+  ])('reports whether %s is in an allowed network: %s', (address, isAllowed) =>
     expect(guard.isAllowed(address)).toBe(isAllowed),
   );
 });

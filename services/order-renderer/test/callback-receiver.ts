@@ -7,11 +7,11 @@ export type Received = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Of the body, if it is a callback. */
+  /** The order's GUID in the body; empty if the body is not a callback. */
   readonly orderGuid: string;
 };
 
-/** How the receiver answers: a status, or anything else that a server may do. */
+/** Writes the receiver's answer, or anything else that a server may send. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 export const answering =
@@ -21,7 +21,7 @@ export const answering =
 
 export type CallbackReceiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Starts the server of a PMS on this machine, which stores the requests and answers as configured. */
+/** Starts the server of a practice system on this machine, which records requests and answers as configured. */
 export async function startReceiver(tls?: ServerOptions) {
   const received: Received[] = [];
   const behaviour = { now: answering(204) };
@@ -47,7 +47,7 @@ export async function startReceiver(tls?: ServerOptions) {
     behave(next: Behaviour): void {
       behaviour.now = next;
     },
-    /** Resolves with the requests about an order, once there are `count`. */
+    /** Waits for `count` requests about an order and returns them. */
     async receives(count: number, orderGuid: string) {
       const ofOrder = () => received.filter((one) => one.orderGuid === orderGuid);
       await until(() => ofOrder().length >= count);

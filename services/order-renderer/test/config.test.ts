@@ -3,8 +3,8 @@ import { readOrderRendererConfig, readRegistrySetting } from '../src/config.ts';
 
 const publicUrl = 'https://launch.example';
 
-describe('the configuration of the order renderer', () => {
-  it('has the defaults of the platform', () => {
+describe('readOrderRendererConfig', () => {
+  it('returns the defaults of the platform', () => {
     expect(readOrderRendererConfig({ PUBLIC_URL: publicUrl })).toEqual({
       xmlNamespace: 'urn:clinical-launch:online-order:1',
       timeZone: 'Europe/London',
@@ -22,19 +22,19 @@ describe('the configuration of the order renderer', () => {
     });
   });
 
-  it('takes namespace, zone and mode from the environment', () => {
+  it('reads the namespace, time zone and mode from the environment', () => {
     const environment = { PUBLIC_URL: publicUrl, XML_NS: 'urn:x', TIME_ZONE: 'UTC', NODE_ENV: 'production' };
     const { xmlNamespace, timeZone, isProduction } = readOrderRendererConfig(environment);
     expect([xmlNamespace, timeZone, isProduction]).toEqual(['urn:x', 'UTC', true]);
   });
 
-  it('refuses a zone that does not exist, without printing it', () => {
+  it('rejects an unknown time zone without printing it', () => {
     const read = () => readOrderRendererConfig({ PUBLIC_URL: publicUrl, TIME_ZONE: 'Europe/Barchester' });
     expect(read).toThrow(/TIME_ZONE/);
     expect(read).not.toThrow(/Barchester/);
   });
 
-  it('takes where it reaches the platform, and the networks beside the internet', () => {
+  it('reads PLATFORM_URL and the allowed networks from the environment', () => {
     const { callbacks } = readOrderRendererConfig({
       PUBLIC_URL: publicUrl,
       PLATFORM_URL: 'http://edge:8080',
@@ -44,13 +44,13 @@ describe('the configuration of the order renderer', () => {
     expect(callbacks.allowedNetworks).toEqual(['10.20.0.0/16', 'fd00:1::/32']);
   });
 
-  it('allows no network beside the internet in production, unless the operator names one', () => {
+  it('allows no private network in production by default', () => {
     const { callbacks } = readOrderRendererConfig({ PUBLIC_URL: publicUrl, NODE_ENV: 'production' });
     expect(callbacks.allowedNetworks).toEqual([]);
   });
 
   it.each(['10.20.0.0', '10.20.0.0/33', 'pms.example/8', '10.20.0.0/16/1', 'fd00::/129', '/8'])(
-    'refuses the network %s, without printing it',
+    'rejects the network %s without printing it',
     (network) => {
       const read = () =>
         readOrderRendererConfig({ PUBLIC_URL: publicUrl, OUTBOUND_ALLOWED_NETWORKS: network });
@@ -59,7 +59,7 @@ describe('the configuration of the order renderer', () => {
     },
   );
 
-  it('needs the platform’s address, and the registry of its process', () => {
+  it('requires PUBLIC_URL, and with readRegistrySetting an existing registry file', () => {
     expect(() => readOrderRendererConfig({})).toThrow('PUBLIC_URL is required');
     expect(() => readRegistrySetting({})).toThrow(/PUBLIC_URL is required[^]*REGISTRY_FILE is required/);
     const absent = { PUBLIC_URL: publicUrl, REGISTRY_FILE: '/absent/registry.json' };

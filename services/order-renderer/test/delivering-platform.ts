@@ -10,7 +10,7 @@ import type { CallbackConfig } from '../src/config.ts';
 import type { Received } from './callback-receiver.ts';
 import { aConfig, startRendererPlatform } from './renderer-platform.ts';
 
-/** One sealer for all replicas of a test. */
+/** The sealer that all replicas of a test share. */
 export const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 'k') }]);
 
 export const aSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
@@ -21,7 +21,7 @@ export const sealed = (secret: string, expires?: string) => ({
 
 type Callback = { readonly url: string; readonly secrets: ReturnType<typeof sealed>[] };
 
-/** Returns the registry of a demo realm in which these clients have callbacks. */
+/** Returns a registry whose demo realm contains clients with these callbacks. */
 export const aRegistry = (callbacks: Readonly<Record<string, Callback>>): Registry => ({
   realms: [
     {
@@ -47,7 +47,7 @@ type Options = {
 
 export type DeliveringPlatform = Awaited<ReturnType<typeof startDeliveringPlatform>>;
 
-/** Starts a renderer that may post to this machine, with a registry that a test may change while it runs. */
+/** Starts a renderer that may post to this machine. A test can replace its registry at any time. */
 export async function startDeliveringPlatform({ registry, callbacks, ...options }: Options) {
   const current = { registry };
   const clock = options.clock ?? new TestClock();
@@ -69,15 +69,15 @@ export async function startDeliveringPlatform({ registry, callbacks, ...options 
     clock,
     register: (next: Registry) => (current.registry = next),
     deliveryStory,
-    /** Resolves with the events about the delivery, once there are `count`. */
+    /** Waits for `count` events about the deliveries of this launch and returns them. */
     async tells(launchId: string, count: number) {
       await until(() => deliveryStory(launchId).length >= count);
       return deliveryStory(launchId);
     },
-    /** Counts the log lines about failed attempts to deliver the document of a launch. */
+    /** Returns the log lines about failed attempts to deliver the document of a launch. */
     failuresOf: (launchId: string) =>
       platform.lines.filter((line) => line.includes('document not delivered') && line.includes(launchId)),
-    /** Submits an order in a launch of its own. */
+    /** Submits an order in a new launch. */
     async order(
       changes: { orderVersion?: number; clientId?: string; guid?: string; familyName?: string } = {},
     ) {
@@ -88,7 +88,7 @@ export async function startDeliveringPlatform({ registry, callbacks, ...options 
   };
 }
 
-/** Returns the secrets that signed a request, by the reference library of the Standard Webhooks. */
+/** Returns the secrets that signed a request, checked with the reference library of Standard Webhooks. */
 export function signersOf({ headers, body }: Received, secrets: readonly string[]): string[] {
   const at = new Date(Number(headers['webhook-timestamp']) * 1000);
   const signatures = String(headers['webhook-signature']).split(' ');

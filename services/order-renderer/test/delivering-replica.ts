@@ -1,5 +1,5 @@
-// A replica of the renderer that delivers one order and is killed by the test that started it: on the
-// database of its first argument, to the address of its second.
+// Runs a replica of the renderer that delivers one order until the test kills it. The arguments are the URL of
+// the database, the callback address and the GUID of the order.
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { aRegistry, aSecret, sealed, startDeliveringPlatform } from './delivering-platform.ts';
 

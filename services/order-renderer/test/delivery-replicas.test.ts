@@ -23,7 +23,7 @@ let clock: TestClock;
 const replicas: { platform: DeliveringPlatform; storage: Storage }[] = [];
 
 beforeEach(async () => {
-  // A database for each test: otherwise the deliveries of another test would come first.
+  // Each test has its own database, so that deliveries of other tests do not come first.
   testDatabase = await createTestDatabase();
   receiver = await startReceiver();
   clock = new TestClock();
@@ -48,7 +48,7 @@ async function startReplica(clients = ['pms-demo']): Promise<DeliveringPlatform>
 }
 
 describe('replicas on one database', () => {
-  it('deliver every document once, however many of them look for it', async () => {
+  it('deliver every document once', async () => {
     const clients = Array.from({ length: 20 }, (_one, index) => `pms-${index}`);
     const all = await Promise.all([startReplica(clients), startReplica(clients), startReplica(clients)]);
     const orders = await Promise.all(
@@ -61,7 +61,7 @@ describe('replicas on one database', () => {
     expect(receiver.received).toHaveLength(120);
   });
 
-  it('never send an older document of an order after a newer one, while all of it fails now and then', async () => {
+  it('never send an older document of an order after a newer one, even if some attempts fail', async () => {
     const [one, other] = await Promise.all([startReplica(), startReplica()]);
     const all = [one, other];
     const guid = randomUUID();
@@ -82,7 +82,7 @@ describe('replicas on one database', () => {
     expect(receiver.mostUnderWay()).toBe(1);
   });
 
-  it('leave a document to the one that is sending it', async () => {
+  it('do not send a document that another replica is sending', async () => {
     const sending = await startReplica();
     receiver.behave(() => undefined);
     const { guid } = await sending.order();
@@ -96,8 +96,8 @@ describe('replicas on one database', () => {
   });
 });
 
-describe('a replica that ends while it delivers', () => {
-  it('by kill -9: another one delivers the same message when the lease is over', async () => {
+describe('a replica that ends during a delivery', () => {
+  it('is replaced after kill -9: another replica sends the same message when the lease has expired', async () => {
     receiver.behave(() => undefined);
     const guid = randomUUID();
     const script = fileURLToPath(new URL('delivering-replica.ts', import.meta.url));
@@ -121,7 +121,7 @@ describe('a replica that ends while it delivers', () => {
     await until(() => heir.published.some((event) => isDelivered(event) && isOurs(event)));
   });
 
-  it('by a stop: another one delivers it at once, and the attempt does not count', async () => {
+  it('is replaced after a stop: another replica sends it at once, and the attempt is not counted', async () => {
     const stopping = await startReplica();
     receiver.behave(() => undefined);
     const { guid, launchId } = await stopping.order();
@@ -138,7 +138,7 @@ describe('a replica that ends while it delivers', () => {
     ]);
   });
 
-  it('between two attempts: another one goes on with them', async () => {
+  it('is replaced between two attempts: another replica continues with the next attempt', async () => {
     receiver.behave(answering(503));
     const first = await startReplica();
     const { guid, launchId } = await first.order();

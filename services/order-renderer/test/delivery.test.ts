@@ -34,7 +34,7 @@ beforeEach(() => {
   platform.register(registered(sealed(secret)));
 });
 
-/** Advances the clock until the delivery is settled; each step is longer than the longest wait. */
+/** Advances the clock until there are `count` events. Each step is longer than the longest wait between attempts. */
 async function passUntilTold(launchId: string, count: number): Promise<void> {
   for (let seen = 0; platform.deliveryStory(launchId).length < count; ) {
     await until(
@@ -45,8 +45,8 @@ async function passUntilTold(launchId: string, count: number): Promise<void> {
   }
 }
 
-describe('a document of a client with a callback', () => {
-  it('is posted to its address, signed, in the form of the Standard Webhooks', async () => {
+describe('the document of a client with a callback', () => {
+  it('is posted to the callback address, signed according to Standard Webhooks', async () => {
     const { guid, launchId } = await platform.order({ orderVersion: 3 });
     const [callback] = await receiver.receives(1, guid);
     if (callback === undefined) throw new Error('Nothing came');
@@ -82,14 +82,14 @@ describe('a document of a client with a callback', () => {
     ]);
   });
 
-  it('is the document that the page holds', async () => {
+  it('is the same as on the page', async () => {
     const { guid, launchId, cookie } = await platform.submitOrder();
     const { body } = await platform.read(`/orders/${guid}.xml`, cookie);
     const [callback] = await receiver.receives(1, guid);
     expect(JSON.parse(callback?.body ?? '')).toMatchObject({ data: { document: body, launchId } });
   });
 
-  it('is posted once, however often its event comes', async () => {
+  it('is posted once, however often its event is delivered', async () => {
     const { guid, launchId } = await platform.order();
     await platform.tells(launchId, 1);
     const event = platform.published.find(({ correlationid }) => correlationid === launchId);
@@ -102,7 +102,7 @@ describe('a document of a client with a callback', () => {
     expect(await receiver.receives(1, guid)).toHaveLength(1);
   });
 
-  it('is posted to no one when its client has no callback', async () => {
+  it('is not posted for a client without a callback', async () => {
     const before = receiver.received.length;
     const { launchId } = await platform.order({ clientId: 'pms-other' });
     const { guid } = await platform.order();
@@ -111,7 +111,7 @@ describe('a document of a client with a callback', () => {
     expect(platform.deliveryStory(launchId)).toEqual([]);
   });
 
-  it('is posted to the address and with the secrets of the moment, both while one is rolled', async () => {
+  it('is signed with the current secrets, with both during a rotation', async () => {
     const [next, ended, foreign] = [aSecret(), aSecret(), 'k.AAAA'.padEnd(60, 'A')];
     const signers = async (...secrets: ReturnType<typeof sealed>[]) => {
       platform.register(registered(...secrets));
@@ -124,7 +124,7 @@ describe('a document of a client with a callback', () => {
     expect(await signers({ sealed: foreign }, sealed(next))).toEqual([next]);
   });
 
-  it('tells no patient data and no address to the log and to events', async () => {
+  it('leaves no patient data, secret or address in logs and events', async () => {
     const { guid } = await platform.order();
     await receiver.receives(1, guid);
     const written = `${platform.lines.join('')}${JSON.stringify(platform.published)}`;
@@ -132,8 +132,8 @@ describe('a document of a client with a callback', () => {
   });
 });
 
-describe('a callback that fails', () => {
-  it('for a while is tried again later, as the same message, and arrives', async () => {
+describe('a failed callback', () => {
+  it('is retried later with the same message until it succeeds', async () => {
     receiver.behave(answering(503));
     const { guid, launchId } = await platform.order();
     const [first] = await receiver.receives(1, guid);
@@ -158,7 +158,7 @@ describe('a callback that fails', () => {
     ]);
   });
 
-  it('is not tried before its wait is over', async () => {
+  it('is not retried before its wait has ended', async () => {
     receiver.behave(answering(500));
     const { guid, launchId } = await platform.order();
     await until(() => platform.failuresOf(launchId).length === 1);
@@ -169,7 +169,7 @@ describe('a callback that fails', () => {
     expect(await receiver.receives(1, guid)).toHaveLength(1);
   });
 
-  it('always is tried for a day, less and less often, and then no more', async () => {
+  it('is retried at growing intervals for a day and then never again', async () => {
     receiver.behave(answering(500));
     const { launchId, guid } = await platform.order();
     const startedAt = platform.clock.now();
@@ -195,7 +195,7 @@ describe('a callback that fails', () => {
     expect(await receiver.receives(1, guid)).toHaveLength(attempts);
   });
 
-  it('with 410 is given up at once', async () => {
+  it('is not retried after 410', async () => {
     receiver.behave(answering(410));
     const { launchId } = await platform.order();
     expect(await platform.tells(launchId, 1)).toEqual([
@@ -206,7 +206,7 @@ describe('a callback that fails', () => {
     ]);
   });
 
-  it('is given up when its client has lost the callback meanwhile, and never sent to where it was', async () => {
+  it('is not retried after the callback was removed from the registry', async () => {
     receiver.behave(answering(503));
     const { launchId, guid } = await platform.order();
     await until(() => platform.failuresOf(launchId).length === 1);
@@ -217,7 +217,7 @@ describe('a callback that fails', () => {
     expect(await receiver.receives(1, guid)).toHaveLength(1);
   });
 
-  it('waits when no secret can be opened, and arrives when one can', async () => {
+  it('is retried while no secret can be opened, and succeeds when one can', async () => {
     platform.register(registered({ sealed: 'gone.'.padEnd(60, 'A') }));
     const { launchId, guid } = await platform.order();
     const [failure] = await platform.tells(launchId, 1);
@@ -234,24 +234,27 @@ describe('a callback that fails', () => {
     [503, '999999999', 3599, 3600],
     [503, 'soon', 2.4, 5],
     [500, '120', 2.4, 5],
-  ])('with %i and Retry-After: %s waits more than %d and at most %d seconds', async (...row) => {
-    const [status, retryAfter, tooSoon, seconds] = row;
-    receiver.behave(answering(status, { 'Retry-After': retryAfter }));
-    const { launchId, guid } = await platform.order();
-    await until(() => platform.failuresOf(launchId).length === 1);
-    receiver.behave(answering(204));
-    platform.clock.advance({ seconds: tooSoon });
-    const { guid: other } = await platform.order();
-    await receiver.receives(1, other);
-    expect(await receiver.receives(1, guid)).toHaveLength(1);
-    platform.clock.advance({ seconds: seconds - tooSoon });
-    expect(await receiver.receives(2, guid)).toHaveLength(2);
-  });
+  ])(
+    'with status %i and Retry-After: %s is retried after more than %d and at most %d seconds',
+    async (...row) => {
+      const [status, retryAfter, tooSoon, seconds] = row;
+      receiver.behave(answering(status, { 'Retry-After': retryAfter }));
+      const { launchId, guid } = await platform.order();
+      await until(() => platform.failuresOf(launchId).length === 1);
+      receiver.behave(answering(204));
+      platform.clock.advance({ seconds: tooSoon });
+      const { guid: other } = await platform.order();
+      await receiver.receives(1, other);
+      expect(await receiver.receives(1, guid)).toHaveLength(1);
+      platform.clock.advance({ seconds: seconds - tooSoon });
+      expect(await receiver.receives(2, guid)).toHaveLength(2);
+    },
+  );
 });
 
 describe('a hostile receiver', () => {
   const slow: [string, Parameters<CallbackReceiver['behave']>[0]][] = [
-    ['says nothing', () => undefined],
+    ['never answers', () => undefined],
     [
       'sends its header byte by byte',
       ({ socket }) => {
@@ -261,7 +264,7 @@ describe('a hostile receiver', () => {
       },
     ],
     [
-      'goes on with 102 for ever',
+      'sends 102 for ever',
       (_request, response) => {
         const timer = setInterval(() => response.writeProcessing(), 20).unref();
         response.once('close', () => clearInterval(timer));
@@ -269,13 +272,13 @@ describe('a hostile receiver', () => {
     ],
   ];
   const callbacks: Record<string, Parameters<typeof aRegistry>[0][string]> = {};
-  /** Registers a client, beside those of the tests that run at the same time. */
+  /** Registers a client in addition to those of concurrent tests. */
   const register = (clientId: string, url: string) => {
     callbacks[clientId] = { url, secrets: [sealed(aSecret())] };
     platform.register(aRegistry(callbacks));
   };
   it.concurrent.each(slow)(
-    'that %s is left in time, and keeps no other client waiting',
+    'that %s is disconnected in time and delays no other client',
     async (what, behaviour) => {
       const [hostile, other] = [await startReceiver(), await startReceiver()];
       register(`${what} itself`, hostile.url);
@@ -296,7 +299,7 @@ describe('a hostile receiver', () => {
   it.each([
     ['an endless answer', (write: () => boolean) => void setInterval(write, 1).unref()],
     ['a huge answer', (write: () => boolean) => void Array.from({ length: 200 }, write)],
-  ])('that gives %s is taken at its status, and left', async (_what, begin) => {
+  ])('that sends %s is disconnected after its status, which counts', async (_what, begin) => {
     let isLeft = false;
     receiver.behave((_request, response) => {
       response.writeHead(200).once('close', () => (isLeft = true));
@@ -308,7 +311,7 @@ describe('a hostile receiver', () => {
     await until(() => isLeft);
   });
 
-  it('that redirects is not followed', async () => {
+  it('that redirects fails without a request to the other address', async () => {
     const elsewhere = await startReceiver();
     for (const status of [301, 302, 303, 307, 308]) {
       receiver.behave(answering(status, { Location: elsewhere.url }));
@@ -322,12 +325,15 @@ describe('a hostile receiver', () => {
 
   it.each([
     [
-      'header that is too long',
+      'a header that is too long',
       (request: { socket: NodeJS.WritableStream }) =>
         request.socket.end(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`),
     ],
-    ['answer that is none', (request: { socket: NodeJS.WritableStream }) => request.socket.end('hello')],
-  ])('that gives a %s delivers nothing', async (_what, behaviour) => {
+    [
+      'an answer that is not HTTP',
+      (request: { socket: NodeJS.WritableStream }) => request.socket.end('hello'),
+    ],
+  ])('that sends %s fails', async (_what, behaviour) => {
     receiver.behave(behaviour);
     const { launchId } = await platform.order();
     const [failure] = await platform.tells(launchId, 1);
@@ -335,9 +341,9 @@ describe('a hostile receiver', () => {
   });
 
   it.concurrent.each([
-    ['takes no connection', 'unreachable', false],
+    ['accepts no connection', 'unreachable', false],
     ['never ends the TLS handshake', 'timeout', true],
-  ])('that %s is left in time', async (what, reason, isListening) => {
+  ])('that %s fails in time', async (what, reason, isListening) => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => void sockets.push(socket));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -353,10 +359,10 @@ describe('a hostile receiver', () => {
   });
 });
 
-describe('an order that was amended before its document arrived', () => {
+describe('an order amended before its document was delivered', () => {
   afterEach(() => receiver.behave(answering(204)));
 
-  it('is delivered as it is at last: an older document takes no place after a newer one', async () => {
+  it('is delivered in its newest version, and never in an older version afterwards', async () => {
     receiver.behave(answering(503));
     const { guid, launchId } = await platform.order({ familyName: 'Older' });
     await until(() => platform.failuresOf(launchId).length === 1);
@@ -373,7 +379,7 @@ describe('an order that was amended before its document arrived', () => {
     expect(await platform.tells(launchId, 1)).toHaveLength(1);
   });
 
-  it('is not sent the newer document while the older one is under way', async () => {
+  it('is delivered in the newer version only after the older one has been sent', async () => {
     const answers: (() => void)[] = [];
     receiver.behave((_request, response) => void answers.push(() => response.writeHead(204).end()));
     const older = await platform.order({ familyName: 'Older' });

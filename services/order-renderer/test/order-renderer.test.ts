@@ -17,14 +17,14 @@ describe('the order renderer', () => {
   });
   afterAll(() => platform.stop());
 
-  it('serves the Notepad page as HTML with a title and a language', async () => {
+  it('returns the Notepad page as HTML with a title and a language', async () => {
     const { guid, cookie } = await platform.submitOrder();
     const { status, type, body } = await platform.read(`/orders/${guid}/notepad`, cookie);
     expect([status, type]).toEqual([200, 'text/html; charset=utf-8']);
     expect(body).toMatch(/<html lang="en">[^]*<title>[^<]+<\/title>/);
   });
 
-  it('serves a document that is valid against the schema and holds the order', async () => {
+  it('returns a document that is valid against the schema and contains the order', async () => {
     const { guid, cookie } = await platform.submitOrder();
     const { body, type } = await platform.read(`/orders/${guid}.xml`, cookie);
     expect(type).toBe('application/xml; charset=utf-8');
@@ -33,7 +33,7 @@ describe('the order renderer', () => {
     expect(body.match(/<orderBatch>/g)).toHaveLength(2);
   });
 
-  it('offers the document as a file that is named for the order', async () => {
+  it('offers the document as a file named after the order', async () => {
     const { guid, cookie } = await platform.submitOrder();
     const { headers } = await platform.read(`/orders/${guid}.xml`, cookie);
     expect(headers.get('content-disposition')).toBe(`attachment; filename="order-${guid}.xml"`);
@@ -42,7 +42,7 @@ describe('the order renderer', () => {
   it.each([
     ['/notepad', "frame-ancestors 'self' https://pms.example"],
     ['.xml', "frame-ancestors 'none'"],
-  ])('lets nothing of %s be kept, sniffed, scripted or framed elsewhere', async (form, ancestors) => {
+  ])('forbids caching, sniffing, scripts and foreign frames for %s', async (form, ancestors) => {
     const { guid, cookie } = await platform.submitOrder();
     const { headers } = await platform.read(`/orders/${guid}${form}`, cookie);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -52,7 +52,7 @@ describe('the order renderer', () => {
     expect(headers.get('content-security-policy')?.endsWith(ancestors)).toBe(true);
   });
 
-  it('waits for a document that is not rendered yet', async () => {
+  it('waits for a document that has not been rendered yet', async () => {
     const { launchId, cookie } = await platform.openSession();
     const guid = randomUUID();
     const reading = platform.read(`/orders/${guid}/notepad`, cookie);
@@ -63,7 +63,7 @@ describe('the order renderer', () => {
     expect(page.body).toContain(`&lt;guid&gt;${guid}&lt;/guid&gt;`);
   });
 
-  it('tells of the document when it is rendered and each time it is returned, with its patient, under the GUID of the launch', async () => {
+  it('publishes an event when a document is rendered and each time it is returned, with the patient and launch', async () => {
     const { guid, launchId, cookie } = await platform.submitOrder();
     await platform.read(`/orders/${guid}/notepad`, cookie);
     const document = await platform.read(`/orders/${guid}.xml`, cookie);
@@ -79,7 +79,7 @@ describe('the order renderer', () => {
     expect(document.headers.get('x-correlation-id')).toBe(launchId);
   });
 
-  it('makes one document of an event, however often it comes', async () => {
+  it('creates one document for an event, however often it is delivered', async () => {
     const { launchId, cookie } = await platform.openSession();
     const guid = randomUUID();
     const event = await platform.submit({ guid, launchId });
@@ -92,7 +92,7 @@ describe('the order renderer', () => {
     expect(types.filter((type) => type === 'order.document.rendered.v1')).toHaveLength(1);
   });
 
-  it('serves the newest document of an order, in whatever sequence the events came', async () => {
+  it('returns the newest document of an order, whatever the sequence of its events', async () => {
     const { launchId, cookie } = await platform.openSession();
     const guid = randomUUID();
     await platform.submit({ guid, launchId, familyName: 'Newer', now: new Date('2026-03-02T09:31:00Z') });
@@ -101,7 +101,7 @@ describe('the order renderer', () => {
     expect(body).toContain('<familyName>Newer</familyName>');
   });
 
-  it('takes the version of an order before the time for what is newer', async () => {
+  it('compares the versions of an order before the times of its events', async () => {
     const { launchId, cookie } = await platform.openSession();
     const guid = randomUUID();
     const older = { guid, launchId, now: new Date('2026-03-02T09:31:00Z'), familyName: 'First' };
@@ -117,7 +117,7 @@ describe('the order renderer', () => {
     expect(body).toContain('<familyName>Third</familyName>');
   });
 
-  it.each(['/notepad', '.xml'])('waits on %s for the version that is asked for', async (form) => {
+  it.each(['/notepad', '.xml'])('waits on %s for the requested version', async (form) => {
     const { guid, launchId, cookie } = await platform.submitOrder();
     const reading = platform.read(`/orders/${guid}${form}?version=2`, cookie);
     await platform.isReading(launchId);
@@ -126,7 +126,7 @@ describe('the order renderer', () => {
     expect((await platform.read(`/orders/${guid}${form}?version=1`, cookie)).body).toContain('Second');
   });
 
-  it('reads the version whatever host the address names', async () => {
+  it('reads the version from an absolute request target with an invalid host', async () => {
     const { guid, cookie } = await platform.submitOrder();
     const path = `http://host:99999/orders/${guid}/notepad?version=1`;
     const status = await new Promise((resolve, reject) => {
@@ -140,7 +140,7 @@ describe('the order renderer', () => {
   });
 
   it.each(['0', '-1', '2.5', 'two', '', '1&version=1', '99999999999999999999'])(
-    'has no version %j of an order',
+    'answers 404 for the version %j',
     async (version) => {
       const { guid, cookie } = await platform.submitOrder();
       const { status } = await platform.read(`/orders/${guid}/notepad?version=${version}`, cookie);
@@ -148,7 +148,7 @@ describe('the order renderer', () => {
     },
   );
 
-  it('puts the newest document of every order that the launch amended into the page, the asked one first', async () => {
+  it('shows the newest document of every order that the launch amended, the requested order first', async () => {
     const { launchId, cookie } = await platform.openSession('PatientRequestList');
     const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
     await platform.submit({ guid: first, launchId, familyName: 'First', orderVersion: 2 });
@@ -178,7 +178,7 @@ describe('the order renderer', () => {
     );
   });
 
-  it('shows an order that another launch amended as well in the pages of each, as each left it', async () => {
+  it('shows each of two launches the version of an order that it submitted', async () => {
     const { guid, cookie } = await platform.submitOrder();
     const other = await platform.openSession('UpdateTest');
     await platform.submit({ guid, launchId: other.launchId, familyName: 'Amended', orderVersion: 2 });
@@ -199,7 +199,7 @@ describe('the order renderer', () => {
   });
 
   it.each(['/notepad', '.xml'])(
-    'hands it out on %s whatever cookie of the same name a neighbouring host has set',
+    'returns the document on %s despite session cookies set by a neighbouring host',
     async (form) => {
       const { guid, cookie } = await platform.submitOrder();
       const attackers = await platform.openSession();
@@ -210,7 +210,7 @@ describe('the order renderer', () => {
     },
   );
 
-  it('reads the session of a platform with https from a name that needs TLS, and from no other', async () => {
+  it('accepts only the __Secure- session cookie if the platform uses https', async () => {
     const secure = await startRendererPlatform(aConfig({ callbacks: { publicUrl: 'https://oltr.example' } }));
     const { guid, cookie } = await secure.submitOrder();
     const statuses = await Promise.all(
@@ -228,7 +228,7 @@ describe('the order renderer', () => {
     expect((await platform.read(`/orders/${guid}/notepad`, cookie)).status).toBe(401);
   });
 
-  it('lets a launch that amends an order see its own document and not the one before it', async () => {
+  it('returns to a launch that amends an order its own document, not the previous one', async () => {
     const { guid } = await platform.submitOrder();
     const { launchId, cookie } = await platform.openSession('UpdateTest');
     const reading = platform.read(`/orders/${guid}.xml`, cookie);
@@ -238,7 +238,7 @@ describe('the order renderer', () => {
   });
 
   it.each(['/orders/1/notepad', '/orders/1.xml', '/orders/%27%20or%201=1/notepad'])(
-    'answers 404 at %s, which names no order',
+    'answers 404 to %s, which contains no valid GUID',
     async (path) => {
       const { cookie } = await platform.openSession();
       expect((await platform.read(path, cookie)).status).toBe(404);
@@ -246,7 +246,7 @@ describe('the order renderer', () => {
   );
 
   it.each(['/notepad/', '/Notepad', '.XML', '.xml/', ''])(
-    'has nothing at /orders/{guid}%s',
+    'answers 404 without a body to /orders/{guid}%s',
     async (ending) => {
       const { guid, cookie } = await platform.submitOrder();
       const { status, body } = await platform.read(`/orders/${guid}${ending}`, cookie);
@@ -254,7 +254,7 @@ describe('the order renderer', () => {
     },
   );
 
-  it('answers HEAD without telling that the document was returned', async () => {
+  it('answers HEAD without an event that the document was returned', async () => {
     const { guid, launchId, cookie } = await platform.submitOrder();
     await platform.read(`/orders/${guid}/notepad`, cookie, 'HEAD');
     await platform.read(`/orders/${guid}.xml`, cookie);
@@ -262,7 +262,7 @@ describe('the order renderer', () => {
     expect(returned).toEqual(['order.document.returned.v1', expect.objectContaining({ by: 'download' })]);
   });
 
-  it('stops waiting when the reader leaves, and tells of no return', async () => {
+  it('stops waiting when the reader disconnects, without an event that the document was returned', async () => {
     const { launchId, cookie } = await platform.openSession();
     const guid = randomUUID();
     await platform.leaveWhileWaiting(`/orders/${guid}/notepad`, { launchId, cookie });
@@ -276,18 +276,18 @@ describe('the order renderer', () => {
 
   it.each([
     [
-      'a seal that was changed',
+      'an order whose seal was changed',
       (event: SubmittedEvent) => ({ ...event, data: { ...event.data, sealed: 'k.AAAA' } }),
     ],
     [
-      'a seal that holds another order',
+      'an event with the GUID of another order',
       (event: SubmittedEvent) => ({ ...event, data: { ...event.data, orderGuid: randomUUID() } }),
     ],
     [
-      'the order of another version',
+      'an event with another version of the order',
       (event: SubmittedEvent) => ({ ...event, data: { ...event.data, orderVersion: 7 } }),
     ],
-  ])('leaves %s to the dead letters', async (_case, changed) => {
+  ])('rejects %s as a dead letter', async (_case, changed) => {
     const { launchId } = await platform.openSession();
     const event = platform.orderSubmitted({ guid: randomUUID(), launchId });
     await platform.publish({ ...changed(event), id: randomUUID() });
@@ -296,7 +296,7 @@ describe('the order renderer', () => {
     expect((await platform.storyOf(launchId, 1)).map(([type]) => type)).toEqual(['order.submitted.v1']);
   });
 
-  it('leaves a seal without an order to the dead letters, and repeats nothing of it', async () => {
+  it('rejects sealed data without an order as a dead letter, and repeats none of it', async () => {
     const { launchId } = await platform.openSession();
     await platform.submit({ guid: randomUUID(), launchId, sealedValue: { patient: 'Whitfield' } });
     const letter = platform.deadLetters.at(-1);
@@ -314,14 +314,14 @@ describe('the order renderer', () => {
   });
 });
 
-describe('a document that is not made in time', () => {
+describe('a document that is not available in time', () => {
   let platform: RendererPlatform;
   beforeAll(async () => {
     platform = await startRendererPlatform(aConfig({ documentWaitMs: 120 }));
   });
   afterAll(() => platform.stop());
 
-  it.each(['/notepad', '.xml'])('is answered 503 on %s with a page that asks again', async (form) => {
+  it.each(['/notepad', '.xml'])('is answered on %s with 503 and a page that refreshes', async (form) => {
     const { cookie } = await platform.openSession();
     const { status, headers, body } = await platform.read(`/orders/${randomUUID()}${form}`, cookie);
     expect(status).toBe(503);
@@ -334,7 +334,7 @@ describe('a document that is not made in time', () => {
     ['the launch', { issuer: 'http://localhost/idp/demo/v2.0', clientId: 'pms-demo' }],
     ['the client', { clientId: 'pms-other' }],
     ['the issuer', { issuer: 'https://idp.example' }],
-  ])('hands out no order whose event was published again with %s changed', async (_what, changes) => {
+  ])('is not created from an event that was published again with %s changed', async (_what, changes) => {
     const { guid, launchId: ofVictim } = await platform.submitOrder();
     const { launchId, cookie } = await platform.openSession();
     const event = platform.orderSubmitted({ guid, launchId: ofVictim });
@@ -350,7 +350,7 @@ describe('a document that is not made in time', () => {
     ['UpdateTest', '/notepad'],
     ['UpdateTest', '.xml'],
   ] as const)(
-    'tells %s on %s nothing of an order of another launch: one that does not exist is answered alike',
+    'is answered in %s on %s in the same way whether the order belongs to another launch or does not exist',
     async (action, form) => {
       const { guid } = await platform.submitOrder();
       const { cookie } = await platform.openSession(action);
@@ -367,7 +367,7 @@ describe('a document that is not made in time', () => {
   );
 
   it.each(['/notepad', '.xml'])(
-    'is answered on %s to a bound client for its practices alone',
+    'is returned on %s to a client bound to practices only for an order of these practices',
     async (form) => {
       const binding = (code: string) => ({
         practices: { 'ods-organization-code': [code], 'local-org-code': ['B82017'] },

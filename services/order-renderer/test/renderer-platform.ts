@@ -31,8 +31,8 @@ type SessionOptions = { readonly action?: Action; readonly practices?: PracticeB
 export type RendererPlatform = Awaited<ReturnType<typeof startRendererPlatform>>;
 
 /**
- * Returns the configuration of a renderer under test: with the platform's times, except those that a test
- * would wait for.
+ * Returns the configuration of a renderer under test. It has the platform's intervals, except those that
+ * would delay a test.
  */
 export function aConfig({
   callbacks,
@@ -47,13 +47,13 @@ type PlatformOptions = {
   readonly registry?: RegistrySource;
   readonly sealer?: Sealer;
   readonly resolveName?: ResolveName;
-  /** A storage that outlives this platform. */
+  /** A storage that this platform does not close when it stops. */
   readonly storage?: Storage;
 };
 
 /**
- * Starts the renderer on embedded parts behind one address, with the actions of an ordering service and a
- * reader.
+ * Starts the renderer with test dependencies. Returns methods that act as the ordering service and as a
+ * reader of documents.
  */
 export async function startRendererPlatform(config = aConfig(), options: PlatformOptions = {}) {
   const {
@@ -139,16 +139,16 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
       const type = response.headers.get('content-type');
       return { status: response.status, headers: response.headers, type, body: await response.text() };
     },
-    /** Resolves when a request of this launch has passed the check of its session. */
+    /** Waits until a request of this launch has passed the check of its session. */
     isReading: (launchId: string) => untilLogged(launchId, 'belongs to a launch'),
-    /** Sends a request and disconnects while the service waits; resolves when the service has noticed. */
+    /** Sends a request, disconnects while the service waits, and waits until the service notices it. */
     async leaveWhileWaiting(path: string, { launchId, cookie }: { launchId: string; cookie: string }) {
       const request = get(`${server.url}${path}`, { headers: { cookie } }).on('error', () => undefined);
       await untilLogged(launchId, 'belongs to a launch');
       request.destroy();
       await untilLogged(launchId, '"complete":false');
     },
-    /** Resolves with the types and data of the launch's events, once there are `length`. */
+    /** Waits for `length` events of the launch and returns their types and data. */
     async storyOf(launchId: string, length: number) {
       const story = () => published.filter(({ correlationid }) => correlationid === launchId);
       await until(() => story().length >= length);

@@ -8,7 +8,7 @@ type Submission = {
   readonly order: Order;
   readonly launchId: string;
   readonly now: Date;
-  /** A sealed value that replaces the order. */
+  /** The value to seal instead of the order. */
   readonly sealedValue?: unknown;
   readonly orderVersion?: number;
   readonly clientId?: string;
@@ -17,7 +17,7 @@ type Submission = {
 /** The pseudonym of the order's patient. */
 export const orderPatient = 'b9d8'.repeat(11).slice(1);
 
-/** Returns the event with which the ordering service submits an order. */
+/** Returns the event that the ordering service publishes when an order is submitted. */
 export function anOrderSubmitted(submission: Submission) {
   const { sealer, order, launchId, now, sealedValue, orderVersion, clientId = 'pms-demo' } = submission;
   const origin = {
@@ -42,7 +42,7 @@ export function anOrderSubmitted(submission: Submission) {
   });
 }
 
-/** Returns an order of two tests from two laboratories, for a patient whose name needs every escape. */
+/** Returns an order of two tests for a patient whose name needs every kind of escaping. */
 export function anOrder(
   guid: string,
   familyName = "Ó Súilleabháin-D'Ângelo & <Sons>\r]]> </textarea>",
