@@ -13,49 +13,51 @@ import { isProduction } from '@clinical-launch/runtime/mode';
 import { xmlNamespaceSetting } from '@clinical-launch/runtime/namespace-settings';
 import { checkRegistryFile, registryFileSetting } from '@clinical-launch/trust/trust';
 
-/** How documents are posted to the callback addresses of the clients. */
+/** The configuration of deliveries to the callback addresses of the clients. */
 export type CallbackConfig = {
-  /** The platform's address, as the registry and its issuers contain it. */
+  /** The public address of the platform, which the issuers in the registry contain. */
   readonly publicUrl: string;
-  /** The address at which this process reaches `publicUrl`; the same when absent. */
+  /** The address at which this process reaches the platform. If absent, it uses `publicUrl`. */
   readonly platformUrl?: string;
-  /** Networks (CIDR), in addition to the public internet, to which it may post, also by http. */
+  /** The networks (CIDR), besides the public internet, to which it may post, even by http. */
   readonly allowedNetworks: readonly string[];
   readonly connectTimeoutMs: number;
-  /** For a whole attempt, in milliseconds. */
+  /** The timeout of a whole attempt in milliseconds. */
   readonly timeoutMs: number;
-  /** The longest time between polls for due deliveries in milliseconds; commits of this process wake it. */
+  /** The milliseconds between polls for due deliveries. A commit of this process causes a poll at once. */
   readonly pollMs: number;
-  /** Attempts that may run at once. */
+  /** The most concurrent attempts. */
   readonly slots: number;
 };
 
 export type OrderRendererConfig = {
-  /** {xml_ns} of the OLTR specification */
+  /** The namespace `{xml_ns}` of the OLTR specification. */
   readonly xmlNamespace: string;
-  /** IANA zone of the local times in the document. */
+  /** The IANA time zone of the local times in the document. */
   readonly timeZone: string;
-  /** The system that the document names as its author. */
+  /** The system that the document contains as its author. */
   readonly system: { readonly name: string; readonly version: string };
-  /** Milliseconds that a reader waits for a document that is being prepared. */
+  /** The milliseconds for which a reader waits for a document in preparation. */
   readonly documentWaitMs: number;
   readonly callbacks: CallbackConfig;
   readonly isProduction: boolean;
 };
 
-/** The settings of the order renderer alone. */
+/** The settings that only the order renderer has. */
 export const orderRendererSettings = Type.Object({
   XML_NS: xmlNamespaceSetting,
   TIME_ZONE: timeZoneSetting,
   PUBLIC_URL: publicUrlSetting,
   PLATFORM_URL: Type.Optional(
-    originSetting('The address at which this process reaches `PUBLIC_URL`. Without it: the same.'),
+    originSetting(
+      'The address at which this process reaches `PUBLIC_URL`. Without it, the process uses `PUBLIC_URL` itself.',
+    ),
   ),
 });
 
 /**
  * Reads the service's configuration from the environment.
- * @throws TypeError that names the invalid variables and prints no value
+ * @throws TypeError with the names of the invalid variables, without their values
  */
 export function readOrderRendererConfig(environment: Environment): OrderRendererConfig {
   const read = readEnvironment(orderRendererSettings, environment);

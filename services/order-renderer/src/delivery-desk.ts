@@ -5,19 +5,19 @@ import { openSchema } from './store/documents.ts';
 
 export { type DeliveryState, deliveryStates, type ListedDelivery };
 
-/** The deliveries of order documents, as an operator sees them. */
+/** The operations of the `ops deliveries` commands on order documents. */
 export type DeliveryDesk = {
   /** Lists the oldest deliveries in a state, without their documents. */
   list(state: DeliveryState): Promise<ListedDelivery[]>;
   /**
-   * Delivers documents again: all dead ones, or those with the given message ids that are dead or delivered.
-   * @param now Milliseconds since 1970; deliveries are retried for a day from then on.
-   * @returns the message ids that are replayed
+   * Delivers documents again: all dead ones, or the dead and delivered ones with the given message ids.
+   * @param now milliseconds since 1970; deliveries are retried for a day from this time
+   * @returns the message ids of the replayed documents
    */
   replay(now: number, messageIds?: readonly string[]): Promise<string[]>;
 };
 
-/** Opens the deliveries in the database of the service, at its newest migration. */
+/** Opens the deliveries in the service's database, migrated to the newest version. */
 export async function openDeliveryDesk(storage: Storage): Promise<DeliveryDesk> {
   const database = await openSchema(storage);
   return {

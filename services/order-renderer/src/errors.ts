@@ -4,7 +4,7 @@ import { messagePage } from './views/pages.ts';
 
 const retryAfterSeconds = 2;
 
-/** Creates the error for a request without a live launch session. */
+/** Creates the error for a request without a valid launch session. */
 export const sessionRequired = () =>
   new ServiceError({
     code: 'session_required',
@@ -12,8 +12,7 @@ export const sessionRequired = () =>
   });
 
 /**
- * Creates the error for an order that does not exist or belongs to another launch; the answer does not reveal
- * which.
+ * Creates the error for an invalid GUID or version of an order.
  */
 export const orderNotFound = () =>
   new ServiceError({
@@ -21,7 +20,7 @@ export const orderNotFound = () =>
     message: 'Order not found. Open it again from your practice system.',
   });
 
-/** Creates the error for a document that was not created while the reader waited. */
+/** Creates the error for a document that did not become available while the reader waited. */
 export const documentNotReady = () =>
   new ServiceError({
     code: 'document_not_ready',
@@ -30,8 +29,8 @@ export const documentNotReady = () =>
   });
 
 /**
- * Creates the dialect of errors as pages; in production the GUID of a failure is only in the header (OLTR:
- * Errors).
+ * Creates the dialect that answers errors as pages. In production, only the header contains the GUID of a
+ * failure (OLTR: Errors).
  */
 export function pageDialect({ isProduction }: { isProduction: boolean }): ErrorDialect {
   return (error, { response, call }) => {

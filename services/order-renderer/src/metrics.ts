@@ -2,7 +2,7 @@ import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 import type { SettledAttempt } from './delivery/deliver.ts';
 import type { DeliveryLevel } from './store/deliveries.ts';
 
-/** Observes how many deliveries wait and how many are dead, at each scrape, as for the outboxes. */
+/** Observes the numbers of pending and dead deliveries at each scrape, as for the outboxes. */
 export function observeDeliveries(level: () => Promise<DeliveryLevel>): void {
   const meter = getMeter();
   const pending = meter.createObservableGauge('clinical_launch.delivery.pending', {
@@ -29,7 +29,7 @@ export function observeDeliveries(level: () => Promise<DeliveryLevel>): void {
   );
 }
 
-/** Creates the measure of the attempts to deliver documents, and of the time until they were delivered. */
+/** Creates the meter of delivery attempts and of the time until a document was delivered. */
 export function createAttemptMeter(): (attempt: SettledAttempt, seconds: number) => void {
   const meter = getMeter();
   const attempts = meter.createCounter('clinical_launch.delivery.attempts', {

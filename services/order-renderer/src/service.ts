@@ -27,7 +27,7 @@ export type OrderRendererDependencies = {
   readonly bus: Pick<EventBus, 'publish'>;
   /** The registry, with the callbacks of the clients. */
   readonly registry: RegistrySource;
-  /** Open the orders that the ordering service sealed, and the secrets of the callbacks. */
+  /** The sealers that open sealed orders and callback secrets. */
   readonly sealers: Pick<Sealers, 'order' | 'callback'>;
   /** Resolves the host name of a callback address; the system's resolver when absent. */
   readonly resolveName?: ResolveName;
@@ -36,8 +36,8 @@ export type OrderRendererDependencies = {
 };
 
 /**
- * Creates the service that renders, stores, returns and delivers order documents. It answers whole paths:
- * mount it at `/`. When it resolves, its schema exists and its background work runs.
+ * Creates the service that renders, stores, returns and delivers order documents. Its endpoints have full
+ * paths, so it must be mounted at `/`. Resolves when its schema exists and its background work has started.
  */
 export async function orderRenderer(
   config: OrderRendererConfig,

@@ -25,8 +25,8 @@ type Dependencies = {
 };
 
 /**
- * Creates the document of an order that was submitted or amended. An event that cannot be handled becomes a
- * dead letter.
+ * Creates the consumer that renders the document of a submitted or amended order. An event that it cannot
+ * handle becomes a dead letter.
  */
 export function onOrderSubmitted({ config, sealer, clock, isToBeDelivered, keep }: Dependencies): Consumer {
   return {
@@ -66,7 +66,8 @@ function isSubmitted(event: CloudEvent): event is CloudEvent<typeof submitted> {
 }
 
 /**
- * @throws Error when the order was sealed for another order, version, launch or client than the event names
+ * Opens the sealed order of an event.
+ * @throws Error if it was sealed for another order, version, launch or client than those in the event
  */
 function openOrder(sealer: Sealer, { data }: CloudEvent<typeof submitted>): Order {
   const opened = sealer.open(submitted, data.sealed, placeOfOrder(data));
@@ -74,6 +75,6 @@ function openOrder(sealer: Sealer, { data }: CloudEvent<typeof submitted>): Orde
     typeof opened === 'object' && opened !== null && 'order' in opened ? opened.order : undefined,
   );
   if (order.guid !== data.orderGuid)
-    throw new Error('The sealed order is not the order that the event names');
+    throw new Error('The GUID of the sealed order differs from the GUID in the event');
   return order;
 }

@@ -16,17 +16,17 @@ type Dependencies = {
   readonly config: CallbackConfig;
   readonly deliveries: Deliveries;
   readonly deliver: (delivery: DueDelivery, stopping: AbortSignal) => Promise<Attempt>;
-  /** Measures an attempt, with the seconds since its document was created. */
+  /** Records an attempt in the metrics, with the seconds since its document was created. */
   readonly measure: (attempt: SettledAttempt, seconds: number) => void;
-  /** Called after the events of an attempt are in the outbox. */
+  /** Runs after the events of an attempt have been stored in the outbox. */
   readonly onEvents: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
 /**
- * Delivers the documents that are due, each at least once: a receiver may get a document twice, with the same
- * `webhook-id`.
+ * Starts the delivery of due documents, each at least once: a receiver may receive a document twice, with the
+ * same `webhook-id`.
  */
 export function startDocumentDelivery(dependencies: Dependencies): DeliveryWorker {
   const { config, deliveries, deliver, measure, onEvents, clock, logger } = dependencies;

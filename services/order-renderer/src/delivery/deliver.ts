@@ -9,7 +9,7 @@ import { callbackBody, signatureHeaders } from '../domain/callback-message.ts';
 import { type ClientKey, findCallback } from '../domain/find-callback.ts';
 import type { DueDelivery } from '../store/deliveries.ts';
 
-/** The result of one attempt. It also fails if none of the client's secrets is live and can be opened here. */
+/** The result of one attempt. It also fails if none of the client's secrets is valid and can be opened. */
 export type Attempt = DeliveryAttempt<'no_usable_secret'>;
 export type SettledAttempt = Exclude<Attempt, { outcome: 'interrupted' }>;
 
@@ -22,14 +22,13 @@ type Dependencies = {
   readonly resolveName?: ResolveName;
 };
 
-/** Returns whether this client has a callback address for its documents. */
+/** Returns whether this client has registered a callback address. */
 export function isCallbackRegistered({ config, registry }: Dependencies, client: ClientKey): boolean {
   return findCallback(registry.current(), config.publicUrl, client) !== undefined;
 }
 
 /**
- * Posts a document to the address that its client has registered now, signed with the secrets that it has
- * now.
+ * Posts a document to the client's current callback address, signed with the client's current secrets.
  */
 export async function deliver(
   dependencies: Dependencies,
@@ -79,7 +78,9 @@ async function post(
   return attemptDelivery(send, () => clock.now());
 }
 
-/** Opens the live secrets. If one cannot be opened here, the other still signs. */
+/**
+ * Opens the secrets that have not expired. Skips a secret that cannot be opened, so that the other one signs.
+ */
 function openSecrets({ secrets }: RegisteredCallback, sealer: Sealer, now: number): string[] {
   const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
   return live.flatMap(({ sealed }) => {
@@ -93,8 +94,8 @@ function openSecrets({ secrets }: RegisteredCallback, sealer: Sealer, now: numbe
 }
 
 /**
- * Returns the address to connect to. For an address of the platform itself, that is the address of this
- * deployment, not the one for browsers.
+ * Returns the address to connect to. Replaces the public address of the platform itself by the address within
+ * the deployment.
  */
 function reach(address: string, { publicUrl, platformUrl }: CallbackConfig) {
   const isOurs = platformUrl !== undefined && address.startsWith(`${publicUrl}/`);

@@ -1,7 +1,7 @@
 /**
- * Returns the member of an event that names the patient of an order: in a launch for a practice's list, this
- * is not the patient of the launch.
- * @param patient a pseudonym; absent if the submitted order named none
+ * Returns the `patient` member of an event about an order. The patient of the order can differ from the
+ * patient of the launch, if the launch shows a practice's list.
+ * @param patient a pseudonym; absent if the submitted order contained none
  */
 export const aboutPatient = (patient: string | undefined): { readonly patient?: string } =>
   patient === undefined ? {} : { patient };

@@ -7,7 +7,7 @@ export type CallbackDocument = {
   readonly orderVersion: number;
   readonly launchId: string;
   readonly messageId: string;
-  /** When the document was created. */
+  /** The time at which the document was created. */
   readonly renderedAt: Date;
   readonly xml: string;
 };
@@ -24,12 +24,12 @@ export function callbackBody(document: CallbackDocument): string {
 }
 
 type Signed = {
-  /** The same at every attempt, so that the receiver recognises a repetition. */
+  /** Identical in every attempt, so that the receiver recognises a repeated message. */
   readonly id: string;
   /** The time of this attempt, in milliseconds since 1970. */
   readonly now: number;
   readonly body: string;
-  /** `whsec_...`; each live secret signs, so the receiver may hold the old or the new one. */
+  /** The valid secrets, `whsec_...`. Each one signs, so the receiver may know only the old or the new one. */
   readonly secrets: readonly string[];
 };
 

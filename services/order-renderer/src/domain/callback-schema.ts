@@ -6,7 +6,7 @@ const guid = Type.String({ pattern: guidPattern });
 /** The body of a callback (Standard Webhooks: Payload structure). */
 export const callbackSchema = Type.Object({
   type: Type.Literal('order.document'),
-  timestamp: Type.String({ format: 'date-time', description: 'When the document was created.' }),
+  timestamp: Type.String({ format: 'date-time', description: 'The time at which the document was created.' }),
   data: Type.Object({
     orderGuid: guid,
     orderVersion: Type.Integer({
@@ -28,12 +28,12 @@ export type CallbackBody = Static<typeof callbackSchema>;
 /** The headers that authenticate the sender and the time (Standard Webhooks: Webhook headers). */
 export const callbackHeadersSchema = Type.Object({
   'webhook-id': Type.String({
-    description: 'The same at every attempt. Use it to recognise a message that you already have.',
+    description: 'Identical in every attempt. Use it to recognise a message that you already received.',
   }),
   'webhook-timestamp': Type.String({ pattern: '^\\d+$', description: 'Seconds since 1970.' }),
   'webhook-signature': Type.String({
     pattern: '^v1,[A-Za-z0-9+/]+={0,2}( v1,[A-Za-z0-9+/]+={0,2})*$',
-    description: 'HMAC-SHA-256 of `id.timestamp.body`, one for each live secret.',
+    description: 'HMAC-SHA-256 of `id.timestamp.body`, one for each valid secret.',
   }),
 });
 export type CallbackHeaders = Static<typeof callbackHeadersSchema>;

@@ -1,12 +1,12 @@
 import { issuerOf } from '@clinical-launch/contracts/realm-addresses';
 import type { RegisteredCallback, Registry } from '@clinical-launch/contracts/registry';
 
-/** A client as its tokens name it. */
+/** The issuer and client ID that identify a client. */
 export type ClientKey = { readonly issuer: string; readonly clientId: string };
 
 /**
- * Returns the callback that this client registered: in one of our realms, or through an identity provider
- * that we trust.
+ * Returns the callback of this client, which belongs to one of our realms or to a trusted issuer; undefined
+ * if it has none.
  */
 export function findCallback(
   { realms, trustedIssuers = [] }: Registry,

@@ -1,15 +1,15 @@
 import { pause } from '@clinical-launch/runtime/time-out';
 
 /**
- * The first query comes soon, because most documents are created quickly; the intervals grow, so that a wait
- * costs few queries.
+ * The first interval is short, because most documents are created quickly. The intervals grow, so that a long
+ * wait needs few queries.
  */
 const firstIntervalMs = 50;
 const growth = 3;
 
 /**
- * Queries for a document until it exists or the signal ends the wait, then queries a last time. A wait of ten
- * seconds takes seven queries.
+ * Queries for a document until it exists. When the signal aborts, queries a last time. A wait of ten seconds
+ * takes seven queries.
  */
 export async function awaitDocument<Document>(
   look: () => Promise<Document | undefined>,

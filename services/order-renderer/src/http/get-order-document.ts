@@ -17,21 +17,21 @@ import { getLaunchSession } from './launch-session.ts';
 
 export type DocumentDependencies = {
   readonly tickets: Pick<Tickets, 'find'>;
-  /** Whether the platform is served by https. */
+  /** Whether the platform is served over https. */
   readonly isSecure: boolean;
   readonly find: (key: DocumentKey) => Promise<OrderDocument | undefined>;
   readonly findOthers: (key: DocumentKey) => Promise<readonly OrderDocument[]>;
-  /** Resolves when the events are stored. */
+  /** Stores events. */
   readonly record: (events: readonly CloudEvent[]) => Promise<void>;
-  /** Milliseconds that a reader waits for a document that is being prepared. */
+  /** The milliseconds for which a reader waits for a document in preparation. */
   readonly waitMs: number;
 };
 
-/** A way to return the document: its name in the audit trail, the frames it allows, and how it is sent. */
+/** A way to return the document: its name in the audit trail, its frame ancestors, and its format. */
 type Form = {
   readonly by: 'notepad' | 'download';
   readonly frameAncestors: (session?: LaunchContext) => readonly string[];
-  /** Whether the other orders of the launch are included. */
+  /** Whether the answer includes the other orders of the launch. */
   readonly hasOthers: boolean;
   readonly send: (
     response: ServerResponse,
@@ -42,7 +42,7 @@ type Form = {
 
 const notepad: Form = {
   by: 'notepad',
-  // Browsers check every frame above: our result page, and the PMS page that may frame that page.
+  // Browsers check every ancestor frame: our result page, and the practice system's page around it.
   frameAncestors: (session) => ["'self'", ...(session?.client.frameAncestors ?? [])],
   hasOthers: true,
   send: (response, document, others) => sendText(response, 'text/html', notepadPage(document, others)),
@@ -80,7 +80,7 @@ function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handl
     const document = await findDocument({ key, response, dependencies });
     if (document === undefined) return;
     const others = form.hasOthers ? await dependencies.findOthers(key) : [];
-    // A HEAD returns no document.
+    // A HEAD request returns no document.
     if (request.method === 'GET')
       await recordReturn({ documents: [document, ...others], form, call, dependencies });
     form.send(response, document, others);
@@ -96,8 +96,8 @@ function ownDocuments({ launchId, client: { practices } }: LaunchContext) {
 }
 
 /**
- * Reads `?version=`, the lowest version of the order that the document may show.
- * @throws ServiceError 404 for a value that is not a version, as for a malformed GUID
+ * Reads `?version=`, the lowest acceptable version of the order.
+ * @throws ServiceError 404 for an invalid version, as for a malformed GUID
  */
 function versionAskedFor(request: Exchange['request']): { leastVersion?: number } {
   const [version, ...more] = queryOf(request).getAll('version');
@@ -113,10 +113,10 @@ type Reading = {
 };
 
 /**
- * Returns the document of this launch; undefined if the reader has left. An order of another launch and an
- * order that does not exist get the same answer after the same wait, so that the answer does not reveal which
+ * Returns the document of this launch; undefined if the reader has disconnected. An order of another launch
+ * and an order that does not exist have the same answer after the same wait, so that it does not reveal which
  * orders exist.
- * @throws ServiceError 404 for a malformed GUID, 503 when this launch has no document of the order (yet)
+ * @throws ServiceError 404 for a malformed GUID, 503 if this launch has no document of the order yet
  */
 async function findDocument({ key, response, dependencies }: Reading): Promise<OrderDocument | undefined> {
   if (!guidForm.test(key.orderGuid)) throw orderNotFound();
@@ -136,7 +136,10 @@ type Returning = {
   readonly dependencies: DocumentDependencies;
 };
 
-/** Stores the audit events before anything is sent, so that the trail names every document that was read. */
+/**
+ * Stores the audit events before the answer is sent, so that the audit trail contains every returned
+ * document.
+ */
 function recordReturn({ documents, form: { by }, call, dependencies }: Returning): Promise<void> {
   return dependencies.record(
     documents.map(({ orderGuid, messageId, patient }) =>

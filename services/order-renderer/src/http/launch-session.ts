@@ -8,10 +8,10 @@ import { sessionRequired } from '../errors.ts';
 
 type SessionSearch = {
   readonly tickets: Pick<Tickets, 'find'>;
-  /** Whether the platform is served by https. */
+  /** Whether the platform is served over https. */
   readonly isSecure: boolean;
   /**
-   * Returns whether a session may read the document. Called only if the browser sent several live sessions.
+   * Returns whether a session may read the document. Called only if the browser sent several valid sessions.
    */
   readonly mayRead: (session: LaunchContext) => Promise<boolean>;
 };
@@ -19,7 +19,7 @@ type SessionSearch = {
 /**
  * Returns the launch session of a request. Reading a document does not extend it: a page that refreshes
  * automatically must not keep a session alive.
- * @throws ServiceError 401 when there is none
+ * @throws ServiceError 401 if there is none
  */
 export async function getLaunchSession(
   { tickets, isSecure, mayRead }: SessionSearch,

@@ -15,14 +15,14 @@ import type { CallbackDocument } from '../domain/callback-message.ts';
 import type { Tables } from './tables.ts';
 
 /*
- * The documents to post and their receivers. An order has one row for each client, which names its newest
- * document. A newer document replaces an older one that was not delivered. Every document contains the whole
- * order, so the receiver loses nothing. It never receives an older document after a newer one, and a document
- * that cannot be delivered does not delay later ones. A row is leased as a whole, so two documents of an
+ * The documents to post and their receivers. Each order has one row for each client, which refers to its
+ * newest document. A newer document replaces an undelivered older one. Every document contains the whole
+ * order, so the receiver loses nothing. It never receives an older document after a newer one. A document
+ * that cannot be delivered does not delay later ones. The lease covers the whole row, so two documents of an
  * order are never sent at the same time.
  */
 
-/** Milliseconds in which a document is retried, from its first attempt on. */
+/** The milliseconds for which a document is retried after its first attempt. */
 const tryForMs = 24 * 3_600_000;
 
 export type NewDelivery = {
@@ -30,12 +30,12 @@ export type NewDelivery = {
   readonly clientId: string;
   readonly traceparent: string;
   readonly document: Pick<CallbackDocument, 'orderGuid' | 'orderVersion' | 'messageId'>;
-  /** The time of the document's event, and the current time: RFC 3339. */
+  /** The time of the document's event, and the current time, in RFC 3339. */
   readonly eventTime: string;
   readonly now: string;
 };
 
-/** A delivery that this process holds until its lease ends. */
+/** A delivery leased by this process. */
 export type DueDelivery = LeasedDelivery & {
   readonly issuer: string;
   readonly clientId: string;
@@ -46,8 +46,8 @@ export type DueDelivery = LeasedDelivery & {
 
 export type Deliveries = DeliveryQueue<DueDelivery> & {
   /**
-   * Stores the result of an attempt with its events; does nothing if the lease ended and another process
-   * holds the delivery.
+   * Stores the result of an attempt with its events. Does nothing if the lease has expired and another
+   * process has leased the delivery.
    */
   settle(due: DueDelivery, settlement: Settlement, events: readonly CloudEvent[]): Promise<void>;
   level(now: number): Promise<DeliveryLevel>;
@@ -60,7 +60,7 @@ export type DeliveryLevel = {
   readonly oldestAgeSeconds: number;
 };
 
-/** Creates the operations on deliveries in an open schema. */
+/** Creates the store of deliveries. */
 export function createDeliveries(database: Kysely<Tables>): Deliveries {
   return {
     lease: (now, busyReceivers) =>
@@ -86,7 +86,8 @@ export function createDeliveries(database: Kysely<Tables>): Deliveries {
 }
 
 /**
- * Adds a document to deliver, in place of an older document of its order; does nothing if this one is older.
+ * Adds a document to deliver, and replaces an older document of the same order. Does nothing if there is a
+ * newer one.
  */
 export async function addDelivery(transaction: Transaction<Tables>, added: NewDelivery): Promise<void> {
   const { orderGuid, orderVersion, messageId } = added.document;
@@ -118,7 +119,7 @@ export async function addDelivery(transaction: Transaction<Tables>, added: NewDe
           last_status: null,
           last_failure: null,
         }))
-        // The lease stays: until it ends, the older document may be in transmission.
+        // Keeps the lease, because the older document may be in transmission until it expires.
         .where(
           sql<boolean>`(delivery.order_version, delivery.event_time) <= (excluded.order_version, excluded.event_time)`,
         ),

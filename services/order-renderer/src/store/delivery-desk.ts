@@ -14,7 +14,7 @@ export type ListedDelivery = {
   readonly attempts: number;
   readonly waitingSince: Date;
   readonly lastAttemptAt: Date | null;
-  /** When the next attempt is due; null for a delivered or dead document. */
+  /** The time of the next attempt; null for a delivered or dead document. */
   readonly nextAttemptAt: Date | null;
   readonly lastStatus: number | null;
   readonly lastFailure: string | null;
@@ -53,10 +53,9 @@ export async function listDeliveries(
 }
 
 /**
- * Delivers documents again: all dead ones, or those with the given ids that are dead or delivered. The
- * running renderers find them at their next poll, because the time of the last attempt is past, and retry
- * them for a day.
- * @returns the message ids that are replayed
+ * Delivers documents again: all dead ones, or the dead and delivered ones with the given ids. Running
+ * renderers find them at their next poll, because their next attempt is overdue, and retry them for a day.
+ * @returns the message ids of the replayed documents
  */
 export async function replayDeliveries(
   database: Kysely<Tables>,

@@ -18,7 +18,7 @@ export type NewDocument = {
   readonly orderGuid: string;
   readonly orderVersion: number;
   readonly messageId: string;
-  /** The event that it was created from; a repeated event creates no second document. */
+  /** The event of the document. A repeated event creates no second document. */
   readonly event: { readonly id: string; readonly time: string; readonly traceparent: string };
   readonly launchId: string;
   readonly practice: { readonly system: string; readonly code: string };
@@ -27,7 +27,7 @@ export type NewDocument = {
   readonly patient?: string | undefined;
   /** RFC 3339 */
   readonly renderedAt: string;
-  /** The client to whose callback address it is posted. */
+  /** The client whose callback address receives the document. */
   readonly deliverTo?: ClientKey;
 };
 
@@ -36,39 +36,39 @@ export type OrderDocument = Pick<NewDocument, 'orderGuid' | 'messageId' | 'xml' 
 export type DocumentKey = {
   readonly orderGuid: string;
   readonly launchId: string;
-  /** The lowest acceptable version of the order; any when absent. */
+  /** The lowest acceptable version of the order. If absent, any version is accepted. */
   readonly leastVersion?: number;
-  /** The practices that the launch's client is bound to; any when absent. */
+  /** The practices that the launch's client is bound to. If absent, it is not bound. */
   readonly practices?: PracticeBinding;
 };
 
-/** The order documents and their events. */
+/** The store of order documents and their events. */
 export type Documents = {
   /**
-   * Stores a document, its events and its delivery in one transaction. Returns `false` and stores nothing if
-   * its event was already handled.
+   * Stores a document, its events and its delivery in one transaction. If its event was already handled,
+   * stores nothing and returns `false`.
    */
   keep(document: NewDocument, events: readonly CloudEvent[]): Promise<boolean>;
   /**
-   * Returns the newest document that this launch created of this order; undefined if there is none of the
+   * Returns the newest document of this order from this launch; undefined if there is none of at least the
    * requested version.
    */
   find(key: DocumentKey): Promise<OrderDocument | undefined>;
-  /** Returns the newest document of every other order of this launch, in the order of their creation. */
+  /** Returns the newest document of every other order of this launch, sorted by creation. */
   findOthers(key: DocumentKey): Promise<OrderDocument[]>;
   record(events: readonly CloudEvent[]): Promise<void>;
   readonly deliveries: Deliveries;
   readonly outbox: ReturnType<typeof sqlOutbox>;
 };
 
-/** Opens the service's schema, at its newest migration. */
+/** Opens the service's schema, migrated to the newest version. */
 export function openSchema(storage: Storage): Promise<Kysely<Tables>> {
   return storage.open<Tables>(schema, migrations);
 }
 
 /**
- * Creates the operations on documents in an open schema.
- * @param onRejected reports each event that the outbox set aside
+ * Creates the store of documents.
+ * @param onRejected receives each event that the outbox rejects
  */
 export function createDocuments(
   database: Kysely<Tables>,
@@ -138,8 +138,8 @@ async function find(
 }
 
 /**
- * Matches documents of this launch, for a practice that its client is bound to. A launch submits only orders
- * that it may see, so the binding only refuses what the ordering service must not send.
+ * Matches documents of this launch and of the practices that its client is bound to. The ordering service
+ * already enforces the binding, so this check only limits the effect of an error there.
  */
 function isOfLaunch({ launchId, practices }: Pick<DocumentKey, 'launchId' | 'practices'>) {
   return (by: ExpressionBuilder<Tables, 'document'>): Expression<SqlBool> => {

@@ -10,24 +10,24 @@ type DocumentTable = {
   id: Generated<string>;
   order_guid: string;
   /**
-   * The version of the order that it shows. The newest document of an order has the highest version, then the
-   * latest time.
+   * The version of the order in the document. The newest document of an order has the highest version, and
+   * among these the latest time.
    */
   order_version: number;
   message_id: string;
   event_id: string;
-  /** When the order reached the state that the document shows. */
+  /** The time at which the order reached the state in the document. */
   event_time: ColumnType<Date, string, never>;
   launch_id: string;
   practice_system: string;
   practice_code: string;
   xml: string;
   rendered_at: ColumnType<Date, string, never>;
-  /** The pseudonym of the order's patient, for audit events; null if the submitted order named none. */
+  /** The pseudonym of the order's patient, for audit events; null if the submitted order contained none. */
   patient: string | null;
 };
 
-/** One row for each order and client, which names the newest document for that client. */
+/** One row for each order and client, which refers to the newest document for that client. */
 type DeliveryTable = DeliveryColumns & {
   order_guid: string;
   issuer: string;

@@ -2,8 +2,8 @@ import { escapeMarkup } from '@clinical-launch/contracts/markup';
 import type { OrderDocument } from '../store/documents.ts';
 
 /**
- * Returns the page in the Notepad IFRAME (OLTR: Returned data): a TEXTAREA named Output that contains the
- * document. If a launch amended several orders, one more of that name follows for each of the others.
+ * Returns the page for the Notepad IFRAME (OLTR: Returned data). Its TEXTAREA named Output contains the
+ * document. If the launch amended several orders, another TEXTAREA of that name follows for each of them.
  */
 export function notepadPage(
   { xml, orderGuid }: OrderDocument,
@@ -23,8 +23,8 @@ export function notepadPage(
 }
 
 /**
- * Returns a TEXTAREA. The HTML parser drops a line feed right after the start tag; the document begins with
- * "<?xml".
+ * Returns a TEXTAREA. The HTML parser would drop a line feed right after the start tag, but the document
+ * starts with "<?xml".
  */
 const outputField = ({ id, label, xml }: { id: string; label: string; xml: string }) =>
   `<label for="${id}">${label}</label>
@@ -32,12 +32,12 @@ const outputField = ({ id, label, xml }: { id: string; label: string; xml: strin
 
 type Message = {
   readonly message: string;
-  /** The page reloads itself after this many seconds. */
+  /** The seconds after which the page reloads itself. */
   readonly refreshAfterSeconds?: number;
   readonly correlationId?: string;
 };
 
-/** Returns a page that explains why there is no document. */
+/** Returns a page that explains why the document is not available. */
 export function messagePage({ message, refreshAfterSeconds, correlationId }: Message): string {
   return page({
     title: 'Order document not available',

@@ -1,8 +1,8 @@
 -- The schema of release 1: order documents and their deliveries.
--- Integers are versions, attempts and statuses of HTTP, which never reach 32 bits.
+-- Integer columns contain versions, attempts and HTTP statuses, which always fit into 32 bits.
 -- squawk-ignore-file prefer-bigint-over-int
 
--- Events wait here until the relay has published them (libs/storage/src/sql-outbox.ts).
+-- The outbox: events wait here until the relay has published them (libs/storage/src/sql-outbox.ts).
 create table order_renderer.outbox (
   id bigint generated always as identity primary key,
   event jsonb not null,
@@ -34,7 +34,7 @@ create table order_renderer.delivery (
   client_id text not null,
   order_version integer not null,
   event_time timestamptz not null,
-  -- The columns of every table of deliveries (libs/deliveries/src/delivery-table.ts).
+  -- The columns that all tables of deliveries share (libs/deliveries/src/delivery-table.ts).
   message_id uuid not null references order_renderer.document (message_id),
   receiver text not null generated always as (issuer || ' ' || client_id) stored,
   traceparent text not null,
@@ -51,5 +51,5 @@ create table order_renderer.delivery (
   unique (order_guid, issuer, client_id)
 );
 create index delivery_next_attempt_at_idx on order_renderer.delivery (next_attempt_at) where state = 'pending';
--- Most rows are delivered, and no query needs them.
+-- Excludes delivered rows: most rows are, and no query reads them.
 create index delivery_state_id_idx on order_renderer.delivery (state, id) where state <> 'delivered';
