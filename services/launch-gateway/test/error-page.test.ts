@@ -18,7 +18,7 @@ type Parameters = { readonly launchToken: string; readonly codeVerifier: string 
 type Sent = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
 
-/** Opens a launch URL with exactly these headers. `fetch` would send a `Sec-Fetch-Mode` of its own. */
+/** Opens a launch URL with exactly these headers. `fetch` would add its own `Sec-Fetch-Mode`. */
 async function open(
   { launchToken, codeVerifier }: Parameters,
   { method = 'GET', headers = documentHeaders }: Sent = {},
@@ -43,10 +43,10 @@ function expectPlain({ status, headers, body }: Answer, expected: number): void 
 
 type Issued = Awaited<ReturnType<typeof gateway.issue>>;
 
-/** The refusals of a launch whose client is known: their status for programs, reason, and what led there. */
+/** The refusals of a launch with a known client: description, status for programs, reason and cause. */
 const refusals: readonly [string, number, string, (issued: Issued) => Promise<Parameters> | Parameters][] = [
   [
-    'was used',
+    'the token was used',
     410,
     'token_used',
     async (issued) => {
@@ -55,14 +55,14 @@ const refusals: readonly [string, number, string, (issued: Issued) => Promise<Pa
     },
   ],
   [
-    'has another verifier',
+    'the verifier is another',
     401,
     'verifier_mismatch',
     (issued) => ({ ...issued, codeVerifier: 'w'.repeat(64) }),
   ],
-  ['has no verifier', 401, 'verifier_mismatch', (issued) => ({ ...issued, codeVerifier: 'short' })],
+  ['the verifier is malformed', 401, 'verifier_mismatch', (issued) => ({ ...issued, codeVerifier: 'short' })],
   [
-    'has expired',
+    'the token has expired',
     401,
     'token_unknown',
     (issued) => {
@@ -72,9 +72,9 @@ const refusals: readonly [string, number, string, (issued: Issued) => Promise<Pa
   ],
 ];
 
-describe('a launch that is refused, of a client with a launchErrorPage', () => {
+describe('a refused launch of a client with a launchErrorPage', () => {
   it.each(refusals)(
-    'leads a browser there if it %s: 303 with the reference and the reason',
+    'redirects a browser to the page with the reference and the reason if %s',
     async (_what, status, reason, refuse) => {
       const issued = await gateway.issue({ errorPage });
       const { launchId } = issued;
@@ -101,14 +101,14 @@ describe('a launch that is refused, of a client with a launchErrorPage', () => {
     },
   );
 
-  it('leads a browser there that posted the launch as a form', async () => {
+  it('redirects a browser that posted the launch as a form', async () => {
     const issued = await gateway.issue({ errorPage });
     expect((await open(issued, { method: 'POST' })).status).toBe(200);
     const { status, headers } = await open(issued, { method: 'POST' });
     expect([status, headers.location]).toEqual([303, leadsTo(issued.launchId, 'token_used')]);
   });
 
-  it('leads there for an hour after the launch was requested, and not longer', async () => {
+  it('redirects for an hour after the launch was requested', async () => {
     const issued = await gateway.issue({ errorPage });
     await open(issued);
     gateway.clock.advance({ seconds: 3599 });
@@ -117,26 +117,26 @@ describe('a launch that is refused, of a client with a launchErrorPage', () => {
     expectPlain(await open(issued), 410);
   });
 
-  it('leaves a token usable that came with another verifier', async () => {
+  it('leaves the token usable after a wrong verifier', async () => {
     const issued = await gateway.issue({ errorPage });
     expect((await open({ ...issued, codeVerifier: 'w'.repeat(64) })).status).toBe(303);
     expect((await open(issued)).status).toBe(200);
   });
 });
 
-describe('a request that a user sees as a page', () => {
+describe('a refused request', () => {
   const navigations: [string, Readonly<Record<string, string>>][] = [
     ['a navigation of a window', documentHeaders],
     ['a navigation of a frame', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }],
-    ['an older browser, by Accept', { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }],
+    ['an older browser that accepts HTML', { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }],
   ];
   const others: [string, Readonly<Record<string, string>>][] = [
-    ['a program without any of the headers', {}],
+    ['a program without these headers', {}],
     ['a program that accepts everything', plainHeaders],
     ['a program that accepts JSON', { accept: 'application/json' }],
     ['a script of a page', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }],
     [
-      'a script that asks for HTML',
+      'a script that accepts HTML',
       { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: 'text/html' },
     ],
     ['an image', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
@@ -144,33 +144,33 @@ describe('a request that a user sees as a page', () => {
     ['a prefetch', { ...documentHeaders, 'sec-purpose': 'prefetch' }],
   ];
 
-  it.each(navigations)('is %s', async (_what, headers) => {
+  it.each(navigations)('is redirected for %s', async (_what, headers) => {
     const issued = await gateway.issue({ errorPage });
     await open(issued);
     expect((await open(issued, { headers })).status).toBe(303);
   });
 
-  it.each(others)('is not %s, which gets the answer of the specification', async (_what, headers) => {
+  it.each(others)('is answered without a redirect for %s', async (_what, headers) => {
     const issued = await gateway.issue({ errorPage });
     const mistaken = { ...issued, codeVerifier: 'w'.repeat(64) };
     expectPlain(await open(mistaken, { headers }), 401);
   });
 
-  it('is no HEAD', async () => {
+  it('is answered without a redirect for HEAD', async () => {
     const issued = await gateway.issue({ errorPage });
     await open(issued);
     expectPlain(await open(issued, { method: 'HEAD' }), 401);
   });
 });
 
-describe('a browser is led nowhere', () => {
-  it('without a launchErrorPage', async () => {
+describe('a refused navigation', () => {
+  it('is not redirected without a launchErrorPage', async () => {
     const issued = await gateway.issue();
     await open(issued);
     expectPlain(await open(issued), 410);
   });
 
-  it('with a token that was guessed or changed: nothing is revealed of the launch that it names', async () => {
+  it('with a guessed or changed token reveals nothing about the launch', async () => {
     const issued = await gateway.issue({ errorPage });
     const { launchToken, launchId } = issued;
     const last = launchToken.endsWith('A') ? 'B' : 'A';
@@ -188,7 +188,7 @@ describe('a browser is led nowhere', () => {
     expect((await open(issued)).status).toBe(200);
   });
 
-  it('by what the request itself says: no open redirect', async () => {
+  it('is never redirected to an address from the request itself', async () => {
     const issued = await gateway.issue();
     await open(issued);
     const { status, headers } = await open(issued, {
@@ -197,7 +197,7 @@ describe('a browser is led nowhere', () => {
     expect([status, headers.location]).toEqual([410, undefined]);
   });
 
-  it('without both parameters: no launch is looked up', async () => {
+  it('is not redirected unless both parameters were sent', async () => {
     const { launchToken } = await gateway.issue({ errorPage });
     const sent = send(`${gateway.url}?launchToken=${launchToken}`, { headers: documentHeaders });
     sent.end();

@@ -15,7 +15,7 @@ type IssueOptions = {
   readonly errorPage?: string;
 };
 
-/** Starts a launch gateway, on parts in memory. */
+/** Starts a launch gateway with in-memory dependencies. */
 export async function startGateway({ publicUrl = 'http://localhost' }: StartOptions = {}) {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
@@ -28,7 +28,7 @@ export async function startGateway({ publicUrl = 'http://localhost' }: StartOpti
     clock,
     url: `${server.url}/secureLaunch`,
     stop: () => server.stop(),
-    /** Issues a launch token as the launch API does, with its verifier. */
+    /** Issues a launch token and a code verifier, as the launch API does. */
     async issue({
       verifier = randomBytes(64).toString('base64url'),
       challenge = sha256(verifier),
@@ -63,7 +63,7 @@ const organization = {
   identifier: { system: 'local-org-code' as const, value: 'P1' },
   name: 'Harbour Surgery',
 };
-/** The content of the launches. */
+/** The payload of the launches. */
 export const request: LaunchContext['request'] = {
   action: 'OrderTest',
   originatingId: 'HS-1',
@@ -82,12 +82,12 @@ export const request: LaunchContext['request'] = {
   performer: organization,
 };
 
-/** Expects an answer without a body, as the specification has it for refusals. */
+/** Expects a refusal without a body, as the specification requires. */
 export async function expectEmpty(response: Response, status: number) {
   expect([response.status, await response.text()]).toEqual([status, '']);
   expect(response.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
   expect(response.headers.get('cache-control')).toBe('no-store');
-  // One reason for every 401: the answer does not reveal whether a launch token is live.
+  // Every 401 has the same reason, so that the answer does not reveal whether the launch token is valid.
   const reason = { 401: 'not_valid', 410: 'token_used' }[status];
   if (reason !== undefined) expect(response.headers.get('launch-refusal')).toBe(reason);
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { expectEmpty, request, sha256, startGateway } from './gateway.ts';
 
-/** Returns Base64URL as in RFC 4648 section 5: with padding. */
+/** Encodes bytes in Base64URL with padding (RFC 4648 section 5). */
 const padded = (bytes: Buffer) => bytes.toString('base64').replaceAll('+', '-').replaceAll('/', '_');
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
@@ -27,7 +27,7 @@ function formData(parameters: string): FormData {
   return data;
 }
 
-describe('200: the verifier matches and the token is valid and unused', () => {
+describe('a valid launch', () => {
   it('opens a launch session and the OLTR application, under the GUID of the launch', async () => {
     const issued = await gateway.issue();
     const response = await launch(issued);
@@ -44,14 +44,14 @@ describe('200: the verifier matches and the token is valid and unused', () => {
     expect(found?.context).toMatchObject({ launchId: issued.launchId, request });
   });
 
-  it('ends the launch session twelve hours after the launch, however busy it is', async () => {
+  it('has a session that ends after twelve hours, however often it is used', async () => {
     const timed = await startGateway();
     try {
       const { launchToken, codeVerifier } = await timed.issue();
       const query = new URLSearchParams({ launchToken, codeVerifier }).toString();
       const [cookie = ''] = (await fetch(`${timed.url}?${query}`)).headers.getSetCookie();
       const [, session = ''] = /^launch-session=([^;]+);/.exec(cookie) ?? [];
-      // As ordering does with each request.
+      // The ordering service does this with each request.
       const visit = () => timed.tickets.find('launch-session', session, { extendSeconds: 1800 });
       for (let quarter = 0; quarter < 12 * 4; quarter += 1) {
         expect(await visit()).toBeDefined();
@@ -63,7 +63,7 @@ describe('200: the verifier matches and the token is valid and unused', () => {
     }
   });
 
-  it('keeps token and verifier out of referrers, caches, frames and the page itself', async () => {
+  it('keeps the token and verifier out of referrers, caches, frames and the page', async () => {
     const issued = await gateway.issue();
     const response = await launch(issued);
     expect(response.headers.get('referrer-policy')).toBe('no-referrer');
@@ -81,19 +81,19 @@ describe('200: the verifier matches and the token is valid and unused', () => {
     expect(everything).not.toContain('Whitfield');
   });
 
-  it('is answered to a form too, which keeps the verifier out of URLs', async () => {
+  it('is accepted as a form, which keeps the verifier out of URLs', async () => {
     const { launchToken, codeVerifier } = await gateway.issue();
     const body = new URLSearchParams({ launchToken, codeVerifier });
     expect((await fetch(gateway.url, { method: 'POST', body })).status).toBe(200);
     await expectEmpty(await fetch(gateway.url, { method: 'POST', body }), 410);
   });
 
-  it.each([43, 86, 128, 171, 256])('is answered to a verifier of %i characters', async (length) => {
+  it.each([43, 86, 128, 171, 256])('is accepted with a verifier of %i characters', async (length) => {
     const verifier = randomBytes(256).toString('base64url').slice(0, length);
     expect((await launch(await gateway.issue({ verifier }))).status).toBe(200);
   });
 
-  it("is answered when the challenge is the hash of the verifier's bytes", async () => {
+  it("is accepted if the challenge is the hash of the verifier's bytes", async () => {
     const bytes = randomBytes(64);
     const issued = await gateway.issue({ verifier: bytes.toString('base64url'), challenge: sha256(bytes) });
     expect((await launch(issued)).status).toBe(200);
@@ -105,7 +105,7 @@ describe('200: the verifier matches and the token is valid and unused', () => {
     ['its bytes', 64, (padded: string) => sha256(Buffer.from(padded, 'base64url'))],
     ['its text with one character of padding', 65, (padded: string) => sha256(padded)],
   ])(
-    'is answered to a padded verifier when the challenge is the hash of %s',
+    'is accepted with a padded verifier if the challenge is the hash of %s',
     async (_of, bytes, challengeOf) => {
       const verifier = padded(randomBytes(bytes));
       const challenge = challengeOf(verifier);
@@ -120,7 +120,7 @@ describe('200: the verifier matches and the token is valid and unused', () => {
     },
   );
 
-  it('lets the pages of a registered PMS frame it, with a cookie that works there', async () => {
+  it('can be framed by the pages of a registered client, with a cookie that works there', async () => {
     const secure = await startGateway({ publicUrl: 'https://oltr.example' });
     const issued = await secure.issue({ frameAncestors: ['https://pms.example'] });
     const response = await fetch(`${secure.url}?${new URLSearchParams(issued).toString()}`);
@@ -133,8 +133,8 @@ describe('200: the verifier matches and the token is valid and unused', () => {
   });
 });
 
-describe('a form within the limit', () => {
-  it('is answered without a failure, however it was made', async () => {
+describe('a posted form within the size limit', () => {
+  it('never causes a server error', async () => {
     const fields = ['launchToken', 'codeVerifier', 'launchToken=A&codeVerifier'];
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const send = async (body: string) => {
@@ -150,8 +150,8 @@ describe('a form within the limit', () => {
   });
 });
 
-describe('404', () => {
-  it('is answered to an encoded question mark, and neither value is in the log', async () => {
+describe('an address with an encoded question mark', () => {
+  it('is answered with 404, and the log contains neither token nor verifier', async () => {
     const { launchToken, codeVerifier } = await gateway.issue();
     const address = `${gateway.url}%3FlaunchToken=${launchToken}&codeVerifier=${codeVerifier}`;
     expect((await fetch(address)).status).toBe(404);
@@ -160,34 +160,37 @@ describe('404', () => {
   });
 });
 
-describe('401', () => {
-  it('is answered to a mismatch, which leaves the token usable', async () => {
+describe('an invalid launch', () => {
+  it('with the wrong verifier is answered with 401 and leaves the token usable', async () => {
     const issued = await gateway.issue();
     await expectEmpty(await launch({ ...issued, codeVerifier: randomBytes(64).toString('base64url') }), 401);
     expect((await launch(issued)).status).toBe(200);
   });
 
-  it.each([42, 257])('is answered to a verifier of %i characters, whose hash would match', async (length) => {
-    const verifier = randomBytes(256).toString('base64url').slice(0, length);
-    await expectEmpty(await launch(await gateway.issue({ verifier })), 401);
-  });
+  it.each([42, 257])(
+    'with a verifier of %i characters is answered with 401 even if its hash matches',
+    async (length) => {
+      const verifier = randomBytes(256).toString('base64url').slice(0, length);
+      await expectEmpty(await launch(await gateway.issue({ verifier })), 401);
+    },
+  );
 
   it.each([
     ['in the middle', (text: string) => `${text.slice(0, 40)}=${text.slice(40)}`],
     ['of one character too many', (text: string) => `${text}===`],
     ['of one character too few', (text: string) => `${text}=`],
-    ['of other text than Base64URL', (text: string) => `${text.slice(0, -1)}~==`],
-  ])('is answered to a verifier with padding %s, whose hash would match', async (_where, pad) => {
+    ['after text that is not Base64URL', (text: string) => `${text.slice(0, -1)}~==`],
+  ])('with padding %s in the verifier is answered with 401 even if its hash matches', async (_where, pad) => {
     const verifier = pad(randomBytes(64).toString('base64url'));
     await expectEmpty(await launch(await gateway.issue({ verifier })), 401);
   });
 
-  it('is answered when the challenge itself is sent as the verifier', async () => {
+  it('with the challenge as the verifier is answered with 401', async () => {
     const issued = await gateway.issue();
     await expectEmpty(await launch({ ...issued, codeVerifier: sha256(issued.codeVerifier) }), 401);
   });
 
-  it('is answered to an address whose authority is no URL, and neither value is in the log', async () => {
+  it('at an invalid authority is answered with 401, and the log contains neither token nor verifier', async () => {
     const { launchToken, codeVerifier } = await gateway.issue();
     const target = `http://a:99999/secureLaunch?launchToken=${launchToken}x&codeVerifier=${codeVerifier}`;
     const { port } = new URL(gateway.url);
@@ -198,28 +201,28 @@ describe('401', () => {
     expect(gateway.lines.join()).not.toContain(codeVerifier);
   });
 
-  it('is answered to an unknown token', async () => {
+  it('with an unknown token is answered with 401', async () => {
     await expectEmpty(await launch({ launchToken: 'A'.repeat(43), codeVerifier: 'v'.repeat(64) }), 401);
   });
 
-  it('is answered after ten seconds', async () => {
+  it('after ten seconds is answered with 401', async () => {
     const issued = await gateway.issue();
     gateway.clock.advance({ seconds: 10 });
     await expectEmpty(await launch(issued), 401);
   });
 
   it.each([
-    ['launchToken missing', (_t: string, v: string) => `codeVerifier=${v}`],
-    ['codeVerifier missing', (t: string) => `launchToken=${t}`],
-    ['both empty', () => 'launchToken=&codeVerifier='],
-    ['nothing at all', () => ''],
-    ['launchToken twice', (t: string, v: string) => `launchToken=${t}&launchToken=${t}&codeVerifier=${v}`],
-    ['codeVerifier twice', (t: string, v: string) => `launchToken=${t}&codeVerifier=${v}&codeVerifier=${v}`],
+    ['no launchToken', (_t: string, v: string) => `codeVerifier=${v}`],
+    ['no codeVerifier', (t: string) => `launchToken=${t}`],
+    ['empty parameters', () => 'launchToken=&codeVerifier='],
+    ['no parameters', () => ''],
+    ['two launchTokens', (t: string, v: string) => `launchToken=${t}&launchToken=${t}&codeVerifier=${v}`],
+    ['two codeVerifiers', (t: string, v: string) => `launchToken=${t}&codeVerifier=${v}&codeVerifier=${v}`],
     ['launchtoken in lower case', (t: string, v: string) => `launchtoken=${t}&codeVerifier=${v}`],
-    ['CodeVerifier capitalised', (t: string, v: string) => `launchToken=${t}&CodeVerifier=${v}`],
+    ['a capitalised CodeVerifier', (t: string, v: string) => `launchToken=${t}&CodeVerifier=${v}`],
     ['an array', (t: string, v: string) => `launchToken[]=${t}&codeVerifier=${v}`],
     ['an object', (t: string, v: string) => `launchToken[a]=${t}&codeVerifier=${v}`],
-  ])('is answered to %s, and the token stays usable', async (_fault, query) => {
+  ])('with %s is answered with 401 and leaves the token usable', async (_fault, query) => {
     const issued = await gateway.issue();
     await expectEmpty(await fetch(`${gateway.url}?${query(issued.launchToken, issued.codeVerifier)}`), 401);
     expect((await launch(issued)).status).toBe(200);
@@ -250,7 +253,7 @@ describe('401', () => {
       (body) => ({ body: `${body}&${'a'.repeat(65_536)}`, headers: form }),
     ],
   ])(
-    'is answered to a POST with %s, audited, and the token stays usable',
+    'posted with %s is answered with 401, is audited and leaves the token usable',
     async (_what, connection, init) => {
       const issued = await gateway.issue();
       const { launchToken, codeVerifier } = issued;
@@ -278,15 +281,15 @@ describe('401', () => {
     ['a prefetch (X-Moz)', { headers: { 'X-Moz': 'prefetch' } }],
     ['a preview (Purpose)', { headers: { Purpose: 'preview' } }],
     ['a preview (X-Purpose)', { headers: { 'X-Purpose': 'preview' } }],
-  ])('is answered to %s, which burns nothing', async (_kind, init) => {
+  ])('sent as %s is answered with 401 and leaves the token usable', async (_kind, init) => {
     const issued = await gateway.issue();
     await expectEmpty(await launch(issued, init), 401);
     expect((await launch(issued)).status).toBe(200);
   });
 });
 
-describe('410: the token was already used', () => {
-  it('is answered to every replay, whatever verifier is sent, also long after the ten seconds', async () => {
+describe('a replayed launch', () => {
+  it('is answered with 410, whatever the verifier, even long after the token expired', async () => {
     const issued = await gateway.issue();
     await launch(issued);
     await expectEmpty(await launch(issued), 410);
@@ -296,7 +299,7 @@ describe('410: the token was already used', () => {
     await expectEmpty(await launch(issued), 410);
   });
 
-  it('is told in the log under the GUID of the launch', async () => {
+  it('is logged under the GUID of the launch', async () => {
     const issued = await gateway.issue();
     await launch(issued);
     await launch(issued);
@@ -306,7 +309,7 @@ describe('410: the token was already used', () => {
     );
   });
 
-  it('is answered to 199 of 200 simultaneous launches of one token, and 200 to one', async () => {
+  it('is answered with 410 for all but one of 200 simultaneous requests', async () => {
     const issued = await gateway.issue();
     const statuses = await Promise.all(
       Array.from({ length: 200 }, async () => (await launch(issued)).status),
@@ -317,7 +320,7 @@ describe('410: the token was already used', () => {
 });
 
 describe('the audit trail', () => {
-  it('is told of every outcome, under the GUID of the launch where the token is known', async () => {
+  it('contains every outcome, under the GUID of the launch if the token is known', async () => {
     const issued = await gateway.issue();
     await launch({ ...issued, codeVerifier: 'w'.repeat(64) });
     await launch(issued);
@@ -332,8 +335,8 @@ describe('the audit trail', () => {
   });
 });
 
-describe('the path and the method', () => {
-  it('are taken exactly: another case or a trailing slash is 404, another method 405', async () => {
+describe('the endpoint', () => {
+  it('answers 404 for another case or a trailing slash, and 405 for another method', async () => {
     const { launchToken, codeVerifier } = await gateway.issue();
     const query = `?${new URLSearchParams({ launchToken, codeVerifier }).toString()}`;
     for (const path of ['/SecureLaunch', '/securelaunch', '/secureLaunch/']) {
