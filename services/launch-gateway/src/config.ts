@@ -3,17 +3,17 @@ import { publicUrlSetting, readEnvironment } from '@clinical-launch/runtime/envi
 import { isProduction } from '@clinical-launch/runtime/mode';
 
 export type LaunchGatewayConfig = {
-  /** Whether browsers reach it by https; session cookies are then `Secure`. */
+  /** Whether browsers reach it over https. If so, session cookies are `Secure`. */
   readonly isSecure: boolean;
   readonly isProduction: boolean;
 };
 
-/** The settings of the launch gateway alone. */
+/** The settings that only the launch gateway has. */
 export const launchGatewaySettings = Type.Object({ PUBLIC_URL: publicUrlSetting });
 
 /**
  * Reads the service's configuration from the environment.
- * @throws TypeError that names the invalid variables and prints no value
+ * @throws TypeError with the names of the invalid variables, without their values
  */
 export function readLaunchGatewayConfig(
   environment: Readonly<Record<string, string | undefined>>,

@@ -4,10 +4,10 @@ import { countLaunchRefusals } from '@clinical-launch/http/launch-refusals';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 
-/** Counts launches that were opened, and measures how long their users took. */
+/** Counts opened and refused launches, and records the time until a launch was opened. */
 export type LaunchMeter = {
   readonly opened: (launch: LaunchContext) => void;
-  /** Counts a launch that was not opened. Its client is unknown: nothing was proven. */
+  /** Counts a refused launch, without its client, which is not verified. */
   readonly refused: (error: ServiceError) => void;
 };
 
@@ -27,7 +27,7 @@ export function createLaunchMeter(clock: Clock): LaunchMeter {
   return {
     opened({ client: { clientId }, issuedAt }) {
       redeemed.add(1, { 'clinical_launch.client.id': clientId });
-      // The clocks of two machines may differ.
+      // The clocks of the two machines may differ.
       wait.record(Math.max(0, clock.now() - issuedAt) / 1000);
     },
     refused: (error) => countRefusal(error),

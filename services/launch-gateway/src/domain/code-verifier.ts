@@ -5,10 +5,10 @@ const verifierForm = new RegExp(`^${launchVerifierForm}$`);
 const base64UrlForm = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Returns the challenges that a verifier proves: the hash of its text (RFC 7636 section 4.6) and the hash of
- * the bytes that it encodes, because "random bytes, then Base64URL" can also be read so. A verifier with the
- * padding of RFC 4648 section 5 proves the hash of its text with and without it. Returns none for text that
- * is not a verifier.
+ * Returns the challenges that match a verifier: the hash of its text (RFC 7636 section 4.6) and the hash of
+ * the bytes that it encodes, because "random bytes, then Base64URL" allows both readings. A verifier with
+ * padding (RFC 4648 section 5) matches the hash of its text with and without the padding. Returns none for an
+ * invalid verifier.
  */
 export function challengesOf(codeVerifier: string): string[] {
   const text = withoutPadding(codeVerifier);

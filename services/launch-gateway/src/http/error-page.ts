@@ -5,18 +5,18 @@ import { sendStatus } from '@clinical-launch/http/answer';
 import { type ErrorDialect, problemDialect, type ServiceError } from '@clinical-launch/http/errors';
 import type { LaunchGatewayConfig } from '../config.ts';
 
-/** The parameters of the page of a practice system. */
+/** The parameters for the error page of a practice system. */
 type Shown = {
-  /** The GUID under which support finds the refusal. */
+  /** The GUID by which support can find the refusal. */
   readonly reference: string;
   /** The code of the refusal (docs/reference/errors.md). */
   readonly reason: string;
 };
 
 /**
- * Returns the headers that lead a browser to the page that the client of the launch registered, with the
- * reference and the reason in its query. Returns none if the client registered no page, or if no user would
- * see it. The address comes from the launch itself, never from the request.
+ * Returns the headers that redirect a browser to the error page of the launch's client, with the reference
+ * and the reason in its query. Returns none if the client registered no page, or if the request is not a
+ * navigation. The address comes from the launch itself, never from the request.
  */
 export function toErrorPage(
   request: IncomingMessage,
@@ -31,12 +31,14 @@ export function toErrorPage(
   };
 }
 
-/** One reason for every 401, so that the answer does not reveal whether a launch token is live. */
+/**
+ * Returns the same reason for every 401, so that the answer does not reveal whether a launch token is valid.
+ */
 const reasonOf = ({ status, code }: ServiceError) => (status === 401 ? 'not_valid' : code);
 
 /**
- * Answers a refusal with a `Location` as a redirect (RFC 9110 section 15.4.4), and every other one without a
- * body. Logs, events and metrics have the status of the refusal.
+ * Creates the dialect that answers a refusal with a `Location` as a redirect (RFC 9110 section 15.4.4), and
+ * every other refusal without a body. Logs, events and metrics contain the status of the refusal, not 303.
  */
 export function launchDialect(config: LaunchGatewayConfig): ErrorDialect {
   const problem = problemDialect({ ...config, reasonOf });
@@ -49,9 +51,9 @@ export function launchDialect(config: LaunchGatewayConfig): ErrorDialect {
 const documents = new Set(['document', 'iframe', 'frame']);
 
 /**
- * Returns whether a browser shows the answer to its user as a page, in a window or a frame (Fetch Metadata
- * Request Headers, sections 2.1 and 2.2). Browsers that do not send these headers, and browsers over plain
- * http, name `text/html` in `Accept`. Programs do not.
+ * Returns whether the browser will show the answer as a page in a window or a frame (Fetch Metadata Request
+ * Headers, sections 2.1 and 2.2). Old browsers and browsers on plain http do not send these headers, but
+ * accept `text/html`. Programs do not.
  */
 function isNavigation({ headers }: IncomingMessage): boolean {
   const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination, accept = '' } = headers;

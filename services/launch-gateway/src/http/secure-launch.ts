@@ -17,10 +17,10 @@ import type { LaunchGatewayConfig } from '../config.ts';
 import { challengesOf } from '../domain/code-verifier.ts';
 import { toErrorPage } from './error-page.ts';
 
-/** Seconds after which a launch session ends, whatever its activity: a working day. */
+/** The seconds after which a launch session ends regardless of its use: a working day. */
 const launchSessionSeconds = 12 * 3600;
 
-/** The complete script of the page: keeps the address with the verifier out of the browser's history. */
+/** The only script of the page. Keeps the address with the verifier out of the browser's history. */
 const script = "location.replace(document.querySelector('a').href)";
 const scriptHash = `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 
@@ -28,14 +28,14 @@ const scriptHash = `'sha256-${createHash('sha256').update(script).digest('base64
 export type LaunchExchange = Exchange & {
   readonly launchToken: string;
   readonly codeVerifier: string;
-  /** The launch that the token names, before it is proven. */
+  /** The unverified launch ID in the token. */
   readonly launchId: string | undefined;
 };
 
 /**
  * Redeems the launch token and opens its launch session: `/secureLaunch` (OLTR: Launch the OLTR system).
- * Answers 200 to the one winner, 410 for a used token, 401 for everything else. A mismatch leaves the token
- * usable.
+ * Answers 200 to the first valid request, 410 to a used token, and 401 to everything else. A wrong verifier
+ * leaves the token usable.
  */
 export function secureLaunch(
   config: LaunchGatewayConfig,
@@ -60,8 +60,8 @@ export function secureLaunch(
 }
 
 /**
- * Creates `launch.token.refused.v1`, under the launch's own GUID if the token is known. Of an expired token
- * only the launch that it names is left.
+ * Creates the event `launch.token.refused.v1`, under the GUID of the launch if the token is known. For an
+ * expired token, only the launch ID in the token is known.
  */
 export const auditRefusal: RefusalAudit<LaunchExchange> = ({ status, code }, { call, launchId }) =>
   call.event('launch.token.refused.v1', {
@@ -70,7 +70,7 @@ export const auditRefusal: RefusalAudit<LaunchExchange> = ({ status, code }, { c
     ...(launchId === undefined ? {} : { launchId }),
   });
 
-/** Reads the launch token and the code verifier, and follows the launch that the token names. */
+/** Reads the launch token and the code verifier, and joins the trace of the launch. */
 async function readLaunch(exchange: Exchange): Promise<LaunchExchange> {
   const { request, response, call } = exchange;
   // Prefetches and previews must not use up a single-use token.
@@ -82,7 +82,7 @@ async function readLaunch(exchange: Exchange): Promise<LaunchExchange> {
   return { ...exchange, ...parameters, launchId };
 }
 
-/** Returns both parameters, once each, in exactly this case. @throws ServiceError 401 */
+/** Reads both parameters. @throws ServiceError 401 unless each was sent exactly once, in this case */
 async function launchParameters(request: IncomingMessage, response: ServerResponse) {
   const sent = request.method === 'POST' ? await readLaunchForm(request, response) : queryOf(request);
   const [launchToken, ...moreTokens] = sent.getAll('launchToken');
@@ -98,8 +98,8 @@ async function launchParameters(request: IncomingMessage, response: ServerRespon
 }
 
 /**
- * Reads the form of a POST. A body that is not a form, or cannot be read, is not a valid launch (OLTR: 401
- * otherwise). A body that is too long still closes the connection.
+ * Reads the form of a POST. Refuses a body that is not a valid form with 401 (OLTR: 401 otherwise). Closes
+ * the connection if the body is too long.
  */
 async function readLaunchForm(request: IncomingMessage, response: ServerResponse): Promise<URLSearchParams> {
   try {
@@ -121,18 +121,21 @@ const refusals = {
   unknown: { code: 'token_unknown', message: 'The launch token is unknown or has expired' },
 } as const;
 
-/** @throws ServiceError 410 or 401, after the call has the GUID of the launch that it belongs to */
+/**
+ * Checks the outcome of a redemption, and adopts the GUID of a known launch.
+ * @throws ServiceError 410 or 401
+ */
 function assertRedeemed(redemption: Redemption, { request, call, launchId }: LaunchExchange): Redeemed {
   switch (redemption.outcome) {
     case 'redeemed':
-    // Never requested here: a launch token may not be repeated.
+    // Cannot occur, because a launch token may not be redeemed again.
     case 'repeated':
       return openedLaunch(redemption, call);
     case 'used':
     case 'mismatch':
     case 'unknown': {
       const { outcome, notice } = redemption;
-      // A ticket with a notice was issued, also if it has expired: the launch that it names is the right one.
+      // A notice proves that the token was issued, even if it has expired, so its launch ID is genuine.
       const isKnown = outcome !== 'unknown' || notice !== undefined;
       if (isKnown && launchId !== undefined) call.adopt(launchId);
       const refusal = refusals[outcome];
@@ -141,7 +144,7 @@ function assertRedeemed(redemption: Redemption, { request, call, launchId }: Lau
     }
     case 'used-proof':
     case 'exhausted':
-      throw new TypeError('A launch token is redeemed without a proof that counts once and without a limit');
+      throw new TypeError('Launch tokens are redeemed without a single-use proof and without a limit');
   }
 }
 
@@ -155,7 +158,8 @@ function openedLaunch(
 ): Redeemed {
   const context = parseLaunchContext(sealed);
   call.adopt(correlationId, context.client.clientId);
-  if (session === undefined) throw new TypeError('A redeemed launch token must have a session as successor');
+  if (session === undefined)
+    throw new TypeError('A redeemed launch token must have a session as its successor');
   return { context, session };
 }
 
@@ -174,11 +178,11 @@ function openSession(
 
 const unframedHeaders = pageHeaders({ scriptHashes: [scriptHash] });
 
-/** Returns the headers of the page; most clients frame nothing, and share theirs. */
+/** Returns the headers of the page. Clients without frame ancestors, which are most, share one object. */
 const headersFor = (frameAncestors: readonly string[]) =>
   frameAncestors.length === 0 ? unframedHeaders : pageHeaders({ frameAncestors, scriptHashes: [scriptHash] });
 
-/** Returns the page, which works without scripts too: the refresh does the same as the script. */
+/** Returns the page. Without scripts, its refresh does the same as the script. */
 function page(address: string): string {
   const href = escapeMarkup(address);
   return `<!doctype html>
@@ -200,6 +204,6 @@ function page(address: string): string {
 `;
 }
 
-/** Creates a refusal; a refusal with a cause keeps its headers. */
+/** Creates a refusal with the headers of its cause. */
 const refused = (code: RefusalCode, message: string, cause?: ServiceError) =>
   new ServiceError({ status: 401, code, message, headers: cause?.headers ?? {}, cause });
