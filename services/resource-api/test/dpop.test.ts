@@ -32,15 +32,15 @@ const read = (authorization: string, proof?: string) =>
   });
 const seconds = () => Math.floor(api.clock.now() / 1000);
 
-describe('an access token that is bound to a key (RFC 9449)', () => {
-  it('is accepted with a proof by that key, and the answer is the launch of the token', async () => {
+describe('an access token bound to a key (RFC 9449)', () => {
+  it('is accepted with a proof by that key', async () => {
     const response = await read(`DPoP ${bound}`, await proofFor());
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ user: { familyName: 'Okonkwo' } });
     expect(api.published.at(-1)).toMatchObject({ type: 'resource.read.v1', data: { clientId: 'partner' } });
   });
 
-  it('is refused as a Bearer token, so that a token that leaks opens nothing', async () => {
+  it('is refused as a Bearer token, so that a leaked token is useless', async () => {
     for (const proof of [undefined, await proofFor()]) {
       const response = await read(`Bearer ${bound}`, proof);
       expect(response.status).toBe(401);
@@ -48,14 +48,14 @@ describe('an access token that is bound to a key (RFC 9449)', () => {
     }
   });
 
-  it('is refused with a proof that was used before, however many bring it at once', async () => {
+  it('is accepted once with a proof that concurrent requests share', async () => {
     const proof = await proofFor();
     const responses = await Promise.all(Array.from({ length: 20 }, () => read(`DPoP ${bound}`, proof)));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(responses.filter(({ status }) => status === 401)).toHaveLength(19);
   });
 
-  it('is refused with a proof that was used before, until the proof itself is too old', async () => {
+  it('is refused with a used proof until the proof itself is too old', async () => {
     const proof = await proofFor({ claims: { iat: seconds() + 60 } });
     expect((await read(`DPoP ${bound}`, proof)).status).toBe(200);
     api.clock.advance({ seconds: 120 });
@@ -66,25 +66,25 @@ describe('an access token that is bound to a key (RFC 9449)', () => {
 
   const faults: [string, () => Promise<string | undefined> | string | undefined][] = [
     ['no proof', () => undefined],
-    ['what is no JWT', () => 'nonsense'],
+    ['a proof that is not a JWT', () => 'nonsense'],
     ['two proofs', async () => `${await proofFor()}, ${await proofFor()}`],
     ['a proof by another key', async () => proofFor({ key: await createTestKey('thief') })],
     ['a proof for another method', () => proofFor({ method: 'POST' })],
     ['a proof for another address', () => proofFor({ url: `${api.url}/resource/patient` })],
     ['a proof for another host', () => proofFor({ url: 'https://other.example/resource/me' })],
     ['a proof for another token', () => proofFor({ token: 'another' })],
-    ['a proof for no token', () => proofFor({ claims: { ath: undefined } })],
+    ['a proof without a token hash', () => proofFor({ claims: { ath: undefined } })],
     ['a proof without a jti', () => proofFor({ claims: { jti: undefined } })],
     ['a proof that is too old', () => proofFor({ claims: { iat: seconds() - 61 } })],
     ['a proof from the future', () => proofFor({ claims: { iat: seconds() + 61 } })],
     ['a proof of another type', () => proofFor({ header: { typ: 'JWT' } })],
     ['a proof without its key', () => proofFor({ header: { jwk: undefined } })],
     [
-      'a proof that shows its private key',
+      'a proof that contains its private key',
       async () => proofFor({ header: { jwk: await exportJWK(key.privateKey) } }),
     ],
-    ['a proof by a shared secret', () => proofByHmac({ kty: 'oct', k: 'c2VjcmV0' })],
-    ['a proof whose key is no point of its curve', () => proofFor({ header: { jwk: offCurve() } })],
+    ['a proof signed with a shared secret', () => proofByHmac({ kty: 'oct', k: 'c2VjcmV0' })],
+    ['a proof whose key is not on its curve', () => proofFor({ header: { jwk: offCurve() } })],
   ];
 
   it.each(faults)('is refused with %s', async (_which, proof) => {
@@ -94,7 +94,7 @@ describe('an access token that is bound to a key (RFC 9449)', () => {
     expect(await response.json()).toMatchObject({ error: 'invalid_dpop_proof' });
   });
 
-  describe('of RSA', () => {
+  describe('that is an RSA key', () => {
     const fault = /exponent 65537 and a modulus of 2,048 to 4,096 bits/;
     const rsaProof = async (bits: number, publicExponent = 65_537) => {
       const pair = generateKeyPairSync('rsa', { modulusLength: bits, publicExponent });
@@ -128,7 +128,7 @@ describe('an access token that is bound to a key (RFC 9449)', () => {
       expect(await faultOf(await rsaProof(bits, exponent))).toEqual(refusal);
     });
 
-    it('is refused for its key before the signature is verified', async () => {
+    it('is refused because of its key before the signature is verified', async () => {
       const large = randomBytes(2048).toString('base64url');
       for (const jwk of [
         { kty: 'RSA', n: large, e: 'AQAB' },
@@ -151,19 +151,19 @@ describe('an access token that is bound to a key (RFC 9449)', () => {
       .setProtectedHeader({ alg: 'HS256', typ: 'dpop+jwt', jwk })
       .sign(Buffer.from('secret'));
 
-  it('ignores query and fragment of the address in the proof (RFC 9449 section 4.3)', async () => {
+  it('is accepted with a proof whose address has a query and fragment (RFC 9449 section 4.3)', async () => {
     const url = `${api.url.toUpperCase()}/resource/me?a=b#c`;
     expect((await read(`DPoP ${bound}`, await proofFor({ url }))).status).toBe(200);
   });
 
-  it('is refused when it is bound in a way that is not known here', async () => {
+  it('is refused if the method of its binding is unknown', async () => {
     const token = await api.sign({ cnf: { kid: 'a key' } });
     expect((await read(`Bearer ${token}`)).status).toBe(401);
   });
 });
 
-describe('the reads of one launch', () => {
-  it('are 300 in a minute, with or without proofs; then 429, without an event and without the proof', async () => {
+describe('the requests of one launch', () => {
+  it('are limited to 300 a minute; a 429 has no event and does not use up the proof', async () => {
     const sid = randomUUID();
     const token = await api.sign({ sid, cnf: { jkt: await thumbprintOf(key) } });
     const plain = await api.sign({ sid });
@@ -184,8 +184,8 @@ describe('the reads of one launch', () => {
   });
 });
 
-describe('an access token that is bound to no key', () => {
-  it('is accepted as Bearer as before, and not as DPoP', async () => {
+describe('an access token without a key', () => {
+  it('is accepted as a Bearer token but not as a DPoP token', async () => {
     const token = await api.sign();
     expect((await read(`Bearer ${token}`)).status).toBe(200);
     expect((await read(`DPoP ${token}`, await proofFor({ token }))).status).toBe(401);

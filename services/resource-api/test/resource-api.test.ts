@@ -19,8 +19,8 @@ async function eventOf(correlationId: string) {
 }
 
 /**
- * Checks RFC 6750 section 3: status, challenge and, as in the identity provider, a body with the reason and
- * the place.
+ * Checks the status and challenge of RFC 6750 section 3, and a body like the identity provider's. Returns the
+ * description of the error.
  */
 async function expectRefusal(response: Response, status: number, error: string): Promise<string> {
   expect(response.status).toBe(status);
@@ -36,7 +36,7 @@ async function expectRefusal(response: Response, status: number, error: string):
 }
 
 describe('a protected resource', () => {
-  it('/resource/me is the user, the organisation and the permissions of the launch', async () => {
+  it('is at /resource/me the user, organisation and permissions of the launch', async () => {
     const response = await api.get('me');
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await response.json()).toEqual({
@@ -46,7 +46,7 @@ describe('a protected resource', () => {
     });
   });
 
-  it('/resource/patient is the patient of the launch, name for name', async () => {
+  it('is at /resource/patient the unchanged patient of the launch', async () => {
     const response = await api.get('patient');
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
@@ -55,7 +55,7 @@ describe('a protected resource', () => {
     expect(await response.json()).toEqual(aContext.patient);
   });
 
-  it('is answered under the GUID of the launch, and its reading is audited there without patient data', async () => {
+  it('is audited under the GUID of the launch, without patient data', async () => {
     const [sid, jti] = [randomUUID(), randomUUID()];
     const response = await api.get('patient', { token: await api.sign({ sid, jti }) });
     expect(response.headers.get('x-correlation-id')).toBe(sid);
@@ -68,7 +68,7 @@ describe('a protected resource', () => {
     expect(kept).not.toMatch(/Súilleabháin|Cathal|9434765870|Okonkwo/);
   });
 
-  it('is answered to HEAD without a body, and to no other method', async () => {
+  it('is answered to HEAD without a body, and to other methods with 405', async () => {
     const head = await api.get('me', { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
     const post = await api.get('me', { method: 'POST' });
@@ -93,19 +93,19 @@ describe('a protected resource', () => {
     }
   });
 
-  it('is at exactly its address', async () => {
+  it('is only at its exact address', async () => {
     for (const name of ['Me', 'me/', 'patients', '']) expect((await api.get(name)).status).toBe(404);
   });
 
-  it('is taken with a token in the Authorization header alone (RFC 6750 section 5.3)', async () => {
+  it('requires the token in the Authorization header (RFC 6750 section 5.3)', async () => {
     const token = await api.sign();
     const response = await fetch(`${api.url}/resource/me?access_token=${token}`);
     expect(response.status).toBe(401);
   });
 });
 
-describe('401: the access token is not accepted', () => {
-  it('without one, the answer names the schemes and no error (RFC 6750 section 3.1, RFC 9449 section 7.1)', async () => {
+describe('a request without a valid access token', () => {
+  it('is answered without a token with 401 and schemes but no error (RFC 6750 section 3.1, RFC 9449 section 7.1)', async () => {
     const response = await api.get('me', { token: null });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toMatch(/^Bearer, DPoP algs="[\w ]+"$/);
@@ -113,18 +113,18 @@ describe('401: the access token is not accepted', () => {
 
   const ids = { jti: randomUUID(), sid: randomUUID() };
   const claimFaults: [string, () => Record<string, unknown>][] = [
-    ['expired beyond the tolerance', () => ({ exp: seconds() - 11 })],
-    ['not valid yet', () => ({ nbf: seconds() + 11 })],
+    ['that expired before the tolerance', () => ({ exp: seconds() - 11 })],
+    ['that is not valid yet', () => ({ nbf: seconds() + 11 })],
     ['for another audience', () => ({ aud: 'api://another' })],
     ['of another issuer', () => ({ iss: 'https://idp.example' })],
     ['of a partner that is not registered', () => ({ client_id: 'stranger' })],
-    ['that belongs to no launch', () => ({ sid: undefined })],
-    ['whose launch is no GUID', () => ({ sid: 'launch-1' })],
+    ['without a launch', () => ({ sid: undefined })],
+    ['whose launch is not a GUID', () => ({ sid: 'launch-1' })],
     ['without an id', () => ({ jti: undefined })],
-    ['without permissions of a user', () => ({ authorizations: undefined })],
-    ['without the context of a launch', () => ({ launch_context: undefined })],
+    ['without the permissions of the user', () => ({ authorizations: undefined })],
+    ['without the context of the launch', () => ({ launch_context: undefined })],
     [
-      'whose context was sealed for another place',
+      'whose context was sealed for another purpose',
       () => ({ launch_context: api.sealer.seal('ticket', aContext, []) }),
     ],
     [
@@ -136,32 +136,32 @@ describe('401: the access token is not accepted', () => {
       () => ({ ...ids, launch_context: api.sealContext({ ...ids, sid: randomUUID() }) }),
     ],
     [
-      'whose context was sealed with a key that is not ours',
+      'whose context was sealed with an unknown key',
       () => {
         const stranger = createSealer([{ id: 'k1', key: randomBytes(32) }]);
         return { ...ids, launch_context: api.sealContext(ids, { by: stranger }) };
       },
     ],
     [
-      'whose context is not of a launch',
+      'whose context is incomplete',
       () => ({ ...ids, launch_context: api.sealContext(ids, { context: { user: aContext.user } }) }),
     ],
   ];
-  it.each(claimFaults)('a token %s', async (_fault, claims) => {
+  it.each(claimFaults)('is answered with 401 to a token %s', async (_fault, claims) => {
     await expectRefusal(await api.get('patient', { token: await api.sign(claims()) }), 401, 'invalid_token');
   });
 
-  it('a token that does not name itself an access token, as an ID token', async () => {
+  it('is answered with 401 to a token of another type, such as an ID token', async () => {
     const token = await api.sign({}, { header: { typ: 'JWT' } });
     await expectRefusal(await api.get('me', { token }), 401, 'invalid_token');
   });
 
-  it('a token signed with another key', async () => {
+  it('is answered with 401 to a token signed with another key', async () => {
     const token = await api.sign({}, { key: await createTestKey(api.issuer.key.kid) });
     await expectRefusal(await api.get('me', { token }), 401, 'invalid_token');
   });
 
-  it('is audited with what is known of the caller', async () => {
+  it('is audited with the known details of the caller', async () => {
     const token = await api.sign({ launch_context: undefined });
     const response = await api.get('patient', { token });
     expect(await eventOf(response.headers.get('x-correlation-id') ?? '')).toMatchObject({
@@ -171,14 +171,14 @@ describe('401: the access token is not accepted', () => {
   });
 });
 
-describe('403: the access token does not reach so far', () => {
-  it('never for its scopes: the launch and its permissions decide', async () => {
+describe('permissions', () => {
+  it('do not depend on the scopes of the token', async () => {
     const token = await api.sign({ scope: 'openid' });
     const statuses = [await api.get('me', { token }), await api.get('patient', { token })];
     expect(statuses.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('/resource/patient without the permission clinical-cr.read, which the description names', async () => {
+  it('include clinical-cr.read for /resource/patient, or else the answer is 403 with its name', async () => {
     const sid = randomUUID();
     const token = await api.sign({ sid, authorizations: ['clinical-cr.write', 'clinical-cr.reader'] });
     const description = await expectRefusal(await api.get('patient', { token }), 403, 'insufficient_scope');
@@ -192,7 +192,7 @@ describe('403: the access token does not reach so far', () => {
 });
 
 describe('the description of the API', () => {
-  it('is public, and has the members and the refusals of each answer', async () => {
+  it('is public and describes the members and refusals of each answer', async () => {
     const response = await fetch(`${api.url}/resource/openapi.json`);
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
     const source = await response.text();

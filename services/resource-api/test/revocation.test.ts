@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const api of running.splice(0)) await api.stop();
 });
 
-/** Starts a resource API whose queries to the tickets are counted, and fail when the test requests it. */
+/** Starts a resource API. Counts its queries for revocations, which fail while `isAway` is true. */
 async function startWatched() {
   const watched = { questions: 0, isAway: false };
   const watch = (tickets: Tickets): Pick<Tickets, 'isChainRevoked' | 'useChain'> => ({
@@ -25,8 +25,8 @@ async function startWatched() {
   return { ...api, watched };
 }
 
-describe('revocation', () => {
-  it('of the launch ends its access token within five seconds, and no other', async () => {
+describe('the revocation of a launch', () => {
+  it('ends only the access token of that launch, within five seconds', async () => {
     const api = await startWatched();
     const sid = randomUUID();
     const token = await api.sign({ sid });
@@ -42,14 +42,14 @@ describe('revocation', () => {
     expect((await api.get('me')).status).toBe(200);
   });
 
-  it('that came before the first request is seen at once', async () => {
+  it('takes effect at once if it precedes the first request', async () => {
     const api = await startWatched();
     const sid = randomUUID();
     await api.tickets.revokeChain(sid, { forSeconds: 3600, events: [] });
     expect((await api.get('patient', { token: await api.sign({ sid }) })).status).toBe(401);
   });
 
-  it('is asked about once in five seconds for each launch, also by requests that come together', async () => {
+  it('is queried once in five seconds for each launch, even by concurrent requests', async () => {
     const api = await startWatched();
     const token = await api.sign();
     const statuses = await Promise.all(
@@ -64,7 +64,7 @@ describe('revocation', () => {
     expect(api.watched.questions).toBe(2);
   });
 
-  it('that cannot be asked about is answered 503, never 200 or 401, until it can', async () => {
+  it('causes 503 while it cannot be queried, never 200 or 401', async () => {
     const api = await startWatched();
     const token = await api.sign();
     api.watched.isAway = true;
@@ -81,7 +81,7 @@ describe('revocation', () => {
 });
 
 describe('rate limits', () => {
-  it('of the partner are those of the registry: 429 with Retry-After', async () => {
+  it('of the partner come from the registry and cause 429', async () => {
     const api = await startWatched();
     const token = await api.sign({ client_id: 'partner-limited' });
     const statuses = [];

@@ -13,7 +13,7 @@ import { resourceApi } from '../src/service.ts';
 
 export const audience = 'api://clinical-launch';
 
-/** The context of a launch, as the identity provider seals it into the access token. */
+/** The context of a launch, which the identity provider seals into the access token. */
 export const aContext = {
   user: {
     userERN: 'ern:demo:user:7f3',
@@ -37,11 +37,11 @@ export const aContext = {
 
 type StartOptions = {
   readonly config?: Partial<ResourceApiConfig>;
-  /** Wraps the tickets of the service. */
+  /** Wraps the ticket store of the service. */
   readonly watch?: (tickets: Tickets) => Pick<Tickets, 'isChainRevoked' | 'useChain'>;
 };
 
-/** Starts a resource API that trusts one desktop realm, whose tokens the test creates. */
+/** Starts a resource API that trusts one desktop realm. The test signs its tokens. */
 export async function startResourceApi({ config = {}, watch = (tickets) => tickets }: StartOptions = {}) {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
@@ -76,7 +76,7 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
   let url = '';
   const addressed = {
     ...config,
-    // Known when the server listens.
+    // Known only after the server has started to listen.
     get publicUrl() {
       return url;
     },
@@ -87,7 +87,7 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
   });
   ({ url } = server);
 
-  /** Returns the context as the identity provider seals it into the token of these claims. */
+  /** Seals a context for the token with these claims, as the identity provider does. */
   const sealContext = (
     { jti, sid }: { jti?: unknown; sid?: unknown },
     { context = aContext, by = sealer }: { context?: object; by?: Sealer } = {},
@@ -122,9 +122,9 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
     sealer,
     url: server.url,
     sealContext,
-    /** Returns an access token that is valid except for the changes of the test. */
+    /** Signs an access token that is valid except for the given changes. */
     sign,
-    /** Reads a resource; with a valid token unless another is given, or none at all. */
+    /** Reads a resource with a valid token, with the given token, or with none if it is null. */
     async get(name: string, { token, method = 'GET' }: { token?: string | null; method?: string } = {}) {
       const bearer = token === undefined ? await sign() : token;
       const headers: Record<string, string> = bearer === null ? {} : { Authorization: `Bearer ${bearer}` };
