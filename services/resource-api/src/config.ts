@@ -3,18 +3,18 @@ import { type Environment, publicUrlSetting, readEnvironment } from '@clinical-l
 import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
 
 export type ResourceApiConfig = {
-  /** The origin at which partners reach the platform; DPoP proofs name it. */
+  /** The origin at which partners reach the platform, which DPoP proofs contain. */
   readonly publicUrl: string;
-  /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
+  /** The header in which the edge forwards client certificates. If absent, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
 };
 
-/** The settings of the resource API alone. */
+/** The settings that only the resource API has. */
 export const resourceApiSettings = Type.Object({ PUBLIC_URL: publicUrlSetting });
 
 /**
- * Reads the service's configuration from the environment. @throws ConfigurationError that names the invalid
- * variables
+ * Reads the service's configuration from the environment.
+ * @throws ConfigurationError with the names of the invalid variables
  */
 export function readResourceApiConfig(environment: Environment): ResourceApiConfig {
   const read = readEnvironment(resourceApiSettings, environment);

@@ -24,8 +24,7 @@ await runProcess({
       openTokenVerifier(trust, {
         ...tools,
         policiesOf: desktopIssuerPolicies,
-        // Tokens of a desktop launch are revoked with their launch, which the service looks up in the
-        // tickets.
+        // Tokens of a desktop launch are revoked with their launch, and the service itself checks that.
         revocations: undefined,
       }),
     );

@@ -13,18 +13,18 @@ import { auditRefusal, getResource } from './http/get-resource.ts';
 import { createRevocations } from './store/revocations.ts';
 
 export type ResourceApiDependencies = {
-  /** Accepts only the tokens of desktop realms. */
+  /** Accepts only tokens of desktop realms. */
   readonly tokens: AccessTokenVerifier;
   readonly tickets: Pick<Tickets, 'isChainRevoked' | 'useChain'>;
-  /** Opens the launch's context, which is sealed in the access token. */
+  /** The sealer that opens the context of the launch in the access token. */
   readonly sealers: Pick<Sealers, 'access-token'>;
   readonly limiter: RateLimiter;
   readonly clock: Clock;
 };
 
 /**
- * Creates the resource API, which partner applications read for the user of a desktop launch. Answers below
- * `/resource`.
+ * Creates the resource API, which partner applications call for the user of a desktop launch. Its endpoints
+ * are below `/resource`.
  */
 export function resourceApi(config: ResourceApiConfig, backing: ResourceApiDependencies): Service {
   const { tickets, clock, sealers } = backing;
@@ -44,7 +44,7 @@ export function resourceApi(config: ResourceApiConfig, backing: ResourceApiDepen
   return { name: 'resource-api', endpoints: [...endpoints, describedApi] };
 }
 
-/** The description of the API, created at the first request: `GET /resource/openapi.json`. */
+/** Returns the description of the API, which the first request creates: `GET /resource/openapi.json`. */
 const describe = publishDocument({
   contentType: 'application/json',
   make: async () => JSON.stringify((await import('./openapi/document.ts')).resourceApiDocument()),

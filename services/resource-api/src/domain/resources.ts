@@ -1,9 +1,9 @@
-/** The claims of an access token of a desktop launch, without its rights (RFC 9068, and our own claims). */
+/** The claims of a desktop launch in an access token (RFC 9068, and our own claims). */
 export type LaunchOfToken = {
-  /** The launch of the token: revoking it revokes the token, and events are stored under it. */
+  /** The GUID of the launch. Revoking the launch revokes the token, and events are stored under this GUID. */
   readonly correlationId: string;
   readonly tokenId: string;
-  /** Permissions of the user, for instance `clinical-cr.read`. */
+  /** The permissions of the user, such as `clinical-cr.read`. */
   readonly authorizations: readonly string[];
   readonly sealedContext: string;
 };
@@ -15,8 +15,8 @@ export type TokenContext = { readonly user: object; readonly organisation: objec
 export type Resource = {
   readonly name: string;
   /**
-   * A permission that the user must have. The scopes of the token do not matter, because a launch determines
-   * the access.
+   * The permission that the user must have. The scopes of the token do not matter, because the launch
+   * determines the access.
    */
   readonly permission?: string;
   represent(context: TokenContext, launch: LaunchOfToken): object;

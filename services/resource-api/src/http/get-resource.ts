@@ -21,7 +21,7 @@ type GetResourceDependencies = {
   readonly sealer: Pick<Sealer, 'open'>;
   readonly tickets: Pick<Tickets, 'useChain'>;
   readonly revocations: Revocations;
-  /** Limits requests by client, for all replicas. */
+  /** Limits the requests of each client across all replicas. */
   readonly limiter: RateLimiter;
 };
 
@@ -40,7 +40,7 @@ export function getResource(
   const verifyCaller = async (exchange: Exchange): Promise<CallerExchange> => {
     const { request, call } = exchange;
     const { method = '', headers } = request;
-    // Node joins repeated headers of this name into one text.
+    // Node joins repeated headers of this name into one string.
     const header = typeof headers.dpop === 'string' ? headers.dpop : undefined;
     const caller = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
@@ -65,12 +65,15 @@ export function getResource(
   });
 }
 
-/** Far more than an application needs, so that nobody can fill the store with one access token. */
+/**
+ * The limit of one launch, so that no single access token can fill the store. No application needs as much.
+ */
 const readLimit = { uses: 300, seconds: 60 };
 
 /**
  * Stores the event of a read. In the same step, counts it for the launch and uses up the DPoP proof of the
- * request. @throws ServiceError 401 for a replay, and 429 for a launch that was read too often
+ * request.
+ * @throws ServiceError 401 for a replayed proof, and 429 for a launch that was read too often
  */
 async function keep(
   tickets: Pick<Tickets, 'useChain'>,
@@ -94,8 +97,9 @@ async function keep(
 }
 
 /**
- * RFC 6750 section 3.1: a refresh or another token of this user does not help, so the challenge names no
- * scope.
+ * Requires a permission of the user. No other token of this user would help, so the challenge contains no
+ * scope (RFC 6750 section 3.1).
+ * @throws ServiceError 403
  */
 function assertPermission(authorizations: readonly string[], permission: string | undefined): void {
   if (permission === undefined || authorizations.includes(permission)) return;
@@ -106,7 +110,7 @@ function assertPermission(authorizations: readonly string[], permission: string 
   });
 }
 
-/** Creates `resource.refused.v1`. */
+/** Creates the event `resource.refused.v1`. */
 export function auditRefusal(resource: Resource): RefusalAudit<CallerExchange> {
   return ({ status, code }, { call, caller }) => {
     if (status === 405) return undefined;

@@ -28,8 +28,8 @@ export function launchOfToken({ claims }: Caller): LaunchOfToken {
 
 /**
  * Opens the context that the identity provider sealed into the token.
- * @throws ServiceError 401 when it cannot be opened: its key was removed by rotation, and a refresh gives a
- * token that can be opened
+ * @throws ServiceError 401 if it cannot be opened because a rotation removed its key; a refreshed token has a
+ * new key
  */
 export function openContext(launch: LaunchOfToken, sealer: Pick<Sealer, 'open'>): TokenContext {
   const context = open(launch, sealer);

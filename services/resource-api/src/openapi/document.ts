@@ -5,9 +5,9 @@ import { describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/an
 import { openApiDocument, type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
 import { oauthErrorSchema } from '@clinical-launch/http/openapi/error-schemas';
 
-const description = `Resource API: what a partner application reads of its launch.
+const description = `Resource API: the launch data that a partner application may read.
 
-The launch of the access token determines what it returns; no address contains an identifier. Any origin may call it. A token that is bound to a key needs a DPoP proof.`;
+The access token determines the launch, so no address contains an identifier. Pages of any origin may call the API. A token that is bound to a key requires a DPoP proof.`;
 
 const tag = 'Resources';
 const { user, organisation, authorizations, patient } = desktopLaunchSchema.properties;
@@ -53,7 +53,7 @@ const resourcePath = (schema: string, described: Described): PathItem => ({
     tags: [tag],
     security: [{ accessToken: [] }],
     responses: {
-      200: describedAnswer('As the host application sent it.', {
+      200: describedAnswer('The data as the host application sent it.', {
         content: { 'application/json': { schema: schemaReference(schema) } },
       }),
       ...oauthRefusals({

@@ -3,8 +3,8 @@ import type { Tickets } from '@clinical-launch/tickets/tickets';
 
 export type Revocations = {
   /**
-   * Returns whether the chain was revoked, at most five seconds ago. @throws Unavailable when it cannot be
-   * queried
+   * Returns whether the chain is revoked. The answer may be up to five seconds old.
+   * @throws Unavailable if the ticket store cannot be queried
    */
   has(correlationId: string): Promise<boolean>;
 };
@@ -13,8 +13,8 @@ const believedMs = 5000;
 const believedChains = 10_000;
 
 /**
- * Caches for five seconds whether the tickets know a chain as revoked, counted from the query, so that a
- * revocation is seen within that time. Concurrent requests share one query; a failure is not cached.
+ * Caches whether a chain is revoked for five seconds after the query, so that a revocation takes effect
+ * within that time. Concurrent requests share one query. A failure is not cached.
  */
 export function createRevocations(tickets: Pick<Tickets, 'isChainRevoked'>, clock: Clock): Revocations {
   const asked = new Map<string, { readonly answer: Promise<boolean>; readonly until: number }>();
