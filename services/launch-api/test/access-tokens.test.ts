@@ -41,15 +41,15 @@ async function expectUnauthorized(token: string, reason: string) {
   );
 }
 
-describe('401: missing or invalid token', () => {
-  it('is answered without a body when there is no Authorization header, before the payload is looked at', async () => {
+describe('a request without a valid token', () => {
+  it('is answered without an Authorization header with 401 and no body, before the payload is checked', async () => {
     const response = await fetch(api.url, { method: 'POST', body: 'no json' });
     expect([response.status, await response.text()]).toEqual([401, '']);
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
   });
 
   it.each(['Basic cG1zOnNlY3JldA==', 'Bearer', 'Bearer not-a-token', 'Bearer a.b', 'bearer  a.b.c.d'])(
-    'is answered to Authorization: %s',
+    'is answered with 401 for the header Authorization: %s',
     async (authorization) => {
       const response = await fetch(api.url, { method: 'POST', headers: { Authorization: authorization } });
       expect(response.status).toBe(401);
@@ -57,43 +57,42 @@ describe('401: missing or invalid token', () => {
   );
 
   const claimFaults: [string, string, () => Record<string, unknown>][] = [
-    ['expired beyond the tolerance', 'the token expired', () => ({ exp: seconds() - 11 })],
-    ['without expiry', 'the token does not say when it expires', () => ({ exp: undefined })],
-    ['not valid yet', 'the token is not valid yet', () => ({ nbf: seconds() + 11 })],
-    ['issued in the future', 'the token is from the future', () => ({ iat: seconds() + 11 })],
+    ['that expired before the tolerance', 'the token expired', () => ({ exp: seconds() - 11 })],
+    ['without an expiry', 'the token does not say when it expires', () => ({ exp: undefined })],
+    ['that is not valid yet', 'the token is not valid yet', () => ({ nbf: seconds() + 11 })],
+    ['that was issued in the future', 'the token is from the future', () => ({ iat: seconds() + 11 })],
     [
       'that expires before it was issued',
       'the token expires before it is issued',
       () => ({ iat: seconds(), exp: seconds() - 5 }),
     ],
     [
-      'that lives for more than a week',
+      'that is valid for more than a week',
       'the token expires too late',
       () => ({ exp: seconds() + 8 * 24 * 3600 }),
     ],
     ['for another audience', 'the token is for another audience', () => ({ aud: 'api://another' })],
     ['without an audience', 'the token is for another audience', () => ({ aud: undefined })],
     ['of another issuer', 'the issuer is not trusted', () => ({ iss: 'https://idp.example' })],
-    ['of an issuer written otherwise', 'the issuer is not trusted', () => ({ iss: `${api.issuer.issuer}/` })],
+    ['with a slash after its issuer', 'the issuer is not trusted', () => ({ iss: `${api.issuer.issuer}/` })],
     ['without an issuer', unreadable, () => ({ iss: undefined })],
     ['without a client', 'the token names no client', () => ({ client_id: undefined })],
-    [
-      'of a client that is not registered',
-      'the client is not registered here',
-      () => ({ client_id: 'stranger' }),
-    ],
+    ['of an unregistered client', 'the client is not registered here', () => ({ client_id: 'stranger' })],
     ['that was revoked', 'the token was revoked', () => ({ jti: 'revoked' })],
   ];
-  it.each(claimFaults)('is answered to a token %s: %s', async (_fault, reason, claims) => {
+  it.each(claimFaults)('is answered with 401 to a token %s: %s', async (_fault, reason, claims) => {
     await expectUnauthorized(await api.issuer.sign({ claims: claims() }), reason);
   });
 
-  it.each([{ nonce: 'n' }, { aud: 'pms' }])('says that the token is an ID token: %j', async (claims) => {
-    const token = await api.issuer.sign({ header: { typ: 'JWT' }, claims });
-    await expectUnauthorized(token, 'the token is an ID token');
-  });
+  it.each([{ nonce: 'n' }, { aud: 'pms' }])(
+    'is answered with the reason that the token is an ID token: %j',
+    async (claims) => {
+      const token = await api.issuer.sign({ header: { typ: 'JWT' }, claims });
+      await expectUnauthorized(token, 'the token is an ID token');
+    },
+  );
 
-  it('names no value of the token', async () => {
+  it('is answered without any value of the token', async () => {
     const claims = { iss: 'https://Whitfield.example', aud: 'Whitfield', client_id: 'Whitfield' };
     const rows = Object.entries(claims).map(([name, value]) => ({ claims: { [name]: value } }));
     for (const parts of [...rows, { header: { typ: 'Whitfield' } }, { header: { kid: 'Whitfield' } }]) {
@@ -102,7 +101,7 @@ describe('401: missing or invalid token', () => {
     }
   });
 
-  it('is read by a third-party client: oauth4webapi', async () => {
+  it('is answered with a challenge that a third-party client (oauth4webapi) can read', async () => {
     const { WWWAuthenticateChallengeError, allowInsecureRequests, protectedResourceRequest } = oauth;
     const token = await api.issuer.sign({ claims: { exp: undefined } });
     const refused = await protectedResourceRequest(token, 'POST', new URL(api.url), undefined, undefined, {
@@ -117,11 +116,11 @@ describe('401: missing or invalid token', () => {
   });
 
   it.each([
-    ['names itself another type', 'the type in the header of the token is not at+jwt', { typ: 'JWT' }],
-    ['names no key', 'the token names no key', { kid: undefined }],
-    ['names a key that is not published', unknownKey, { kid: 'another' }],
-    ['has a critical header that nobody here knows', unreadable, { crit: ['exp'], exp: 1 }],
-  ])('is answered to a token that %s: %s', async (_fault, reason, header) => {
+    ['has another type', 'the type in the header of the token is not at+jwt', { typ: 'JWT' }],
+    ['has no key ID', 'the token names no key', { kid: undefined }],
+    ['has the ID of an unpublished key', unknownKey, { kid: 'another' }],
+    ['has an unknown critical header', unreadable, { crit: ['exp'], exp: 1 }],
+  ])('is answered with 401 to a token that %s: %s', async (_fault, reason, header) => {
     const { kid, privateKey } = api.issuer.key;
     const parts = { alg: 'ES256', typ: 'at+jwt', kid, ...header };
     const signer = new CompactSign(Buffer.from(JSON.stringify(goodClaims())));
@@ -130,7 +129,7 @@ describe('401: missing or invalid token', () => {
     await expectUnauthorized(await signer.sign(privateKey, { crit: { exp: true } }), reason);
   });
 
-  it.each(['exp', 'iat', 'nbf'])('is answered to a token whose %s is a number without end', async (name) => {
+  it.each(['exp', 'iat', 'nbf'])('is answered with 401 to a token whose %s is infinite', async (name) => {
     const numbers = name === 'exp' ? '1e400' : '-1e400';
     const claims = JSON.stringify({ ...goodClaims(), [name]: 'NUMBER' }).replace('"NUMBER"', numbers);
     const header = { alg: 'ES256', typ: 'at+jwt', kid: api.issuer.key.kid };
@@ -138,7 +137,7 @@ describe('401: missing or invalid token', () => {
     await expectUnauthorized(await signer.sign(api.issuer.key.privateKey), 'a time of the token is no date');
   });
 
-  it('is answered to a token signed with an RSA key of less than 2048 bits, though its issuer publishes it', async () => {
+  it('is answered with 401 to a token signed with a published RSA key of less than 2048 bits', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
     const key = { ...publicKey.export({ format: 'jwk' }), kid: 'weak', alg: 'RS256', use: 'sig' };
     const keys = await listen((_request, response) => response.end(JSON.stringify({ keys: [key] })), {
@@ -157,12 +156,12 @@ describe('401: missing or invalid token', () => {
     expect(status).toBe(401);
   });
 
-  it("is answered to a token signed with a stranger's key of the same id", async () => {
+  it('is answered with 401 to a token signed with a foreign key of the same ID', async () => {
     const key = await createTestKey(api.issuer.key.kid);
     await expectUnauthorized(await api.issuer.sign({ key }), wrongSignature);
   });
 
-  it('is answered to an unsigned token (alg none)', async () => {
+  it('is answered with 401 to an unsigned token (alg none)', async () => {
     const header = encode({ alg: 'none', typ: 'at+jwt', kid: api.issuer.key.kid });
     await expectUnauthorized(
       `${header}.${encode(goodClaims())}.`,
@@ -171,7 +170,7 @@ describe('401: missing or invalid token', () => {
     await expectUnauthorized(`${header}.${encode(goodClaims())}.AA`, wrongAlgorithm);
   });
 
-  it('is answered to a token whose algorithm was confused: HS256 with the public key as the secret', async () => {
+  it('is answered with 401 to a token signed by HS256 with the public key as the secret', async () => {
     const signed = `${encode({ alg: 'HS256', typ: 'at+jwt', kid: api.issuer.key.kid })}.${encode(goodClaims())}`;
     const secrets = [JSON.stringify(api.issuer.key.publicJwk), api.issuer.key.publicJwk.x ?? ''];
     for (const secret of secrets) {
@@ -182,7 +181,7 @@ describe('401: missing or invalid token', () => {
     }
   });
 
-  it('is answered to a token that brings its own key (jwk, jku)', async () => {
+  it('is answered with 401 to a token that contains its own key (jwk, jku)', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     for (const brought of [
       { jwk: publicKey.export({ format: 'jwk' }) },
@@ -194,7 +193,7 @@ describe('401: missing or invalid token', () => {
     }
   });
 
-  it('is answered to a good token of which one character was changed', async () => {
+  it('is answered with 401 to a valid token with one changed character', async () => {
     const [header, claims = '', signature] = (await api.issuer.sign()).split('.');
     const changed = { ...goodClaims(), client_id: 'other' };
     await expectUnauthorized(`${header}.${encode(changed)}.${signature}`, wrongSignature);
@@ -204,7 +203,7 @@ describe('401: missing or invalid token', () => {
     );
   });
 
-  it('is answered to a remembered token once it has expired', async () => {
+  it('is answered with 401 to a cached token after its expiry', async () => {
     const token = await api.issuer.sign({ claims: { exp: seconds() + 5 } });
     expect((await api.post({ token })).status).toBe(200);
     api.clock.advance({ seconds: 16 });
@@ -212,13 +211,13 @@ describe('401: missing or invalid token', () => {
   });
 });
 
-describe('403: the token lacks the required scope', () => {
+describe('the right to launch', () => {
   it.each([
     {},
     { scope: 'ocs-launch.read' },
     { scope: 'xocs-launch.write' },
     { scp: ['other'], roles: 'other' },
-  ])('is answered without a body to the claims %j', async (rights) => {
+  ])('is missing in the claims %j, which are answered with 403 and no body', async (rights) => {
     const token = await api.issuer.sign({ claims: { scope: undefined, ...rights } });
     const response = await api.post({ token, body: 'no json' });
     expect([response.status, await response.text()]).toEqual([403, '']);
@@ -229,7 +228,7 @@ describe('403: the token lacks the required scope', () => {
     { scp: 'ocs-launch.write' },
     { scp: ['ocs-launch.write'] },
     { roles: ['ocs-launch.write'] },
-  ])('is not answered when the right is in %j', async (rights) => {
+  ])('is accepted in the claims %j', async (rights) => {
     const token = await api.issuer.sign({ claims: { scope: undefined, ...rights } });
     expect((await api.post({ token })).status).toBe(200);
   });
@@ -241,7 +240,7 @@ describe('the keys of an issuer', () => {
     Date.now = machineNow;
   });
 
-  it('are fetched once and not per request', async () => {
+  it('are fetched once, not for every request', async () => {
     const fresh = await startLaunchApi();
     for (let count = 0; count < 5; count += 1) {
       const token = await fresh.issuer.sign({ claims: { jti: randomUUID() } });
@@ -251,11 +250,11 @@ describe('the keys of an issuer', () => {
     await fresh.stop();
   });
 
-  it('are asked again for a token that is used for longer than five minutes: an end for a key withdrawn', async () => {
+  it('are used again after five minutes to verify a cached token, so that a withdrawn key ends it', async () => {
     const fresh = await startLaunchApi();
     const token = await fresh.issuer.sign();
     const answers = [(await fresh.post({ token })).status];
-    // The fetched keys expire by the machine's clock; without them only a remembered token is accepted.
+    // The fetched keys expire by the machine's clock. Without keys, only a cached token is accepted.
     fresh.issuer.answer(false);
     const anHourLater = Date.now() + 3_600_000;
     Date.now = () => anHourLater;
@@ -267,7 +266,7 @@ describe('the keys of an issuer', () => {
     expect(answers).toEqual([200, 200, 503]);
   });
 
-  it('that cannot be had are answered 503 with Retry-After, never 401, and found again when they are back', async () => {
+  it('cause 503 with Retry-After, never 401, while they cannot be fetched', async () => {
     const fresh = await startLaunchApi();
     fresh.issuer.answer(false);
     const down = await fresh.post();
@@ -279,7 +278,10 @@ describe('the keys of an issuer', () => {
 });
 
 describe('requests to a trusted issuer', () => {
-  /** Starts a launch API that trusts an issuer on this machine, whose discovery document names these keys. */
+  /**
+   * Posts a token of an issuer on this machine with this `jwks_uri`. Returns the status and the fetched
+   * paths.
+   */
   async function trusting(jwksUri: (issuer: string) => string, allowedNetworks?: readonly string[]) {
     const asked: (string | undefined)[] = [];
     let issuer = '';
@@ -301,12 +303,12 @@ describe('requests to a trusted issuer', () => {
     return { status, asked };
   }
 
-  it('go to keys on its own origin', async () => {
+  it('fetch keys from its own origin', async () => {
     const { status, asked } = await trusting((issuer) => `${issuer}/keys`);
     expect([status, asked]).toEqual([401, ['/.well-known/openid-configuration', '/keys']]);
   });
 
-  it('go nowhere else that its discovery document names: another origin is not a place of its keys', async () => {
+  it('do not fetch keys from another origin in its discovery document', async () => {
     const trap: (string | undefined)[] = [];
     const other = await listen(({ url }, response) => response.end(String(trap.push(url))), {
       port: 0,
@@ -317,13 +319,13 @@ describe('requests to a trusted issuer', () => {
     expect([status, trap]).toEqual([503, []]);
   });
 
-  it('do not enter a network that the operator did not allow', async () => {
+  it('do not enter a network that the operator has not allowed', async () => {
     expect(await trusting((issuer) => `${issuer}/keys`, [])).toEqual({ status: 503, asked: [] });
   });
 });
 
-describe("a token of someone else's identity provider", () => {
-  it('is accepted when its issuer is registered: node-oidc-provider, found by discovery', async () => {
+describe('a token of node-oidc-provider', () => {
+  it('is accepted through discovery if its issuer is registered', async () => {
     const { issuer, token, stop } = await startOidcProvider();
     const trusting = await startLaunchApi({
       trustedIssuers: [{ issuer, clients: [{ clientId: 'customer-pms' }] }],
@@ -338,8 +340,8 @@ describe("a token of someone else's identity provider", () => {
   });
 });
 
-describe('the terms of a trusted issuer', () => {
-  it('are its own: audience, claim of the right, address of its keys, clients', async () => {
+describe('the settings of a trusted issuer', () => {
+  it('include its own audience, claim of the right, address of keys and clients', async () => {
     const customer = await startTokenIssuer({ clock: api.clock, audience: 'api://of-the-customer' });
     const trusting = await startLaunchApi({
       trustedIssuers: [
@@ -381,7 +383,7 @@ describe('the terms of a trusted issuer', () => {
 
 type Terms = Omit<TrustedIssuer, 'issuer' | 'clients'>;
 
-/** Returns the status of a launch with a token of an issuer that is trusted with these settings. */
+/** Posts a token of an issuer that is trusted with these settings. Returns the status of the answer. */
 async function statusOf(terms: Terms, claims: object, header = {}, otherKeys: TestKey[] = []) {
   const customer = await startTokenIssuer({ clock: api.clock, audience, otherKeys });
   const trustedIssuers = [{ issuer: customer.issuer, ...terms, clients: [{ clientId: 'pms' }] }];
@@ -396,7 +398,7 @@ async function statusOf(terms: Terms, claims: object, header = {}, otherKeys: Te
 
 describe('the client of a token', () => {
   it.each(['client_id', 'azp', 'appid'])(
-    'is in %s, unless the registry names another claim',
+    'is read from %s, unless the registry contains another claim',
     async (claim) => {
       expect(await statusOf({}, { client_id: undefined, [claim]: 'pms' })).toBe(200);
       expect(await statusOf({ clientIdClaim: 'cid' }, { client_id: undefined, [claim]: 'pms' })).toBe(401);
@@ -404,7 +406,7 @@ describe('the client of a token', () => {
   );
 
   it.each(['cid', 'azp', 'https://login.example/client'])(
-    'is in %s alone when the registry names it',
+    'is read only from %s if the registry contains that claim',
     async (clientIdClaim) => {
       const claims = { client_id: 'stranger', [clientIdClaim]: 'pms' };
       expect(await statusOf({ clientIdClaim }, claims)).toBe(200);
@@ -415,21 +417,21 @@ describe('the client of a token', () => {
   );
 });
 
-describe('a token that names no key', () => {
+describe('a token without a key ID', () => {
   const noKey = { kid: undefined };
 
-  it('is accepted of an issuer with one key, when the registry says that it may be', async () => {
+  it('is accepted from an issuer with one key if the registry allows it', async () => {
     expect(await statusOf({ acceptsMissingKeyId: true }, {}, noKey)).toBe(200);
     expect(await statusOf({}, {}, noKey)).toBe(401);
   });
 
-  it('is not accepted of an issuer with two keys of its algorithm', async () => {
+  it('is refused from an issuer with two keys of its algorithm', async () => {
     const other = await createTestKey('other-key');
     expect(await statusOf({ acceptsMissingKeyId: true }, {}, noKey, [other])).toBe(401);
     expect(await statusOf({ acceptsMissingKeyId: true }, {}, {}, [other])).toBe(200);
   });
 
-  it('still needs the signature of the one key', async () => {
+  it('is refused if it was signed with another key', async () => {
     const customer = await startTokenIssuer({ clock: api.clock, audience });
     const trustedIssuers = [
       { issuer: customer.issuer, acceptsMissingKeyId: true, clients: [{ clientId: 'pms' }] },
@@ -443,14 +445,14 @@ describe('a token that names no key', () => {
   });
 });
 
-describe('what a trusted issuer may grant', () => {
-  it('is the right to launch, unless the registry names its grants', async () => {
+describe('the rights that a trusted issuer may grant', () => {
+  it('are the right to launch, unless the registry contains others', async () => {
     expect(await statusOf({}, {})).toBe(200);
     expect(await statusOf({ grants: ['ocs-launch.write'] }, {})).toBe(200);
     expect(await statusOf({ grants: [] }, {})).toBe(403);
   });
 
-  it('is granted by access tokens alone (RFC 9068), unless the registry says that they name no type', async () => {
+  it('are granted only by tokens of the type at+jwt (RFC 9068), unless the registry allows any type', async () => {
     for (const typ of ['JWT', 'JOSE', undefined]) {
       expect(await statusOf({}, {}, { typ })).toBe(401);
       expect(await statusOf({ acceptsAnyTokenType: true }, {}, { typ })).toBe(200);
@@ -465,7 +467,7 @@ describe('what a trusted issuer may grant', () => {
     { token_use: 'id' },
     { aud: ['pms', audience] },
     { client_id: undefined },
-  ])('is never granted by an ID token or a logout token: %j', async (claims) => {
+  ])('are never granted by an ID token or logout token: %j', async (claims) => {
     expect(await statusOf({ acceptsAnyTokenType: true }, claims, { typ: 'JWT' })).toBe(401);
   });
 });

@@ -25,7 +25,7 @@ afterAll(() => api.stop());
 const aPractice = (...identifier: { system: string; value: string }[]) => ({ identifier });
 const practicePath = `${containedAt.practice}.identifier[0].value`;
 
-/** Returns the client of the launch context that a launch URL leads to. */
+/** Redeems a launch URL and returns the client in its launch context. */
 async function clientOf(response: Response): Promise<LaunchContext['client']> {
   expect(response.status).toBe(200);
   const { url } = (await response.json()) as { url: string };
@@ -35,12 +35,12 @@ async function clientOf(response: Response): Promise<LaunchContext['client']> {
   return (redemption.context as LaunchContext).client;
 }
 
-describe('the practice of a client that is bound to practices', () => {
+describe('the practice of a client bound to practices', () => {
   it.each([
     ['an ODS code', systems.ods, 'B82017'],
     ['an ODS code in another case', systems.ods, 'b82017'],
     ['a local code', systems.local, 'Oak42'],
-  ])('is accepted by %s, and the binding is part of the launch', async (_what, system, value) => {
+  ])('is accepted by %s, and the launch contains the binding', async (_what, system, value) => {
     const payload = aServiceRequest({ practice: aPractice({ system, value }) });
     expect(await clientOf(await api.post({ payload }))).toMatchObject({
       practices: { 'ods-organization-code': ['B82017'], 'local-org-code': ['Oak42'] },
@@ -51,8 +51,8 @@ describe('the practice of a client that is bound to practices', () => {
     ['another ODS code', systems.ods, 'B82018'],
     ['a local code in another case', systems.local, 'oak42'],
     ['the code of another code set', systems.local, 'B82017'],
-    ['a member of every object', systems.local, 'constructor'],
-  ])('is answered 400 with its path and the word agreed: %s', async (_what, system, value) => {
+    ['the name of an inherited property', systems.local, 'constructor'],
+  ])('is refused with 400 and its path for %s', async (_what, system, value) => {
     const payload = aServiceRequest({ practice: aPractice({ system, value }) });
     const response = await api.post({ payload });
     expect(response.status).toBe(400);
@@ -63,7 +63,7 @@ describe('the practice of a client that is bound to practices', () => {
     ]);
   });
 
-  it('is the first supported identifier, as it is processed', async () => {
+  it('is checked by the first supported identifier, which is also the processed one', async () => {
     const agreed = { system: systems.ods, value: 'B82017' };
     const foreign = { system: systems.local, value: '0042' };
     const unsupported = { system: 'urn:other', value: 'x' };
@@ -74,7 +74,7 @@ describe('the practice of a client that is bound to practices', () => {
     expect(refused.map(({ path }) => path)).toEqual([`${containedAt.practice}.identifier[1].value`]);
   });
 
-  it('is reported together with every other fault, its own included', async () => {
+  it('is reported together with every other fault', async () => {
     const payload = aServiceRequest({
       practice: { ...aPractice({ system: systems.ods, value: 'X99999' }), name: undefined },
       patient: { birthDate: '1958-02-30' },
@@ -95,13 +95,13 @@ describe('the practice of a client that is bound to practices', () => {
     [{ toString: 1, valueOf: 1 }, 'B82017'],
     [systems.ods, { toString: 1 }],
     [null, null],
-  ])('is faulty, and never a failure of the service, with %j | %j', async (system, value) => {
+  ])('is refused with 400, never a server error, with %j | %j', async (system, value) => {
     const identifier = [{ system, value }] as unknown as { system: string; value: string }[];
     const response = await api.post({ payload: aServiceRequest({ practice: { identifier } }) });
     expect(response.status).toBe(400);
   });
 
-  it('is any for a client that the registry opens to any practice', async () => {
+  it('is not limited for a client that the registry allows any practice', async () => {
     const token = await api.issuer.sign({ claims: { client_id: 'other', azp: 'other' } });
     const payload = aServiceRequest({ practice: aPractice({ system: systems.local, value: '0042' }) });
     expect(await clientOf(await api.post({ payload, token }))).not.toHaveProperty('practices');

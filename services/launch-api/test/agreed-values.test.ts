@@ -23,7 +23,7 @@ const systems = {
   username: `${fhir}/Id/username`,
 };
 
-/** One directory in its two forms, with the values of `aServiceRequest` and a few more. */
+/** The same directory in its two formats, with the values of `aServiceRequest` and a few more. */
 const forms = {
   'directory.json': JSON.stringify({
     practices: [
@@ -67,7 +67,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Writes a file next to the registry. */
+/** Writes a file to the registry's folder. */
 async function file(name: string, text: string): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, text);
@@ -103,50 +103,47 @@ describe.each(Object.entries(forms))('with a directory as %s, a launch', (name, 
   });
 
   it.each<[string, ServiceRequestParts]>([
-    ['of listed values', {}],
-    ['of an ODS code in another case', { practice: identified(systems.ods, 'B82017') }],
+    ['with listed values', {}],
+    ['with an ODS code in another case', { practice: identified(systems.ods, 'B82017') }],
     [
-      'of a user whose name has commas and quotation marks',
+      'with a username that contains commas and quotation marks',
       { author: identified(systems.username, 'hill, ada "the nurse"') },
     ],
-    ['of a clinician by a local code', { clinician: identified(systems.staff, 'Staff 1') }],
-    ['of a performer by its ODS code', { laboratory: identified(systems.ods, 'rcb') }],
+    ['with the local code of a clinician', { clinician: identified(systems.staff, 'Staff 1') }],
+    ['with the ODS code of a performer', { laboratory: identified(systems.ods, 'rcb') }],
   ])('%s is accepted', async (_what, parts) => {
     expect(await faultsIn(api, parts)).toEqual([]);
   });
 
   it.each<[string, keyof typeof containedAt, { system: string; value: string }]>([
     ['practice', 'practice', { system: systems.ods, value: 'B82018' }],
-    ['practice in the code set of another', 'practice', { system: systems.local, value: 'B82017' }],
+    ['practice code in another code set', 'practice', { system: systems.local, value: 'B82017' }],
     ['user', 'author', { system: systems.username, value: 'b.nobody' }],
     ['user in another case', 'author', { system: systems.username, value: 'A.Okonkwo' }],
     ['clinician', 'clinician', { system: systems.professional, value: 'G9999999' }],
     ['clinician by a local code in another case', 'clinician', { system: systems.staff, value: 'staff 1' }],
     ['performer', 'laboratory', { system: systems.performing, value: 'RCB01' }],
     [
-      'performer by a member of every object',
+      'performer with the name of an inherited property',
       'laboratory',
       { system: systems.performing, value: 'constructor' },
     ],
-  ])(
-    'of an unlisted %s is answered 400 with its path and the word agreed',
-    async (_what, where, identifier) => {
-      const parts = { [where]: { identifier: [identifier] } };
-      const expected = [
-        {
-          path: `${containedAt[where]}.identifier[0].value`,
-          message: expect.stringMatching(/agreed.*Send an agreed value/),
-        },
-      ];
-      expect(await faultsIn(api, parts)).toEqual(expected);
-      expect(await faultsIn(api, parts, 'Validate')).toEqual(expected);
-      const response = await api.post({ payload: aServiceRequest(parts) });
-      expect(await response.clone().text()).not.toContain(identifier.value);
-      expect((await wholeFaultsOf(response)).map(({ code }) => code)).toEqual(['business-rule']);
-    },
-  );
+  ])('with an unlisted %s is refused with 400 and its path', async (_what, where, identifier) => {
+    const parts = { [where]: { identifier: [identifier] } };
+    const expected = [
+      {
+        path: `${containedAt[where]}.identifier[0].value`,
+        message: expect.stringMatching(/agreed.*Send an agreed value/),
+      },
+    ];
+    expect(await faultsIn(api, parts)).toEqual(expected);
+    expect(await faultsIn(api, parts, 'Validate')).toEqual(expected);
+    const response = await api.post({ payload: aServiceRequest(parts) });
+    expect(await response.clone().text()).not.toContain(identifier.value);
+    expect((await wholeFaultsOf(response)).map(({ code }) => code)).toEqual(['business-rule']);
+  });
 
-  it('has every unlisted value reported, together with its other faults', async () => {
+  it('is refused with every unlisted value and every other fault', async () => {
     const faults = await faultsIn(api, {
       author: identified(systems.username, 'b.nobody'),
       clinician: { ...identified(systems.staff, '9'), name: undefined },
@@ -170,29 +167,32 @@ describe.each(Object.entries(forms))('with a directory as %s, a launch', (name, 
   it.each([
     ['an editor', 'a.okonkwo', systems.ods, 'B82017', true],
     ['another user', 'hill, ada "the nurse"', systems.ods, 'B82017', false],
-    ['a user of a practice that lists no editors', 'b.nobody', systems.local, 'Oak42', undefined],
-  ])('of %s states whether they may change what the practice has', async (_who, user, system, code, may) => {
-    const token = await api.issuer.sign({ claims: { client_id: 'other', azp: 'other' } });
-    const payload = aServiceRequest({
-      practice: identified(system, code),
-      author: identified(systems.username, user),
-    });
-    const { url } = (await (await api.post({ payload, token })).json()) as { url: string };
-    const launchToken = new URL(url).searchParams.get('launchToken') ?? '';
-    const redeemed = await api.tickets.redeem('launch-token', launchToken, {
-      proofs: [codeChallenge],
-      events: [],
-    });
-    if (redeemed.outcome !== 'redeemed') throw new Error(redeemed.outcome);
-    expect((redeemed.context as LaunchContext).isPracticeEditor).toBe(may);
-  });
+    ['a user of a practice without a list of editors', 'b.nobody', systems.local, 'Oak42', undefined],
+  ])(
+    'by %s contains whether they may edit favourites and order sets',
+    async (_who, user, system, code, may) => {
+      const token = await api.issuer.sign({ claims: { client_id: 'other', azp: 'other' } });
+      const payload = aServiceRequest({
+        practice: identified(system, code),
+        author: identified(systems.username, user),
+      });
+      const { url } = (await (await api.post({ payload, token })).json()) as { url: string };
+      const launchToken = new URL(url).searchParams.get('launchToken') ?? '';
+      const redeemed = await api.tickets.redeem('launch-token', launchToken, {
+        proofs: [codeChallenge],
+        events: [],
+      });
+      if (redeemed.outcome !== 'redeemed') throw new Error(redeemed.outcome);
+      expect((redeemed.context as LaunchContext).isPracticeEditor).toBe(may);
+    },
+  );
 
-  it('of a practice outside the binding and the directory has one fault', async () => {
+  it('for a practice outside both the binding and the directory has one fault', async () => {
     const faults = await faultsIn(api, { practice: identified(systems.ods, 'X99999') });
     expect(faults).toHaveLength(1);
   });
 
-  it('of any user is accepted of a practice that lists none', async () => {
+  it('by any user is accepted for a practice that lists no users', async () => {
     const token = await api.issuer.sign({ claims: { client_id: 'other', azp: 'other' } });
     const payload = aServiceRequest({
       practice: identified(systems.local, 'Oak42'),
@@ -202,7 +202,7 @@ describe.each(Object.entries(forms))('with a directory as %s, a launch', (name, 
   });
 });
 
-describe('a list that a directory does not have', () => {
+describe('a list that the directory does not contain', () => {
   it.each([
     ['only.csv', 'kind,system,value,practice\nperformer,performing-org,RCB00,'],
     ['only.json', '{"performers":[{"system":"performing-org","code":"RCB00"}]}'],
@@ -227,7 +227,7 @@ describe('a list that a directory does not have', () => {
     }
   });
 
-  it('is every list without a directory', async () => {
+  it('accepts every value if there is no directory', async () => {
     const api = await startLaunchApi();
     const parts = { author: identified(systems.username, 'b'), laboratory: identified(systems.local, '9') };
     expect(await faultsIn(api, parts)).toEqual([]);
@@ -236,7 +236,7 @@ describe('a list that a directory does not have', () => {
 });
 
 describe('the directory of one client', () => {
-  it('replaces the shared one for that client, and follows its file', async () => {
+  it('replaces the shared one for that client, and changes with its file', async () => {
     const own = (code: string) => JSON.stringify({ performers: [{ system: 'performing-org', code }] });
     const path = await file('own.json', own('OWN01'));
     const told: string[] = [];
@@ -266,7 +266,7 @@ describe('the directory of one client', () => {
     };
     const change = async (text: string) => {
       const heard = new Promise<void>((resolve) => (wake = resolve));
-      // A reader of a file that is written in place may find half of it.
+      // A reader could find half of a file that is written in place.
       await writeFile(`${path}.new`, text);
       await rename(`${path}.new`, path);
       await heard;
@@ -291,7 +291,7 @@ describe('the directory of one client', () => {
     }
   });
 
-  it('keeps a registry out that names one which cannot be used', async () => {
+  it('causes its registry to be rejected if it is invalid', async () => {
     const registryFile = join(folder, 'registry.json');
     const directories = openDirectories({
       sharedFile: undefined,
@@ -312,14 +312,14 @@ describe('the directory of one client', () => {
   });
 });
 
-describe('a directory that cannot be used ends the start, with every fault', () => {
+describe('a directory that fails at the start', () => {
   const environment = (DIRECTORY_FILE: string) => ({ DIRECTORY_FILE, PUBLIC_URL: 'https://launch.example' });
 
   it.each([
-    ['that is gone', undefined, ['DIRECTORY_FILE cannot be read (ENOENT)']],
-    ['that is no JSON', '{"practices": [', ['is not JSON', 'at line 1, column 16']],
+    ['a missing file', undefined, ['DIRECTORY_FILE cannot be read (ENOENT)']],
+    ['text that is not JSON', '{"practices": [', ['is not JSON', 'at line 1, column 16']],
     [
-      'with faults of form',
+      'invalid entries',
       '{"practices":[{"system":"performing-org","code":""}],"clinicians":[],"staff":[]}',
       [
         'practices[0].system must be one of',
@@ -328,7 +328,7 @@ describe('a directory that cannot be used ends the start, with every fault', () 
       ],
     ],
     [
-      'with an entry twice',
+      'a repeated entry',
       JSON.stringify({
         practices: ['B82017', 'b82017'].map((code) => ({
           system: 'ods-organization-code',
@@ -338,8 +338,8 @@ describe('a directory that cannot be used ends the start, with every fault', () 
       }),
       ['practices[1] is listed twice', 'practices[0].users[1] is listed twice'],
     ],
-    ['that lists nothing', '{}', ['must list practices, performers or clinicians']],
-  ])('%s, as JSON', async (_what, text, said) => {
+    ['no list', '{}', ['must list practices, performers or clinicians']],
+  ])('is reported with every fault for %s as JSON', async (_what, text, said) => {
     const path = text === undefined ? join(folder, 'gone.json') : await file('faulty.json', text);
     for (const each of said) expect(() => readDirectories(environment(path))).toThrow(each);
     expect(() => readDirectories(environment(path))).toThrow(
@@ -348,10 +348,10 @@ describe('a directory that cannot be used ends the start, with every fault', () 
   });
 
   it.each([
-    ['without its header', ['practice,local-org-code,1,'], ['line 1 must be kind,system,value,practice']],
-    ['that lists nothing', [], ['line 1 must list practices']],
+    ['a missing header', ['practice,local-org-code,1,'], ['line 1 must be kind,system,value,practice']],
+    ['no rows', [], ['line 1 must list practices']],
     [
-      'with faults of form',
+      'a malformed line',
       [
         'practice,local-org-code,1',
         'nurse,,x,',
@@ -363,7 +363,7 @@ describe('a directory that cannot be used ends the start, with every fault', () 
       ['line 7 contains a quotation mark that is not allowed there'],
     ],
     [
-      'with entries that do not fit',
+      'invalid entries',
       [
         'practice,local-org-code,1',
         'nurse,,x,',
@@ -393,18 +393,18 @@ describe('a directory that cannot be used ends the start, with every fault', () 
       ],
     ],
     [
-      'with a user twice',
+      'a repeated user',
       ['practice,local-org-code,1,', 'user,,u,1', 'user,,secret-name,1', 'user,,secret-name,1', 'user,,,1'],
       ['line 6 value'],
     ],
-  ])('%s, as CSV', async (_what, rows, said) => {
+  ])('is reported with every fault for %s as CSV', async (_what, rows, said) => {
     const header = rows.length === 1 ? [] : ['kind,system,value,practice'];
     const path = await file('faulty.csv', [...header, ...rows].join('\n'));
     for (const each of said) expect(() => readDirectories(environment(path))).toThrow(each);
     expect(() => readDirectories(environment(path))).not.toThrow('secret-name');
   });
 
-  it('of a client, with the place that names it', async () => {
+  it('is reported for a client with its path in the registry', async () => {
     await file('own.csv', 'kind,system,value,practice\nnurse,,x,');
     const clients = [{ clientId: 'pms', directory: 'own.csv' }];
     const registry = { realms: [], trustedIssuers: [{ issuer: 'https://issuer.example', clients }] };
@@ -414,7 +414,7 @@ describe('a directory that cannot be used ends the start, with every fault', () 
     );
   });
 
-  it('is none where no directory is configured', () => {
+  it('is not read if none is configured', () => {
     expect(readDirectories({ PUBLIC_URL: 'https://launch.example' })).toBeUndefined();
   });
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Posts generated payloads, some at a time; reports the seed, so that a failure can be repeated. */
+/** Posts generated payloads in batches. A failure contains the seed, so that it can be repeated. */
 async function postAll(
   arbitrary: fc.Arbitrary<unknown>,
   judge: (response: Response, payload: unknown) => Promise<void>,
@@ -39,7 +39,7 @@ async function postAll(
 }
 
 describe('generated payloads', () => {
-  it('are accepted when they are valid', async () => {
+  it('are accepted if they are valid', async () => {
     await postAll(validServiceRequest(), async (response) => {
       // Two generated payloads may have the same originating id.
       expect([200, 409]).toContain(response.status);
@@ -47,7 +47,7 @@ describe('generated payloads', () => {
     });
   });
 
-  it('are accepted or refused with named faults when they were mutated, and never answered 5xx', async () => {
+  it('are accepted, or refused with faults, if they were mutated, but never cause a server error', async () => {
     const refused = { count: 0 };
     await postAll(mutatedServiceRequest(), async (response) => {
       expect([200, 400, 409]).toContain(response.status);

@@ -16,7 +16,7 @@ import { launchApi } from '../src/service.ts';
 
 export const audience = 'api://clinical-launch';
 
-/** The challenge of the verifier `'v'.repeat(64)`. */
+/** The code verifier of the tests, whose challenge is `codeChallenge`. */
 export const codeVerifier = 'v'.repeat(64);
 export const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
 
@@ -74,7 +74,7 @@ export async function startLaunchApi({
     clock,
     issuer,
     url,
-    /** Posts a payload as a PMS does; the values of a test replace the valid ones. */
+    /** Posts a payload as a practice system does. The given values replace the valid ones. */
     async post({
       to = 'RequestLaunchUrl',
       payload = aServiceRequest() as unknown,
@@ -108,13 +108,13 @@ export async function startLaunchApi({
   };
 }
 
-/** Returns the errors of a 400, as a caller reads them. */
+/** Returns the errors in the answer 400. */
 export async function wholeFaultsOf(response: Response): Promise<Fault[]> {
   const { errors } = (await response.json()) as { errors: Fault[] };
   return errors;
 }
 
-/** Returns the paths and messages of the errors of a 400. */
+/** Returns the paths and messages of the errors in the answer 400. */
 export async function faultsOf(response: Response): Promise<Pick<Fault, 'path' | 'message'>[]> {
   const faults = await wholeFaultsOf(response);
   return faults.map(({ path, message }) => ({ path, message }));

@@ -18,7 +18,7 @@ afterAll(() => api.stop());
 const get = (name: string, init: RequestInit = {}, { url } = api) => fetch(new URL(name, url), init);
 
 describe('a published document', () => {
-  it.each(documents)('%s is read without a token, and may be stored for five minutes', async (name, type) => {
+  it.each(documents)('%s is public and can be cached for five minutes', async (name, type) => {
     const response = await get(name);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -34,7 +34,7 @@ describe('a published document', () => {
   });
 });
 
-it('publishes the schema of the payload under its own address, in the namespaces of the installation', async () => {
+it('publishes the schema of the payload with its own address and the configured namespaces', async () => {
   const schema = (await (await get('schemas/service-request.json')).json()) as { $id: string };
   expect(schema.$id).toBe('https://oltr.example/AccessApi/schemas/service-request.json');
   const accepts = new Ajv2020({ formats: { date: true, 'date-time': true } }).compile(schema);
@@ -46,6 +46,6 @@ it('publishes the schema of the payload under its own address, in the namespaces
   expect([accepts(aServiceRequest()), accepts(aServiceRequest({ namespaces }))]).toEqual([false, true]);
 });
 
-it('publishes the XML Schema of the order document in the namespace of the installation', async () => {
+it('publishes the XML Schema of the order document in the configured namespace', async () => {
   expect(await (await get('schemas/order.xsd')).text()).toContain('targetNamespace="urn:other:order"');
 });

@@ -27,8 +27,8 @@ async function urlOf(response: Response): Promise<string> {
   return String(answer.url);
 }
 
-describe('RequestLaunchUrl, launch URL response', () => {
-  it('answers 200 with the url {oltr_server}/secureLaunch?launchToken=<launch_token> and nothing else', async () => {
+describe('RequestLaunchUrl', () => {
+  it('answers 200 with only the URL {oltr_server}/secureLaunch?launchToken=<launch_token>', async () => {
     const response = await api.post();
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -37,7 +37,7 @@ describe('RequestLaunchUrl, launch URL response', () => {
     );
   });
 
-  it('keeps the challenge and the supported elements of the payload with the token', async () => {
+  it('stores the challenge and the supported elements of the payload with the token', async () => {
     const response = await api.post({
       payload: aServiceRequest({ originatingId: 'HS-1', action: 'PatientReportList' }),
     });
@@ -49,7 +49,7 @@ describe('RequestLaunchUrl, launch URL response', () => {
     expect(request).toMatchObject({ action: 'PatientReportList', originatingId: 'HS-1' });
   });
 
-  it('keeps the launchErrorPage of the client with the token for an hour, and none of another client', async () => {
+  it('stores the launchErrorPage of the client with the token for an hour', async () => {
     const launchErrorPage = 'https://pms.example/refused';
     const own = await startLaunchApi({ policies: { pms: { launchErrorPage } } });
     try {
@@ -80,7 +80,7 @@ describe('RequestLaunchUrl, launch URL response', () => {
     }
   });
 
-  it('keeps the first of several prefixes, and of the old name the family name alone', async () => {
+  it('stores the first of several prefixes, and only the family name of an old name', async () => {
     const name = [
       { use: 'usual', prefix: ['Prof.', 'Dr'], family: 'Whitfield', given: ['Margaret'] },
       { use: 'old', prefix: ['Miss'], family: 'Pemberton', given: ['Peggy'] },
@@ -96,7 +96,7 @@ describe('RequestLaunchUrl, launch URL response', () => {
     expect(JSON.stringify(redemption.context)).not.toMatch(/Miss|Peggy/);
   });
 
-  it("takes a clinician's address of any use, and drops it", async () => {
+  it("accepts a clinician's address of any use, but does not store it", async () => {
     const address = [{ use: 'work', type: 'postal', line: ['1 Surgery Row'] }];
     const response = await api.post({ payload: aServiceRequest({ clinician: { address } }) });
     const redemption = await redeem(await urlOf(response), [codeChallenge]);
@@ -104,7 +104,7 @@ describe('RequestLaunchUrl, launch URL response', () => {
     expect(JSON.stringify(redemption)).not.toContain('Surgery Row');
   });
 
-  it('gives no page in a browser leave to call it (CORS)', async () => {
+  it('does not allow pages in browsers to call it (CORS)', async () => {
     const headers = {
       Origin: 'https://pms.example',
       'Access-Control-Request-Method': 'POST',
@@ -119,7 +119,7 @@ describe('RequestLaunchUrl, launch URL response', () => {
     }
   });
 
-  it('answers every response with a fresh GUID in X-Correlation-Id, whatever the caller sends', async () => {
+  it('returns a new GUID in X-Correlation-Id, whatever the caller sends', async () => {
     const mine = '11111111-1111-4111-8111-111111111111';
     const responses = await Promise.all(
       [1, 2].map(() => api.post({ headers: { 'X-Correlation-Id': mine } })),
@@ -129,7 +129,7 @@ describe('RequestLaunchUrl, launch URL response', () => {
     expect(new Set([...ids, mine]).size).toBe(3);
   });
 
-  it('lets the launch URL live ten seconds and no longer', async () => {
+  it('returns a launch URL that expires after ten seconds', async () => {
     const [late, inTime] = [await urlOf(await api.post()), await urlOf(await api.post())];
     api.clock.advance({ seconds: 9.999 });
     expect(await redeem(inTime, [codeChallenge])).toMatchObject({ outcome: 'redeemed' });
@@ -148,7 +148,7 @@ describe('RequestLaunchUrl, launch URL response', () => {
 });
 
 describe('a request with two Authorization headers', () => {
-  it('is refused, since a proxy may have judged the other one', async () => {
+  it('is refused, because a proxy may have checked the other one', async () => {
     const { status, body } = await postWithTwoAuthorizations(api.url, {
       authorization: `Bearer ${await api.issuer.sign()}`,
       contentType: 'application/json',
@@ -193,21 +193,25 @@ describe('the code challenge', () => {
 
   it.each([
     ['missing', { headers: none }],
-    ['sent in two places with two values', { query: `?codeChallenge=${other}` }],
+    ['sent in two places with different values', { query: `?codeChallenge=${other}` }],
     [
-      'sent twice in the query with two values',
+      'sent twice in the query with different values',
       { headers: none, query: `?codeChallenge=${other}&codeChallenge=${codeChallenge}` },
     ],
-    ['a header sent twice with two values', { headers: { 'Code-Challenge': `${other}, ${codeChallenge}` } }],
+    [
+      'sent twice as a header with different values',
+      { headers: { 'Code-Challenge': `${other}, ${codeChallenge}` } },
+    ],
     ['of 42 characters', { headers: { 'Code-Challenge': codeChallenge.slice(1) } }],
     ['of 44 characters', { headers: { 'Code-Challenge': `${codeChallenge}A` } }],
-    // Base64URL of 32 bytes ends in a character whose two lowest bits are 0: no verifier has this challenge.
+    // The last character of 32 bytes in Base64URL has two zero bits at its end, so no verifier has this
+    // challenge.
     ['with spare bits set', { headers: { 'Code-Challenge': `${codeChallenge.slice(0, -1)}B` } }],
     ['padded', { headers: { 'Code-Challenge': `${codeChallenge}=` } }],
     ['Base64 but not Base64URL', { headers: { 'Code-Challenge': `+/${codeChallenge.slice(2)}` } }],
-    ['a number in the body', { headers: none, payload: () => withField('codeChallenge', 7) }],
+    ['sent as a number in the body', { headers: none, payload: () => withField('codeChallenge', 7) }],
   ])(
-    'is refused with 400 when it is %s',
+    'is refused with 400 if it is %s',
     async (_fault, { payload, ...request }: { headers?: object; query?: string; payload?: () => object }) => {
       const response = await api.post({
         ...request,
@@ -218,7 +222,7 @@ describe('the code challenge', () => {
     },
   );
 
-  it('is refused with 400 for another method than S256', async () => {
+  it('is refused with 400 if its method is not S256', async () => {
     const response = await api.post({ query: '?code_challenge_method=plain' });
     expect(response.status).toBe(400);
     expect(await faultsOf(response)).toEqual([{ path: 'code_challenge_method', message: 'must be S256' }]);
@@ -229,14 +233,14 @@ describe("the caller's identifier (IdByCaller)", () => {
   const launch = (action: Parameters<typeof aServiceRequest>[0], token?: string) =>
     api.post({ payload: aServiceRequest(action), ...(token === undefined ? {} : { token }) });
 
-  it('is answered 409 when it was used before, with the reason in a header and without a body', async () => {
+  it('is refused with 409 and a reason in a header after its first use', async () => {
     const first = await launch({ originatingId: 'once' });
     const second = await launch({ originatingId: 'once' });
     expect([first.status, second.status]).toEqual([200, 409]);
     expect([second.headers.get('launch-refusal'), await second.text()]).toEqual(['identifier_used', '']);
   });
 
-  it('is told in the log and to the audit trail when it was used before', async () => {
+  it('is logged and audited when it is used again', async () => {
     await launch({ originatingId: 'told' });
     const correlationId = (await launch({ originatingId: 'told' })).headers.get('x-correlation-id') ?? '';
     const logged = api.lines.filter((line) => line.includes(correlationId)).map((line) => JSON.parse(line));
@@ -247,7 +251,7 @@ describe("the caller's identifier (IdByCaller)", () => {
     ]);
   });
 
-  it('has one winner among simultaneous posts', async () => {
+  it('is accepted in only one of several simultaneous requests', async () => {
     const responses = await Promise.all(
       Array.from({ length: 20 }, () => launch({ originatingId: 'together' })),
     );
@@ -255,7 +259,7 @@ describe("the caller's identifier (IdByCaller)", () => {
     expect(statuses).toEqual([200, ...Array.from({ length: 19 }, () => 409)]);
   });
 
-  it('belongs to the calling client: another may use the same', async () => {
+  it('may be used by two clients', async () => {
     const token = await api.issuer.sign({ claims: { client_id: 'other' } });
     const statuses = [
       await launch({ originatingId: 'shared' }),
@@ -265,7 +269,7 @@ describe("the caller's identifier (IdByCaller)", () => {
   });
 
   it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
-    'may be repeated by %s as often as needed, under the id of an OrderTest',
+    'may be repeated by %s any number of times after an OrderTest',
     async (action) => {
       const originatingId = `order-for-${action}`;
       await launch({ originatingId });
@@ -276,7 +280,7 @@ describe("the caller's identifier (IdByCaller)", () => {
   );
 
   it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
-    'never seen before is issued to %s like any other launch, once',
+    'is accepted once by %s without an OrderTest',
     async (action) => {
       const originatingId = `unseen-by-${action}`;
       const statuses = [await launch({ originatingId, action }), await launch({ originatingId, action })];
@@ -285,7 +289,7 @@ describe("the caller's identifier (IdByCaller)", () => {
   );
 
   it.each(['PatientRequestList', 'LocationSampleQueue', 'PatientReportList', 'LocationReportList'] as const)(
-    'of an OrderTest cannot be repeated by %s',
+    'cannot be repeated by %s after an OrderTest',
     async (action) => {
       const originatingId = `order-not-for-${action}`;
       await launch({ originatingId });
@@ -293,13 +297,13 @@ describe("the caller's identifier (IdByCaller)", () => {
     },
   );
 
-  it('is not used up by a request that was refused', async () => {
+  it('is not used up by a refused request', async () => {
     const refused = await launch({ originatingId: 'mended', authoredOn: '2023-02-29T10:00:00Z' });
     const mended = await launch({ originatingId: 'mended' });
     expect([refused.status, mended.status]).toEqual([400, 200]);
   });
 
-  it('is free again after the retention time', async () => {
+  it('can be used again after the retention period', async () => {
     await launch({ originatingId: 'kept' });
     api.clock.advance({ seconds: 400 * 86_400 - 1 });
     const kept = await launch({ originatingId: 'kept' });
@@ -309,8 +313,8 @@ describe("the caller's identifier (IdByCaller)", () => {
   });
 });
 
-describe('400', () => {
-  it('tells five faults in one answer, with the GUID of the request', async () => {
+describe('a request with faults', () => {
+  it('is answered with all five faults and the GUID of the request', async () => {
     const payload = aServiceRequest({
       authoredOn: 'yesterday',
       patient: { birthDate: '1958-02-30', gender: 'F', identifier: undefined },
@@ -330,7 +334,7 @@ describe('400', () => {
     ]);
   });
 
-  it('names a fault of the challenge beside those of the payload', async () => {
+  it('is answered with the faults of the challenge and the payload together', async () => {
     const response = await api.post({
       payload: aServiceRequest({ authoredOn: 'today' }),
       headers: { 'Code-Challenge': 'x' },
@@ -338,7 +342,7 @@ describe('400', () => {
     expect((await faultsOf(response)).map(({ path }) => path)).toEqual(['Code-Challenge', 'authoredOn']);
   });
 
-  it('comes before 409: faults are told also under an identifier that was used', async () => {
+  it('is answered with 400 before 409', async () => {
     const originatingId = 'used-and-faulty';
     const first = await api.post({ payload: aServiceRequest({ originatingId }) });
     const faulty = await api.post({ payload: aServiceRequest({ originatingId, authoredOn: 'today' }) });
@@ -346,7 +350,7 @@ describe('400', () => {
     expect(await faultsOf(faulty)).toMatchObject([{ path: 'authoredOn' }]);
   });
 
-  it('is an OperationOutcome with FHIRPath expressions for Accept: application/fhir+json', async () => {
+  it('is answered with an OperationOutcome and FHIRPath expressions for Accept: application/fhir+json', async () => {
     const response = await api.post({
       payload: aServiceRequest({ patient: { birthDate: 'x' } }),
       headers: { Accept: 'application/fhir+json' },
@@ -362,24 +366,24 @@ describe('400', () => {
 
   const deep = (depth: number) => `{"extra":${'['.repeat(depth)}${']'.repeat(depth)}}`;
   it.each([
-    ['no JSON', '{"resourceType":'],
+    ['text that is not JSON', '{"resourceType":'],
     ['an empty body', ''],
     ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['UTF-16', new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00])],
-    ['a member named twice', '{"resourceType":"ServiceRequest","resourceType":"Patient"}'],
-    ['a member named twice in two spellings', '{"id":"a","\\u0069d":"b"}'],
-    ['nesting 40,000 deep', deep(40_000)],
+    ['a repeated member', '{"resourceType":"ServiceRequest","resourceType":"Patient"}'],
+    ['a repeated member in another spelling', '{"id":"a","\\u0069d":"b"}'],
+    ['40,000 levels of nesting', deep(40_000)],
     ['an array', '[]'],
     ['null', 'null'],
     ['a string', '"ServiceRequest"'],
-  ])('is answered for %s', async (_fault, body) => {
+  ])('is answered with 400 for %s', async (_fault, body) => {
     const response = await api.post({ body });
     expect(response.status).toBe(400);
-    // The body itself, because no member of it can be named.
+    // The path is empty, because the fault is not in a member of the body.
     expect(await faultsOf(response)).toContainEqual({ path: '', message: expect.any(String) });
   });
 
-  it('is answered for an own __proto__, which gives the payload nothing', async () => {
+  it('is answered with 400 for an own __proto__, whose members do not count', async () => {
     const response = await api.post({ body: '{"__proto__":{"resourceType":"ServiceRequest"}}' });
     expect(response.status).toBe(400);
     expect(await faultsOf(response)).toContainEqual({
@@ -399,7 +403,7 @@ describe('400', () => {
     ]);
   });
 
-  it('carries nothing of the payload, and neither do the log and the events', async () => {
+  it('leaves no payload in answers, logs and events', async () => {
     const patient = { name: [{ use: 'usual', family: 'Zyxwvut', given: ['Qponmlk'] }], birthDate: 'Zyxwvut' };
     const response = await api.post({ payload: aServiceRequest({ patient }) });
     expect(response.status).toBe(400);
@@ -424,7 +428,7 @@ describe('400', () => {
   });
 });
 
-describe('500', () => {
+describe('a server error', () => {
   const failing = async (environment: Record<string, string>) => {
     const own = await startLaunchApi({ environment });
     own.tickets.issue = () => Promise.reject(new Error('Whitfield was not kept'));
@@ -434,14 +438,14 @@ describe('500', () => {
     return { response, text, correlationId: response.headers.get('x-correlation-id') };
   };
 
-  it('carries the GUID in its body, and nothing of what failed', async () => {
+  it('is answered with the GUID in the body, without details', async () => {
     const { response, text, correlationId } = await failing({});
     expect(response.status).toBe(500);
     expect(JSON.parse(text)).toMatchObject({ status: 500, correlationId });
     expect(text).not.toContain('Whitfield');
   });
 
-  it('carries it in the header alone in production', async () => {
+  it('is answered in production with the GUID only in the header', async () => {
     const { response, text, correlationId } = await failing({
       NODE_ENV: 'production',
       PATIENT_PSEUDONYM_KEY: randomBytes(32).toString('base64url'),
@@ -451,8 +455,8 @@ describe('500', () => {
   });
 });
 
-describe('413, 415 and 405', () => {
-  it('answers 413 to a body past the limit, before looking into it', async () => {
+describe('the endpoint', () => {
+  it('answers 413 to a body over the limit, before it parses it', async () => {
     expect((await api.post({ body: ' '.repeat(262_145) })).status).toBe(413);
   });
 
@@ -465,7 +469,7 @@ describe('413, 415 and 405', () => {
     expect((await api.post({ headers, body: '{}' })).status).toBe(415);
   });
 
-  it('takes application/fhir+json and a charset of utf-8', async () => {
+  it('accepts application/fhir+json and the charset utf-8', async () => {
     const statuses = [
       await api.post({ headers: { 'Content-Type': 'application/fhir+json' } }),
       await api.post({ headers: { 'Content-Type': 'application/json; charset=UTF-8' } }),
@@ -483,7 +487,7 @@ describe('413, 415 and 405', () => {
 });
 
 describe('rate limits', () => {
-  it('answers the sixth request in a second of a client with five with 429 and Retry-After, and no one else', async () => {
+  it('apply to each client: the sixth request in a second is answered with 429 and Retry-After', async () => {
     const limited = await startLaunchApi({ policies: { pms: { requestsPerSecond: 5 } } });
     const statuses = [];
     for (let count = 0; count < 6; count += 1) statuses.push((await limited.post()).status);
@@ -503,7 +507,7 @@ describe('rate limits', () => {
     ]);
   });
 
-  it('are told in the log and not to the audit trail: a flood of requests is no flood of events', async () => {
+  it('are logged but not audited, so that a flood of requests causes no flood of events', async () => {
     const limited = await startLaunchApi({ policies: { pms: { requestsPerSecond: 1 } } });
     const statuses = [(await limited.post()).status, (await limited.post()).status];
     await limited.stop();
@@ -516,7 +520,7 @@ describe('rate limits', () => {
 });
 
 describe('the configuration', () => {
-  it('says in which namespaces a payload is written', async () => {
+  it('determines the namespaces of the payload', async () => {
     const namespaces = { fhir: 'urn:a:fhir', nhs: 'urn:a:nhs', hl7uk: 'urn:a:hl7uk' };
     const environment = { FHIR_NS: namespaces.fhir, NHS_NS: namespaces.nhs, HL7UK_NS: namespaces.hl7uk };
     const own = await startLaunchApi({ environment });
@@ -529,7 +533,7 @@ describe('the configuration', () => {
   });
 });
 
-it('answers with a launch URL that lives for ten seconds', async () => {
+it('returns a launch URL that can be opened for ten seconds', async () => {
   const own = await startLaunchApi();
   const urls = [await own.post(), await own.post()].map(
     async (response) => ((await response.json()) as { url: string }).url,

@@ -36,7 +36,7 @@ beforeAll(async () => {
   replicas = [await startReplica(), await startReplica()];
 });
 
-/** Starts a launch API with its own connection to the shared Redis, assembled as in its process. */
+/** Starts a launch API with its own connection to the shared Redis, with the same parts as its process. */
 async function startReplica() {
   const REDIS_URL = process.env.TEST_REDIS_URL;
   if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
@@ -46,7 +46,7 @@ async function startReplica() {
   const { revocations } = kept(await openRevocationsPart({ revokedTokens }, options));
   const trustedIssuers = [{ issuer: issuer.issuer, clients: [{ clientId: 'pms' }] }];
   const api = kept(await startLaunchApi({ trustedIssuers, revocations }));
-  // Its clock is in the past, where a current token is from the future.
+  // The test clock starts in the past, so without this a current token would be from the future.
   api.clock.advance({ seconds: (Date.now() - api.clock.now()) / 1000 });
   return { ...api, revokedTokens };
 }
@@ -54,8 +54,8 @@ async function startReplica() {
 const statuses = (token: string) =>
   Promise.all(replicas.map(async (replica) => (await replica.post({ token })).status));
 
-describe('RequestLaunchUrl with an access token that its client revoked', () => {
-  it('answers 401 at every replica once the list was read again, and 200 to other tokens of the client', async () => {
+describe('a revoked access token', () => {
+  it('is refused by every replica after its next poll, unlike other tokens of the client', async () => {
     const [tokenId, otherId] = [randomUUID(), randomUUID()];
     const token = await issuer.sign({ claims: { jti: tokenId } });
     const other = await issuer.sign({ claims: { jti: otherId } });
@@ -65,7 +65,7 @@ describe('RequestLaunchUrl with an access token that its client revoked', () => 
     expect(await statuses(other)).toEqual([200, 200]);
   });
 
-  it('answers 401 at once at a replica that starts later', async () => {
+  it('is refused at once by a replica that starts later', async () => {
     const tokenId = randomUUID();
     await replicas[0]?.revokedTokens.revoke(tokenId, { owner: 'pms', forSeconds: 60, events: [] });
     const late = await startReplica();

@@ -13,20 +13,20 @@ afterAll(() => api.stop());
 
 type Posted = NonNullable<Parameters<typeof api.post>[0]>;
 
-/** Returns the answers of both endpoints to one request: the check first. */
+/** Returns the answers of both endpoints to one request, that of Validate first. */
 const both = async (request: Posted) => [
   await api.post({ ...request, to: 'Validate' }),
   await api.post({ ...request, to: 'RequestLaunchUrl' }),
 ];
 
 describe('POST /AccessApi/Validate', () => {
-  it('answers 200 without faults to what RequestLaunchUrl would take', async () => {
+  it('answers 200 without errors to a request that RequestLaunchUrl would accept', async () => {
     const response = await api.post({ to: 'Validate' });
     expect([response.status, await response.json()]).toEqual([200, { errors: [] }]);
     expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('uses nothing up: no launch token is made, no event is kept, and the identifier stays free', async () => {
+  it('uses nothing up: it creates no launch token, stores no event and leaves the identifier free', async () => {
     const own = await startLaunchApi();
     const payload = aServiceRequest({ originatingId: 'checked-before' });
     let issued = 0;
@@ -41,14 +41,14 @@ describe('POST /AccessApi/Validate', () => {
     const after = await own.post({ to: 'Validate', payload });
     await own.stop();
     expect(launches.map(({ status }) => status)).toEqual([200, 409]);
-    // Only its use shows whether an identifier was used.
+    // Validate does not check whether the identifier was used.
     expect(after.status).toBe(200);
   });
 
   it.each<[string, Posted]>([
     ['faults of the payload', { payload: aServiceRequest({ authoredOn: 'x', patient: { birthDate: 'x' } }) }],
     ['no challenge', { headers: { 'Code-Challenge': '' } }],
-    ['another method of the challenge', { query: '?code_challenge_method=plain' }],
+    ['a challenge method that is not S256', { query: '?code_challenge_method=plain' }],
     ['a body that is not JSON', { body: '{"resourceType":\n "ServiceRequest",}' }],
     [
       'a practice that is not agreed',
@@ -60,7 +60,7 @@ describe('POST /AccessApi/Validate', () => {
         }),
       },
     ],
-  ])('tells the faults that RequestLaunchUrl tells: %s', async (_what, request) => {
+  ])('returns the same errors as RequestLaunchUrl for %s', async (_what, request) => {
     const [checked, requested] = await both(request);
     expect([checked?.status, requested?.status]).toEqual([400, 400]);
     const faults = checked === undefined ? [] : await wholeFaultsOf(checked);
@@ -73,7 +73,7 @@ describe('POST /AccessApi/Validate', () => {
     [403, async () => ({ token: await api.issuer.sign({ claims: { scope: 'another' } }) })],
     [413, async () => ({ body: ' '.repeat(262_145) })],
     [415, async () => ({ headers: { 'Content-Type': 'text/plain' } })],
-  ])('refuses with %i what RequestLaunchUrl refuses so', async (status, request) => {
+  ])('answers %i to the same requests as RequestLaunchUrl', async (status, request) => {
     const answers = await both(await request());
     expect(answers.map((answer) => answer.status)).toEqual([status, status]);
     const [checked, requested] = await Promise.all(answers.map((answer) => answer.text()));
@@ -90,7 +90,7 @@ describe('POST /AccessApi/Validate', () => {
     expect(statuses).toEqual([200, 200, 429, 429]);
   });
 
-  it('has its refusals in the audit trail as refused checks, those of a launch URL without that word', async () => {
+  it('marks its refusals in the audit trail with the step "validate"', async () => {
     const answers = await both({ payload: aServiceRequest({ patient: { birthDate: 'x' } }) });
     const told = answers.map(({ headers }) =>
       api.published.find((event) => event.correlationid === headers.get('x-correlation-id')),
@@ -103,14 +103,14 @@ describe('POST /AccessApi/Validate', () => {
     expect(told[1]?.data).not.toHaveProperty('step');
   });
 
-  it('is there for POST alone', async () => {
+  it('accepts only POST', async () => {
     const response = await fetch(api.url.replace('RequestLaunchUrl', 'Validate'));
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });
 });
 
-describe('a fault of a 400', () => {
-  it('has its kind and the resource that it is in, or none for a header', async () => {
+describe('an error in the answer 400', () => {
+  it('contains its code, and the resource unless it is in a header', async () => {
     const response = await api.post({
       payload: aServiceRequest({ patient: { birthDate: undefined } }),
       headers: { 'Code-Challenge': '' },
@@ -126,7 +126,7 @@ describe('a fault of a 400', () => {
     ]);
   });
 
-  it('is an issue of its kind in an OperationOutcome, which names the resource', async () => {
+  it('is an issue with its code and resource in an OperationOutcome', async () => {
     const response = await api.post({
       payload: aServiceRequest({ patient: { birthDate: undefined } }),
       headers: { 'Code-Challenge': 'x', Accept: 'application/fhir+json' },
@@ -144,7 +144,7 @@ describe('a fault of a 400', () => {
     });
   });
 
-  it('of a body that is not JSON tells line and column, and nothing of the body', async () => {
+  it('contains the line and column in a body that is not JSON, but no part of the body', async () => {
     const response = await api.post({ body: '{\n  "family": Whitfield\n}' });
     const [fault] = await wholeFaultsOf(response);
     expect(fault).toEqual({
@@ -155,7 +155,7 @@ describe('a fault of a 400', () => {
     expect([...api.lines, JSON.stringify(api.published)].join()).not.toContain('Whitfield');
   });
 
-  it('keeps the id of a resource out of log and audit trail', async () => {
+  it('leaves the id of a resource out of logs and events', async () => {
     const payload = JSON.stringify(aServiceRequest({ patient: { gender: 'F' } }));
     const response = await api.post({ body: payload.replaceAll('patient"', 'Whitfield-1958"') });
     expect(await wholeFaultsOf(response)).toMatchObject([{ resource: 'Patient #Whitfield-1958' }]);

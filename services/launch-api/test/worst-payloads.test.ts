@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { startLaunchApi } from './launch-api.ts';
 
-/** The limit of a payload. */
+/** The size limit of a payload. */
 const limitBytes = 256 * 1024;
 
 let api: Awaited<ReturnType<typeof startLaunchApi>>;
@@ -22,8 +22,8 @@ async function expectAnswer(body: string): Promise<void> {
   expect([200, 400, 409]).toContain(response.status);
 }
 
-describe('a payload within the limit', () => {
-  it('is answered without a failure, whatever it repeats', async () => {
+describe('a payload within the size limit', () => {
+  it('never causes a server error by long repetitions', async () => {
     const long = `"\\u0061${'a'.repeat(120_000)}"`;
     const zeros = Array.from({ length: 20_000 }, () => 0);
     const name = [{ use: 'usual', family: zeros, given: zeros }];
@@ -43,7 +43,7 @@ describe('a payload within the limit', () => {
     for (const body of bodies) await expectAnswer(body);
   });
 
-  it('is answered without a failure, however it was made', async () => {
+  it('never causes a server error, however it was generated', async () => {
     await fc.assert(fc.asyncProperty(worstJsonBodies(aServiceRequest(), limitBytes), expectAnswer), {
       numRuns: 200,
       endOnFailure: true,
