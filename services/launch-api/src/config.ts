@@ -18,27 +18,27 @@ import {
 import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
 
 export type LaunchApiConfig = {
-  /** The origin at which backends reach this service. */
+  /** The origin at which callers reach this service. */
   readonly publicUrl: string;
-  /** {oltr_server}: the origin at which browsers reach `/secureLaunch`. */
+  /** The origin at which browsers reach `/secureLaunch` (OLTR: `{oltr_server}`). */
   readonly oltrServer: string;
   readonly namespaces: Namespaces;
-  /** {xml_ns}: of the order documents whose XML Schema is published here. */
+  /** The namespace of order documents (OLTR: `{xml_ns}`), for their published XML Schema. */
   readonly xmlNamespace: string;
   readonly originatingIdRetentionDays: number;
-  /** Whether national identifiers must be valid in their systems. */
+  /** Whether national identifiers must have a valid form and check digit. */
   readonly identifierCheck: IdentifierCheck;
-  /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
+  /** The header in which the edge forwards client certificates. If absent, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
-  /** The names of patients in audit events. */
+  /** Creates the pseudonyms of patients for audit events. */
   readonly pseudonyms: PatientPseudonyms;
   readonly isProduction: boolean;
 };
 
-/** The settings of the launch API alone. */
+/** The settings that only the launch API has. */
 export const launchApiSettings = Type.Object({
   OLTR_SERVER: Type.Optional(
-    originSetting('The origin at which browsers reach `/secureLaunch`. Without it: `PUBLIC_URL`.'),
+    originSetting('The origin at which browsers reach `/secureLaunch`. Without it, `PUBLIC_URL` is used.'),
   ),
   PUBLIC_URL: publicUrlSetting,
   ...namespaceSettings,
@@ -47,17 +47,17 @@ export const launchApiSettings = Type.Object({
     minimum: 1,
     default: 400,
     title:
-      "Days for which a practice system's identifier counts as used. A repetition within them is answered 409.",
+      "Days for which a practice system's identifier counts as used. If it is used again, the answer is 409.",
   }),
   IDENTIFIER_CHECK: Type.Enum(['lenient', 'strict'], {
     default: 'lenient',
-    title: '`strict` refuses national identifiers with a wrong form or check digit.',
+    title: '`strict` refuses national identifiers with an invalid form or check digit.',
   }),
 });
 
 /**
  * Reads the service's configuration from the environment.
- * @throws TypeError that names the invalid variables and prints no value
+ * @throws TypeError with the names of the invalid variables, without their values
  */
 export function readLaunchApiConfig(
   environment: Readonly<Record<string, string | undefined>>,

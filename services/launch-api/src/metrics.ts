@@ -3,10 +3,10 @@ import { countLaunchRefusals } from '@clinical-launch/http/launch-refusals';
 import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 import type { LaunchRefused } from './http/check-launch.ts';
 
-/** Counts launch URLs, by the client of the registry and the reason of the catalogue. */
+/** Counts issued and refused launch URLs by client, and refusals by reason. */
 export type LaunchCounts = {
   readonly issued: (clientId: string) => void;
-  /** Counts a refusal, those of the limits included. */
+  /** Counts a refusal, including those of rate limits. */
   readonly refused: (error: ServiceError, exchange: LaunchRefused) => void;
 };
 

@@ -19,13 +19,13 @@ export type LaunchApiDependencies = {
   readonly tokens: AccessTokenVerifier;
   readonly limiter: RateLimiter;
   readonly clock: Clock;
-  /** The agreed values; without them every value is accepted. */
+  /** The agreed values. If absent, every value is accepted. */
   readonly directories?: Directories;
 };
 
 /**
- * Creates the launch API, which issues launch URLs to the backends of practice management systems. Answers
- * below `/AccessApi`.
+ * Creates the launch API, which issues launch URLs to the backends of practice management systems. Its
+ * endpoints are below `/AccessApi`.
  */
 export function launchApi(
   config: LaunchApiConfig,

@@ -1,15 +1,15 @@
 import { isCodeChallenge } from '@clinical-launch/contracts/code-challenge';
 import type { Fault } from '@clinical-launch/contracts/fault';
 
-/** The values in all places where a caller may put the code challenge. */
+/** The values from all places in which a caller may send the code challenge. */
 export type SentChallenges = readonly unknown[];
 
 const path = 'Code-Challenge';
 
 /**
  * Returns the code challenge (RFC 7636 section 4.2, S256) from any of its places.
- * @returns the challenge, or the error: it is missing, two values differ, or it is not the Base64URL text of
- * a SHA-256
+ * @returns the challenge, or a fault if it is missing, was sent with different values, or is not a SHA-256 in
+ * Base64URL
  */
 export function chooseCodeChallenge(sent: SentChallenges): { challenge: string } | { fault: Fault } {
   const [challenge, ...others] = new Set(sent);
@@ -28,7 +28,7 @@ export function chooseCodeChallenge(sent: SentChallenges): { challenge: string }
   return { challenge };
 }
 
-/** Refuses `plain` (RFC 7636 section 4.3), which would put the verifier itself into the request. */
+/** Returns a fault for the method `plain` (RFC 7636 section 4.3), which would send the verifier itself. */
 export function challengeMethodFault(sent: readonly unknown[]): Fault[] {
   return sent.some((method) => method !== 'S256')
     ? [{ path: 'code_challenge_method', message: 'must be S256', code: 'code-invalid' }]

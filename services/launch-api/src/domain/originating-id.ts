@@ -4,7 +4,7 @@ import type { Claim } from '@clinical-launch/tickets/tickets';
 
 /**
  * For each action, the actions that may already hold the same originating id (IdByCaller). The actions that
- * open one existing request may repeat the id under which an OrderTest created it. Every other launch needs a
+ * open one existing request may repeat the id of the OrderTest that created it. Every other launch needs a
  * new id.
  */
 const joinable: Readonly<Record<Action, readonly Action[]>> = {
@@ -18,13 +18,16 @@ const joinable: Readonly<Record<Action, readonly Action[]>> = {
   LocationReportList: [],
 };
 
-/** Returns the claim of a launch on its originating id: once per client, compared exactly. */
+/**
+ * Returns the claim of a launch on its originating id. Each client has its own ids, which are compared
+ * exactly.
+ */
 export function originatingIdClaim(
   client: { issuer: string; clientId: string },
   { action, originatingId }: LaunchRequest,
   ttlSeconds: number,
 ): Claim {
-  // Hashed, because the ids have any length and may contain any content of the PMS.
+  // Hashes the id, because it can have any length and contain any data of the practice system.
   const name = hash('sha256', JSON.stringify([client.issuer, client.clientId, originatingId]), 'base64url');
   return { name, holder: action, joins: joinable[action], ttlSeconds };
 }

@@ -28,35 +28,37 @@ import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challe
 
 export const requiredRight = 'ocs-launch.write';
 export const payloadTypes = ['application/json', 'application/fhir+json'];
-/** Some sixty times the largest sample. */
+/** The size limit of a payload, about sixty times the largest sample. */
 export const maxPayloadBytes = 262_144;
 
 export type LaunchCheckDependencies = {
   readonly tokens: AccessTokenVerifier;
-  /** Limits requests by client, for all replicas. */
+  /** Limits the requests of each client across all replicas. */
   readonly limiter: RateLimiter;
   readonly clock: Clock;
-  /** The agreed values; without them every value is accepted. */
+  /** The agreed values. If absent, every value is accepted. */
   readonly directories?: Directories | undefined;
 };
 
 /** A request for a launch URL of a verified caller. */
 export type CallerExchange = Exchange & { readonly caller: Caller };
 
-/** A request for a launch URL that was refused; its caller is known once the token was verified. */
+/** A refused request for a launch URL. Its caller is known if the token was verified. */
 export type LaunchRefused = Refused<CallerExchange>;
 
 /** A valid request for a launch URL. */
 export type LaunchExchange = CallerExchange & {
   readonly challenge: string;
   readonly launch: LaunchRequest;
-  /** Whether the author may change the practice's favourites and order sets; not agreed when absent. */
+  /**
+   * Whether the author may change the practice's favourites and order sets; absent if no editors are listed.
+   */
   readonly isPracticeEditor?: boolean;
 };
 
 /**
- * Puts a handler behind the checks of a request for a launch URL (OLTR: Endpoints), which use up nothing
- * except the limits. They throw ServiceError in this order: 401, 429, 403, 413 or 415, 400.
+ * Guards a handler with the checks of a request for a launch URL (OLTR: Endpoints), which use up nothing
+ * except the rate limit. They throw ServiceError in this order: 401, 429, 403, 413 or 415, 400.
  */
 export function behindLaunchCheck(
   config: LaunchApiConfig,
@@ -92,7 +94,7 @@ export function behindLaunchCheck(
   return (handle) => behind(verifyCaller, behind(readLaunch, handle));
 }
 
-/** Creates `launch.url.refused.v1`; `step` distinguishes a refused check from a refused launch URL. */
+/** Creates the event `launch.url.refused.v1`. `step` marks a refusal of Validate. */
 export function auditRefusal(step?: 'validate'): RefusalAudit<CallerExchange> {
   return (error, { call, caller }) =>
     call.event('launch.url.refused.v1', {
@@ -105,7 +107,8 @@ export function auditRefusal(step?: 'validate'): RefusalAudit<CallerExchange> {
 }
 
 /**
- * Finds every error of payload and challenge, so that one answer reports them all. @throws ServiceError 400
+ * Validates the payload and the challenge.
+ * @throws ServiceError 400 with every fault of both
  */
 function validate(
   payload: unknown,
@@ -130,14 +133,14 @@ function validate(
   });
 }
 
-/** The places of the code challenge; the first header is the preferred one. */
+/** The places of the code challenge. The first header is the documented one. */
 export const challengeNames = {
   headers: ['code-challenge', 'x-code-challenge', 'codechallenge'],
   fields: ['codeChallenge', 'code_challenge'],
 };
 const challengeMethodNames = { headers: [], fields: ['codeChallengeMethod', 'code_challenge_method'] };
 
-/** Returns the values that were sent under some names: headers (a repeated one is a list), query, body. */
+/** Creates the reader of values by name from headers (a repeated header is a list), query and body. */
 function sentValuesOf(request: IncomingMessage, payload: unknown) {
   const query = queryOf(request);
   const memberOf = (name: string): unknown =>

@@ -13,7 +13,7 @@ export type LaunchUrlAnswer = Static<typeof launchUrlAnswer>;
 export const validateAnswer = Type.Object({ errors: Type.Array(Type.Unknown(), { maxItems: 0 }) });
 export type ValidateAnswer = Static<typeof validateAnswer>;
 
-/** The paths of the launch API, as callers write them. */
+/** The paths of the launch API, as callers request them. */
 export const addresses = {
   requestLaunchUrl: '/AccessApi/RequestLaunchUrl',
   validate: '/AccessApi/Validate',

@@ -11,25 +11,25 @@ import type { LaunchExchange } from './check-launch.ts';
 import type { LaunchUrlAnswer } from './interface.ts';
 
 const daySeconds = 86_400;
-/** OLTR: Limits, "ten seconds or less". */
+/** The lifetime of a launch token (OLTR: Limits, "ten seconds or less"). */
 export const launchTokenSeconds = 10;
 /**
- * Seconds that a refused launch leads to the page of its client: longer than any user looks for the reason,
- * and short, because each launch takes some memory of Redis until then.
+ * The seconds for which a refused launch redirects to the error page of its client. Longer than any user
+ * needs to see the reason, but short, because each launch uses memory in Redis until then.
  */
 const errorPageSeconds = 3600;
 
 export type RequestLaunchUrlDependencies = {
   readonly tickets: Pick<Tickets, 'issue'>;
   readonly clock: Clock;
-  /** Called with the client of each launch URL. */
+  /** Receives the client of each issued launch URL. */
   readonly onIssued: (clientId: string) => void;
 };
 
 /**
- * Issues a launch URL for a valid request: `POST /AccessApi/RequestLaunchUrl` (OLTR: Endpoints). The handler
- * stores the launch token, the caller's identifier and the audit event in one step. It throws ServiceError 409
- * for an identifier that was already used.
+ * Issues a launch URL for a valid request: `POST /AccessApi/RequestLaunchUrl` (OLTR: Endpoints). Stores the
+ * launch token, the caller's identifier and the audit event in one step. The handler throws ServiceError 409
+ * if the identifier was already used.
  */
 export function requestLaunchUrl(
   config: LaunchApiConfig,

@@ -3,8 +3,8 @@ import type { Exchange } from '@clinical-launch/http/endpoint';
 import type { ValidateAnswer } from './interface.ts';
 
 /**
- * Answers a request that RequestLaunchUrl would accept: `POST /AccessApi/Validate`. Behind the same checks, it
- * creates no launch token and leaves the caller's identifier free, whose use it does not check.
+ * Answers a request that RequestLaunchUrl would accept: `POST /AccessApi/Validate`. Runs after the same
+ * checks. Creates no launch token, and neither checks nor uses the caller's identifier.
  */
 export function validate({ response }: Exchange): void {
   const answer: ValidateAnswer = { errors: [] };

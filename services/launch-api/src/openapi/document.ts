@@ -17,10 +17,10 @@ import { challengeParameter, secureLaunchPath } from './secure-launch.ts';
 const description = `Launches online test requesting (OLTR) for a patient, from the backend of a practice management system.
 
 1. Get an access token with the right \`${requiredRight}\`: see \`/idp/openapi.json\`.
-2. Make a code verifier, and post the ServiceRequest with its code challenge to RequestLaunchUrl.
+2. Create a code verifier, and post the ServiceRequest with its code challenge to RequestLaunchUrl.
 3. Append the code verifier to the launch URL, and open it in the browser of the user.
 
-Every answer has \`X-Correlation-Id\`. Any method that is not described is answered 405 with \`Allow\`.`;
+Every answer contains the header \`X-Correlation-Id\`. Other methods are answered with 405 and \`Allow\`.`;
 
 /** Returns the OpenAPI document of the launch API and of its launch URLs. */
 export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
@@ -35,14 +35,15 @@ export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
       [addresses.requestLaunchUrl]: launchPath(config, {
         operationId: 'requestLaunchUrl',
         summary: 'Request a launch URL',
-        description: `Checks the request, stores its context, and answers with a launch URL: for one use, within ${launchTokenSeconds} seconds.`,
+        description: `Checks the request, stores its context, and returns a launch URL. The URL can be opened once, within ${launchTokenSeconds} seconds.`,
         answer: 'LaunchUrl',
         statuses: [400, 401, 403, 409, 413, 415, 429, 500, 503],
       }),
       [addresses.validate]: launchPath(config, {
         operationId: 'validate',
         summary: 'Check a request for a launch URL',
-        description: 'Runs the checks of RequestLaunchUrl and uses nothing up. The identifier stays free.',
+        description:
+          'Runs the checks of RequestLaunchUrl but uses nothing up. The identifier can still be used.',
         answer: 'Validation',
         statuses: [400, 401, 403, 413, 415, 429, 500, 503],
       }),
@@ -72,7 +73,7 @@ export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
       },
     },
     externalDocs: {
-      description: 'JSON Schema of the ServiceRequest; the XML Schema of the order document is available too',
+      description: 'The JSON Schema of the ServiceRequest',
       url: addresses.payloadSchema,
     },
   });

@@ -5,7 +5,7 @@ import { describedAnswer, problemRefusals } from '@clinical-launch/http/openapi/
 import type { Operation, PathItem } from '@clinical-launch/http/openapi/document';
 import type { LaunchApiConfig } from '../config.ts';
 
-/** The Base64URL text of random bytes, whose SHA-256 is `challenge`. */
+/** A code verifier and its challenge (RFC 7636 appendix B). */
 const example = {
   verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
   challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
@@ -25,7 +25,7 @@ export function challengeParameter({
     name: 'Code-Challenge',
     in: 'header',
     required: true,
-    description: `The code challenge of S256 (RFC 7636): the SHA-256 of the code verifier in Base64URL, without padding. Also accepted in the headers ${others.join(', ')}, and as ${names.join(', ')} in the query or the body. Two different values are refused.`,
+    description: `The code challenge with the method S256 (RFC 7636): the SHA-256 of the code verifier in Base64URL, without padding. Also accepted in the headers ${others.join(', ')}, and as ${names.join(', ')} in the query or the body. Different values are refused.`,
     schema: { type: 'string', pattern: codeChallengePattern },
     example: example.challenge,
   };
@@ -82,7 +82,7 @@ export function secureLaunchPath({ oltrServer, publicUrl, isProduction }: Launch
 const operation = (config: { isProduction: boolean }): Omit<Operation, 'operationId' | 'summary'> => ({
   tags: ['Launch'],
   description:
-    'Sent by the browser of the user. Uses the launch token up. Prefetches and previews are refused. If the client registered a `launchErrorPage`, the browser is redirected there (303) instead of 401 and 410, with `reference` and `reason` in the query.',
+    'For the browser of the user. Uses up the launch token. Prefetches and previews are refused. If the client registered a `launchErrorPage`, a browser is redirected there (303) instead of 401 or 410, with `reference` and `reason` in the query.',
   security: [],
   responses: {
     200: describedAnswer('The page that opens the OLTR application.', {
