@@ -2,7 +2,7 @@ import { withParameters } from '@clinical-launch/contracts/registered-address';
 import { describe, expect, it } from '@jest/globals';
 import { isCallable } from '../src/domain/addresses.ts';
 
-describe('an address with parameters', () => {
+describe('withParameters', () => {
   it.each([
     ['https://p.example', 'https://p.example?a=1'],
     ['https://p.example/', 'https://p.example/?a=1'],
@@ -11,18 +11,18 @@ describe('an address with parameters', () => {
     ['https://p.example/l?x&', 'https://p.example/l?x&a=1'],
     ['partnerapp://launch', 'partnerapp://launch?a=1'],
     ['com.example.app:/launch', 'com.example.app:/launch?a=1'],
-  ])('keeps %s as it is written', (address, expected) => {
+  ])('leaves the address %s unchanged', (address, expected) => {
     expect(withParameters(address, { a: '1' })).toBe(expected);
   });
 
-  it('writes values so that every reader gets them back', () => {
+  it('encodes values so that every parser decodes them', () => {
     const address = withParameters('p://l', { a: ' +&=#%é🌸' });
     expect(new URL(address).searchParams.get('a')).toBe(' +&=#%é🌸');
     expect(decodeURIComponent(address.slice('p://l?a='.length))).toBe(' +&=#%é🌸');
   });
 });
 
-describe('a launch URL that the service may call', () => {
+describe('isCallable', () => {
   it.each([
     ['https://p.example/launch', true, true],
     ['http://p.example/launch', true, false],
@@ -31,7 +31,7 @@ describe('a launch URL that the service may call', () => {
     ['partnerapp://launch', false, false],
     ['httpsx://launch', false, false],
     ['ftp://p.example/launch', false, false],
-  ])('%s: outside production %s, in production %s', (address, outside, inside) => {
+  ])('returns for %s: outside production %s, in production %s', (address, outside, inside) => {
     expect([false, true].map((isProduction) => isCallable(address, { isProduction }))).toEqual([
       outside,
       inside,

@@ -37,7 +37,7 @@ afterAll(async () => {
 const inOrder = async (): Promise<Fields> =>
   authorizeFields({ launch: await running.launchFor(), challenge: aVerifier().challenge });
 
-/** Every field of the table, and the error of each invalid value. */
+/** Invalid values of every field in the specification's table, with their errors. */
 const wrong: Record<string, readonly [string, string][]> = {
   client_id: [
     ['nobody', 'unauthorized_client'],
@@ -69,7 +69,7 @@ const wrong: Record<string, readonly [string, string][]> = {
     ['A'.repeat(42), 'invalid_request'],
     ['A'.repeat(44), 'invalid_request'],
     [`${'A'.repeat(42)}=`, 'invalid_request'],
-    // Spare bits: no verifier has this challenge.
+    // The spare bits are set, so no verifier has this challenge.
     [`${'A'.repeat(42)}B`, 'invalid_request'],
     [`${'A'.repeat(42)}+`, 'invalid_request'],
   ],
@@ -81,7 +81,7 @@ const wrong: Record<string, readonly [string, string][]> = {
 };
 const names = ['state', ...Object.keys(wrong)];
 
-describe('an authorization request is answered directly, and the launch identifier stays usable, when', () => {
+describe('an invalid authorization request', () => {
   const expectRefusal = async (fields: Fields | [string, string][], error: string, launch: string) => {
     const response = await running.postAuthorize(fields);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -92,13 +92,13 @@ describe('an authorization request is answered directly, and the launch identifi
     await expect(running.codeFor({}, { launch })).resolves.toHaveProperty('code');
   };
 
-  it.each(names)('%s is missing', async (name) => {
+  it.each(names)('without %s is answered without a redirect and leaves the launch usable', async (name) => {
     const { [name]: _missing, ...fields } = await inOrder();
     const launch = name === 'launch' ? await running.launchFor() : String(fields.launch);
     await expectRefusal(fields, 'invalid_request', launch);
   });
 
-  it('says which profile may omit a parameter, and what to use in place of localhost', async () => {
+  it('is answered with the profile that may omit a parameter, and the replacement for localhost', async () => {
     const { response_mode: _missing, ...fields } = await inOrder();
     const redirect_uri = 'http://localhost:5555/callback';
     const page = await (await running.postAuthorize({ ...fields, redirect_uri })).text();
@@ -106,25 +106,31 @@ describe('an authorization request is answered directly, and the launch identifi
     expect(page).toContain('with exactly the same characters (use 127.0.0.1, not localhost)');
   });
 
-  it.each(names)('%s is empty', async (name) => {
-    const fields = await inOrder();
-    await expectRefusal({ ...fields, [name]: '' }, 'invalid_request', String(fields.launch));
-  });
+  it.each(names)(
+    'with an empty %s is answered without a redirect and leaves the launch usable',
+    async (name) => {
+      const fields = await inOrder();
+      await expectRefusal({ ...fields, [name]: '' }, 'invalid_request', String(fields.launch));
+    },
+  );
 
-  it.each([...names, 'nonce'])('%s is there twice', async (name) => {
-    const fields: Fields = { nonce: 'n', ...(await inOrder()) };
-    const twice: [string, string][] = [...Object.entries(fields), [name, String(fields[name])]];
-    await expectRefusal(twice, 'invalid_request', String(fields.launch));
-  });
+  it.each([...names, 'nonce'])(
+    'with two %s parameters is answered without a redirect and leaves the launch usable',
+    async (name) => {
+      const fields: Fields = { nonce: 'n', ...(await inOrder()) };
+      const twice: [string, string][] = [...Object.entries(fields), [name, String(fields[name])]];
+      await expectRefusal(twice, 'invalid_request', String(fields.launch));
+    },
+  );
 
   it.each(
     Object.entries(wrong).flatMap(([name, values]) => values.map((value) => [name, ...value] as const)),
-  )('%s is %j: %s', async (name, value, error) => {
+  )('whose %s is %j is answered with %s and leaves the launch usable', async (name, value, error) => {
     const fields = await inOrder();
     await expectRefusal({ ...fields, [name]: value }, error, String(fields.launch));
   });
 
-  it('everything is wrong: each fault is named, and no value', async () => {
+  it('is answered with every fault, without the values', async () => {
     const response = await running.postAuthorize({ client_id: 'a-stranger', state: '' });
     const { error_description } = record(await response.json());
     for (const name of names) expect(error_description).toContain(`The parameter ${name} `);
@@ -135,13 +141,13 @@ describe('an authorization request is answered directly, and the launch identifi
     expect(JSON.stringify(event)).not.toContain('a-stranger');
   });
 
-  it('the state cannot be decoded, since it would come back as another', async () => {
+  it('whose state cannot be decoded is refused, because it could not be returned unchanged', async () => {
     const { state: _state, ...fields } = await inOrder();
     const response = await running.getAuthorize(`${new URLSearchParams(fields).toString()}&state=%FF`);
     expect(await refusalOf(response)).toEqual(refused('invalid_request'));
   });
 
-  it('its body is not a form, or too large', async () => {
+  it('whose body is not a form or too large is refused', async () => {
     const url = `${running.idp.base}/${realm}/oauth2/v2.0/authorize`;
     const json = await fetch(url, { method: 'POST', body: JSON.stringify(await inOrder()) });
     expect(await refusalOf(json)).toEqual(refused('invalid_request'));
@@ -150,13 +156,13 @@ describe('an authorization request is answered directly, and the launch identifi
   });
 });
 
-describe('an authorization request', () => {
+describe('a valid authorization request', () => {
   const locationOf = async (response: Promise<Response>) => {
     const { status, headers } = await response;
     return { status, location: headers.get('location') };
   };
 
-  it('is taken by GET too', async () => {
+  it('is accepted by GET', async () => {
     const query = new URLSearchParams(await inOrder()).toString();
     const { status, location } = await locationOf(running.getAuthorize(query));
     expect(status).toBe(302);
@@ -165,7 +171,7 @@ describe('an authorization request', () => {
     );
   });
 
-  it('of a POST is read from its form alone', async () => {
+  it('is read only from the form of a POST', async () => {
     const query = new URLSearchParams({ client_id: 'other', state: 'other' }).toString();
     const response = await fetch(`${running.idp.base}/${realm}/oauth2/v2.0/authorize?${query}`, {
       method: 'POST',
@@ -175,7 +181,7 @@ describe('an authorization request', () => {
     expect(response.headers.get('location')).toMatch(/&state=a%20state&iss=/);
   });
 
-  it('ignores parameters that it does not know, even when they are repeated', async () => {
+  it('may contain unknown parameters, even repeated ones', async () => {
     const fields: [string, string][] = [...Object.entries(await inOrder()), ['aud', 'a'], ['aud', 'b']];
     expect((await running.postAuthorize(fields)).status).toBe(302);
   });
@@ -188,7 +194,7 @@ describe('an authorization request', () => {
     '%00%FF',
     'x'.repeat(2000),
     ' ',
-  ])('returns the state %j unchanged', async (state) => {
+  ])('is answered with its state %j unchanged', async (state) => {
     for (const ask of [
       async (fields: Fields) => running.postAuthorize(fields),
       async (fields: Fields) => running.getAuthorize(new URLSearchParams(fields).toString()),
@@ -206,7 +212,7 @@ describe('an authorization request', () => {
     ['http://127.0.0.1:49152/callback', /^http:\/\/127\.0\.0\.1:49152\/callback\?code=/],
     ['http://[::1]/callback?a=1', /^http:\/\/\[::1\]\/callback\?a=1&code=/],
     ['http://[::1]:65535/callback?a=1', /^http:\/\/\[::1\]:65535\/callback\?a=1&code=/],
-  ])('redirects to %s, exactly', async (redirect_uri, expected) => {
+  ])('is redirected to %s exactly', async (redirect_uri, expected) => {
     const launch = await running.launchFor({ client_id: 'partner-native' });
     const { challenge } = aVerifier();
     const fields = { ...authorizeFields({ launch, challenge }), client_id: 'partner-native', state: 's' };
@@ -226,7 +232,7 @@ describe('an authorization request', () => {
     'http://127.0.0.2/callback',
     'https://127.0.0.1/callback',
     'http://[::1]:4000/callback?a=2',
-  ])('does not redirect to %s', async (redirect_uri) => {
+  ])('is never redirected to %s', async (redirect_uri) => {
     const launch = await running.launchFor({ client_id: 'partner-native' });
     const { challenge } = aVerifier();
     const fields = { ...authorizeFields({ launch, challenge }), client_id: 'partner-native' };
@@ -234,7 +240,7 @@ describe('an authorization request', () => {
     expect(await refusalOf(response)).toEqual(refused('invalid_request'));
   });
 
-  it('names its issuer by default, and not where the realm switches that off (RFC 9207)', async () => {
+  it('is answered with the issuer unless the realm switches that off (RFC 9207)', async () => {
     const { location } = await locationOf(running.postAuthorize(await inOrder()));
     expect(new URL(String(location)).searchParams.get('iss')).toBe(running.issuer(realm));
     const launch = await running.launchFor({}, 'south/desktop');
@@ -243,18 +249,21 @@ describe('an authorization request', () => {
     expect(new URL(String(silent.location)).searchParams.has('iss')).toBe(false);
   });
 
-  it.each(['/NORTH/Desktop', '/tfp/north/DESKTOP'])('finds the realm at %s', async (asked) => {
+  it.each(['/NORTH/Desktop', '/tfp/north/DESKTOP'])('is accepted by the realm at %s', async (asked) => {
     expect((await running.postAuthorize(await inOrder(), asked.slice(1))).status).toBe(302);
   });
 
-  it.each(['north', 'nowhere/desktop'])('is 404 in %s, where no partner is launched', async (other) => {
-    const response = await running.postAuthorize(await inOrder(), other);
-    expect(await refusalOf(response)).toEqual(refused('not_found', 404));
-  });
+  it.each(['north', 'nowhere/desktop'])(
+    'is answered with 404 in %s, which has no partners',
+    async (other) => {
+      const response = await running.postAuthorize(await inOrder(), other);
+      expect(await refusalOf(response)).toEqual(refused('not_found', 404));
+    },
+  );
 });
 
-describe('nobody looking', () => {
-  it('uses nothing up: HEAD, prefetch and preview', async () => {
+describe('HEAD, a prefetch and a preview', () => {
+  it('do not use up the launch identifier', async () => {
     const fields = await inOrder();
     const query = new URLSearchParams(fields).toString();
     const head = await fetch(`${running.idp.base}/${realm}/oauth2/v2.0/authorize?${query}`, {
@@ -317,8 +326,8 @@ describe('the page of a refusal', () => {
   });
 });
 
-describe('the limit of a partner', () => {
-  it('is 429 past it, leaves the launch usable, and cannot be used up without a launch', async () => {
+describe('the rate limit of a partner', () => {
+  it('answers 429, leaves the launch usable, and cannot be used up without a launch', async () => {
     const at = 'limited/desktop';
     const fieldsOf = (launch: string) => authorizeFields({ launch, challenge: aVerifier().challenge });
     for (let guess = 0; guess < 5; guess += 1) {

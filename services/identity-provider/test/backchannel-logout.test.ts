@@ -40,7 +40,7 @@ beforeAll(async () => {
     });
   const desktop = { partners: [told('told'), told('other', '/other'), aPartner({ clientId: 'untold' })] };
   const realms = [...desktopRealms(), { realm: at, clients: [], desktop }];
-  // Two replicas poll for due deliveries; each token must still arrive once.
+  // Two replicas poll for due deliveries, but each token must arrive once.
   running = await runDesktop({ clock, storage, realms, replicas: 2 });
 });
 afterAll(async () => {
@@ -52,8 +52,7 @@ afterAll(async () => {
 type Received = { readonly path: string; readonly type: string | undefined; readonly token: string };
 
 /**
- * Starts the endpoint of a partner application, which stores the requests and answers with the given
- * statuses.
+ * Starts the endpoint of a partner application, which records requests and answers with the given statuses.
  */
 async function startReceiver(port?: number) {
   const received: Received[] = [];
@@ -71,9 +70,9 @@ async function startReceiver(port?: number) {
   return {
     port: (server.address() as AddressInfo).port,
     received,
-    /** Sets the statuses of the next answers; 200 afterwards. */
+    /** Sets the statuses of the next answers. Later answers have the status 200. */
     answer: (...statuses: number[]) => void answers.push(...statuses),
-    /** Resolves with the requests about a launch, once there are `count`. */
+    /** Waits for `count` requests about a launch and returns them. */
     about: (launch: string, count = 1) =>
       new Promise<Received[]>((resolve) => {
         const look = () => {
@@ -99,7 +98,7 @@ async function readAll(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** Resolves when the service has published such an event about a launch. */
+/** Waits until the service has published a matching event about a launch. */
 async function eventOf(launch: string, type: string, matching: Record<string, unknown> = {}) {
   for (;;) {
     const found = running
@@ -124,7 +123,7 @@ const end = async (launch: string) =>
     method: 'DELETE',
     headers: { authorization: `Bearer ${await running.hostToken()}` },
   });
-/** Resolves when the log has a line about a launch. */
+/** Waits until the log contains a line about a launch with these words. */
 async function logged(launch: string, words: string) {
   while (!running.lines.some((line) => line.includes(launch) && line.includes(words)))
     await new Promise((resolve) => setImmediate(resolve));
@@ -148,15 +147,15 @@ async function verifiedBy(token: string, clientId = 'told'): Promise<JWTPayload>
   return payload;
 }
 
-describe('a launch that its host ended', () => {
-  it('is told to its partner by a signed logout token that names the session of its ID token', async () => {
+describe('a launch ended by its host', () => {
+  it('causes a signed logout token with the session of the ID token', async () => {
     const { tokens, launch } = await startTokens();
     expect((await end(launch)).status).toBe(204);
     const [{ path, type, token } = { path: '', type: '', token: '' }] = await receiver.about(launch);
     expect([path, type]).toEqual(['/logout', 'application/x-www-form-urlencoded']);
     const claims = await verifiedBy(token);
     expect(claims.sid).toBe(decodeJwt(tokens.idToken).sid);
-    // The complete claims: no nonce (section 2.4), no user, nothing about the patient.
+    // These are all claims: there is no nonce (section 2.4), no user and no patient.
     expect(claims).toEqual({
       iss: running.issuer(at),
       aud: 'told',
@@ -170,8 +169,8 @@ describe('a launch that its host ended', () => {
   });
 });
 
-describe('a partner is told, at its own address, of a launch', () => {
-  it('whose code was replayed, whoever replays it', async () => {
+describe('a logout token', () => {
+  it('is sent to the partner of the launch if its code was replayed, even by another partner', async () => {
     const { fields, launch } = await startTokens();
     await running.postToken({ ...fields, client_id: 'other' }, at);
     const [{ path, token } = { path: '', token: '' }] = await receiver.about(launch);
@@ -179,7 +178,7 @@ describe('a partner is told, at its own address, of a launch', () => {
     expect((await verifiedBy(token)).aud).toBe('told');
   });
 
-  it('whose code was guessed', async () => {
+  it('is sent if a code was guessed', async () => {
     const response = await running.postLaunch(aLaunch({ client_id: 'other' }), { at });
     const launch = response.headers.get('x-correlation-id') ?? '';
     const identifier = String(record(await response.json()).launch);
@@ -190,7 +189,7 @@ describe('a partner is told, at its own address, of a launch', () => {
     expect(path).toBe('/other');
   });
 
-  it('whose refresh token was replayed', async () => {
+  it('is sent if a refresh token was replayed', async () => {
     const { tokens, launch } = await startTokens();
     await running.refresh(tokens.refreshToken, {}, at);
     clock.advance({ seconds: 11 });
@@ -198,11 +197,11 @@ describe('a partner is told, at its own address, of a launch', () => {
     expect(await receiver.about(launch)).toHaveLength(1);
   });
 
-  it('and of no other: one that it revoked itself, one of a partner without an address', async () => {
+  it('is not sent if the partner itself revoked the launch or has no logout address', async () => {
     const [own, untold, last] = [await startTokens(), await startTokens('untold'), await startTokens()];
     const revocation = { token: own.tokens.refreshToken, client_id: 'told' };
     expect((await running.idp.postForm(`/${at}/oauth2/v2.0/revoke`, revocation)).status).toBe(200);
-    // A revoked launch is not revoked again.
+    // Ending a revoked launch does nothing.
     expect((await end(own.launch)).status).toBe(204);
     await end(untold.launch);
     await end(last.launch);
@@ -211,7 +210,7 @@ describe('a partner is told, at its own address, of a launch', () => {
     expect(sessions.filter((sid) => sid === own.launch || sid === untold.launch)).toEqual([]);
   });
 
-  it('once, also when the bus brings the event again', async () => {
+  it('is sent once, even if the event is delivered again', async () => {
     const { launch } = await startTokens();
     await end(launch);
     await settled(launch);
@@ -224,10 +223,10 @@ describe('a partner is told, at its own address, of a launch', () => {
   });
 });
 
-describe('a logout token that is not accepted', () => {
+describe('a refused logout token', () => {
   const failed = 'desktop.logout.delivery.failed.v1';
 
-  it('comes again, with another jti, until the partner accepts it', async () => {
+  it('is sent again with another jti until the partner accepts it', async () => {
     receiver.answer(500, 503);
     const { launch } = await startTokens();
     await end(launch);
@@ -242,7 +241,7 @@ describe('a logout token that is not accepted', () => {
     await verifiedBy(tokens[2] ?? '');
   });
 
-  it('is given up at once when the partner answers 410, and that is logged as an error', async () => {
+  it('is not sent again after 410, and an error is logged', async () => {
     receiver.answer(410);
     const { launch } = await startTokens();
     await end(launch);
@@ -253,7 +252,7 @@ describe('a logout token that is not accepted', () => {
     expect(line).toContain('"level":50');
   });
 
-  it('is given up after twelve hours', async () => {
+  it('is not sent again after twelve hours', async () => {
     receiver.answer(500, 500, 500);
     const { launch } = await startTokens();
     await end(launch);
@@ -264,8 +263,8 @@ describe('a logout token that is not accepted', () => {
   });
 });
 
-describe('a partner that is down', () => {
-  it('is told when it is up again, also by another process than the one that began', async () => {
+describe('a partner that was down', () => {
+  it('receives the logout token later, even from another process', async () => {
     const port = await findFreePort();
     const down = aPartner({
       clientId: 'down',
@@ -273,7 +272,7 @@ describe('a partner that is down', () => {
       backchannelLogoutUri: `http://127.0.0.1:${port}/logout`,
     });
     const realms = [...desktopRealms(), { realm: at, clients: [], desktop: { partners: [down] } }];
-    // Its own: the service of the other tests would claim this delivery too, and does not know the partner.
+    // This test has its own storage: the service of the other tests would lease this delivery too.
     const ownStorage = await openTestStorage();
     const options = { clock, storage: ownStorage, realms };
     const first = await runDesktop(options);
@@ -296,8 +295,8 @@ describe('a partner that is down', () => {
   });
 });
 
-describe('a delivery whose lease has ended', () => {
-  it('is left to the process that has it now', async () => {
+describe('a delivery whose lease has expired', () => {
+  it('can only be settled by the process with the new lease', async () => {
     const own = await openTestStorage();
     const logouts = createLogouts(await openSchema(own));
     const now = clock.now();
@@ -307,7 +306,7 @@ describe('a delivery whose lease has ended', () => {
     const current = await logouts.lease(now + 76_000, []);
     if (slow === undefined || current === undefined) throw new Error('The delivery was due');
     await logouts.settle(slow, { state: 'delivered', status: 200 });
-    // Once more after the second lease.
+    // The delivery is due again after the second lease.
     expect(await logouts.lease(now + 152_000, [])).toMatchObject({
       messageId: logout.messageId,
       attempts: 3,
@@ -316,7 +315,7 @@ describe('a delivery whose lease has ended', () => {
   });
 });
 
-describe('what is published and registered', () => {
+describe('back-channel logout', () => {
   const discover = async (of: string) =>
     record(await (await running.idp.get(`/${of}/v2.0/.well-known/openid-configuration`)).json());
 
@@ -329,12 +328,12 @@ describe('what is published and registered', () => {
     expect(await discover('north')).not.toHaveProperty('backchannel_logout_supported');
   });
 
-  it('the ID tokens of other partners have no session', async () => {
+  it('adds no session to the ID tokens of other partners', async () => {
     const { tokens } = await startTokens('untold');
     expect(decodeJwt(tokens.idToken)).not.toHaveProperty('sid');
   });
 
-  it('production accepts https alone', () => {
+  it('requires an https address in production', () => {
     const partners = [aPartner({ backchannelLogoutUri: 'http://partner.example/logout' })];
     const registry = registryOf({ realms: [{ realm: at, clients: [], desktop: { partners } }] }, 'http://x');
     expect(productionRegistryProblems(registry)).toEqual([

@@ -18,7 +18,7 @@ import {
 } from './running-desktop.ts';
 import { aClient, basic, record, scope } from './running-identity-provider.ts';
 
-// Off-the-shelf clients sign by the machine's own clock, and assertions must not be from the future.
+// Third-party clients sign by the machine's clock, and assertions must not be from the future.
 const clock = new MachineClock();
 const algorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'] as const;
 const insecure = { execute: [openid.allowInsecureRequests] };
@@ -78,8 +78,8 @@ const post = (form: Record<string, string>, headers: Record<string, string> = {}
   running.idp.postForm('/assured/oauth2/v2.0/token', form, headers);
 const lastReason = () => record(running.published.at(-1)?.data).reason;
 
-describe('a client with keys of its own (RFC 7523)', () => {
-  it.each(algorithms)('gets its token from openid-client by private_key_jwt with %s', async (alg) => {
+describe('a client with registered keys (RFC 7523)', () => {
+  it.each(algorithms)('gets a token with openid-client by private_key_jwt with %s', async (alg) => {
     const { privateKey, kid } = keyOf(alg);
     const client = await openid.discovery(
       new URL(issuer()),
@@ -99,12 +99,12 @@ describe('a client with keys of its own (RFC 7523)', () => {
   it.each([
     ['the issuer', () => issuer()],
     ['the token endpoint', () => `${running.url}/idp/assured/oauth2/v2.0/token`],
-    ['a list of the issuer alone', () => [issuer()]],
-  ])('may name %s as the audience', async (_which, aud) => {
+    ['a list of only the issuer', () => [issuer()]],
+  ])('may use %s as the audience', async (_which, aud) => {
     expect((await post(assertionForm(await sign({ aud: aud() })))).status).toBe(200);
   });
 
-  it('may publish its keys at an address; 503 while that does not answer, so that nobody takes it for a refusal', async () => {
+  it('may publish its keys at an address, and is answered with 503 while that does not respond', async () => {
     const assertion = () =>
       assertionFor({
         clientId: 'published',
@@ -123,7 +123,7 @@ describe('a client with keys of its own (RFC 7523)', () => {
     expect(publisher.keyRequests()).toBe(1);
   });
 
-  it('may keep its secret beside its keys, for one kind of credentials per request', async () => {
+  it('may have both a secret and keys, but send only one kind of credentials in a request', async () => {
     const assertion = () =>
       assertionFor({ clientId: 'by-both', audience: issuer(), key, clock, claims: {}, header: {} });
     const secret = 'a secret of this client';
@@ -139,7 +139,7 @@ describe('a client with keys of its own (RFC 7523)', () => {
     expect(lastReason()).toBe('two_authentications');
   });
 
-  it('gives one token for one assertion, however many bring it at once', async () => {
+  it('gets one token for one assertion, even by concurrent requests', async () => {
     const form = assertionForm(await sign());
     const responses = await Promise.all(Array.from({ length: 20 }, () => post(form)));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -149,15 +149,15 @@ describe('a client with keys of its own (RFC 7523)', () => {
   });
 });
 
-describe('a client assertion is refused', () => {
+describe('a client assertion', () => {
   const seconds = () => Math.floor(clock.now() / 1000);
   const cases: [string, string, () => Promise<string> | string][] = [
     ['without a signature', 'wrong_assertion', () => new UnsecuredJWT({ sub: 'by-key' }).encode()],
-    ['that is no JWT', 'unknown_client', () => 'nonsense'],
-    ['of a client that nobody knows', 'unknown_client', () => sign({ sub: 'nobody', iss: 'nobody' })],
+    ['that is not a JWT', 'unknown_client', () => 'nonsense'],
+    ['of an unknown client', 'unknown_client', () => sign({ sub: 'nobody', iss: 'nobody' })],
     ['of a client without keys', 'wrong_assertion', () => sign({ sub: 'by-secret', iss: 'by-secret' })],
     [
-      'by a key that is not registered',
+      'signed with an unregistered key',
       'wrong_assertion',
       async () => {
         const other = await createTestKey(key.kid);
@@ -172,7 +172,7 @@ describe('a client assertion is refused', () => {
       },
     ],
     [
-      'by the public key as a secret',
+      'signed with the public key as a secret',
       'wrong_assertion',
       () => {
         const pem = createPublicKey({ key: { ...keyOf('RS256').publicJwk }, format: 'jwk' });
@@ -181,32 +181,36 @@ describe('a client assertion is refused', () => {
           .sign(Buffer.from(pem.export({ type: 'spki', format: 'pem' })));
       },
     ],
-    ['whose iss is another', 'assertion_of_other_client', () => sign({ iss: 'by-both' })],
+    ['with the iss of another client', 'assertion_of_other_client', () => sign({ iss: 'by-both' })],
     ['for another realm', 'assertion_for_other_audience', () => sign({ aud: running.issuer('north') })],
     ['for two audiences', 'faulty_assertion', () => sign({ aud: [issuer(), 'https://other.example'] })],
     ['without an audience', 'faulty_assertion', () => sign({ aud: undefined })],
     ['without a jti', 'faulty_assertion', () => sign({ jti: undefined })],
-    ['without an end', 'faulty_assertion', () => sign({ exp: undefined })],
+    ['without an expiry', 'faulty_assertion', () => sign({ exp: undefined })],
     ['that has expired', 'assertion_out_of_time', () => sign({ exp: seconds() - 11 })],
-    ['that lives more than five minutes', 'assertion_out_of_time', () => sign({ exp: seconds() + 320 })],
+    [
+      'that is valid for more than five minutes',
+      'assertion_out_of_time',
+      () => sign({ exp: seconds() + 320 }),
+    ],
     ['from the future', 'assertion_out_of_time', () => sign({ iat: seconds() + 20 })],
     ['that is not valid yet', 'assertion_out_of_time', () => sign({ nbf: seconds() + 20 })],
-    ['that is another kind of token', 'faulty_assertion', () => sign({}, { typ: 'at+jwt' })],
+    ['of another token type', 'faulty_assertion', () => sign({}, { typ: 'at+jwt' })],
   ];
 
-  it.each(cases)('%s', async (_which, reason, assertion) => {
+  it.each(cases)('%s is refused: %s', async (_which, reason, assertion) => {
     const response = await post(assertionForm(await assertion()));
     expect(await refusalOf(response)).toMatchObject({ status: 401, error: 'invalid_client' });
     expect(lastReason()).toBe(reason);
   });
 
-  it('beside a client_id of another client', async () => {
+  it('sent with the client_id of another client is refused', async () => {
     const response = await post(assertionForm(await sign(), { client_id: 'by-both' }));
     expect(await refusalOf(response)).toMatchObject({ status: 401, error: 'invalid_client' });
     expect(lastReason()).toBe('assertion_of_other_client');
   });
 
-  it('that is repeated in the seconds in which clocks may differ, after its end', async () => {
+  it('replayed within the clock tolerance after its expiry is refused', async () => {
     const testClock = new TestClock(Date.now());
     const jwks = { keys: [key.publicJwk] };
     const realms = [{ realm: 'assured', clients: [aClient({ clientId: 'by-key', secrets: [], jwks })] }];
@@ -229,7 +233,7 @@ describe('a client assertion is refused', () => {
     await other.stop();
   });
 
-  it('without its type, which names what to send', async () => {
+  it('without its type is refused', async () => {
     const { client_assertion_type: _type, ...form } = assertionForm(await sign());
     expect(await refusalOf(await post(form))).toMatchObject({ status: 401, error: 'invalid_client' });
     const { client_assertion: _assertion, ...half } = assertionForm(await sign());
@@ -237,7 +241,7 @@ describe('a client assertion is refused', () => {
   });
 });
 
-describe('a partner application with keys of its own', () => {
+describe('a partner application with registered keys', () => {
   const at = 'assured/desktop';
   const partnerAssertion = (): Promise<string> =>
     assertionFor({ clientId: 'partner', audience: running.issuer(at), key, clock, claims: {}, header: {} });
@@ -248,7 +252,7 @@ describe('a partner application with keys of its own', () => {
   });
   const refused = { status: 401, error: 'invalid_client' };
 
-  it('completes the flow in oauth4webapi, and each request to the token endpoint is signed', async () => {
+  it('completes the flow in oauth4webapi with signed token requests', async () => {
     const options = { [oauth.allowInsecureRequests]: true };
     const discovered = await oauth.discoveryRequest(new URL(running.issuer(at)), options);
     const server = await oauth.processDiscoveryResponse(new URL(running.issuer(at)), discovered);
@@ -282,7 +286,7 @@ describe('a partner application with keys of its own', () => {
     expect(await running.introspect(next.access_token, at)).toEqual({ active: false });
   });
 
-  it('cannot be replaced by somebody who holds its code and verifier, but not its key', async () => {
+  it('cannot be impersonated with its code and verifier but without its key', async () => {
     const { client_id: _known, ...form } = await running.codeFor({}, { at });
     expect(await refusalOf(await running.postToken({ ...form, client_id: 'partner' }, at))).toMatchObject(
       refused,
@@ -291,7 +295,7 @@ describe('a partner application with keys of its own', () => {
     expect(won.status).toBe(200);
   });
 
-  it('cannot be replaced by somebody who holds its refresh token, to refresh or to revoke', async () => {
+  it('cannot be impersonated with its refresh token but without its key', async () => {
     const won = await running.postToken(await proven(await running.codeFor({}, { at })), at);
     const { refresh_token, access_token } = record(await won.json());
     for (const named of [{}, { client_id: 'partner' }]) {
@@ -304,7 +308,7 @@ describe('a partner application with keys of its own', () => {
     expect(await running.introspect(String(access_token), at)).toMatchObject({ active: true });
   });
 
-  it('does not change what a public client does, nor what a realm without keys publishes', async () => {
+  it('has no effect on public clients, or on discovery in realms without keys', async () => {
     const publicClient = await running.codeFor({ client_id: 'public' }, { at });
     expect((await running.postToken(publicClient, at)).status).toBe(200);
     const document = await running.idp.get(`/${realm}/v2.0/.well-known/openid-configuration`);

@@ -10,12 +10,12 @@ type Assertion = {
   readonly audience: string;
   readonly key: TestKey;
   readonly clock: TestClock;
-  /** Claims that replace the valid ones; an undefined claim is omitted. */
+  /** Claims that replace the valid ones. An undefined claim is omitted. */
   readonly claims: Record<string, unknown>;
   readonly header: Record<string, unknown>;
 };
 
-/** Returns a client assertion (RFC 7523 section 3) that is valid except for the changes of the test. */
+/** Returns a client assertion (RFC 7523 section 3) that is valid except for the given changes. */
 export function assertionFor({ clientId, audience, key, clock, claims, header }: Assertion): Promise<string> {
   const now = Math.floor(clock.now() / 1000);
   const good = { iss: clientId, sub: clientId, aud: audience, jti: randomUUID(), iat: now, exp: now + 60 };

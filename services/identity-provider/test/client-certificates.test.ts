@@ -15,11 +15,11 @@ import {
 import { aClient, record, tokenForm } from './running-identity-provider.ts';
 
 /*
- * The edge is tested with real connections (tests/system/edge). Here the header is written as the edge
- * writes it (RFC 9440). Both certificates are self-signed and valid from 2000 until the end of 2099.
+ * tests/system/edge tests the edge with real connections. These tests send the header as the edge does
+ * (RFC 9440). Both certificates are self-signed and valid from 2000 until the end of 2099.
  */
 const certificates = {
-  /** For registered.example.org; registered by its thumbprint. */
+  /** The certificate of registered.example.org, registered by its thumbprint. */
   registered: [
     'MIIBcjCCARigAwIBAgIUTMlOAJ5OTBbeQz7kqsVx38r7poowCgYIKoZIzj0EAwIwFTETMBEGA1UEAwwKcmVnaXN0ZXJlZDAg',
     'Fw0wMDAxMDEwMDAwMDBaGA8yMTAwMDEwMTAwMDAwMFowFTETMBEGA1UEAwwKcmVnaXN0ZXJlZDBZMBMGByqGSM49AgEGCCqG',
@@ -28,7 +28,7 @@ const certificates = {
     'MAoGCCqGSM49BAMCA0gAMEUCIFLMSmXM/exjHq9JoemneMbbYpJ6U2359wY9rHDV82HuAiEAr6t7yDsv+MpMNdz1Uj4LKVQb',
     'fVHeq/5MYnWq0nqaElg=',
   ].join(''),
-  /** For named.example.org; not registered, but that name is. */
+  /** The certificate of named.example.org, of which only the name is registered. */
   named: [
     'MIIBZDCCAQmgAwIBAgIUOCmps2LZwR5u+vEz5uEWK0+XMIMwCgYIKoZIzj0EAwIwEDEOMAwGA1UEAwwFbmFtZWQwIBcNMDAw',
     'MTAxMDAwMDAwWhgPMjEwMDAxMDEwMDAwMDBaMBAxDjAMBgNVBAMMBW5hbWVkMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE',
@@ -93,14 +93,14 @@ const ask = async (clientId: string, headers: Record<string, string>, of = runni
 const lastReason = () => record(running.published.at(-1)?.data).reason;
 
 describe('a client with a certificate', () => {
-  it('gets a token that is bound to the certificate that it registered', async () => {
+  it('gets a token bound to its registered certificate', async () => {
     const response = await ask('by-thumbprint', forwarded('registered'));
     expect(response.status).toBe(200);
     const { access_token: token } = record(await response.json());
     expect(decodeJwt(String(token)).cnf).toEqual({ 'x5t#S256': thumbprint });
   });
 
-  it('gets no token with a certificate that is not registered for it, from any authority', async () => {
+  it('gets no token with another certificate, from any authority', async () => {
     for (const suffix of ['', ';verified']) {
       const response = await ask('by-thumbprint', forwarded('named', suffix));
       expect(await refusalOf(response)).toMatchObject({ status: 401, error: 'invalid_client' });
@@ -108,7 +108,7 @@ describe('a client with a certificate', () => {
     }
   });
 
-  it('is known by its name only if the edge verified the issuer of the certificate', async () => {
+  it('is recognised by its name only if the edge verified the issuer of the certificate', async () => {
     expect((await ask('by-name', forwarded('named', ';verified'))).status).toBe(200);
     for (const headers of [forwarded('named'), forwarded('registered', ';verified')]) {
       expect((await ask('by-name', headers)).status).toBe(401);
@@ -116,7 +116,7 @@ describe('a client with a certificate', () => {
     }
   });
 
-  it('gets no token with a certificate that has expired, even if the edge accepted it', async () => {
+  it('gets no token with an expired certificate, even if the edge accepted it', async () => {
     const clock = new TestClock(Date.parse('2099-12-31T23:00:00Z'));
     const later = await runDesktop({ clock, storage, realms, clientCertificateHeader: 'Client-Cert' });
     const requests = [
@@ -132,7 +132,7 @@ describe('a client with a certificate', () => {
   });
 });
 
-describe('a public partner application whose tokens are bound to a certificate', () => {
+describe('a public partner application with certificate-bound tokens', () => {
   it('needs the same certificate for each refresh', async () => {
     const fields = await running.codeFor({ client_id: 'bound' }, { at });
     const exchanged = await running.postToken(fields, at, forwarded('registered'));

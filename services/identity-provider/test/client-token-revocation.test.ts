@@ -17,7 +17,7 @@ import {
 } from './running-desktop.ts';
 import { aClient, audience, basic, scope } from './running-identity-provider.ts';
 
-// Off-the-shelf clients use the machine's own clock.
+// Third-party clients use the machine's clock.
 const clock = new MachineClock();
 const secret = 'a secret of this client';
 const insecure = { execute: [openid.allowInsecureRequests] };
@@ -67,7 +67,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     ['client_secret_post', openid.ClientSecretPost(secret)],
     ['client_secret_basic', openid.ClientSecretBasic(secret)],
   ])(
-    'ends the token by openid-client with %s, at once for introspection, with one event',
+    'revokes a token with openid-client by %s, at once for introspection, with one event',
     async (_method, authentication) => {
       const client = await openid.discovery(
         new URL(running.issuer('north')),
@@ -92,7 +92,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     },
   );
 
-  it('ends the token by openid-client with private_key_jwt, which the realm advertises', async () => {
+  it('revokes a token with openid-client by private_key_jwt, which the realm advertises', async () => {
     const client = await openid.discovery(
       new URL(running.issuer('assured')),
       'by-key',
@@ -106,7 +106,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     expect(await isActive(token, 'assured')).toBe(false);
   });
 
-  it('takes a client assertion once', async () => {
+  it('accepts a client assertion once', async () => {
     const assertion = await assertionFor({
       clientId: 'by-key',
       audience: `${running.url}/idp/assured/oauth2/v2.0/revoke`,
@@ -121,13 +121,13 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     expect(await refusalOf(replayed)).toEqual(refused('invalid_client', 401));
   });
 
-  it('leaves the other tokens of the client alone', async () => {
+  it('does not revoke other tokens of the client', async () => {
     const [ended, other] = [await tokenOf(), await tokenOf()];
     await revoke(asClient(ended));
     expect([await isActive(ended), await isActive(other)]).toEqual([false, true]);
   });
 
-  it('is refused to the neighbouring client, whoever it says it is, and the token goes on', async () => {
+  it('refuses another client, whatever client_id it sends, and leaves the token active', async () => {
     const token = await tokenOf();
     expect(await refusalOf(await revoke(asClient(token, 'neighbour')))).toEqual(refused('invalid_grant'));
     const posing = await revoke({ client_id: 'pms-north', token }, 'north', {
@@ -142,15 +142,15 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     ['an unknown client', { client_id: 'nobody', client_secret: secret }],
     ['no secret', { client_id: 'host' }],
     ['no client', {}],
-    ['an assertion that is none', { client_assertion_type: assertionType, client_assertion: 'a.b.c' }],
-  ])('is 401 with %s, and the token goes on', async (_which, credentials) => {
+    ['an invalid assertion', { client_assertion_type: assertionType, client_assertion: 'a.b.c' }],
+  ])('answers 401 to %s and leaves the token active', async (_which, credentials) => {
     const token = await tokenOf('north', 'host');
     const response = await revoke({ token, ...credentials } as Record<string, string>);
     expect(await refusalOf(response)).toEqual(refused('invalid_client', 401));
     expect(await isActive(token)).toBe(true);
   });
 
-  it('is 200, and does nothing, for a token that is unknown, of another issuer or realm, or malformed', async () => {
+  it('answers 200 and does nothing for an unknown, foreign or malformed token', async () => {
     const before = revokedIds();
     const elsewhere = await tokenOf('mixed');
     for (const token of [elsewhere, await stranger.sign(), 'nonsense', 'a.b.c', `${await tokenOf()}x`]) {
@@ -161,7 +161,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     expect(await isActive(elsewhere, 'mixed')).toBe(true);
   });
 
-  it('is 200, and does nothing, for a token that has expired', async () => {
+  it('answers 200 and does nothing for an expired token', async () => {
     const testClock = new TestClock(Date.now());
     const later = await runDesktop({ clock: testClock, storage });
     const { access_token } = await later.idp.token('north');
@@ -172,7 +172,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     await later.stop();
   });
 
-  it('is remembered for a minute after the token has expired, since the clocks of verifiers may be behind', async () => {
+  it('stores the revocation until a minute after the expiry, because clocks of verifiers may be slow', async () => {
     const testClock = new TestClock(Date.now());
     const own = await runDesktop({ clock: testClock, storage });
     const token = String((await own.idp.token('north')).access_token);
@@ -185,12 +185,12 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     await own.stop();
   });
 
-  it('is 400 without a token', async () => {
+  it('answers 400 without a token', async () => {
     const response = await revoke({ client_id: 'pms-north', client_secret: secret });
     expect(await refusalOf(response)).toEqual(refused('invalid_request'));
   });
 
-  it('serves clients and partner applications in one realm, each its own tokens', async () => {
+  it('lets clients and partner applications of one realm revoke only their own tokens', async () => {
     const ofClient = await tokenOf('mixed');
     const ofPartner = await running.tokensFor({ client_id: 'partner-standard' }, 'mixed');
     expect((await revoke({ client_id: 'partner-standard', token: ofClient }, 'mixed')).status).toBe(200);
@@ -209,7 +209,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     ]);
   });
 
-  it('answers alike for a client that exists and one that does not, in a realm with partner applications', async () => {
+  it('answers known and unknown clients equally in a realm with partner applications', async () => {
     const statuses = async (clientId: string) =>
       await Promise.all(
         [{ client_id: clientId }, { client_id: clientId, client_secret: 'wrong' }].map(async (fields) =>
@@ -219,7 +219,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     expect(await statuses('pms-north')).toEqual(await statuses('nobody'));
   });
 
-  it('is 429 for a client with too many live revocations, which says when to come again', async () => {
+  it('answers 429 with Retry-After to a client with too many active revocations', async () => {
     const testClock = new TestClock(Date.now());
     const revokedTokens = new InMemoryRevokedTokens({
       clock: testClock,

@@ -47,7 +47,7 @@ afterAll(async () => {
   await storage.close();
 });
 
-/** Returns the reason that the audit trail has for the last refusal. */
+/** Returns the audited reason of the last refusal. */
 const lastReason = () => {
   const event = running.published.findLast(({ type }) => type.endsWith('.refused.v1'));
   return record(event?.data).reason;
@@ -65,7 +65,7 @@ describe('a launch identifier', () => {
       at,
     );
 
-  it('gives one code, however many ask at once', async () => {
+  it('gives one code, even for concurrent requests', async () => {
     const launch = await running.launchFor();
     const responses = await Promise.all(Array.from({ length: 20 }, () => use(launch)));
     expect(responses.filter(({ status }) => status === 302)).toHaveLength(1);
@@ -76,7 +76,7 @@ describe('a launch identifier', () => {
   it.each([
     [realm, 300],
     ['brief/desktop', 20],
-  ])('of %s ends after %d seconds', async (at, seconds) => {
+  ])('of %s expires after %d seconds', async (at, seconds) => {
     const [inTime, late] = [await running.launchFor({}, at), await running.launchFor({}, at)];
     clock.advance({ seconds: seconds - 1 });
     expect((await use(inTime, at)).status).toBe(302);
@@ -85,20 +85,20 @@ describe('a launch identifier', () => {
     expect(lastReason()).toBe('unknown_launch');
   });
 
-  it('is for one client alone, and stays usable for it', async () => {
+  it('can only be used by its client, and stays usable after a wrong one', async () => {
     const launch = await running.launchFor({ client_id: 'partner-standard' });
     expect(await refusalOf(await use(launch))).toEqual(refused('invalid_request'));
     expect(lastReason()).toBe('launch_of_other_client');
     expect((await use(launch, realm, 'partner-standard')).status).toBe(302);
   });
 
-  it('is for one realm alone, though the client is registered in both', async () => {
+  it('can only be used in its realm, even if the client is registered in two', async () => {
     const launch = await running.launchFor();
     expect(await refusalOf(await use(launch, 'south/desktop'))).toEqual(refused('invalid_request'));
     expect((await use(launch)).status).toBe(302);
   });
 
-  it('is not a code or a refresh token, nor they one another', async () => {
+  it('cannot be used as a code or refresh token, nor they as another ticket', async () => {
     const launch = await running.launchFor();
     const fields = await running.codeFor();
     const { refreshToken } = await running.tokensFor();
@@ -112,7 +112,7 @@ describe('a launch identifier', () => {
 });
 
 describe('a launch', () => {
-  it('has 1,000 refreshes, repetitions included; then 429, and its tokens live on', async () => {
+  it('has 1,000 refreshes including repeated ones, then 429, and its tokens stay active', async () => {
     const first = await running.tokensFor({}, realm);
     let last = first;
     for (let round = 0; round < 500; round += 1) {
@@ -138,7 +138,7 @@ describe('a launch', () => {
 });
 
 describe('an authorization code', () => {
-  it('gives tokens once; a second use ends what the first gave', async () => {
+  it('gives tokens once, and a second use revokes them', async () => {
     const fields = await running.codeFor();
     const tokens = tokensOf(await (await running.postToken(fields)).json());
     const next = tokensOf(await (await running.refresh(tokens.refreshToken)).json());
@@ -152,7 +152,7 @@ describe('an authorization code', () => {
     expect(revocationsOf(tokens)).toMatchObject([{ realm, reason: 'code_replayed' }]);
   });
 
-  it('ends what it gave when it comes back without its verifier too', async () => {
+  it('revokes its tokens when it is replayed, even with a wrong verifier', async () => {
     const fields = await running.codeFor();
     const tokens = tokensOf(await (await running.postToken(fields)).json());
     const stolen = { ...fields, code_verifier: aVerifier().verifier };
@@ -160,7 +160,7 @@ describe('an authorization code', () => {
     expect(await running.isActive(tokens.accessToken)).toBe(false);
   });
 
-  it('leaves one winner of many at once, whose tokens end with the others', async () => {
+  it('gives tokens to one of several concurrent requests, and the others revoke them', async () => {
     const fields = await running.codeFor();
     const responses = await Promise.all(Array.from({ length: 20 }, () => running.postToken(fields)));
     const [won, ...more] = responses.filter(({ status }) => status === 200);
@@ -173,7 +173,7 @@ describe('an authorization code', () => {
   it.each([
     [realm, 60],
     ['brief/desktop', 10],
-  ])('of %s ends after %d seconds', async (at, seconds) => {
+  ])('of %s expires after %d seconds', async (at, seconds) => {
     const [inTime, late] = [await running.codeFor({}, { at }), await running.codeFor({}, { at })];
     clock.advance({ seconds: seconds - 1 });
     expect((await running.postToken(inTime, at)).status).toBe(200);
@@ -186,7 +186,7 @@ describe('an authorization code', () => {
     ['another client', { client_id: 'partner-standard' }, 'code_of_other_client'],
     ['another redirectUri', { redirect_uri: 'https://partner.example/auth' }, 'code_mismatch'],
     ['another verifier', { code_verifier: aVerifier().verifier }, 'code_mismatch'],
-  ])('is refused to %s, and stays usable for its own', async (_who, change, reason) => {
+  ])('is refused with %s, and stays usable', async (_who, change, reason) => {
     const fields = await running.codeFor();
     const response = await running.postToken({ ...fields, ...change });
     expect(await refusalOf(response)).toEqual(refused('invalid_grant'));
@@ -194,7 +194,7 @@ describe('an authorization code', () => {
     expect((await running.postToken(fields)).status).toBe(200);
   });
 
-  it('is dead after five wrong verifiers, so that nobody can guess on, and the right one fails too', async () => {
+  it('is revoked after five wrong verifiers, so that even the right one fails', async () => {
     const fields = await running.codeFor();
     for (let round = 0; round < 5; round += 1) {
       const wrong = { ...fields, code_verifier: aVerifier().verifier };
@@ -208,14 +208,14 @@ describe('an authorization code', () => {
     expect(ended.map(({ data }) => data)).toMatchObject([{ realm, reason: 'code_guessed' }]);
   });
 
-  it('is refused in another realm, though the client is registered there, and stays usable', async () => {
+  it('is refused in another realm of its client, and stays usable', async () => {
     const fields = await running.codeFor();
     const response = await running.postToken(fields, 'south/desktop');
     expect(await refusalOf(response)).toEqual(refused('invalid_grant'));
     expect((await running.postToken(fields)).status).toBe(200);
   });
 
-  it('is bound to the port that a native application asked with', async () => {
+  it('is bound to the port of the authorization request of a native application', async () => {
     const asked = { client_id: 'partner-native', redirect_uri: 'http://127.0.0.1:5001/callback' };
     const fields = await running.codeFor(asked);
     const other = { ...fields, redirect_uri: 'http://127.0.0.1:5002/callback' };
@@ -223,7 +223,7 @@ describe('an authorization code', () => {
     expect((await running.postToken(fields)).status).toBe(200);
   });
 
-  it('is refused with a scope beyond what was granted, and stays usable', async () => {
+  it('is refused with a wider scope than granted, and stays usable', async () => {
     const fields = await running.codeFor({ scope: 'launch' });
     const wide = await running.postToken({ ...fields, scope: 'launch resource.read' });
     expect(await refusalOf(wide)).toEqual(refused('invalid_scope'));
@@ -232,7 +232,7 @@ describe('an authorization code', () => {
 });
 
 describe('a refresh token', () => {
-  it('is rotated at every use, and so again', async () => {
+  it('is rotated at every use', async () => {
     const first = await running.tokensFor();
     const second = tokensOf(await (await running.refresh(first.refreshToken)).json());
     const third = tokensOf(await (await running.refresh(second.refreshToken)).json());
@@ -243,7 +243,7 @@ describe('a refresh token', () => {
     expect(await running.isActive(first.accessToken)).toBe(true);
   });
 
-  it('gives the same successor again within ten seconds: a lost reply, two tabs', async () => {
+  it('gives the same successor again within ten seconds, after a lost answer or for two tabs', async () => {
     const { refreshToken } = await running.tokensFor();
     const first = tokensOf(await (await running.refresh(refreshToken)).json());
     clock.advance({ seconds: 9 });
@@ -255,7 +255,7 @@ describe('a refresh token', () => {
     expect((await running.refresh(first.refreshToken)).status).toBe(200);
   });
 
-  it('that comes back later ends its whole family', async () => {
+  it('revokes its whole family when it is replayed later', async () => {
     const first = await running.tokensFor();
     const second = tokensOf(await (await running.refresh(first.refreshToken)).json());
     clock.advance({ seconds: 11 });
@@ -268,7 +268,7 @@ describe('a refresh token', () => {
     expect(revocationsOf(first)).toMatchObject([{ realm, reason: 'refresh_token_replayed' }]);
   });
 
-  it('leaves one live successor of fifty simultaneous uses', async () => {
+  it('has one active successor after fifty concurrent uses', async () => {
     const { refreshToken } = await running.tokensFor();
     const responses = await Promise.all(Array.from({ length: 50 }, () => running.refresh(refreshToken)));
     expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
@@ -280,7 +280,7 @@ describe('a refresh token', () => {
     expect(await running.isActive(refreshToken)).toBe(false);
   });
 
-  it('ends when it was not used for its time; each refresh begins that anew', async () => {
+  it('expires after its idle time, which each refresh restarts', async () => {
     const at = 'brief/desktop';
     let { refreshToken } = await running.tokensFor({}, at);
     for (let round = 0; round < 3; round += 1) {
@@ -291,7 +291,7 @@ describe('a refresh token', () => {
     expect(await refusalOf(await running.refresh(refreshToken, {}, at))).toEqual(refused('invalid_grant'));
   });
 
-  it('ends twelve hours after the launch, however often it is refreshed, and no token outlives that', async () => {
+  it('expires with all tokens twelve hours after the launch, however often it is refreshed', async () => {
     const launch = await running.launchFor();
     const startedAt = clock.now() / 1000;
     clock.advance({ seconds: 100 });
@@ -318,7 +318,7 @@ describe('a refresh token', () => {
   it.each([
     [realm, 8 * 3600],
     ['brief/desktop', 120],
-  ])('of %s ends %d seconds after its last use', async (at, seconds) => {
+  ])('of %s expires %d seconds after its last use', async (at, seconds) => {
     const [inTime, late] = [await running.tokensFor({}, at), await running.tokensFor({}, at)];
     clock.advance({ seconds: seconds - 1 });
     expect((await running.refresh(inTime.refreshToken, {}, at)).status).toBe(200);
@@ -328,7 +328,7 @@ describe('a refresh token', () => {
     );
   });
 
-  it('ends when the realm says, counted from the launch identifier', async () => {
+  it('expires after the session time of the realm, counted from the launch identifier', async () => {
     const at = 'shift/desktop';
     const { refreshToken } = await running.tokensFor({}, at);
     clock.advance({ seconds: 599 });
@@ -342,19 +342,19 @@ describe('a refresh token', () => {
   it.each([
     ['another client', realm, { client_id: 'partner-standard' }],
     ['another realm', 'south/desktop', { client_id: 'partner' }],
-  ])('is refused to %s, and stays usable for its own', async (_who, at, fields) => {
+  ])('is refused to %s, and stays usable', async (_who, at, fields) => {
     const { refreshToken } = await running.tokensFor();
     expect(await refusalOf(await running.refresh(refreshToken, fields, at))).toEqual(
       refused('invalid_grant'),
     );
     expect((await running.refresh(refreshToken, { client_id: 'partner' })).status).toBe(200);
-    // A moment later too, when the same token would get its answer again.
+    // The same applies right after its use, when its own client would get the same answer again.
     expect(await refusalOf(await running.refresh(refreshToken, fields, at))).toEqual(
       refused('invalid_grant'),
     );
   });
 
-  it('is refused with a scope beyond what was granted, and stays usable', async () => {
+  it('is refused with a wider scope than granted, and stays usable', async () => {
     const fields = { ...(await running.codeFor({ scope: 'openid' })), scope: 'openid' };
     const { refreshToken } = tokensOf(await (await running.postToken(fields)).json());
     const wide = await running.refresh(refreshToken, { scope: 'openid launch' });

@@ -9,11 +9,11 @@ import * as openid from 'openid-client';
 import { aPartner, desktopRealms, type RunningDesktop, realm, runDesktop } from './running-desktop.ts';
 import { record } from './running-identity-provider.ts';
 
-// Off-the-shelf clients use the machine's own clock.
+// Third-party clients use the machine's clock.
 const clock = new TestClock(Date.now());
 const clientId = 'partner-standard';
 const scope = 'openid launch resource.read';
-// openid-client derives the redirect URI from the callback, and drops its query.
+// openid-client derives the redirect URI from the callback and removes its query.
 const redirectUri = 'https://standard.example/callback';
 const algorithms = ['RS256', 'ES256', 'EdDSA'] as const;
 const realmOf = (algorithm: string) => `${algorithm.toLowerCase()}/desktop`;
@@ -36,7 +36,7 @@ afterAll(async () => {
   await storage.close();
 });
 
-/** Follows the authorization URL to the redirect to the partner, as a browser would. */
+/** Opens the authorization URL as a browser does, and returns the redirect to the partner. */
 async function callbackOf(authorizationUrl: URL): Promise<URL> {
   const response = await fetch(authorizationUrl, { redirect: 'manual' });
   const location = response.headers.get('location');
@@ -44,7 +44,7 @@ async function callbackOf(authorizationUrl: URL): Promise<URL> {
   return new URL(location);
 }
 
-describe.each(algorithms)('in a realm that signs by %s', (algorithm) => {
+describe.each(algorithms)('a realm that signs with %s', (algorithm) => {
   const at = realmOf(algorithm);
   const discover = () =>
     openid.discovery(
@@ -55,7 +55,7 @@ describe.each(algorithms)('in a realm that signs by %s', (algorithm) => {
       { execute: [openid.allowInsecureRequests] },
     );
 
-  it('openid-client does discovery, authorization code with PKCE, refresh and revocation', async () => {
+  it('supports discovery, authorization code with PKCE, refresh and revocation in openid-client', async () => {
     const client = await discover();
     const codeVerifier = openid.randomPKCECodeVerifier();
     const [state, nonce] = [openid.randomState(), openid.randomNonce()];
@@ -88,7 +88,7 @@ describe.each(algorithms)('in a realm that signs by %s', (algorithm) => {
     });
   });
 
-  it('oauth4webapi completes the flow, validates at_hash and the signature, and needs no nonce', async () => {
+  it('supports the flow in oauth4webapi with at_hash and signature but without a nonce', async () => {
     const insecure = { [oauth.allowInsecureRequests]: true };
     const issuer = new URL(running.issuer(at));
     const server = await oauth.processDiscoveryResponse(
@@ -132,7 +132,7 @@ describe.each(algorithms)('in a realm that signs by %s', (algorithm) => {
     expect(payload.userERN).toBe('ern:user:4711');
   });
 
-  it('openid-client reads the error of a code that was used', async () => {
+  it('returns an error for a used code that openid-client can read', async () => {
     const client = await discover();
     const codeVerifier = openid.randomPKCECodeVerifier();
     const state = openid.randomState();
@@ -156,7 +156,7 @@ describe.each(algorithms)('in a realm that signs by %s', (algorithm) => {
 });
 
 describe('a native application (RFC 8252)', () => {
-  it('gets its code at the loopback port that it listens on', async () => {
+  it('receives its code at its loopback port', async () => {
     const answered: string[] = [];
     const server = await listen(
       ({ url = '' }, response) => {
@@ -193,12 +193,12 @@ describe('a native application (RFC 8252)', () => {
   });
 });
 
-describe('what a desktop realm publishes', () => {
+describe('the discovery of a desktop realm', () => {
   const wellKnown = async (name: string, at = realm) =>
     record(await (await running.idp.get(`/${at}/v2.0/.well-known/${name}`)).json());
   const endpoint = (name: string) => `${running.url}/idp/${realm}/oauth2/v2.0/${name}`;
 
-  it('is a discovery document of what exists and nothing else', async () => {
+  it('contains every endpoint and feature of the realm and no others', async () => {
     expect(await wellKnown('openid-configuration')).toEqual({
       issuer: running.issuer(realm),
       authorization_endpoint: endpoint('authorize'),
@@ -233,14 +233,14 @@ describe('what a desktop realm publishes', () => {
     expect(south.authorization_response_iss_parameter_supported).toBe(false);
   });
 
-  it('names each claim that an ID token has', async () => {
+  it('contains each claim of an ID token', async () => {
     const { claims_supported } = await wellKnown('openid-configuration');
     const { idToken } = await running.tokensFor({ nonce: 'n' });
     const claims = Object.keys(JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString()));
     expect(claims.toSorted()).toEqual((claims_supported as string[]).toSorted());
   });
 
-  it('is a SMART configuration with what it requires, that claims no more than there is', async () => {
+  it('has a SMART configuration with the required members and no others', async () => {
     expect(await wellKnown('smart-configuration')).toEqual({
       issuer: running.issuer(realm),
       jwks_uri: `${running.url}/idp/${realm}/discovery/v2.0/keys`,
@@ -265,7 +265,7 @@ describe('what a desktop realm publishes', () => {
     expect(response.status).toBe(404);
   });
 
-  it('has an answer at each endpoint that it names', async () => {
+  it('contains only endpoints that answer', async () => {
     const document = await wellKnown('openid-configuration');
     const named = Object.entries(document).filter(([name]) => /_endpoint$|_uri$/.test(name));
     expect(named).toHaveLength(6);
@@ -284,7 +284,7 @@ describe('a page of another origin', () => {
   const paths = ['oauth2/v2.0/token', 'oauth2/v2.0/revoke', 'discovery/v2.0/keys'];
   const documents = ['v2.0/.well-known/openid-configuration', 'v2.0/.well-known/smart-configuration'];
 
-  it.each([...paths, ...documents])('may read %s, without credentials', async (path) => {
+  it.each([...paths, ...documents])('may read %s without credentials', async (path) => {
     const method = path.startsWith('oauth2') ? 'POST' : 'GET';
     const response = await running.idp.get(`/${realm}/${path}`, { method, headers: { origin } });
     expect(response.headers.get('access-control-allow-origin')).toBe('*');

@@ -16,12 +16,14 @@ const minute = 60;
 const day = 24 * 60 * minute;
 
 /**
- * The oldest key set that a client may still use: HTTP caches keep a key set for five minutes, clients for
- * ten more.
+ * The age of the oldest key set that a client may use: HTTP caches store a key set for five minutes, and
+ * clients for another ten.
  */
 const keptForSeconds = 15 * minute;
 
-/** Gets tokens as partners do, many at once, and verifies each as a client with an old key set would. */
+/**
+ * Requests several tokens at once, as partners do, and verifies each with the newest and the oldest key set.
+ */
 function load(running: RunningDesktop, clock: TestClock) {
   const sets: { readAt: number; keys: ReturnType<typeof createLocalJWKSet> }[] = [];
   let refreshToken: string | undefined;
@@ -45,9 +47,9 @@ function load(running: RunningDesktop, clock: TestClock) {
   };
 }
 
-describe('keys that are rotated under load', () => {
+describe('a rotation of keys under load', () => {
   it.each(['RS256', 'ES256', 'EdDSA'])(
-    '%s: every token verifies by the key set of now and by that of 15 minutes ago',
+    'with %s keeps every token valid by the current key set and by the one of 15 minutes ago',
     async (signingAlgorithm) => {
       const clock = new TestClock();
       const storage = await openTestStorage();
@@ -64,10 +66,9 @@ describe('keys that are rotated under load', () => {
       await running.stop();
       await storage.close();
     },
-    // A hundred launches, each of several signatures, on a machine that may be busy.
   );
 
-  it('change from RS256 to ES256 in a running realm, with both told by the discovery document', async () => {
+  it('changes RS256 to ES256 in a running realm, whose discovery lists both', async () => {
     const clock = new TestClock();
     const storage = await openTestStorage();
     let signingAlgorithm = 'RS256';

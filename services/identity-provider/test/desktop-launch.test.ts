@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 describe('a desktop launch', () => {
-  it('goes from launch identifier to code to the complete token response', async () => {
+  it('leads from the launch identifier through the code to the complete token response', async () => {
     const launch = await running.launchFor();
     const { verifier, challenge } = aVerifier();
     const authorized = await running.postAuthorize(authorizeFields({ launch, challenge }));
@@ -55,7 +55,7 @@ describe('a desktop launch', () => {
     });
   });
 
-  it('is one story under the GUID of the request that asked for the launch', async () => {
+  it('is audited under the GUID of the request for the launch', async () => {
     const asked = await running.postLaunch(aLaunch());
     const launchId = String(asked.headers.get('x-correlation-id'));
     const { launch } = record(await asked.json());
@@ -83,7 +83,7 @@ describe('a desktop launch', () => {
     ]);
   });
 
-  it('leaves nothing of the patient, and no ticket or token, in the log or in the events', async () => {
+  it('leaves no patient data, ticket or token in logs and events', async () => {
     const launch = await running.launchFor();
     const fields = await running.codeFor({}, { launch });
     const answer = record(await (await running.postToken(fields)).json());
@@ -98,7 +98,7 @@ describe('a desktop launch', () => {
 });
 
 describe('the ID token', () => {
-  it('has every claim of the specification and no other', async () => {
+  it('contains every claim of the specification and no others', async () => {
     const authTime = clock.now() / 1000;
     const launch = await running.launchFor();
     clock.advance({ seconds: 30 });
@@ -130,7 +130,7 @@ describe('the ID token', () => {
     });
   });
 
-  it('has no nonce when none was asked for, and none after a refresh', async () => {
+  it('contains no nonce unless one was requested, and none after a refresh', async () => {
     const { idToken } = await running.tokensFor();
     expect(decodeJwt(idToken)).not.toHaveProperty('nonce');
     const asked = await running.tokensFor({ nonce: 'asked' });
@@ -139,7 +139,7 @@ describe('the ID token', () => {
     expect(decodeJwt(String(refreshed.id_token))).not.toHaveProperty('nonce');
   });
 
-  it('is ASCII, so that atob reads the names of Wales and Ireland', async () => {
+  it('is ASCII, so that atob decodes Welsh and Irish names', async () => {
     const { idToken, accessToken } = await running.tokensFor();
     for (const token of [idToken, accessToken]) {
       const [, payload = ''] = token.split('.');
@@ -160,8 +160,8 @@ describe.each([
   ['RS256', 'sha256'],
   ['ES256', 'sha256'],
   ['EdDSA', 'sha512'],
-] as const)('tokens signed by %s', (signingAlgorithm, hash) => {
-  it('verify by the published keys, and at_hash is the left half of their own hash', async () => {
+] as const)('tokens signed with %s', (signingAlgorithm, hash) => {
+  it('are valid by the published keys, and have an at_hash of the left half of the hash', async () => {
     const ownStorage = await openTestStorage();
     const realms = desktopRealms({ signingAlgorithm });
     const one = await runDesktop({ clock, storage: ownStorage, realms });
@@ -183,7 +183,7 @@ describe.each([
 });
 
 describe('the access token', () => {
-  it('is one of RFC 9068 for the user, with what tells of the patient sealed for the resource API', async () => {
+  it('follows RFC 9068 for the user, and contains the patient sealed for the resource API', async () => {
     const { accessToken } = await running.tokensFor();
     const keySet = await running.idp.keySet(realm);
     const { claims, header } = await verifyToken(accessToken, {
@@ -216,7 +216,7 @@ describe('the access token', () => {
     });
   });
 
-  it('fits into the headers of a request, with as much in it as a launch can carry', async () => {
+  it('fits into the headers of a request even with the largest launch', async () => {
     const fill = (text: string, count: number) => Array.from({ length: count }, () => text);
     const patient = aPatient({
       'address-details': fill('a', 10).map(() => ({ addressLine1: 'é'.repeat(190) })),
@@ -234,8 +234,8 @@ describe('the access token', () => {
   });
 });
 
-describe('what a partner may ask for', () => {
-  it('is refused nothing by the profile standard that off-the-shelf clients leave out', async () => {
+describe('the scope of a partner', () => {
+  it('and the response_mode are optional in the profile standard', async () => {
     const launch = await running.launchFor({ client_id: 'partner-standard' });
     const { verifier, challenge } = aVerifier();
     const { response_mode: _mode, ...asked } = authorizeFields({ launch, challenge });
@@ -246,7 +246,7 @@ describe('what a partner may ask for', () => {
     expect(record(await response.json())).toMatchObject({ scope: 'openid launch resource.read' });
   });
 
-  it('is narrowed by the scope of the token request, for good', async () => {
+  it('is permanently narrowed by the scope of the token request', async () => {
     const fields = await running.codeFor();
     const response = await running.postToken({ ...fields, scope: 'launch' });
     const { scope, refresh_token } = record(await response.json());
@@ -255,7 +255,7 @@ describe('what a partner may ask for', () => {
     expect(record(await refreshed.json()).error).toBe('invalid_scope');
   });
 
-  it('is narrowed by the scope of a refresh for that access token alone (RFC 6749 section 6)', async () => {
+  it('is narrowed by the scope of a refresh only for that access token (RFC 6749 section 6)', async () => {
     const { refreshToken } = await running.tokensFor();
     const narrowed = record(await (await running.refresh(refreshToken, { scope: 'launch' })).json());
     expect(narrowed.scope).toBe('launch');

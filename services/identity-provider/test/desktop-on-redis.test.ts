@@ -43,7 +43,7 @@ beforeAll(async () => {
     name: 'test',
     sealers: { desktop: deploymentSealer },
   });
-  // Two replicas: the second knows a chain only from Redis.
+  // The second replica knows a chain only from Redis.
   running = await runDesktop({
     clock,
     storage,
@@ -59,7 +59,7 @@ afterAll(async () => {
   await storage.close();
 });
 
-/** Returns what pushes the same request of a launch, and resolves with the reference to it. */
+/** Returns a function that pushes the same request of a launch and returns the reference to it. */
 async function pushesOf(launch: string) {
   const fields = authorizeFields({ launch, challenge: aVerifier().challenge });
   const response = (replica = running.idp) => replica.postForm('/north/desktop/oauth2/v2.0/par', fields);
@@ -73,13 +73,13 @@ async function pushesOf(launch: string) {
 const authorize = (reference: { client_id: string; request_uri: string }) => running.postAuthorize(reference);
 const lastReason = () => record(running.published.at(-1)?.data).reason;
 
-/** Returns the names of all keys of this test. */
+/** Returns the names of all Redis keys of this test. */
 const everyKey = async () => (await redis.keys(`${prefix}*`)).toSorted();
 const livePushes = async () =>
   (await everyKey()).filter((key) => key.includes(':ticket:pushed-request:')).length;
 
 describe('a desktop launch on Redis', () => {
-  it('goes from launch identifier to tokens, and on by refresh at another replica', async () => {
+  it('leads from the launch identifier to tokens, which another replica refreshes', async () => {
     const { refreshToken } = await running.tokensFor();
     const [other] = running.others;
     const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
@@ -88,7 +88,7 @@ describe('a desktop launch on Redis', () => {
     expect(await running.isActive(accessToken)).toBe(true);
   });
 
-  it('is pushed at one replica and authorized at another, once of many times at once', async () => {
+  it('is pushed at one replica and authorized at another, in only one of several concurrent requests', async () => {
     const { challenge } = aVerifier();
     const fields = authorizeFields({ launch: await running.launchFor(), challenge });
     const pushed = await running.idp.postForm('/north/desktop/oauth2/v2.0/par', fields);
@@ -101,7 +101,7 @@ describe('a desktop launch on Redis', () => {
     expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
   });
 
-  it('has one live pushed request: the newest, also after a lost answer', async () => {
+  it('has one valid pushed request, the newest, even after a lost answer', async () => {
     const push = await pushesOf(await running.launchFor());
     const [older, newer] = [await push(), await push()];
     expect(await refusalOf(await authorize(older))).toEqual(refused('invalid_request_uri'));
@@ -109,7 +109,7 @@ describe('a desktop launch on Redis', () => {
     expect((await authorize(newer)).status).toBe(302);
   });
 
-  it('has one live pushed request after many pushes at once at two replicas', async () => {
+  it('has one valid pushed request after concurrent pushes at two replicas', async () => {
     const push = await pushesOf(await running.launchFor());
     const before = await livePushes();
     const replicas = [running.idp, ...running.others];
@@ -119,7 +119,7 @@ describe('a desktop launch on Redis', () => {
     expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
   });
 
-  it('may push ten requests in a minute at all replicas together; an eleventh is 429 and replaces nothing', async () => {
+  it('may push ten requests in a minute at all replicas together; an eleventh is answered with 429', async () => {
     const push = await pushesOf(await running.launchFor());
     const replicas = [running.idp, ...running.others];
     const references = await Promise.all(Array.from({ length: 5 }, () => replicas.map(push)).flat());
@@ -141,7 +141,7 @@ describe('a desktop launch on Redis', () => {
     expect(await everyKey()).toEqual(stored);
   });
 
-  it('stores no DPoP proof of a request that redeems or pushes nothing', async () => {
+  it('stores no DPoP proof of a request that is refused', async () => {
     const key = await createTestKey('stranger');
     const proofFor = (endpoint: string) =>
       makeDpopProof({
@@ -175,7 +175,7 @@ describe('a desktop launch on Redis', () => {
     expect((await everyKey()).filter((name) => name.includes(':presented:'))).toHaveLength(1);
   });
 
-  it('is ended by its host at another replica, by its launch identifier', async () => {
+  it('is ended by its host at another replica with the launch identifier', async () => {
     const launch = await running.launchFor();
     const fields = await running.codeFor({}, { launch });
     const { accessToken } = tokensOf(await (await running.postToken(fields)).json());

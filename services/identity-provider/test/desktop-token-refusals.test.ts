@@ -43,7 +43,7 @@ const wrong: readonly [string, string, string][] = [
   ['code_verifier', 'A'.repeat(43), 'invalid_grant'],
 ];
 
-describe('a token request of a partner is refused, and the code stays usable, when', () => {
+describe('an invalid token request of a partner', () => {
   const expectRefusal = async (sent: Fields | [string, string][], error: string, good: Fields) => {
     const response = await running.postToken(sent);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -53,29 +53,32 @@ describe('a token request of a partner is refused, and the code stays usable, wh
     expect((await running.postToken(good)).status).toBe(200);
   };
 
-  it.each(names)('%s is missing', async (name) => {
+  it.each(names)('without %s is refused and leaves the code usable', async (name) => {
     const good: Fields = await running.codeFor();
     const { [name]: _missing, ...sent } = good;
     await expectRefusal(sent, 'invalid_request', good);
   });
 
-  it.each(names)('%s is empty', async (name) => {
+  it.each(names)('with an empty %s is refused and leaves the code usable', async (name) => {
     const good: Fields = await running.codeFor();
     await expectRefusal({ ...good, [name]: '' }, 'invalid_request', good);
   });
 
-  it.each(names)('%s is there twice', async (name) => {
+  it.each(names)('with two %s parameters is refused and leaves the code usable', async (name) => {
     const good: Fields = await running.codeFor();
     const sent: [string, string][] = [...Object.entries(good), [name, String(good[name])]];
     await expectRefusal(sent, 'invalid_request', good);
   });
 
-  it.each(wrong)('%s is %j: %s', async (name, value, error) => {
-    const good: Fields = await running.codeFor();
-    await expectRefusal({ ...good, [name]: value }, error, good);
-  });
+  it.each(wrong)(
+    'whose %s is %j is answered with %s and leaves the code usable',
+    async (name, value, error) => {
+      const good: Fields = await running.codeFor();
+      await expectRefusal({ ...good, [name]: value }, error, good);
+    },
+  );
 
-  it('client credentials come with it: a partner has none', async () => {
+  it('with client credentials is refused, because a partner has none', async () => {
     const good: Fields = await running.codeFor();
     await expectRefusal({ ...good, client_secret: 'a secret' }, 'invalid_client', good);
     const response = await running.postToken(await running.codeFor(), realm, {
@@ -84,24 +87,27 @@ describe('a token request of a partner is refused, and the code stays usable, wh
     expect(await refusalOf(response)).toEqual(refused('invalid_client'));
   });
 
-  it.each(['refresh_token', 'scope', 'client_id'])('a refresh has %s twice', async (name) => {
-    const { refreshToken } = await running.tokensFor();
-    const good = {
-      grant_type: 'refresh_token',
-      refresh_token: refreshToken,
-      scope: 'openid',
-      client_id: 'partner',
-    };
-    const sent: [string, string][] = [...Object.entries(good), [name, String(record(good)[name])]];
-    await expectRefusal(sent, 'invalid_request', good);
-  });
+  it.each(['refresh_token', 'scope', 'client_id'])(
+    'that refreshes with two %s parameters is refused',
+    async (name) => {
+      const { refreshToken } = await running.tokensFor();
+      const good = {
+        grant_type: 'refresh_token',
+        refresh_token: refreshToken,
+        scope: 'openid',
+        client_id: 'partner',
+      };
+      const sent: [string, string][] = [...Object.entries(good), [name, String(record(good)[name])]];
+      await expectRefusal(sent, 'invalid_request', good);
+    },
+  );
 
   it.each([
     [{ refresh_token: '' }, 'invalid_request'],
     [{ refresh_token: 'A'.repeat(43) }, 'invalid_grant'],
     [{ client_id: 'nobody' }, 'invalid_client'],
     [{ scope: 'admin' }, 'invalid_scope'],
-  ])('a refresh has %j: %s', async (change, error) => {
+  ])('that refreshes with %j is answered with %s', async (change, error) => {
     const { refreshToken } = await running.tokensFor();
     const good = { grant_type: 'refresh_token', refresh_token: refreshToken };
     await expectRefusal({ ...good, ...change }, error, good);
@@ -118,7 +124,7 @@ describe('the code verifier', () => {
     return running.postToken({ ...fields, code, code_verifier: verifier });
   };
 
-  it.each([43, 44, 127, 128])('of %d characters is taken', async (length) => {
+  it.each([43, 44, 127, 128])('of %d characters is accepted', async (length) => {
     expect((await exchange('aB3_-.'.repeat(30).slice(0, length))).status).toBe(200);
   });
 
@@ -143,7 +149,7 @@ describe('the code verifier', () => {
   });
 
   it.each(printable.filter((one) => /[A-Za-z0-9_.-]/.test(one)))(
-    'with the character %j is taken',
+    'with the character %j is accepted',
     async (character) => {
       expect((await exchange(character.repeat(43))).status).toBe(200);
     },
@@ -151,7 +157,7 @@ describe('the code verifier', () => {
 });
 
 describe('the grants of a realm', () => {
-  it('are those of its clients and those of its partners, each where there are such', async () => {
+  it('are the grant of its clients and the grants of its partners, if it has any', async () => {
     const code = await running.codeFor();
     const noPartners = await running.postToken(code, 'north');
     expect(await refusalOf(noPartners)).toEqual(refused('unsupported_grant_type'));
@@ -162,14 +168,14 @@ describe('the grants of a realm', () => {
     expect((await running.postToken(await running.codeFor({}, { at }), at)).status).toBe(200);
   });
 
-  it('give no client credentials token to a partner', async () => {
+  it('do not include client credentials for a partner', async () => {
     const response = await running.postToken({ ...tokenForm(), client_id: 'partner' }, 'mixed/desktop');
     expect(await refusalOf(response)).toEqual(refused('invalid_client', 401));
   });
 });
 
-describe('what is told of a refused partner', () => {
-  it('names it and the reason, and never what someone sent for one', async () => {
+describe('the event of a refused token request', () => {
+  it('contains the reason and a registered partner, but never an unknown client_id', async () => {
     const fields = await running.codeFor();
     const before = running.published.length;
     const type = 'access.token.refused.v1';

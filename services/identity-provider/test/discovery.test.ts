@@ -45,11 +45,11 @@ async function verifyByPublishedKeys(token: string, jwksUri: string | undefined,
   return jwtVerify(token, keys, { issuer, audience, typ: 'at+jwt', currentDate: new Date(clock.now()) });
 }
 
-describe('an off-the-shelf client', () => {
+describe('a third-party client', () => {
   const methods = { post: openid.ClientSecretPost, basic: openid.ClientSecretBasic };
 
   it.each(realmNames)(
-    'openid-client gets a token of $algorithm from the issuer alone',
+    'gets a token signed with $algorithm by openid-client from only the issuer address',
     async ({ realm, algorithm }) => {
       const issuer = running.issuer(realm);
       for (const [name, method] of Object.entries(methods)) {
@@ -70,7 +70,7 @@ describe('an off-the-shelf client', () => {
     },
   );
 
-  it('openid-client reads the error of a wrong secret', async () => {
+  it('reads the error for a wrong secret with openid-client', async () => {
     const client = await openid.discovery(
       new URL(running.issuer('north-rs')),
       'awkward',
@@ -85,7 +85,7 @@ describe('an off-the-shelf client', () => {
   });
 
   it.each([oauth.ClientSecretPost(awkwardSecret), oauth.ClientSecretBasic(awkwardSecret)])(
-    'oauth4webapi gets a token from the issuer alone (authentication %#)',
+    'gets a token by oauth4webapi from only the issuer address (authentication %#)',
     async (authentication) => {
       const insecure = { [oauth.allowInsecureRequests]: true };
       const issuer = new URL(running.issuer('north/ed'));
@@ -108,7 +108,7 @@ describe('an off-the-shelf client', () => {
     },
   );
 
-  it("our own services' verifier accepts the token, by discovery and by key address", async () => {
+  it('gets a token that the verifier of our services accepts, by discovery and by key address', async () => {
     const { access_token } = await running.idp.token('north-es');
     const issuer = running.issuer('north-es');
     const jwksUri = `${running.url}/idp/north-es/discovery/v2.0/keys`;
@@ -135,7 +135,7 @@ describe('an off-the-shelf client', () => {
     }
   });
 
-  it('a right in a token counts only while its client is registered with it', async () => {
+  it('gets a token whose rights count only while the registry grants them', async () => {
     const { access_token } = await running.idp.token('north-es');
     const rightsOf = async (scopes: string[]) => {
       const registry = registryOf(
@@ -146,7 +146,7 @@ describe('an off-the-shelf client', () => {
       const verifier = createAccessTokenVerifier({
         issuers: issuerPolicies(registry, options),
         clock,
-        // No network is allowed here: the keys of our own realms are at the address that the operator
+        // No network is allowed: the keys of our own realms come from the address that the operator
         // configured.
         fetchOutbound: createOutboundFetch({ allowedNetworks: [] }),
       });
@@ -160,7 +160,7 @@ describe('an off-the-shelf client', () => {
 describe('GET {issuer}/.well-known/openid-configuration', () => {
   const discovery = '/v2.0/.well-known/openid-configuration';
 
-  it('tells what exists and nothing else', async () => {
+  it('returns every endpoint and feature of the realm and no others', async () => {
     const response = await running.idp.get(`/north/ed${discovery}`);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
     expect(record(await response.json())).toEqual({
@@ -181,7 +181,7 @@ describe('GET {issuer}/.well-known/openid-configuration', () => {
   });
 
   it.each(['/north/ed', '/NORTH/Ed', '/tfp/north/ed', '/TFP/North/ED'])(
-    'writes the issuer one way, asked at %s',
+    'returns the issuer in its canonical form at %s',
     async (realm) => {
       const response = await running.idp.get(`${realm}${discovery}`);
       expect(record(await response.json()).issuer).toBe(running.issuer('north/ed'));
@@ -189,7 +189,7 @@ describe('GET {issuer}/.well-known/openid-configuration', () => {
   );
 
   it.each([discovery, '/discovery/v2.0/keys'])(
-    'is 404 for an unknown realm and 405 for a POST at %s',
+    'answers 404 for an unknown realm and 405 to a POST at %s',
     async (path) => {
       expect((await running.idp.get(`/nowhere${path}`)).status).toBe(404);
       const posted = await running.idp.postForm(`/north/ed${path}`, {});
@@ -207,7 +207,7 @@ describe('GET /{realm}/discovery/v2.0/keys', () => {
   };
 
   it.each(realmNames)(
-    'holds the public members of the $algorithm key and no others',
+    'returns only the public members of the $algorithm key',
     async ({ realm, algorithm }) => {
       const response = await running.idp.get(`/${realm}/discovery/v2.0/keys`);
       expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -218,13 +218,13 @@ describe('GET /{realm}/discovery/v2.0/keys', () => {
     },
   );
 
-  it('names each key of every realm differently', async () => {
+  it('returns a different kid for each key of every realm', async () => {
     const sets = await Promise.all(realmNames.map(({ realm }) => running.idp.keySet(realm)));
     const kids = sets.flatMap(({ keys }) => keys.map(({ kid }) => kid));
     expect(new Set(kids).size).toBe(3);
   });
 
-  it("does not verify another realm's token", async () => {
+  it("returns no key of another realm's token", async () => {
     const { access_token } = await running.idp.token('north-rs');
     const jwksUri = `${running.url}/idp/north-es/discovery/v2.0/keys`;
     await expect(

@@ -19,7 +19,7 @@ import {
 } from './running-desktop.ts';
 import { record } from './running-identity-provider.ts';
 
-// Off-the-shelf clients use the machine's own clock.
+// Third-party clients use the machine's clock.
 const clock = new MachineClock();
 const at = 'bound/desktop';
 
@@ -49,7 +49,7 @@ const refresh = async (token: unknown, changes?: Changes) =>
 const lastReason = () => record(running.published.at(-1)?.data).reason;
 
 describe('a partner application with DPoP (RFC 9449)', () => {
-  it('gets bound tokens through openid-client, from code to refresh', async () => {
+  it('gets bound tokens with openid-client, from the code to a refresh', async () => {
     // openid-client derives the redirect URI from the callback.
     const [clientId, redirectUri] = ['partner-native', 'http://127.0.0.1/callback'];
     const client = await openid.discovery(
@@ -79,14 +79,14 @@ describe('a partner application with DPoP (RFC 9449)', () => {
     });
   });
 
-  it('is announced by discovery, as oauth4webapi reads it', async () => {
+  it('reads the support for DPoP in the discovery with oauth4webapi', async () => {
     const issuer = new URL(running.issuer(realm));
     const answer = await oauth.discoveryRequest(issuer, { [oauth.allowInsecureRequests]: true });
     const server = await oauth.processDiscoveryResponse(issuer, answer);
     expect(server.dpop_signing_alg_values_supported).toContain('ES256');
   });
 
-  it('holds a refresh token that is worth nothing to somebody without the key', async () => {
+  it('has a refresh token that is useless without the key', async () => {
     const tokens = record(await (await post(await running.codeFor())).json());
     expect(tokens.token_type).toBe('DPoP');
     const plain = await running.refresh(String(tokens.refresh_token));
@@ -96,12 +96,12 @@ describe('a partner application with DPoP (RFC 9449)', () => {
     expect(lastReason()).toBe('ticket_of_other_key');
     const next = record(await (await refresh(tokens.refresh_token)).json());
     expect(decodeJwt(String(next.access_token)).cnf).toEqual({ jkt: await thumbprintOf(key) });
-    // Also within the ten seconds in which the same successor is returned again.
+    // The same applies within the ten seconds in which the same successor is returned again.
     expect((await running.refresh(String(tokens.refresh_token))).status).toBe(400);
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
   });
 
-  it('is introspected with the key that its tokens are bound to', async () => {
+  it('has tokens whose introspection contains their key', async () => {
     const tokens = record(await (await post(await running.codeFor())).json());
     const cnf = { jkt: await thumbprintOf(key) };
     const access = await running.introspect(String(tokens.access_token));
@@ -109,7 +109,7 @@ describe('a partner application with DPoP (RFC 9449)', () => {
     expect(await running.introspect(String(tokens.refresh_token))).toMatchObject({ active: true, cnf });
   });
 
-  it('may bind its code to the key by dpop_jkt, so that a code is worth nothing without it', async () => {
+  it('may bind its code to the key by dpop_jkt, so that the code is useless without it', async () => {
     const fields = await running.codeFor({ dpop_jkt: await thumbprintOf(key) });
     expect(await refusalOf(await running.postToken(fields))).toEqual(refused('invalid_grant'));
     const thief = await post(fields, { key: await createTestKey('thief') });
@@ -118,7 +118,7 @@ describe('a partner application with DPoP (RFC 9449)', () => {
     await expect(running.codeFor({ dpop_jkt: 'short' })).rejects.toThrow('dpop_jkt');
   });
 
-  it('must use it where the registry says so', async () => {
+  it('must use DPoP if the registry requires it', async () => {
     const fields: Fields = await running.codeFor({ client_id: 'bound' }, { at });
     expect(await refusalOf(await running.postToken(fields, at))).toEqual(refused('invalid_dpop_proof'));
     expect(lastReason()).toBe('missing_dpop_proof');
@@ -127,7 +127,7 @@ describe('a partner application with DPoP (RFC 9449)', () => {
   });
 });
 
-describe('a token request is refused, and its code stays usable, with', () => {
+describe('a token request', () => {
   const seconds = () => Math.floor(clock.now() / 1000);
   const faults: [string, () => Changes][] = [
     ['a proof for another endpoint', () => ({ url: endpoint().replace('token', 'revoke') })],
@@ -138,15 +138,15 @@ describe('a token request is refused, and its code stays usable, with', () => {
     ['an assertion as its proof', () => ({ header: { typ: 'JWT' } })],
   ];
 
-  it.each(faults)('%s', async (_which, changes) => {
+  it.each(faults)('with %s is refused and leaves the code usable', async (_which, changes) => {
     const fields = await running.codeFor();
     expect(await refusalOf(await post(fields, changes()))).toEqual(refused('invalid_dpop_proof'));
     expect((await running.postToken(fields)).status).toBe(200);
   });
 });
 
-describe('a proof that was used before, with a ticket of the same launch', () => {
-  it('is refused, and the refresh token stays usable', async () => {
+describe('a used proof for the same launch', () => {
+  it('is refused and leaves the refresh token usable', async () => {
     const DPoP = await proofFor();
     const answer = await running.postToken(await running.codeFor(), realm, { DPoP });
     const { refresh_token } = record(await answer.json());
@@ -158,7 +158,7 @@ describe('a proof that was used before, with a ticket of the same launch', () =>
     expect((await refresh(refresh_token)).status).toBe(200);
   });
 
-  it('is refused first: a request that is sent again revokes nothing', async () => {
+  it('is refused before the ticket is checked, so that a repeated request revokes nothing', async () => {
     const [codeProof, refreshProof] = [await proofFor(), await proofFor()];
     const fields = await running.codeFor();
     const send = async (form: Fields, DPoP: string) => running.postToken(form, realm, { DPoP });
@@ -171,12 +171,12 @@ describe('a proof that was used before, with a ticket of the same launch', () =>
     ] as const)
       expect(await refusalOf(await send(form, proof))).toEqual(refused('invalid_dpop_proof'));
     expect(await running.isActive(String(next.access_token))).toBe(true);
-    // With a new proof the replay of the code counts as one.
+    // With a new proof, the replay of the code revokes its tokens.
     expect(await refusalOf(await post(fields))).toEqual(refused('invalid_grant'));
     expect(await running.isActive(String(next.access_token))).toBe(false);
   });
 
-  it('is used up by one of many simultaneous refreshes', async () => {
+  it('is accepted in only one of several concurrent refreshes', async () => {
     const tokens = record(await (await post(await running.codeFor())).json());
     const fields = { grant_type: 'refresh_token', refresh_token: String(tokens.refresh_token) };
     const DPoP = await proofFor();

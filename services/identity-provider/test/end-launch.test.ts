@@ -48,7 +48,7 @@ const end = async (id: string, { at = realm, token }: { at?: string; token?: str
     headers: { authorization: `Bearer ${token ?? (await running.hostToken())}` },
   });
 
-/** Starts a launch; returns it as its host knows it: its GUID and its launch identifier. */
+/** Starts a launch. Returns its GUID and its launch identifier, which the host knows. */
 async function startLaunch() {
   const response = await running.postLaunch(aLaunch());
   const launch = String(record(await response.json()).launch);
@@ -68,7 +68,7 @@ const authorizeWith = (launch: string) =>
   running.postAuthorize(authorizeFields({ launch, challenge: aVerifier().challenge }));
 
 describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
-  it.each(['guid', 'launch'] as const)('ends every token of a launch, named by its %s', async (name) => {
+  it.each(['guid', 'launch'] as const)('revokes every token of a launch by its %s', async (name) => {
     const started = await startTokens();
     const response = await end(started[name]);
     expect([response.status, await response.text()]).toEqual([204, '']);
@@ -84,7 +84,7 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
     ]);
   });
 
-  it.each(['guid', 'launch'] as const)('ends a launch that was not opened yet, by its %s', async (name) => {
+  it.each(['guid', 'launch'] as const)('ends an unopened launch by its %s', async (name) => {
     const started = await startLaunch();
     expect((await end(started[name])).status).toBe(204);
     expect(await refusalOf(await authorizeWith(started.launch))).toEqual(refused('invalid_request'));
@@ -92,14 +92,14 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
     expect((await authorizeWith(started.launch)).status).toBe(400);
   });
 
-  it('ends a code that was not redeemed yet', async () => {
+  it('revokes an unredeemed code', async () => {
     const { launch, guid } = await startLaunch();
     const fields = await running.codeFor({}, { launch });
     expect((await end(guid)).status).toBe(204);
     expect(await refusalOf(await running.postToken(fields))).toEqual(refused('invalid_grant'));
   });
 
-  it('is 204 again while the launch is known, and one event', async () => {
+  it('answers 204 again while the launch is known, with only one event', async () => {
     const { guid, launch } = await startTokens();
     for (const id of [guid, launch, guid.toUpperCase(), guid]) expect((await end(id)).status).toBe(204);
     clock.advance({ seconds: 11 * 3600 });
@@ -109,7 +109,7 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
     expect(await refusalOf(await end(guid))).toEqual(refused('not_found', 404));
   });
 
-  it('is 404 for the launch of another host, as for one that never was, and the launch continues', async () => {
+  it("answers 404 to another host's launch, as to an unknown one, and leaves it active", async () => {
     const { guid, launch, tokens } = await startTokens();
     const sameNameElsewhere = String(
       (await running.idp.token('neighbours', { client_id: 'host' })).access_token,
@@ -127,10 +127,10 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
   });
 
   it.each([
-    ['no right', 403, async () => running.hostToken('resource-server')],
+    ['a token without the right', 403, async () => running.hostToken('resource-server')],
     ["another issuer's right", 403, async () => stranger.sign({ claims: { scope: 'launch.issue' } })],
-    ['a token that is none', 401, async () => 'a.b.c'],
-  ])('is refused with %s, and audited', async (_what, status, token) => {
+    ['an invalid token', 401, async () => 'a.b.c'],
+  ])('refuses and audits a request with %s', async (_what, status, token) => {
     const { guid, tokens } = await startTokens();
     const before = running.published.length;
     expect((await end(guid, { token: await token() })).status).toBe(status);
@@ -143,7 +143,7 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
     );
   });
 
-  it('is 405 by another method, and keeps the launch identifier out of the log and the events', async () => {
+  it('answers 405 to another method, and leaves the launch identifier out of logs and events', async () => {
     const { launch } = await startLaunch();
     const other = await running.idp.get(`/${realm}/launches/${launch}`);
     expect([other.status, other.headers.get('allow')]).toEqual([405, 'DELETE']);

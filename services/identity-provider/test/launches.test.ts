@@ -19,7 +19,7 @@ import { aClient, record } from './running-identity-provider.ts';
 
 const clock = new TestClock();
 
-/** Starts a partner's launch handler, which answers by its path and stores the requests. */
+/** Starts a partner's launch endpoint, which records requests and answers with a status for each path. */
 async function startLaunchHandler() {
   const asked: { method: string | undefined; url: string | undefined }[] = [];
   const answers: Record<string, number> = { '/launch': 200, '/moved': 302, '/broken': 500 };
@@ -84,7 +84,7 @@ const answerOf = async (body: unknown, at = realm): Promise<Record<string, unkno
 };
 
 describe('POST /{seg1}/{seg2}/launches', () => {
-  it('gives a launch identifier, the complete launch URL and its lifetime', async () => {
+  it('returns a launch identifier, the complete launch URL and its lifetime', async () => {
     const response = await running.postLaunch(aLaunch());
     expect(response.status).toBe(201);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -99,7 +99,7 @@ describe('POST /{seg1}/{seg2}/launches', () => {
     ]);
   });
 
-  it('keeps the query of the registered launchUrl as it is written', async () => {
+  it('leaves the query of the registered launchUrl unchanged', async () => {
     const { launchUrl, launch } = await answerOf(aLaunch({ client_id: 'called' }), 'calls/desktop');
     const iss = encodeURIComponent(running.issuer('calls/desktop'));
     expect(launchUrl).toBe(`${handler.base}/launch?tenant=a%20b&iss=${iss}&launch=${String(launch)}`);
@@ -110,37 +110,37 @@ describe('POST /{seg1}/{seg2}/launches', () => {
   it.each([
     ['no token', undefined, 401, 'invalid_token'],
     ['a token without the right', 'pms-north', 403, 'insufficient_scope'],
-  ])('is refused with %s', async (_what, clientId, status, error) => {
+  ])('refuses a request with %s', async (_what, clientId, status, error) => {
     const token = clientId === undefined ? 'none' : await running.hostToken(clientId);
     const response = await running.postLaunch(aLaunch(), { token });
     expect(await refusalOf(response)).toEqual(refused(error, status));
     expect(response.headers.get('www-authenticate')).toContain(error);
   });
 
-  it("is refused with the right in another issuer's token, though that issuer is trusted elsewhere", async () => {
+  it('refuses a token of another issuer, even one trusted elsewhere', async () => {
     const token = await stranger.sign({ claims: { scope: 'launch.issue', roles: ['launch.issue'] } });
     const response = await running.postLaunch(aLaunch(), { token });
     expect(await refusalOf(response)).toEqual(refused('insufficient_scope', 403));
   });
 
-  it("is refused with a partner's own access token", async () => {
+  it("refuses a partner's own access token", async () => {
     const { accessToken } = await running.tokensFor();
     const response = await running.postLaunch(aLaunch(), { token: accessToken });
     expect(response.status).toBe(401);
   });
 
-  it('counts the requests of a host', async () => {
+  it('applies the rate limit of a host', async () => {
     const token = String((await running.idp.token('limits', { client_id: 'limited' })).access_token);
     clock.advance({ seconds: 2 });
     expect((await running.postLaunch(aLaunch(), { token })).status).toBe(201);
     expect((await running.postLaunch(aLaunch(), { token })).status).toBe(429);
   });
 
-  it.each(['north', 'nowhere/desktop'])('is 404 in %s, where no partner is launched', async (at) => {
+  it.each(['north', 'nowhere/desktop'])('answers 404 in %s, which has no partners', async (at) => {
     expect(await answerOf(aLaunch(), at)).toMatchObject({ status: 404, error: 'not_found' });
   });
 
-  it('is 405 by another method', async () => {
+  it('answers 405 to another method', async () => {
     const response = await running.idp.get(`/${realm}/launches`);
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
@@ -148,7 +148,7 @@ describe('POST /{seg1}/{seg2}/launches', () => {
 });
 
 describe('a launch with faults', () => {
-  it('is told all of them at once, by their paths, without a value', async () => {
+  it('is refused with the paths of all faults, without values', async () => {
     const { familyName: _name, ...user } = aLaunch().user;
     const body = {
       ...aLaunch({ client_id: 'a-stranger', authorizations: ['everything'], extra: 'Bhriain' }),
@@ -179,7 +179,7 @@ describe('a launch with faults', () => {
     expect(event?.data).toMatchObject({ step: 'launches', status: 400, hostClientId: 'host', paths });
   });
 
-  it('shows * for a member name that the host chose, in the answer, the log and the audit trail', async () => {
+  it('is refused with * in place of a member name that the host chose', async () => {
     const details = [
       { 'Margaret Whitfield 9434765919': 7 },
       { '9434765919': 7 },
@@ -196,7 +196,7 @@ describe('a launch with faults', () => {
     expect(told).not.toMatch(/Whitfield|9434765919|kkkk|a\\+u0000b/);
   });
 
-  it('has as many faults as its audit event can name', async () => {
+  it('is refused with at most 200 faults, the limit of the audit event', async () => {
     const authorizations = Array.from({ length: 200 }, (_, index) => `x${index}`);
     const { errors } = await answerOf({
       ...aLaunch({ authorizations }),
@@ -209,17 +209,17 @@ describe('a launch with faults', () => {
   });
 
   it.each(['', '[]', 'null', '"text"', '{"client_id":"partner","client_id":"partner"}', '{'])(
-    'is refused when its body is %j',
+    'is refused if its body is %j',
     async (body) => {
       expect(await answerOf(body)).toMatchObject({ status: 400, error: 'invalid_request' });
     },
   );
 
-  it('is 413 when it is too large', async () => {
+  it('is answered with 413 if it is too large', async () => {
     expect((await running.postLaunch(aLaunch({ more: 'x'.repeat(33_000) }))).status).toBe(413);
   });
 
-  it('is refused when an access token could not carry it', async () => {
+  it('is refused if it does not fit into an access token', async () => {
     const patient = aPatient({
       'address-details': Array.from({ length: 10 }, () => ({ addressLine1: 'é'.repeat(250) })),
     });
@@ -233,7 +233,7 @@ describe('a launch with faults', () => {
 describe('a launch URL that the service calls itself', () => {
   const launchOf = (client_id: string) => answerOf(aLaunch({ client_id, call: true }), 'calls/desktop');
 
-  it('is the registered one with iss and launch, once, by GET', async () => {
+  it('is called once by GET with iss and launch', async () => {
     handler.asked.length = 0;
     const { called, launchUrl } = await launchOf('called');
     expect(called).toBe(true);
@@ -242,14 +242,14 @@ describe('a launch URL that the service calls itself', () => {
     expect(event?.data).toMatchObject({ opens: 'service' });
   });
 
-  it('leads nowhere else: its redirects are not followed', async () => {
+  it('is called without following redirects', async () => {
     handler.asked.length = 0;
     expect((await launchOf('moved')).called).toBe(true);
     expect(handler.asked.map(({ url }) => url?.split('?', 1)[0])).toEqual(['/moved']);
   });
 
   it.each(['broken', 'away'])(
-    'of the partner %s is told as not called, and the host can open it',
+    'of the partner %s is reported as not called, and the host can open it',
     async (partner) => {
       const { status, called, launch, launchUrl } = await launchOf(partner);
       expect({ status, called }).toEqual({ status: 201, called: false });
@@ -257,7 +257,7 @@ describe('a launch URL that the service calls itself', () => {
     },
   );
 
-  it('is not called in a network that the operator did not allow, and the host can open it', async () => {
+  it('is not called in a network that the operator has not allowed', async () => {
     handler.asked.length = 0;
     const partners = [aPartner({ clientId: 'called', launchUrl: `${handler.base}/launch` })];
     const guarded = await runDesktop({
@@ -273,7 +273,7 @@ describe('a launch URL that the service calls itself', () => {
     expect([response.status, called, handler.asked]).toEqual([201, false, []]);
   });
 
-  it('is not called when the host does not ask for it', async () => {
+  it('is not called unless the host requests it', async () => {
     handler.asked.length = 0;
     for (const call of [{}, { call: false }]) {
       const answer = await answerOf(aLaunch({ client_id: 'called', ...call }), 'calls/desktop');
@@ -301,7 +301,7 @@ describe('a launch URL that the service calls itself', () => {
     expect(handler.asked).toEqual([]);
   });
 
-  it('is refused for a custom scheme, which only the user’s machine can open', async () => {
+  it('is refused with a custom scheme, which only the user’s computer can open', async () => {
     const { status, errors } = await launchOf('native');
     expect(status).toBe(400);
     expect(errors).toEqual([{ path: 'call', message: expect.any(String), code: 'not-supported' }]);
@@ -315,7 +315,7 @@ describe('a launch URL that the service calls itself', () => {
     ['client_id', 'client_id'],
     ['redirectUri', ''],
     ['iss', ''],
-  ])('cannot be steered to another address by %s', async (name, path) => {
+  ])('cannot be changed by %s in the body', async (name, path) => {
     handler.asked.length = 0;
     const address = `${handler.base}/elsewhere`;
     const body = { ...aLaunch({ client_id: 'called', call: true }), [name]: address };
@@ -325,7 +325,7 @@ describe('a launch URL that the service calls itself', () => {
     expect(handler.asked).toEqual([]);
   });
 
-  it('cannot be steered by headers either', async () => {
+  it('cannot be changed by headers', async () => {
     handler.asked.length = 0;
     const response = await running.idp.get('/calls/desktop/launches', {
       method: 'POST',

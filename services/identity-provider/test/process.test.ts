@@ -30,7 +30,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Collects the lines of the process; `waitFor` resolves with the next line that contains the words. */
+/** Returns a function that waits for the next output line of the process with the given words. */
 function follow(child: ChildProcess) {
   if (child.stdout === null) throw new TypeError('The process has no output');
   const waiting = new Set<(line: string) => void>();
@@ -59,7 +59,7 @@ function start(databaseUrl: string): ChildProcess {
       REGISTRY_FILE: registryFile,
       REDIS_URL: process.env.TEST_REDIS_URL,
       REDIS_PREFIX: `test-${randomUUID()}:`,
-      // Nothing listens there: tokens are issued without a broker.
+      // Nothing listens there, because tokens are issued without a broker.
       AMQP_URL: 'amqp://127.0.0.1:1',
       DATABASE_URL: databaseUrl,
     },
@@ -68,7 +68,7 @@ function start(databaseUrl: string): ChildProcess {
   return child;
 }
 
-it.concurrent('the process waits for its database, and ends on SIGTERM while it waits', async () => {
+it.concurrent('the process waits for its database, and ends on SIGTERM during the wait', async () => {
   const child = start('postgres://127.0.0.1:1/none');
   const exit = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
   await follow(child)('waiting for the database and its migrations');
@@ -76,7 +76,7 @@ it.concurrent('the process waits for its database, and ends on SIGTERM while it 
   expect(await exit).toBe(0);
 });
 
-it.concurrent('the process takes a changed registry up without a restart, and keeps the old one when the new one is wrong', async () => {
+it.concurrent('the process loads a changed registry without a restart, and keeps the old one if the new one is invalid', async () => {
   const child = start(database.url);
   const exit = new Promise((resolve) => child.once('exit', resolve));
   const waitFor = follow(child);

@@ -22,10 +22,10 @@ import {
 } from './running-desktop.ts';
 import { record } from './running-identity-provider.ts';
 
-// Off-the-shelf clients use the machine's own clock.
+// Third-party clients use the machine's clock.
 const clock = new MachineClock();
 const at = 'pushing/desktop';
-// openid-client derives the redirect URI from the callback, and drops its query.
+// openid-client derives the redirect URI from the callback and removes its query.
 const standardRedirect = 'https://standard.example/callback';
 
 let storage: Storage;
@@ -55,7 +55,7 @@ const push = (
   { idp }: Pick<RunningDesktop, 'idp'> = running,
 ) => idp.postForm(`/${of}/oauth2/v2.0/par`, fields, headers);
 
-/** Returns a valid request, with the verifier that redeems its code. */
+/** Returns a valid request and the verifier for its code. */
 async function aRequest(clientId = 'partner', of = realm) {
   const { verifier, challenge } = aVerifier();
   const launch = await running.launchFor({ client_id: clientId }, of);
@@ -67,7 +67,7 @@ async function requestUriOf(response: Response): Promise<string> {
   return String(record(await response.json()).request_uri);
 }
 
-/** Pushes a valid request; returns the fields of the authorization request that follows. */
+/** Pushes a valid request. Returns the fields of the authorization request with its reference. */
 async function pushed(clientId = 'partner', of = realm) {
   const request = await aRequest(clientId, of);
   const request_uri = await requestUriOf(await push(request.fields, of));
@@ -79,7 +79,7 @@ const codeOf = (response: Response) =>
 const lastRefusal = () => record(running.published.at(-1)?.data);
 
 describe('a pushed authorization request (RFC 9126)', () => {
-  it('is answered 201 with a request_uri for a minute, which is never cached', async () => {
+  it('is answered with 201 and a request_uri for a minute', async () => {
     const response = await push((await aRequest()).fields);
     expect([response.status, response.headers.get('cache-control')]).toEqual([201, 'no-store']);
     expect(await response.json()).toEqual({
@@ -88,7 +88,7 @@ describe('a pushed authorization request (RFC 9126)', () => {
     });
   });
 
-  it('is authorized by client_id and request_uri, by POST and by GET, and its code gives tokens', async () => {
+  it('is authorized by client_id and request_uri, by POST or GET', async () => {
     const [one, other] = [await pushed(), await pushed()];
     const posted = await running.postAuthorize(one.reference);
     expect(posted.headers.get('location')).toMatch(/&state=a%20state&iss=/);
@@ -98,7 +98,7 @@ describe('a pushed authorization request (RFC 9126)', () => {
     expect(got.status).toBe(302);
   });
 
-  it('is filed under the GUID of its launch', async () => {
+  it('is recorded under the GUID of its launch', async () => {
     const { fields } = await aRequest();
     const response = await push(fields);
     await running.postAuthorize({ client_id: 'partner', request_uri: await requestUriOf(response) });
@@ -106,7 +106,7 @@ describe('a pushed authorization request (RFC 9126)', () => {
     expect(response.headers.get('x-correlation-id')).toBe(code?.correlationid);
   });
 
-  it('goes through openid-client as discovery announces it', async () => {
+  it('works with openid-client by discovery', async () => {
     const clientId = 'only-pushes';
     const client = await openid.discovery(new URL(running.issuer(at)), clientId, undefined, openid.None(), {
       execute: [openid.allowInsecureRequests],
@@ -132,31 +132,31 @@ describe('a pushed authorization request (RFC 9126)', () => {
     expect(tokens.claims()?.aud).toBe(clientId);
   });
 
-  it('decides alone: what is sent beside its request_uri counts for nothing', async () => {
+  it('overrides all parameters sent with its request_uri', async () => {
     const { reference } = await pushed();
     const attack = { ...reference, redirect_uri: 'https://attacker.example/', state: 'x', scope: 'openid' };
     const { headers } = await running.postAuthorize(attack);
     expect(headers.get('location')).toMatch(/^https:\/\/partner\.example\/auth\?.*&state=a%20state&/);
   });
 
-  it('is redeemed by one of many that bring it at once', async () => {
+  it('is authorized in only one of several concurrent requests', async () => {
     const { reference } = await pushed();
     const answers = await Promise.all(Array.from({ length: 20 }, () => running.postAuthorize(reference)));
     expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
   });
 });
 
-describe('a request_uri is refused when it', () => {
+describe('a request_uri', () => {
   const deadRequest = refused('invalid_request_uri');
 
-  it('was used before', async () => {
+  it('is refused after its use', async () => {
     const { reference } = await pushed();
     expect((await running.postAuthorize(reference)).status).toBe(302);
     expect(await refusalOf(await running.postAuthorize(reference))).toEqual(deadRequest);
     expect(lastRefusal()).toMatchObject({ step: 'authorize', reason: 'used_request_uri' });
   });
 
-  it('is brought by another application, whose attempt leaves it usable', async () => {
+  it('is refused to another application, and stays usable', async () => {
     const { reference } = await pushed();
     const other = { ...reference, client_id: 'partner-standard' };
     expect(await refusalOf(await running.postAuthorize(other))).toEqual(deadRequest);
@@ -164,14 +164,14 @@ describe('a request_uri is refused when it', () => {
     expect((await running.postAuthorize(reference)).status).toBe(302);
   });
 
-  it('comes to another realm, where a partner has the same client_id', async () => {
+  it('is refused in another realm with the same client_id', async () => {
     const { reference } = await pushed();
     const elsewhere = await running.postAuthorize(reference, 'south/desktop');
     expect(await refusalOf(elsewhere)).toEqual(deadRequest);
     expect((await running.postAuthorize(reference)).status).toBe(302);
   });
 
-  it('has expired', async () => {
+  it('is refused after its expiry', async () => {
     const testClock = new TestClock(Date.now());
     const other = await runDesktop({ clock: testClock, storage });
     const fields = authorizeFields({
@@ -185,7 +185,7 @@ describe('a request_uri is refused when it', () => {
     expect(await refusalOf(response)).toEqual(deadRequest);
   });
 
-  it('belongs to a launch that its host has ended', async () => {
+  it('is refused after its host ended the launch', async () => {
     const { launch, reference } = await pushed();
     const authorization = `Bearer ${await running.hostToken()}`;
     await running.idp.get(`/${realm}/launches/${launch}`, { method: 'DELETE', headers: { authorization } });
@@ -197,25 +197,25 @@ describe('a request_uri is refused when it', () => {
     'urn:ietf:params:oauth:request_uri:',
     `urn:ietf:params:oauth:request_uri:${'A'.repeat(89)}`,
     `urn:ietf:params:oauth:request_uri:${randomBytes(500).toString('base64url')}`,
-  ])('was never given: %s', async (request_uri) => {
+  ])('is refused if it was not issued: %s', async (request_uri) => {
     const response = await running.postAuthorize({ client_id: 'partner', request_uri });
     expect(await refusalOf(response)).toEqual(deadRequest);
   });
 
-  it('is there twice', async () => {
+  it('is refused if it is repeated', async () => {
     const { reference } = await pushed();
     const twice: [string, string][] = [...Object.entries(reference), ['request_uri', reference.request_uri]];
     expect(await refusalOf(await running.postAuthorize(twice))).toEqual(refused('invalid_request'));
     expect((await running.postAuthorize(reference)).status).toBe(302);
   });
 
-  it('comes without a client_id', async () => {
+  it('is refused without a client_id', async () => {
     const { request_uri } = (await pushed()).reference;
     expect(await refusalOf(await running.postAuthorize({ request_uri }))).toEqual(refused('invalid_request'));
   });
 });
 
-describe('a push is refused, and stores nothing, when', () => {
+describe('an invalid push', () => {
   it.each([
     ['redirect_uri', 'https://attacker.example/', 'invalid_request'],
     ['response_type', 'token', 'unsupported_response_type'],
@@ -223,7 +223,7 @@ describe('a push is refused, and stores nothing, when', () => {
     ['code_challenge_method', 'plain', 'invalid_request'],
     ['state', '', 'invalid_request'],
     ['request_uri', 'urn:ietf:params:oauth:request_uri:a', 'invalid_request'],
-  ])('%s is %j: %s', async (name, value, error) => {
+  ])('whose %s is %j is refused: %s', async (name, value, error) => {
     const { fields } = await aRequest();
     expect(await refusalOf(await push({ ...fields, [name]: value }))).toEqual(refused(error));
     expect(lastRefusal()).toMatchObject({
@@ -236,7 +236,7 @@ describe('a push is refused, and stores nothing, when', () => {
     });
   });
 
-  it('its parameters have more than 4,096 bytes in all', async () => {
+  it('of more than 4,096 bytes is refused', async () => {
     const { fields } = await aRequest();
     const used = Buffer.byteLength(JSON.stringify({ ...fields, nonce: '' }));
     const large = await push({ ...fields, nonce: 'n'.repeat(4097 - used) });
@@ -245,7 +245,7 @@ describe('a push is refused, and stores nothing, when', () => {
     expect((await push({ ...fields, nonce: 'n'.repeat(4096 - used) })).status).toBe(201);
   });
 
-  it('the launch identifier is unknown, used or of another application, so that strangers store nothing', async () => {
+  it('with an unknown, used or foreign launch identifier is refused, so that strangers store nothing', async () => {
     const [used, others, { fields }] = [
       await aRequest(),
       await aRequest('partner-standard'),
@@ -256,7 +256,7 @@ describe('a push is refused, and stores nothing, when', () => {
       expect(await refusalOf(await push({ ...fields, launch }))).toEqual(refused('invalid_request'));
   });
 
-  it('client_id names no partner, or there are credentials that nobody registered', async () => {
+  it('with an unknown client_id or unregistered credentials is refused', async () => {
     const { fields } = await aRequest();
     const stranger = await push({ ...fields, client_id: 'nobody' });
     expect(await refusalOf(stranger)).toEqual(refused('invalid_client'));
@@ -265,7 +265,7 @@ describe('a push is refused, and stores nothing, when', () => {
     expect(lastRefusal()).toMatchObject({ step: 'push', reason: 'partner_with_secret' });
   });
 
-  it('the request is no POST, no form, or too large', async () => {
+  it('that is not a POST, not a form, or too large is refused', async () => {
     const url = `${running.idp.base}/${realm}/oauth2/v2.0/par`;
     expect((await fetch(url)).status).toBe(405);
     const json = await fetch(url, { method: 'POST', body: '{}' });
@@ -274,7 +274,7 @@ describe('a push is refused, and stores nothing, when', () => {
     expect(await refusalOf(large)).toEqual(refused('invalid_request', 413));
   });
 
-  it('its launch pushed ten requests within a minute, until the first is older', async () => {
+  it('is refused after ten pushes of the launch within a minute', async () => {
     const testClock = new TestClock(Date.now());
     const other = await runDesktop({ clock: testClock, storage });
     const fields = authorizeFields({ launch: await other.launchFor(), challenge: aVerifier().challenge });
@@ -292,7 +292,7 @@ describe('a push is refused, and stores nothing, when', () => {
     expect(statuses).toEqual([201, 429]);
   });
 
-  it('its partner has reached its limit', async () => {
+  it('is refused if its partner has reached its rate limit', async () => {
     const [one, other] = [await aRequest('limited', at), await aRequest('limited', at)];
     const answers = await Promise.all([one, other].map(({ fields }) => push(fields, at)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 429]));
@@ -301,10 +301,10 @@ describe('a push is refused, and stores nothing, when', () => {
 
 describe('the state of an authorization request', () => {
   it.each([
-    ['2,048 letters', 'a'.repeat(2048), [201, 302]],
-    ['not 2,049 letters', 'a'.repeat(2049), [400, 400]],
-    ['not 1,025 letters of two bytes each', 'é'.repeat(1025), [400, 400]],
-  ])('may have 2,048 bytes, pushed or not: %s', async (_which, state, expected) => {
+    ['accepted with 2,048 letters', 'a'.repeat(2048), [201, 302]],
+    ['refused with 2,049 letters', 'a'.repeat(2049), [400, 400]],
+    ['refused with 1,025 letters of two bytes each', 'é'.repeat(1025), [400, 400]],
+  ])('is %s, pushed or not', async (_which, state, expected) => {
     const { fields } = await aRequest();
     const pushing = await push({ ...fields, state });
     const plain = await running.postAuthorize({ ...fields, state });
@@ -313,7 +313,7 @@ describe('the state of an authorization request', () => {
 });
 
 describe('a partner that must push', () => {
-  it('is refused plain authorization requests, which leave its launch usable', async () => {
+  it('cannot send a plain authorization request, which leaves its launch usable', async () => {
     const { launch, fields } = await aRequest('only-pushes', at);
     const plain = { ...fields, redirect_uri: standardRedirect };
     expect(await refusalOf(await running.postAuthorize(plain, at))).toEqual(refused('invalid_request'));
@@ -324,8 +324,8 @@ describe('a partner that must push', () => {
   });
 });
 
-describe('a partner that registered keys', () => {
-  it('authenticates its push with an assertion for this endpoint, once', async () => {
+describe('a partner with registered keys', () => {
+  it('must push with an assertion for this endpoint, once', async () => {
     const { fields } = await aRequest('has-keys', at);
     expect(await refusalOf(await push(fields, at))).toEqual(refused('invalid_client', 401));
     const audience = `${running.url}/idp/${at}/oauth2/v2.0/par`;
@@ -362,7 +362,7 @@ describe('a push with a DPoP proof (RFC 9449 section 10.1)', () => {
     expect(lastRefusal()).toMatchObject({ reason: 'ticket_of_other_key' });
   });
 
-  it('is refused when dpop_jkt names another key, or the proof is not valid', async () => {
+  it('is refused if dpop_jkt contains another key or the proof is invalid', async () => {
     const { fields } = await aRequest();
     const other = await createTestKey('another');
     const both = { ...fields, dpop_jkt: await thumbprintOf(other) };

@@ -11,11 +11,11 @@ import { aPartner } from './running-desktop.ts';
 import { aClient } from './running-identity-provider.ts';
 
 describe('a client secret', () => {
-  it('is kept as its SHA-256 (FIPS 180-2 example "abc")', () => {
+  it('is stored as its SHA-256 (FIPS 180-2 example "abc")', () => {
     expect(hashClientSecret('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
-  it('is made of 256 random bits that need no escaping anywhere', () => {
+  it('has 256 random bits and needs no escaping', () => {
     const made = Array.from({ length: 100 }, () => createClientSecret());
     for (const secret of made) {
       expect(secret).toMatch(/^[A-Za-z0-9_-]{43}$/);
@@ -24,7 +24,7 @@ describe('a client secret', () => {
     expect(new Set(made).size).toBe(100);
   });
 
-  it('asks its source for 32 bytes and uses every one', () => {
+  it('contains every one of 32 bytes from its source', () => {
     const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
     const secret = createClientSecret((size) => bytes.subarray(0, size));
     expect(Buffer.from(secret, 'base64url')).toEqual(bytes);
@@ -40,7 +40,7 @@ describe('a registry for production', () => {
       ],
     });
 
-  it('is accepted with secrets of its own', () => {
+  it('is accepted with its own secrets', () => {
     expect(productionRegistryProblems(registry(aClient({ secret: createClientSecret() })))).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ describe('a registry for production', () => {
     ]);
   });
 
-  it('is refused while the practices of a client that may launch are not stated', () => {
+  it('is refused if a client that may launch has no practices', () => {
     const clients = [
       aClient({ clientId: 'unstated', practices: undefined }),
       aClient({ clientId: 'any' }),
@@ -80,12 +80,12 @@ describe('a registry for production', () => {
   const partnersOf = (...partners: Record<string, unknown>[]) =>
     parseRegistry({ realms: [{ realm: 'north/desktop', clients: [], desktop: { partners } }] });
 
-  it('is accepted with partners at https, loopback and schemes of their own', () => {
+  it('is accepted with partners at https, loopback and custom schemes', () => {
     const redirectUris = ['https://p.example/auth', 'http://127.0.0.1/auth', 'partnerapp://auth'];
     expect(productionRegistryProblems(partnersOf(aPartner({ redirectUris })))).toEqual([]);
   });
 
-  it('is refused with demo partners, and with addresses in the clear', () => {
+  it('is refused with demo partners or http addresses', () => {
     const redirectUris = ['https://p.example/auth', 'http://p.example/auth'];
     const launchUrl = 'http://p.example/launch';
     const refused = partnersOf(aPartner({ clientId: 'partner-demo', redirectUris, launchUrl }));
@@ -96,7 +96,7 @@ describe('a registry for production', () => {
     ]);
   });
 
-  it('is refused with trusted issuers whose tokens whoever is on the path can forge', () => {
+  it('is refused with trusted issuers or keys at http addresses', () => {
     const clients = [{ clientId: 'pms', practices: 'any' }];
     const issuer = 'https://login.example';
     const trustedIssuers = [
@@ -110,7 +110,7 @@ describe('a registry for production', () => {
     ]);
   });
 
-  it('is refused with pages and callbacks over http, of clients of our realms and of trusted issuers', () => {
+  it('is refused with pages or callbacks at http addresses', () => {
     const sealed = `${'demo.'}${'A'.repeat(80)}`;
     const open = {
       frameAncestors: ['https://pms.example', 'http://pms.example'],
@@ -142,7 +142,7 @@ describe('a registry for production', () => {
     'https://pms.example:*',
     'https://*.*.example',
     "https://pms.example;script-src'unsafe-inline'",
-  ])('is refused with pages of everybody as frame: %s', (origin) => {
+  ])('is refused with frame ancestors of any site: %s', (origin) => {
     expect(productionRegistryProblems(registry(aClient({ frameAncestors: [origin] })))).toHaveLength(1);
   });
 
@@ -152,11 +152,11 @@ describe('a registry for production', () => {
     'https://*.clinics.pms.example',
     'https://*.pms.co.uk',
     'https://[2a00::1]',
-  ])('is accepted with the pages of one practice system as frame: %s', (origin) => {
+  ])('is accepted with frame ancestors of one practice system: %s', (origin) => {
     expect(productionRegistryProblems(registry(aClient({ frameAncestors: [origin] })))).toEqual([]);
   });
 
-  it('is refused with every problem named at once, and no value of it', () => {
+  it('is refused with every problem, without values', () => {
     const demo = { sha256: hashClientSecret('host-demo-secret') };
     const refused = registry(
       aClient({ clientId: 'pms-demo', secret: 'pms-demo-secret' }),
@@ -174,7 +174,7 @@ describe('a registry for production', () => {
 });
 
 describe('the environment', () => {
-  it('needs the public address alone', () => {
+  it('requires only the public address', () => {
     expect(readIdentityProviderConfig({ PUBLIC_URL: 'http://localhost:8080' })).toMatchObject({
       publicUrl: 'http://localhost:8080',
       audience: 'api://clinical-launch',
@@ -182,7 +182,7 @@ describe('the environment', () => {
     });
   });
 
-  it('sets the audience and the mode', () => {
+  it('determines the audience and the mode', () => {
     const read = readIdentityProviderConfig({
       NODE_ENV: 'production',
       PUBLIC_URL: 'https://launch.example/platform',
@@ -196,7 +196,7 @@ describe('the environment', () => {
     });
   });
 
-  it('is refused with every fault named at once, and no value of it', () => {
+  it('is refused with every fault, without values', () => {
     const faulty = { PUBLIC_URL: 'https://secret.example/', AUDIENCE: 'two words' };
     const read = () => readIdentityProviderConfig(faulty);
     for (const variable of Object.keys(faulty)) expect(read).toThrow(variable);

@@ -50,14 +50,14 @@ afterAll(async () => {
 
 async function write(registry: unknown): Promise<void> {
   const told = new Promise<void>((resolve) => (wake = resolve));
-  // In one step: on a busy machine a half-written file would be read, and reported as invalid.
+  // Replaces the file in one step, because a half-written file could be read and reported as invalid.
   await writeFile(`${path}.new`, typeof registry === 'string' ? registry : JSON.stringify(registry));
   await rename(`${path}.new`, path);
   await told;
 }
 
-describe('a registry that changes while the service runs', () => {
-  it('gives new clients tokens and new realms keys, at once', async () => {
+describe('a registry changed at runtime', () => {
+  it('gives tokens to new clients and keys to new realms at once', async () => {
     expect((await running.idp.token('late', { client_id: 'newcomer' })).status).toBe(404);
     const late = { realm: 'late', signingAlgorithm: 'ES256', clients: [aClient({ clientId: 'newcomer' })] };
     await write({ realms: [...desktopRealms(), late] });
@@ -65,7 +65,7 @@ describe('a registry that changes while the service runs', () => {
     expect((await running.idp.token('late', { client_id: 'newcomer' })).status).toBe(200);
   });
 
-  it('lets a new partner be launched, and stops one that is taken out', async () => {
+  it('enables a new partner, and disables a removed one', async () => {
     const partners = [aPartner(), aPartner({ clientId: 'newcomer' })];
     const [host] = desktopRealms();
     await write({ realms: [host, { realm, clients: [], desktop: { partners } }] });
@@ -80,7 +80,7 @@ describe('a registry that changes while the service runs', () => {
     expect((await running.postLaunch(aLaunch({ client_id: 'newcomer' }))).status).toBe(400);
   });
 
-  it('makes the tokens of a client that is taken out inactive', async () => {
+  it('deactivates the tokens of a removed client', async () => {
     const { access_token } = await running.idp.token('north');
     const token = String(access_token);
     expect((await running.introspect(token, 'north')).active).toBe(true);
@@ -91,7 +91,7 @@ describe('a registry that changes while the service runs', () => {
     await write({ realms: desktopRealms() });
   });
 
-  it('knows no suspended client: it gets no token, and those it has are inactive until it is resumed', async () => {
+  it('gives no token to a suspended client, and deactivates its tokens until it is resumed', async () => {
     const token = String((await running.idp.token('north')).access_token);
     const [host, ...others] = desktopRealms();
     const clients = host?.clients.map((client) =>
@@ -105,7 +105,7 @@ describe('a registry that changes while the service runs', () => {
     expect((await running.introspect(token, 'north')).active).toBe(true);
   });
 
-  it('launches no suspended partner, and refreshes no token of it until it is resumed', async () => {
+  it('refuses launches and refreshes of a suspended partner until it is resumed', async () => {
     const tokens = await running.tokensFor();
     const [host] = desktopRealms();
     const partners = [aPartner({ suspended: true })];
@@ -116,17 +116,17 @@ describe('a registry that changes while the service runs', () => {
     expect((await running.refresh(tokens.refreshToken)).status).toBe(200);
   });
 
-  it('gives tokens of a realm that was missing for a moment, as soon as it is back', async () => {
+  it('gives tokens of a realm again after it was removed and restored', async () => {
     const [host, ...others] = desktopRealms();
     await write({ realms: [{ ...host, realm: 'renamed' }, ...others] });
-    // The keys are read for the new realm, without the old one.
+    // This reads the keys of the new realm, without those of the old one.
     expect((await running.idp.token('renamed')).status).toBe(200);
     expect((await running.idp.token('north')).status).toBe(404);
     await write({ realms: desktopRealms() });
     expect((await running.idp.token('north')).status).toBe(200);
   });
 
-  it('goes on as before when the new one is wrong', async () => {
+  it('is ignored if it is invalid', async () => {
     await write('{"realms": [}');
     await expect(running.tokensFor()).resolves.toHaveProperty('accessToken');
   });

@@ -40,33 +40,36 @@ const revoke = (fields: Fields | [string, string][], at = realm, headers: Fields
   running.idp.postForm(`/${at}/oauth2/v2.0/revoke`, fields, headers);
 
 describe('POST /{realm}/oauth2/v2.0/revoke (RFC 7009)', () => {
-  it.each(['refreshToken', 'accessToken'] as const)('ends everything of a launch by its %s', async (kind) => {
-    const first = await running.tokensFor();
-    const second = tokensOf(await (await running.refresh(first.refreshToken)).json());
-    const response = await revoke({ client_id: 'partner', token: second[kind] });
-    expect(response.status).toBe(200);
-    expect(await response.text()).toBe('');
-    expect(response.headers.get('x-correlation-id')).toBe(chainOf(first));
-    for (const token of [first.accessToken, second.accessToken, second.refreshToken]) {
-      expect(await running.isActive(token)).toBe(false);
-    }
-    expect(await refusalOf(await running.refresh(second.refreshToken))).toEqual(refused('invalid_grant'));
-    expect(running.eventsOf(chainOf(first))).toContainEqual(
-      expect.objectContaining({
-        type: 'desktop.chain.revoked.v1',
-        data: { realm, reason: 'revoked_by_client', address: '127.0.0.1' },
-      }),
-    );
-  });
+  it.each(['refreshToken', 'accessToken'] as const)(
+    'revokes all tokens of a launch by its %s',
+    async (kind) => {
+      const first = await running.tokensFor();
+      const second = tokensOf(await (await running.refresh(first.refreshToken)).json());
+      const response = await revoke({ client_id: 'partner', token: second[kind] });
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe('');
+      expect(response.headers.get('x-correlation-id')).toBe(chainOf(first));
+      for (const token of [first.accessToken, second.accessToken, second.refreshToken]) {
+        expect(await running.isActive(token)).toBe(false);
+      }
+      expect(await refusalOf(await running.refresh(second.refreshToken))).toEqual(refused('invalid_grant'));
+      expect(running.eventsOf(chainOf(first))).toContainEqual(
+        expect.objectContaining({
+          type: 'desktop.chain.revoked.v1',
+          data: { realm, reason: 'revoked_by_client', address: '127.0.0.1' },
+        }),
+      );
+    },
+  );
 
-  it('leaves other launches alone', async () => {
+  it('does not affect other launches', async () => {
     const [ended, other] = [await running.tokensFor(), await running.tokensFor()];
     await revoke({ client_id: 'partner', token: ended.refreshToken });
     expect(await running.isActive(other.accessToken)).toBe(true);
     expect((await running.refresh(other.refreshToken)).status).toBe(200);
   });
 
-  it('needs no client_id and no hint, and takes a wrong hint', async () => {
+  it('requires no client_id or hint, and accepts a wrong hint', async () => {
     for (const fields of [{}, { token_type_hint: 'access_token' }, { token_type_hint: 'nonsense' }]) {
       const { refreshToken } = await running.tokensFor();
       expect((await revoke({ token: refreshToken, ...fields })).status).toBe(200);
@@ -74,14 +77,14 @@ describe('POST /{realm}/oauth2/v2.0/revoke (RFC 7009)', () => {
     }
   });
 
-  it('is 200 for a token that is not alive (RFC 7009 section 2.2)', async () => {
+  it('answers 200 for an inactive token (RFC 7009 section 2.2)', async () => {
     const { refreshToken } = await running.tokensFor();
     for (const token of [refreshToken, refreshToken, 'nonsense', 'a.b.c']) {
       expect((await revoke({ client_id: 'partner', token })).status).toBe(200);
     }
   });
 
-  it('is refused for a token of another client or realm, which goes on', async () => {
+  it('refuses a token of another client or realm, which stays active', async () => {
     const { refreshToken, accessToken } = await running.tokensFor();
     for (const token of [refreshToken, accessToken]) {
       const other = await revoke({ client_id: 'partner-standard', token });
@@ -97,11 +100,11 @@ describe('POST /{realm}/oauth2/v2.0/revoke (RFC 7009)', () => {
     [{ client_id: 'partner', token: '' }, 'invalid_request'],
     [{ client_id: 'nobody', token: 'x' }, 'invalid_client'],
     [{ client_id: 'partner', client_secret: 'x', token: 'x' }, 'invalid_client'],
-  ])('is refused with %j: %s', async (fields, error) => {
+  ])('answers %j with %s', async (fields, error) => {
     expect(await refusalOf(await revoke(fields as Fields))).toEqual(refused(error));
   });
 
-  it('is refused with a token sent twice', async () => {
+  it('refuses a repeated token parameter', async () => {
     const { refreshToken } = await running.tokensFor();
     const response = await revoke([
       ['token', refreshToken],
@@ -113,7 +116,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke (RFC 7009)', () => {
 });
 
 describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
-  it('tells of a live access token, and nothing of the patient', async () => {
+  it('returns the claims of an active access token without patient data', async () => {
     const { accessToken } = await running.tokensFor();
     const told = await running.introspect(accessToken);
     const now = clock.now() / 1000;
@@ -134,7 +137,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
     });
   });
 
-  it('tells of a live refresh token', async () => {
+  it('returns the details of an active refresh token', async () => {
     const { refreshToken } = await running.tokensFor();
     expect(await running.introspect(refreshToken)).toEqual({
       active: true,
@@ -145,7 +148,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
     });
   });
 
-  it('tells of nothing else that it is not active', async () => {
+  it('returns only that other tokens are inactive', async () => {
     const tokens = await running.tokensFor();
     const client = await running.hostToken();
     const foreign = await stranger.sign();
@@ -160,7 +163,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
     expect(await running.introspect(tokens.accessToken)).toEqual({ active: false });
   });
 
-  it('is told to resource servers of our realms alone, and who asked is told', async () => {
+  it('answers only resource servers of our realms, and is audited with the client', async () => {
     const { accessToken } = await running.tokensFor();
     const ask = (authorization: string) =>
       running.idp.postForm(`/${realm}/oauth2/v2.0/introspect`, { token: accessToken }, { authorization });

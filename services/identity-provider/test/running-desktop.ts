@@ -17,7 +17,7 @@ export function aPartner(overrides: Record<string, unknown> = {}) {
   };
 }
 
-/** Returns a realm of host applications, and desktop realms in which partners are launched. */
+/** Returns a realm of host applications and desktop realms of partner applications. */
 export function desktopRealms(overrides: Record<string, unknown> = {}) {
   const partners = [
     aPartner(),
@@ -44,7 +44,7 @@ export function desktopRealms(overrides: Record<string, unknown> = {}) {
   ];
 }
 
-/** Returns the body of a valid launch request, with names that are not ASCII. */
+/** Returns the body of a valid launch request. Its names contain non-ASCII characters. */
 export function aLaunch(overrides: Record<string, unknown> = {}) {
   return {
     client_id: 'partner',
@@ -82,7 +82,7 @@ export function aPatient(overrides: Record<string, unknown> = {}) {
 
 export type Fields = Record<string, string>;
 
-/** Returns the code verifier and challenge that a partner application stores between its two requests. */
+/** Returns a code verifier and its challenge, as a partner application creates them. */
 export function aVerifier() {
   const verifier = randomBytes(32).toString('base64url');
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
@@ -92,7 +92,7 @@ type RunOptions = Omit<Parameters<typeof runIdentityProvider>[0], 'realms'> & {
   readonly realms?: readonly Record<string, unknown>[];
 };
 
-/** Serves the identity provider with desktop realms, and sends requests as host and as partner. */
+/** Starts the identity provider with desktop realms. Returns methods that act as host and as partner. */
 export async function runDesktop({ realms = desktopRealms(), ...options }: RunOptions) {
   const running = await runIdentityProvider({ realms, ...options });
   const { idp } = running;
@@ -125,7 +125,7 @@ export async function runDesktop({ realms = desktopRealms(), ...options }: RunOp
   const postToken = (fields: Fields | [string, string][], at = realm, headers: Fields = {}) =>
     idp.postForm(`/${at}/oauth2/v2.0/token`, fields, headers);
 
-  /** Launches and authorizes; returns the fields of the token request that follows. */
+  /** Launches and authorizes. Returns the fields of the following token request. */
   const codeFor = async (
     asked: Fields = {},
     { at = realm, launch }: { at?: string; launch?: string } = {},
@@ -225,12 +225,12 @@ export function tokensOf(answer: unknown): Tokens {
   };
 }
 
-/** Returns the GUID that everything of a launch is stored under. */
+/** Returns the GUID of a launch, which is its chain of tickets and its correlation id. */
 export function chainOf({ accessToken }: Tokens): string {
   return String(decodeJwt(accessToken).sid);
 }
 
-/** Returns a refusal of the token endpoint or of authorize, without the parts that vary. */
+/** Returns the constant parts of a refusal of the token or authorization endpoint. */
 export async function refusalOf(response: Response) {
   const { error, correlation_id } = record(await response.json());
   return {

@@ -23,10 +23,10 @@ import { identityProvider } from '../src/service.ts';
 export const audience = 'api://clinical-launch';
 export const scope = `${audience}/.default`;
 
-/** One sealer for all replicas of a test file, as in a deployment. */
+/** The sealer that all replicas of a test file share, as in a deployment. */
 export const deploymentSealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
 
-/** Returns a registered client with one live secret. */
+/** Returns a registered client with one valid secret. */
 export function aClient({ secret = 'a secret of this client', ...overrides }: Record<string, unknown> = {}) {
   return {
     clientId: 'pms-north',
@@ -50,15 +50,16 @@ type RunOptions = {
   readonly sealer?: Sealer;
   readonly isProduction?: boolean;
   readonly allowedNetworks?: readonly string[];
-  /** The header in which an edge would forward client certificates; without it, none counts. */
+  /** The header in which an edge would forward client certificates. If absent, they are ignored. */
   readonly clientCertificateHeader?: string;
-  /** Creates the registry when the address is known; by default from `realms`, unchanging. */
+  /**
+   * Creates the registry when the address is known. By default it consists of `realms` and does not change.
+   */
   readonly registryAt?: (publicUrl: string) => RegistrySource;
 };
 
 /**
- * Serves the identity provider at `/idp`, and further replicas of it on the same storage at `/idp-2`,
- * `/idp-3`, ...
+ * Starts the identity provider at `/idp`, and more replicas with the same storage at `/idp-2`, `/idp-3`, ...
  */
 export async function runIdentityProvider({
   clock,
@@ -74,7 +75,7 @@ export async function runIdentityProvider({
   const backing = createTestBacking(clock);
   const { events = backing.bus, sealer = deploymentSealer, tickets = backing.tickets } = given;
   const { revokedTokens = backing.revokedTokens } = given;
-  // A request may say which address it is from. The issuer contains the address of the server.
+  // Tests set the caller's address in a header. The issuer contains the address of the server.
   const server = await serveForTest({
     backing,
     trustedProxies: 1,
@@ -113,7 +114,7 @@ export async function runIdentityProvider({
       return Promise.all(
         Array.from({ length: replicas }, async (_, index) => {
           const service = await identityProvider(config, { ...parts, attempts: createAttempts(backing) });
-          // The replicas of a deployment share a queue, so one of them consumes an event.
+          // The replicas of a deployment share a queue, so only one of them consumes an event.
           return index === 0
             ? { path: '/idp', service }
             : { path: `/idp-${index + 1}`, service: { ...service, consumers: [] } };
@@ -134,8 +135,8 @@ export async function runIdentityProvider({
 }
 
 /**
- * Fetches keys again by the test's clock; the verifier's own cache uses the machine's clock, which does not
- * advance.
+ * Creates a verifier that fetches keys again by the test's clock. The verifier's own cache uses the machine's
+ * clock, which does not advance.
  */
 function verifierByClock(clock: TestClock, make: () => AccessTokenVerifier): AccessTokenVerifier {
   let verifier = make();
@@ -151,14 +152,14 @@ function verifierByClock(clock: TestClock, make: () => AccessTokenVerifier): Acc
   };
 }
 
-/** Returns a registry with the server's own address in place of `${PUBLIC_URL}`. */
+/** Parses a registry after replacing `${PUBLIC_URL}` by the address of the server. */
 export function registryOf(registry: Record<string, unknown>, publicUrl: string): Registry {
   return parseRegistry(JSON.parse(JSON.stringify(registry).replaceAll('${PUBLIC_URL}', publicUrl)));
 }
 
 type Form = Record<string, string> | [string, string][];
 
-/** Returns the requests that a test sends to one replica, over HTTP. */
+/** Returns methods that send requests to one replica over HTTP. */
 function clientOf(base: string) {
   const postForm = (path: string, form: Form, headers: Record<string, string> = {}) =>
     fetch(`${base}${path}`, { method: 'POST', body: new URLSearchParams(form), headers });
@@ -189,7 +190,7 @@ export function tokenForm() {
   };
 }
 
-/** Returns the Authorization header of RFC 6749 section 2.3.1. */
+/** Returns the Authorization header for client credentials (RFC 6749 section 2.3.1). */
 export function basic(clientId: string, clientSecret: string): string {
   const encode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
   return `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString('base64')}`;
@@ -197,14 +198,14 @@ export function basic(clientId: string, clientSecret: string): string {
 
 const importedKeys = new WeakMap<JSONWebKeySet, ReturnType<typeof createLocalJWKSet>>();
 
-/** Returns the keys of a set. Importing one takes longer than verifying with it, so each is imported once. */
+/** Imports the keys of a set once, because importing a key takes longer than verifying with it. */
 function keysOf(keySet: JSONWebKeySet) {
   const keys = importedKeys.get(keySet) ?? createLocalJWKSet(keySet);
   importedKeys.set(keySet, keys);
   return keys;
 }
 
-/** Verifies an access token against a key set at a moment, as a resource server does. */
+/** Verifies an access token with a key set at the time of the clock, as a resource server does. */
 export async function verifyToken(
   token: unknown,
   { keySet, issuer, clock }: { keySet: JSONWebKeySet; issuer: string; clock: TestClock },

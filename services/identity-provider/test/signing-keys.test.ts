@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => storage.close());
 
-/** Returns the complete rows of the key table as text. */
+/** Returns the rows of a realm in the key table as text. */
 async function keyRows(realm: string): Promise<string[]> {
   const database = await storage.open('looking_in', {});
   const found = await sql<{ row: string }>`
@@ -26,10 +26,10 @@ async function keyRows(realm: string): Promise<string[]> {
   return found.rows.map(({ row }) => row);
 }
 
-/** When each key was in the key set first and last, when it signed first, and for how long. Seconds. */
+/** The times at which a key was published and signed, and the last expiry of its tokens, in seconds. */
 type Sighting = { published: number[]; signed: number[]; lastExpiry: number };
 
-describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (signingAlgorithm) => {
+describe.each(['RS256', 'ES256', 'EdDSA'] as const)('an %s key', (signingAlgorithm) => {
   const realm = `turning-${signingAlgorithm.toLowerCase()}`;
   const clock = new TestClock();
   const realms = [{ realm, signingAlgorithm, accessTokenSeconds: 20 * minute, clients: [aClient()] }];
@@ -41,7 +41,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (si
   beforeAll(async () => {
     startedAt = clock.now() / 1000;
     running = await runIdentityProvider({ clock, storage, realms, replicas: 2 });
-    // Two whole rotations, checked every minute around each.
+    // Advances through two rotations, and checks every minute around each.
     for (const period of [1, 2]) {
       const due = startedAt + period * 30 * day;
       clock.advance({ seconds: due - 20 * minute - clock.now() / 1000 });
@@ -59,7 +59,9 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (si
     return known;
   };
 
-  /** Fetches a token and the key set from every replica, and verifies every live token with every key set. */
+  /**
+   * Fetches a token and the key set from every replica, and verifies every valid token with every key set.
+   */
   async function look() {
     const now = clock.now() / 1000;
     const sets = [];
@@ -75,7 +77,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (si
     }
     const valid = live.filter(({ token }) => Number(decodeJwt(token).exp) > now);
     live.splice(0, live.length, ...valid);
-    // Replicas whose sets are equal need one verification.
+    // Equal key sets need only one verification.
     const differing = new Map(sets.map((keySet) => [JSON.stringify(keySet), keySet]));
     for (const keySet of differing.values()) {
       for (const { token } of valid)
@@ -86,13 +88,13 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (si
   const inOrder = () =>
     [...seen.values()].toSorted((one, other) => (one.signed[0] ?? 0) - (other.signed[0] ?? 0));
 
-  it('begins in the key set 15 minutes before it signs, for every replica', () => {
+  it('is published by every replica 15 minutes before it signs', () => {
     const [first, ...later] = inOrder();
     expect(first?.signed[0]).toBe(startedAt + 30 * day - 20 * minute);
     expect(later).toHaveLength(2);
     for (const { published, signed } of later) {
       expect((signed[0] ?? 0) - (published[0] ?? 0)).toBeGreaterThanOrEqual(15 * minute);
-      // Also by the replica that read it last: both published it in each of those minutes.
+      // Both replicas published it in each of these minutes.
       const before = published.filter(
         (time) => time >= (signed[0] ?? 0) - 15 * minute && time < (signed[0] ?? 0),
       );
@@ -100,7 +102,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (si
     }
   });
 
-  it('signs alone, from the end of the period of the one before', () => {
+  it('is the only signing key, from the end of the previous key’s period', () => {
     const keys = inOrder();
     for (const [index, { signed }] of keys.entries()) {
       expect(signed.at(-1)).toBeLessThan(keys[index + 1]?.signed[0] ?? Number.POSITIVE_INFINITY);
@@ -111,7 +113,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (si
     ]);
   });
 
-  it('stays in the key set until the last token that it signed has expired, and goes then', () => {
+  it('is published until its last token has expired', () => {
     const gone = inOrder().slice(0, 2);
     for (const { published, lastExpiry } of gone) {
       expect(published.at(-1)).toBeGreaterThanOrEqual(lastExpiry);
@@ -119,11 +121,11 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('the life of an %s key', (si
     }
   });
 
-  it('ends with its row deleted', async () => {
+  it('is deleted at the end', async () => {
     expect(await keyRows(realm)).toHaveLength(1);
   });
 
-  it('verifies for clients that fetch the key set, before and after the switch', async () => {
+  it('verifies tokens for clients that fetch the key set', async () => {
     const last = live.at(-1);
     const keys = createRemoteJWKSet(new URL(`${running.idp.base}/${realm}/discovery/v2.0/keys`));
     const { payload } = await jwtVerify(String(last?.token), keys, {
@@ -139,7 +141,7 @@ describe('signing keys', () => {
     options: Partial<Parameters<typeof runIdentityProvider>[0]> & { realm: string; clock: TestClock },
   ) => runIdentityProvider({ storage, realms: [{ realm: options.realm, clients: [aClient()] }], ...options });
 
-  it('are one set for many replicas that start together', async () => {
+  it('are shared by replicas that start at the same time', async () => {
     const clock = new TestClock();
     const running = await start({ realm: 'together', clock, replicas: 5 });
     const sets = await Promise.all(
@@ -155,7 +157,7 @@ describe('signing keys', () => {
     await running.stop();
   });
 
-  it('outlive the process', async () => {
+  it('are kept after a restart', async () => {
     const clock = new TestClock();
     const first = await start({ realm: 'restarted', clock });
     const before = await first.idp.keySet('restarted');
@@ -165,7 +167,7 @@ describe('signing keys', () => {
     await second.stop();
   });
 
-  it('that are overdue after a long rest sign until their successor was published for long enough', async () => {
+  it('sign after a long downtime until their successor has been published for 15 minutes', async () => {
     const clock = new TestClock();
     const first = await start({ realm: 'rested', clock });
     const [old] = (await first.idp.keySet('rested')).keys;
@@ -183,7 +185,7 @@ describe('signing keys', () => {
     await second.stop();
   });
 
-  it('change to an algorithm that is newly registered, with the same overlap', async () => {
+  it('change to a new algorithm of the registry with the same overlap', async () => {
     const clock = new TestClock();
     const realms = (signingAlgorithm: string) => [
       { realm: 'changed', signingAlgorithm, clients: [aClient()] },
@@ -200,7 +202,7 @@ describe('signing keys', () => {
     await after.stop();
   });
 
-  it('are kept for the longer tokens of a realm whose token lifetime was raised', async () => {
+  it('are published longer if the realm’s token lifetime was raised', async () => {
     const clock = new TestClock();
     const realms = (accessTokenSeconds: number) => [
       { realm: 'raised', accessTokenSeconds, clients: [aClient()] },
@@ -218,7 +220,7 @@ describe('signing keys', () => {
     await running.stop();
   });
 
-  it('are kept with their private part sealed', async () => {
+  it('are stored with a sealed private part', async () => {
     const running = await start({ realm: 'sealed', clock: new TestClock() });
     const [row = ''] = await keyRows('sealed');
     expect(row).toContain('"sealed_private_jwk"');
@@ -227,7 +229,7 @@ describe('signing keys', () => {
     await running.stop();
   });
 
-  it('stop the start when the key that sealed them is gone, and say which', async () => {
+  it('prevent the start if their sealing key is missing, with an error that contains their kid and realm', async () => {
     const clock = new TestClock();
     await (await start({ realm: 'locked', clock })).stop();
     const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
@@ -236,7 +238,7 @@ describe('signing keys', () => {
     );
   });
 
-  it('go on signing for 15 minutes while the database is away, and not longer', async () => {
+  it('sign for 15 minutes while the database is down', async () => {
     const clock = new TestClock();
     const doomed = await openTestStorage({ connectTimeoutMs: 500 });
     const running = await start({ realm: 'alone', clock, storage: doomed });

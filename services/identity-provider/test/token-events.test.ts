@@ -32,8 +32,8 @@ afterAll(async () => {
   await storage.close();
 });
 
-describe('what is told of token requests', () => {
-  it('has an event for each token, with its id and rights, kept before the answer', async () => {
+describe('the event of a token request', () => {
+  it('contains the id and rights of the token, and is stored before the answer', async () => {
     const before = running.published.length;
     const answer = await running.idp.token('brief');
     const told = running.published.slice(before);
@@ -51,7 +51,7 @@ describe('what is told of token requests', () => {
     });
   });
 
-  it('names a registered client in a refusal, and never what someone sent for one', async () => {
+  it('contains a registered client in a refusal, but never an unknown client_id', async () => {
     const before = running.published.length;
     await running.idp.token('north', { client_secret: 'guessed' });
     await running.idp.token('north', { client_id: 'sent-by-a-stranger' });
@@ -67,7 +67,7 @@ describe('what is told of token requests', () => {
     expect(unknown?.data).toEqual({ realm: 'north', status: 401, reason: 'unknown_client', ...from });
   });
 
-  it('gives no token when its event cannot be kept', async () => {
+  it('must be stored, or else no token is issued', async () => {
     const unheard = await runIdentityProvider({
       clock,
       storage,
@@ -84,7 +84,7 @@ describe('what is told of token requests', () => {
     await unheard.stop();
   });
 
-  it('holds no secret, hash or token, in the log or in the events', async () => {
+  it('contains no secret, hash or token, and neither does the log', async () => {
     const byHeader = { grant_type: 'client_credentials', scope };
     const answer = await running.idp.token('north');
     await running.idp.token('north', { client_secret: 'a-guessed-secret' });
@@ -111,7 +111,7 @@ describe('what is told of token requests', () => {
   });
 });
 
-describe('in production', () => {
+describe('the service in production', () => {
   const start = (client: Record<string, unknown>) =>
     runIdentityProvider({
       clock,
@@ -120,13 +120,13 @@ describe('in production', () => {
       realms: [{ realm: 'live', clients: [client] }],
     });
 
-  it('serves the clients of a registry of its own', async () => {
+  it('serves the clients of its own registry', async () => {
     const live = await start(aClient());
     expect((await live.idp.token('live')).status).toBe(200);
     await live.stop();
   });
 
-  it('does not start with a registry of the demo', async () => {
+  it('does not start with the registry of the demo', async () => {
     await expect(start(aClient({ secret: 'pms-demo-secret' }))).rejects.toThrow(
       'realms[0].clients[0].secrets[0] is a secret of the demo',
     );

@@ -49,7 +49,7 @@ const ours = { authorization: basic('pms-north', 'a secret of this client') };
 const formType = 'application/x-www-form-urlencoded';
 const secretHash = hashClientSecret('a secret of this client');
 
-/** Status, `error`, and the reason in the audit trail; then the requests that are answered so. */
+/** The status, `error` and audited reason, each with the requests that cause them. */
 const refusals: [number, string, string, Record<string, Sent>][] = [
   [
     400,
@@ -63,7 +63,7 @@ const refusals: [number, string, string, Record<string, Sent>][] = [
     'unsupported_grant_type',
     {
       'the grant is not offered': changed({ grant_type: 'password' }),
-      'the grant is called as a property of objects': changed({ grant_type: 'constructor' }),
+      'the grant is the name of an inherited property': changed({ grant_type: 'constructor' }),
     },
   ],
   [
@@ -85,8 +85,8 @@ const refusals: [number, string, string, Record<string, Sent>][] = [
     {
       'scope is missing': without('scope'),
       'scope is empty': changed({ scope: '' }),
-      'scope names the right itself': changed({ scope: 'ocs-launch.write' }),
-      'scope asks for more besides': changed({ scope: `${scope} openid` }),
+      'scope is the right itself': changed({ scope: 'ocs-launch.write' }),
+      'scope contains another scope': changed({ scope: `${scope} openid` }),
       'scope is of another API': changed({ scope: 'api://other/.default' }),
       'scope is in another case': changed({ scope: scope.toUpperCase() }),
     },
@@ -127,7 +127,10 @@ const refusals: [number, string, string, Record<string, Sent>][] = [
     'two_authentications',
     {
       'the credentials are sent in both ways': { form: tokenForm(), headers: ours },
-      'header and body name two clients': { form: { ...byHeader, client_id: 'public' }, headers: ours },
+      'header and body contain different clients': {
+        form: { ...byHeader, client_id: 'public' },
+        headers: ours,
+      },
     },
   ],
   [
@@ -154,7 +157,7 @@ const refusals: [number, string, string, Record<string, Sent>][] = [
 ];
 
 describe('a token request with two Authorization headers', () => {
-  it('is refused, since a proxy may have judged the other one', async () => {
+  it('is refused, because a proxy may have checked the other one', async () => {
     const { status, body } = await postWithTwoAuthorizations(running.idp.base + path, {
       ...ours,
       contentType: formType,
@@ -169,7 +172,7 @@ const cases = refusals.flatMap(([status, error, reason, requests]) =>
 );
 
 const headers = [
-  { when: 'names an unknown client', authorization: basic('nobody', 'guessed'), reason: 'unknown_client' },
+  { when: 'contains an unknown client', authorization: basic('nobody', 'guessed'), reason: 'unknown_client' },
   { when: 'has a wrong secret', authorization: basic('pms-north', 'guessed'), reason: 'wrong_secret' },
   { when: 'has an empty secret', authorization: basic('pms-north', ''), reason: 'wrong_secret' },
   { when: 'uses another scheme', authorization: 'Bearer abc', reason: 'malformed_authorization' },
@@ -199,15 +202,15 @@ async function expectRefusal(response: Response, { status, error, reason }: Answ
   expect(event).toMatchObject({ type: 'access.token.refused.v1', data: { realm: 'north', status, reason } });
 }
 
-describe('a token request that is refused (RFC 6749 section 5.2)', () => {
-  it.each(cases)('is answered $status $error when $when', async ({ sent, ...answer }) => {
+describe('an invalid token request (RFC 6749 section 5.2)', () => {
+  it.each(cases)('is answered with $status $error if $when', async ({ sent, ...answer }) => {
     const response = await post(sent);
     await expectRefusal(response, answer);
     expect(response.headers.has('www-authenticate')).toBe(false);
   });
 
   it.each(headers)(
-    'is answered 401 with a challenge when its header $when',
+    'is answered with 401 and a challenge if its header $when',
     async ({ authorization, reason }) => {
       const response = await post({ form: byHeader, headers: { authorization } });
       await expectRefusal(response, { status: 401, error: 'invalid_client', reason });
@@ -215,13 +218,13 @@ describe('a token request that is refused (RFC 6749 section 5.2)', () => {
     },
   );
 
-  it('is answered without a challenge when the header was right and something else was wrong', async () => {
+  it('is answered without a challenge if the header was valid', async () => {
     const response = await post({ form: { ...byHeader, scope: 'other' }, headers: ours });
     await expectRefusal(response, { status: 400, error: 'invalid_scope', reason: 'wrong_scope' });
     expect(response.headers.has('www-authenticate')).toBe(false);
   });
 
-  it('is answered alike for an unknown client and for a wrong secret', async () => {
+  it('has the same answer for an unknown client and for a wrong secret', async () => {
     const seen = async (sent: Sent) => {
       const response = await post(sent);
       const body = { ...record(await response.json()), correlation_id: '' };
@@ -234,7 +237,7 @@ describe('a token request that is refused (RFC 6749 section 5.2)', () => {
   });
 
   it.each(['GET', 'PUT', 'DELETE', 'HEAD'])(
-    'is answered 405 with Allow when its method is %s',
+    'is answered with 405 and Allow if its method is %s',
     async (method) => {
       const response = await running.idp.get(path, { method });
       expect(response.status).toBe(405);
@@ -244,7 +247,7 @@ describe('a token request that is refused (RFC 6749 section 5.2)', () => {
   );
 
   it.each(['/nowhere', '/north/elsewhere', '/tfp', '/tfp/tfp/north', '/%00', '/north%20'])(
-    'is answered 404, and no event is written, when there is no realm %s',
+    'is answered with 404 and without an event if the realm is %s',
     async (realm) => {
       const before = running.published.length;
       const response = await running.idp.postForm(`${realm}/oauth2/v2.0/token`, tokenForm());
@@ -254,7 +257,7 @@ describe('a token request that is refused (RFC 6749 section 5.2)', () => {
     },
   );
 
-  it('is answered 400 when the path cannot be decoded', async () => {
+  it('is answered with 400 if the path cannot be decoded', async () => {
     const response = await running.idp.postForm('/%ff/oauth2/v2.0/token', tokenForm());
     expect(response.status).toBe(400);
   });

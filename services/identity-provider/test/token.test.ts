@@ -56,7 +56,7 @@ const verify = async (token: unknown, realm = 'north') =>
   verifyToken(token, { keySet: await running.idp.keySet(realm), issuer: running.issuer(realm), clock });
 
 describe('POST /{realm}/oauth2/v2.0/token', () => {
-  it('gives a Bearer token for an hour to a client that authenticates in the body', async () => {
+  it('returns a Bearer token for an hour to a client that authenticates in the body', async () => {
     const response = await running.idp.postForm(path, tokenForm());
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
@@ -70,7 +70,7 @@ describe('POST /{realm}/oauth2/v2.0/token', () => {
     });
   });
 
-  it('writes the claims of RFC 9068, and the rights wherever a verifier may look', async () => {
+  it('returns a token with the claims of RFC 9068, and the rights in every claim that verifiers use', async () => {
     const answer = await running.idp.token('north', { client_id: 'two-rights' });
     const { claims, header } = await verify(answer.access_token);
     const now = clock.now() / 1000;
@@ -91,7 +91,7 @@ describe('POST /{realm}/oauth2/v2.0/token', () => {
     });
   });
 
-  it('gives a client without rights a valid token without any', async () => {
+  it('returns a valid token without rights to a client without rights', async () => {
     const answer = await running.idp.token('north', { client_id: 'pms-noscope-here' });
     expect(answer).not.toHaveProperty('scope');
     const { claims } = await verify(answer.access_token);
@@ -99,19 +99,19 @@ describe('POST /{realm}/oauth2/v2.0/token', () => {
     expect(claims).not.toHaveProperty('scope');
   });
 
-  it('never gives two tokens the same jti', async () => {
+  it('returns a unique jti in each token', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => running.idp.token('north')));
     expect(new Set(answers.map(({ access_token }) => decodeJwt(String(access_token)).jti)).size).toBe(20);
   });
 
-  it('lets the realm say how long a token lives', async () => {
+  it('returns a token with the lifetime of the realm', async () => {
     const answer = await running.idp.token('brief');
     expect(answer.expires_in).toBe(300);
     const { claims } = await verify(answer.access_token, 'brief');
     expect(Number(claims.exp) - Number(claims.iat)).toBe(300);
   });
 
-  it('takes the credentials by HTTP Basic, form-urlencoded (RFC 6749 section 2.3.1)', async () => {
+  it('accepts form-urlencoded credentials by HTTP Basic (RFC 6749 section 2.3.1)', async () => {
     const authorization = basic('awkward', awkwardSecret);
     const form = { grant_type: 'client_credentials', scope };
     const response = await running.idp.postForm(path, form, { authorization });
@@ -121,12 +121,12 @@ describe('POST /{realm}/oauth2/v2.0/token', () => {
     expect(again.status).toBe(200);
   });
 
-  it('takes a secret of any characters in the body too', async () => {
+  it('accepts a secret of any characters in the body', async () => {
     const answer = await running.idp.token('north', { client_id: 'awkward', client_secret: awkwardSecret });
     expect(answer.status).toBe(200);
   });
 
-  it('ignores parameters that it does not know, even when they are repeated', async () => {
+  it('ignores unknown parameters, even repeated ones', async () => {
     const form: [string, string][] = [
       ...Object.entries(tokenForm()),
       ['resource', 'a'],
@@ -138,7 +138,7 @@ describe('POST /{realm}/oauth2/v2.0/token', () => {
   });
 
   it.each(['/NORTH/oauth2/v2.0/token', '/tfp/north/oauth2/v2.0/token', '/TFP/North/oauth2/v2.0/token'])(
-    'finds the realm at %s and writes its issuer one way',
+    'finds the realm at %s and returns its canonical issuer',
     async (asked) => {
       const response = await running.idp.postForm(asked, tokenForm());
       const { claims } = await verify(record(await response.json()).access_token);
@@ -155,14 +155,14 @@ describe('POST /{realm}/oauth2/v2.0/token', () => {
     },
   );
 
-  it('does not know a client of another realm', async () => {
+  it('refuses a client of another realm', async () => {
     const answer = await running.idp.token('brief', { client_id: 'two-rights' });
     expect(answer).toMatchObject({ status: 401, error: 'invalid_client' });
   });
 });
 
 describe('client secrets', () => {
-  it('are both live while one is rolled, and the old one is refused from its expiry on', async () => {
+  it('are both valid during a rotation until the old one expires', async () => {
     const outcome = async (client_secret: string) =>
       (await running.idp.token('north', { client_id: 'rolling', client_secret })).status;
     const startedAt = clock.now();
@@ -180,11 +180,11 @@ describe('client secrets', () => {
   });
 });
 
-describe('the limit of a client', () => {
+describe('the rate limit of a client', () => {
   const ask = (client_secret = 'a secret of this client') =>
     running.idp.postForm(path, { ...tokenForm(), client_id: 'limited', client_secret });
 
-  it('is answered 429 with Retry-After past it, and serves again a second later', async () => {
+  it('answers 429 with Retry-After, and ends a second later', async () => {
     clock.advance({ seconds: 5 });
     const statuses = [];
     for (let request = 0; request < 2; request += 1) statuses.push((await ask()).status);
@@ -197,9 +197,9 @@ describe('the limit of a client', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('cannot be used up by someone who knows the client id alone', async () => {
+  it('cannot be used up by someone who knows only the client ID', async () => {
     clock.advance({ seconds: 5 });
-    // Twice the limit; a fifth guess would delay client and address, whatever the limit.
+    // Twice the rate limit. A fifth guess would delay this client and address regardless of it.
     const guesses = await Promise.all(Array.from({ length: 4 }, () => ask('guessed')));
     expect(guesses.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
     expect((await ask()).status).toBe(200);

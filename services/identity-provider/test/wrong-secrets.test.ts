@@ -37,7 +37,7 @@ async function guessTimes(times: number, form?: Record<string, string>): Promise
 }
 
 describe('wrong client secrets', () => {
-  it('let client and address wait after the fifth: 1 second, then 2, then 4', async () => {
+  it('delay the client and address after the fifth for 1 second, then 2, then 4', async () => {
     expect(await guessTimes(6)).toEqual([401, 401, 401, 401, 401, 429]);
     expect(await guess()).toEqual({ status: 429, retryAfter: '1' });
     clock.advance({ seconds: 1 });
@@ -48,20 +48,20 @@ describe('wrong client secrets', () => {
     expect(await guess()).toEqual({ status: 429, retryAfter: '4' });
   });
 
-  it('are not compared during the wait: the right one has to wait too', async () => {
+  it('delay even the right secret, because none is compared during the delay', async () => {
     await guessTimes(5);
     expect((await ask()).status).toBe(429);
     clock.advance({ seconds: 1 });
     expect((await ask()).status).toBe(200);
   });
 
-  it('are forgotten once the right one was sent outside a wait', async () => {
+  it('are reset by the right secret', async () => {
     await guessTimes(4);
     expect((await ask()).status).toBe(200);
     expect(await guessTimes(5)).toEqual([401, 401, 401, 401, 401]);
   });
 
-  it('do not delay the client at its own address, so that nobody elsewhere can lock it out', async () => {
+  it('do not delay the client at another address, so that nobody can lock it out', async () => {
     await guessTimes(6);
     expect((await ask({}, { from: '192.0.2.1' })).status).toBe(429);
     expect((await ask({}, { from: '198.51.100.7' })).status).toBe(200);
@@ -72,19 +72,19 @@ describe('wrong client secrets', () => {
     expect((await ask({ client_id: 'pms-south' })).status).toBe(200);
   });
 
-  it('delay an unknown client as a known one, so that nobody learns which exist', async () => {
+  it('delay an unknown client like a known one, so that nobody learns which clients exist', async () => {
     const statuses = await guessTimes(7, { client_id: 'nobody' });
     expect(statuses).toEqual(await guessTimes(7));
   });
 
-  it('make no event while they are answered 429: a flood of requests is no flood of events', async () => {
+  it('cause no events while they are answered with 429, so that a flood of requests causes no flood of events', async () => {
     await guessTimes(5);
     const before = running.published.length;
     await guessTimes(10);
     expect(running.published.length).toBe(before);
   });
 
-  it('are counted for all replicas together', async () => {
+  it('are counted across all replicas', async () => {
     await guessTimes(5);
     const [other] = running.others;
     expect(await ask({ client_secret: 'guessed' }, { at: other })).toEqual({ status: 429, retryAfter: '1' });
