@@ -13,16 +13,16 @@ const unit = {
   testMatch: files.unit,
   runtime: `${jest}/native-runtime.ts`,
   testEnvironment: `${jest}/native-environment.ts`,
-  // A built package has the name of its sources.
+  // A built package has the same name as its source.
   modulePathIgnorePatterns: ['<rootDir>/libs/[^/]+/dist/'],
-  // Node strips the types.
+  // No transforms: Node strips the types.
   transform: {},
   injectGlobals: false,
 };
 
 const onServers = { ...unit, globalSetup: `${jest}/setup.ts`, globalTeardown: `${jest}/teardown.ts` };
 
-/** The projects of each tier. */
+/** The projects of each test tier. */
 const tiers = {
   unit: [unit],
   test: [unit, { ...onServers, displayName: 'integration', testMatch: files.integration }],
@@ -36,11 +36,12 @@ export default {
   rootDir,
   projects: tiers[tier],
   testSequencer: `${jest}/slowest-first.ts`,
-  // A fault test starts every service and loads both cores.
+  // One at a time: a fault test starts every service and uses both cores.
   maxWorkers: tier === 'faults' ? 1 : '100%',
-  // At 450 MB the processes of the run had more than 1 GB together. A new worker loads everything again.
+  // With 450 MB, the run used more than 1 GB in total. A lower limit restarts workers, which reload every
+  // module.
   workerIdleMemoryLimit: '350MB',
   testTimeout: testLimitMs,
-  // A test that failed may have left a server open, and the run is over all the same.
+  // A failed test may leave a server open, which must not keep the run from ending.
   forceExit: true,
 };

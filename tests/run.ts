@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
-// Runs the tests of a tier. A file that fails is run once more, alone, at the end: browsers and two hundred
-// processes share two cores here. What passed only then is listed, because it has a fault all the same.
+// Runs the tests of a tier. Files that fail are run once more, alone, because browsers and two hundred
+// processes may share two cores. Tests that pass only then are listed as flaky: they still have a fault.
 
 type FileResult = {
   readonly name: string;
@@ -15,14 +15,14 @@ type FileResult = {
 const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-results-'));
 const node = ['--max-semi-space-size=8', 'node_modules/jest/bin/jest.js', '--config=tests/jest.config.js'];
 
-/** Runs Jest, and returns its exit code and what failed. */
+/** Runs Jest, and returns its exit code and the failed files. */
 function run(name: string, options: readonly string[]) {
   const output = join(folder, name);
   const written = ['--json', `--outputFile=${output}`];
   const { status, signal } = spawnSync(process.execPath, [...node, ...written, ...options], {
     stdio: ['inherit', 'ignore', 'inherit'],
   });
-  // Jest ends with 1 for a failed test as for a failed set-up, which leaves no results.
+  // Jest exits with 1 both for failed tests and for a failed setup, which writes no results.
   const failed = signal === null ? failedIn(output) : [];
   return { status: status ?? 1, failed };
 }
@@ -42,7 +42,7 @@ const first = run('first.json', process.argv.slice(2));
 let exitCode = first.status;
 if (first.failed.length > 0) {
   const files = first.failed.map(({ name }) => name);
-  process.stderr.write(`\nOnce more, alone:\n${files.join('\n')}\n\n`);
+  process.stderr.write(`\nRunning failed files again, alone:\n${files.join('\n')}\n\n`);
   exitCode = run('second.json', ['--maxWorkers=1', '--runTestsByPath', ...files]).status;
   if (exitCode === 0) {
     for (const { name, assertionResults } of first.failed) {

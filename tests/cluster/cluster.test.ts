@@ -25,15 +25,13 @@ import {
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const overlay = join(root, 'k8s/overlays/demo');
-const url = needed('BASE_URL', 'the address at which the Ingress of the cluster answers on this machine');
-needed('KUBECONFIG', 'the configuration of kubectl for a cluster that has the images of docker-compose.yml');
+const url = needed('BASE_URL', 'the address of the Ingress of the cluster, as seen from this machine');
+needed('KUBECONFIG', 'the kubectl configuration of a cluster that has the images of docker-compose.yml');
 
 function needed(name: string, what: string): string {
   const value = process.env[name];
   if (value) return value.replace(/\/$/, '');
-  throw new Error(
-    `The tests of a cluster need ${name}: ${what}. docs/guides/deploy.md says how to start one.`,
-  );
+  throw new Error(`Set ${name}: ${what}. See docs/guides/deploy.md for how to start a cluster.`);
 }
 
 const services = [
@@ -54,7 +52,7 @@ const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-cluster-'));
 const forwards: Forward[] = [];
 let keepers: BookKeepers;
 
-/** Applies the demo to a cluster without it, and waits until a launch can be asked for. */
+/** Deletes the demo, applies it again, and waits until a launch succeeds. */
 async function startDemo(): Promise<void> {
   kubectl(['delete', 'namespace', namespace, '--ignore-not-found', '--wait', '--timeout=5m']);
   const startedAt = performance.now();
@@ -99,7 +97,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** Runs the load while something happens, and checks the books once all has come to rest. */
+/** Runs the load during an action, then compares the records once no work is pending. */
 async function expectBalanceUnderLoad(name: string, happen: () => Promise<void>): Promise<Ledger> {
   await keepersReady();
   const open = await openBooks(keepers);
@@ -123,17 +121,19 @@ const failuresOf = ({ answers }: Ledger) =>
 
 const shown = ({ step, outcome, status, ms }: Answered) => `${step}: ${outcome} ${status} after ${ms} ms`;
 
-/** Runs something under load, and expects that no client notices. */
+/** Runs an action under load, and expects that no request fails. */
 async function expectNothingNoticed(name: string, happen: () => Promise<void>): Promise<void> {
   expect(failuresOf(await expectBalanceUnderLoad(name, happen))).toEqual([]);
 }
 
-/** The load comes from one address, and much of it is to be refused. */
+/**
+ * All load comes from one address and many of its requests are refused, so no limit per address may apply.
+ */
 const settings = ['REFUSALS_PER_ADDRESS=0'];
 
 type Patch = { readonly target: { readonly kind: string }; readonly patch: string };
 
-/** Applies the demo with other settings of every service, and waits until they count. */
+/** Applies the demo with other settings for every service, and waits for the rollout. */
 function applyWith(literals: readonly string[], patches: readonly Patch[] = []): void {
   const changed = mkdtempSync(join(directory, 'changed-'));
   writeFileSync(
@@ -159,21 +159,21 @@ const settingsOf = (service: string) =>
     'jsonpath={.spec.template.spec.containers[0].envFrom}',
   ]);
 
-describe('an empty cluster', () => {
+describe('the demo on an empty cluster', () => {
   it('plays both launches through the Ingress', async () => {
     expect(await play()).toBe(0);
   });
 });
 
-describe('under a steady load through the Ingress, no client notices', () => {
-  it('a rolling update of every Deployment', async () => {
+describe('the platform under a steady load through the Ingress', () => {
+  it('fails no request during a rolling update of every Deployment', async () => {
     await expectNothingNoticed('rolling update', async () => {
       kubectl(['rollout', 'restart', ...deployments]);
       awaitRollout(...deployments);
     });
   });
 
-  it('the eviction of every Pod, one service at a time, within its budget', async () => {
+  it('fails no request when every Pod is evicted, one service at a time', async () => {
     await expectNothingNoticed('evictions', async () => {
       for (const app of apps) {
         const pods = podsOf(app);
@@ -183,7 +183,7 @@ describe('under a steady load through the Ingress, no client notices', () => {
     });
   });
 
-  it('a changed setting, which rolls every service, and the way back', async () => {
+  it('fails no request when a changed setting is rolled out and rolled back', async () => {
     const before = settingsOf('ordering');
     await expectNothingNoticed('a changed ConfigMap, and a rollback', async () => {
       applyWith([...settings, 'LOG_LEVEL=warn']);
@@ -194,8 +194,8 @@ describe('under a steady load through the Ingress, no client notices', () => {
     expect(settingsOf('ordering')).toBe(before);
   });
 
-  it('the scaling of each service from one replica to three, and back', async () => {
-    // What scales by itself would scale back.
+  it('fails no request when each service is scaled from one replica to three and back', async () => {
+    // The autoscalers would undo the scaling.
     const scalers = kubectl(['get', 'hpa', '--output', 'name']).trim().split('\n');
     kubectl(['delete', ...scalers]);
     const scaleAll = async (replicas: number) => {
@@ -214,10 +214,10 @@ describe('under a steady load through the Ingress, no client notices', () => {
   });
 });
 
-describe('under a steady load through the Ingress, nothing is lost', () => {
-  it('when every Pod is killed without grace: only its open connections break', async () => {
+describe('the platform under a steady load through the Ingress, when Pods fail', () => {
+  it('loses only open connections when every Pod is killed without a grace period', async () => {
     let killed = 0;
-    const ledger = await expectBalanceUnderLoad('killed without grace', async () => {
+    const ledger = await expectBalanceUnderLoad('killed without a grace period', async () => {
       for (const app of apps) {
         const pods = podsOf(app);
         for (const pod of pods) {
@@ -228,11 +228,11 @@ describe('under a steady load through the Ingress, nothing is lost', () => {
       }
     });
     say(`${killed} Pods killed; ${failuresOf(ledger).length} requests noticed it`);
-    // The load has a handful of requests under way at a time.
+    // The load has a handful of open requests at any time.
     expect(failuresOf(ledger).length).toBeLessThanOrEqual(4 * killed);
   });
 
-  it.each(parts)('when the Pod of %s is deleted: 503 with Retry-After until it is back', async (part) => {
+  it.each(parts)('answers 503 with Retry-After while the Pod of %s is replaced', async (part) => {
     const ledger = await expectBalanceUnderLoad(`${part} deleted`, async () => {
       kubectl(['delete', `pod/${part}-0`]);
       await awaitReady(part, 1);
@@ -244,8 +244,8 @@ describe('under a steady load through the Ingress, nothing is lost', () => {
   });
 });
 
-describe('on a platform that assigns user ids', () => {
-  it('every image runs as a user that it does not know', async () => {
+describe('a cluster that assigns user ids', () => {
+  it('runs every image as a user id that the image does not define', async () => {
     const asUser = { op: 'add', path: '/spec/template/spec/securityContext/runAsUser', value: 1_000_730_000 };
     const patches = ['Deployment', 'Job'].map((kind) => ({
       target: { kind },

@@ -10,8 +10,8 @@ export const namespace = 'clinical-launch-demo';
 const limitMs = 600_000;
 
 /**
- * Runs `kubectl` in the namespace of the demo and returns its output. `KUBECTL` names another program.
- * @throws Error with what it printed when it fails
+ * Runs `kubectl`, or the program named by `KUBECTL`, in the namespace of the demo and returns its output.
+ * @throws Error with the error output when the command fails
  */
 export function kubectl(args: readonly string[], input?: string): string {
   const { status, stdout, stderr, error } = run(args, input);
@@ -29,8 +29,8 @@ function run(args: readonly string[], input?: string) {
 }
 
 /**
- * Applies a kustomization. `MANIFEST_FILTER`, a command, may adapt the manifests to a cluster that is older
- * than they are.
+ * Applies a kustomization. The command in `MANIFEST_FILTER`, if set, adapts the manifests to an older
+ * cluster.
  */
 export function applyKustomization(directory: string): void {
   const rendered = kubectl(['kustomize', directory]);
@@ -54,7 +54,7 @@ type Pod = {
   readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 };
 
-/** Returns the names of the Pods of an app that are not about to go. */
+/** Returns the names of an app's Pods, without those being deleted. */
 export function podsOf(app: string): string[] {
   return listPods(app).map(({ metadata }) => metadata.name);
 }
@@ -68,7 +68,7 @@ function listPods(app: string): Pod[] {
 const isReady = ({ status }: Pod) =>
   status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true;
 
-/** Waits until an app has this many Pods, each of them ready. */
+/** Waits until an app has exactly `count` Pods and all of them are ready. */
 export async function awaitReady(app: string, count: number): Promise<void> {
   await until(
     () => {
@@ -79,19 +79,17 @@ export async function awaitReady(app: string, count: number): Promise<void> {
   );
 }
 
-/** Waits until a rollout of each of these Deployments or StatefulSets is complete. */
+/** Waits until the rollouts of these Deployments or StatefulSets are complete. */
 export function awaitRollout(...names: readonly string[]): void {
   for (const name of names) kubectl(['rollout', 'status', name, '--timeout=10m']);
 }
 
-/**
- * Evicts a Pod as a drain of its node does, as soon as its PodDisruptionBudget allows it.
- */
+/** Evicts a Pod as `kubectl drain` does, as soon as its PodDisruptionBudget allows it. */
 export async function evict(pod: string): Promise<void> {
   await until(
     () => {
       const { status, stderr } = evictOnce(pod, 'policy/v1');
-      // A cluster before 1.22 knows the earlier version alone.
+      // Clusters before Kubernetes 1.22 support only policy/v1beta1.
       const isUnknown = status !== 0 && /policy\/v1|no kind|does not match/.test(stderr);
       const answer = isUnknown ? evictOnce(pod, 'policy/v1beta1') : { status, stderr };
       if (answer.status !== 0 && !/disruption budget|429|TooManyRequests/i.test(answer.stderr))
@@ -108,11 +106,13 @@ function evictOnce(pod: string, apiVersion: string) {
   return run(['create', '--raw', path, '--filename', '-'], JSON.stringify(eviction));
 }
 
-/** A local address that leads to a port of a Pod, also after the Pod was replaced by one of the same name. */
+/**
+ * A local address that forwards to a port of a Pod, even after the Pod was replaced by one of the same name.
+ */
 export type Forward = {
   /** `127.0.0.1:port` */
   readonly address: string;
-  /** Forwards to the Pod of now, and waits until it answers. */
+  /** Forwards to the current Pod, and waits until it answers. */
   renew(): Promise<void>;
   stop(): void;
 };
@@ -133,7 +133,7 @@ export async function forward(pod: string, port: number): Promise<Forward> {
   return {
     address: `127.0.0.1:${local}`,
     async renew() {
-      // It may still lead to a Pod that is gone. One that has ended is started again soon.
+      // The forward may still lead to a deleted Pod. When it exits, its exit handler starts it again.
       if (child.exitCode === null && child.signalCode === null) {
         const exited = once(child, 'exit');
         child.kill();
@@ -151,7 +151,7 @@ export async function forward(pod: string, port: number): Promise<Forward> {
   };
 }
 
-/** Whether a connection stays open for a moment: the forward of a missing Pod closes it at once. */
+/** Returns true if a connection stays open for 300 ms. The forward of a missing Pod closes it immediately. */
 function answers(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(port, '127.0.0.1');

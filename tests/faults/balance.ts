@@ -7,10 +7,7 @@ import type { Callback } from './receiver.ts';
 const issuedType = 'launch.url.issued.v1';
 const redeemedType = 'launch.token.redeemed.v1';
 
-/**
- * Compares the clients' records with the stored data of the platform: nothing lost, nothing twice, nothing
- * wrong.
- */
+/** Compares the clients' records with the platform's stored data: nothing is lost, duplicated or wrong. */
 export function expectBalance(ledger: Ledger, books: Books): void {
   expect(ledger.faults).toEqual([]);
   expect(ledger.unanswered).toBe(0);
@@ -18,8 +15,8 @@ export function expectBalance(ledger: Ledger, books: Books): void {
   expect(ledger.issued.size).toBeGreaterThan(0);
 
   expect(books.arrived).toBe(books.committed);
-  // The clients retried until they knew each result, so this is an equation and not only answered <= audited
-  // <= answered + unknown. Only an amendment may repeat its identifier: each attempt creates a URL.
+  // The clients retried until they knew each result, so the counts are equal. Only amendments may reuse an
+  // identifier, so each of their attempts creates a URL.
   expect(books.audited(issuedType)).toBeGreaterThanOrEqual(ledger.issued.size);
   expect(books.audited(issuedType)).toBeLessThanOrEqual(
     ledger.issued.size + ledger.count('issue amendment', 'lost'),
@@ -40,8 +37,8 @@ export function expectBalance(ledger: Ledger, books: Books): void {
 }
 
 /**
- * Expects that the newest document of each order has arrived, under one id and after the older one, and
- * nothing else.
+ * Expects that the PMS accepted the newest document of each order, under one id and after any older one, and
+ * accepted nothing else.
  */
 function expectDelivered({ documents, delivered, callbacks, audited }: Books): void {
   const newest = documents.filter((state) => !documents.includes(successorOf(state))).toSorted();
@@ -64,8 +61,8 @@ function expectDelivered({ documents, delivered, callbacks, audited }: Books): v
 const successorOf = (state: string) => state.replace(/\d+$/, (version) => String(Number(version) + 1));
 
 /**
- * Expects an event for every 410, and no more events than answers that may have been a 410. Not if Redis
- * fails between the answer and the event: the refusal is answered anyway.
+ * Expects an event for every 410, and no more events than answers that may have been a 410. Does not apply
+ * when Redis is killed: a refusal is answered even if its event cannot be stored.
  */
 export function expectRefusalsAudited(ledger: Ledger, books: Books): void {
   const told = ledger.count('redeem', 'ok', 410) + ledger.count('redeem again', 'ok');
@@ -79,7 +76,7 @@ export function expectRefusalsAudited(ledger: Ledger, books: Books): void {
 const answered = ({ answers }: Ledger, ...wanted: Step[]) =>
   answers.filter(({ step, status }) => wanted.includes(step) && status === 200);
 
-/** Returns the answers whose event is not exactly once among these. */
+/** Returns the answers that do not have exactly one event with their correlation id. */
 function missing(correlationIds: readonly string[], answers: readonly Answered[]): Answered[] {
   const counts = Map.groupBy(correlationIds, (id) => id);
   return answers.filter(({ correlationId = '' }) => counts.get(correlationId)?.length !== 1);

@@ -6,30 +6,29 @@ import pg from 'pg';
 import type { Callback } from './receiver.ts';
 import { sendRequest } from './send-request.ts';
 
-/** The data that the platform has stored since the books were opened. */
+/** The data that the platform has stored since `openBooks`. */
 export type Books = {
-  /** The events that Redis committed, by the counter that its scripts raise with each. */
+  /** The number of events committed to Redis, from the counter that the scripts increment. */
   readonly committed: number;
-  /** The distinct events of the audit trail that came from Redis. */
+  /** The number of distinct events from Redis in the audit trail. */
   readonly arrived: number;
-  /** Returns the audit trail's events of a type, by correlation id. */
+  /** Returns the correlation ids of the audit trail's events of a type. */
   correlationIds(type: string): readonly string[];
   /**
    * Returns the number of events of a type in the audit trail; with a status, only those with that status.
    */
   readonly audited: (type: string, status?: number) => number;
   /**
-   * GUID and version of the stored orders, of the documents, and of the delivered ones, as often as they
-   * occur.
+   * GUID and version of each stored order, each document and each delivered document, duplicates included.
    */
   readonly submissions: readonly string[];
   readonly documents: readonly string[];
   readonly delivered: readonly string[];
-  /** The callbacks that the PMS accepted, in order; undefined if it keeps none. */
+  /** The callbacks that the PMS accepted, in order; undefined if it does not record them. */
   readonly callbacks: readonly Callback[] | undefined;
 };
 
-/** The parts that hold the books. */
+/** The servers to read the stored data from. */
 export type BookKeepers = {
   readonly redis: { readonly url: string };
   readonly postgres: { readonly url: string };
@@ -39,7 +38,7 @@ export type BookKeepers = {
 };
 
 export type OpenBooks = {
-  /** Waits until nothing is pending any more, then reads. @throws Error with what is still pending */
+  /** Waits until no work is pending, then reads. @throws Error that lists the pending work */
   close(): Promise<Books>;
 };
 
@@ -51,7 +50,7 @@ type Baseline = {
   readonly callbacks: number;
 };
 
-/** Records the state of the books, once nothing is pending. */
+/** Records the current state of the stored data once no work is pending. */
 export async function openBooks(system: BookKeepers): Promise<OpenBooks> {
   await waitUntilStill(system);
   const baseline = await reading(system, async ({ outbox, query }) => {
@@ -67,7 +66,7 @@ export async function openBooks(system: BookKeepers): Promise<OpenBooks> {
   return {
     async close() {
       await waitUntilStill(system);
-      // RabbitMQ reports the length of its queues a few seconds late, so an unequal sum is read again.
+      // RabbitMQ reports queue lengths a few seconds late, so unequal sums are read again.
       for (const giveUpAt = Date.now() + waitLimitMs; ; await delay(200)) {
         const books = await readBooks(system, baseline);
         if (isSettled(books) || Date.now() > giveUpAt) return books;
@@ -92,7 +91,7 @@ type Reader = {
 };
 
 async function reading<Result>({ redis, postgres }: BookKeepers, read: (reader: Reader) => Promise<Result>) {
-  // On a cluster a forward leads there, which accepts connections when its other end is gone.
+  // On a cluster, a port forward accepts connections even when its Pod is gone.
   const limits = { connectionTimeoutMillis: 10_000, query_timeout: 60_000 };
   const client = new pg.Client({ connectionString: postgres.url, ...limits });
   client.on('error', () => undefined);
@@ -144,15 +143,15 @@ function readBooks(system: BookKeepers, { committed, audited, at, callbacks }: B
 }
 
 /**
- * Waits until outboxes and queues, including dead letters, are empty in two polls in a row: an event that is
- * handled between the polls of the outboxes and of the queues may enter an outbox once more.
+ * Waits until outboxes and queues, including dead letters, are empty in two consecutive polls. One poll is
+ * not enough: an event handled between reading the outboxes and the queues may add an event to an outbox.
  */
 async function waitUntilStill(system: BookKeepers): Promise<void> {
   const giveUpAt = Date.now() + waitLimitMs;
   for (let stillLooks = 0; stillLooks < 2; ) {
     const waiting = await whatWaits(system).catch((error: unknown) => [String(error)]);
     stillLooks = waiting.length === 0 ? stillLooks + 1 : 0;
-    if (Date.now() > giveUpAt) throw new Error(`It does not stand still: ${waiting.join(', ')}`);
+    if (Date.now() > giveUpAt) throw new Error(`Work is still pending: ${waiting.join(', ')}`);
     if (waiting.length > 0) await delay(200);
   }
 }
@@ -176,7 +175,9 @@ async function whatWaits(system: BookKeepers): Promise<string[]> {
   return queues.flatMap(([name, messages]) => (messages === 0 ? [] : [`${messages} in ${name}`]));
 }
 
-/** Reads the metrics of RabbitMQ: `rabbitmqctl` needs a second of CPU for each question. */
+/**
+ * Reads the queue lengths from RabbitMQ's metrics, because each call of `rabbitmqctl` takes a second of CPU.
+ */
 async function queueLengths({ rabbitMq }: BookKeepers): Promise<[string, number][]> {
   const url = `http://${rabbitMq.metricsAddress}/metrics/detailed?family=queue_coarse_metrics`;
   const { body } = await sendRequest({ url });

@@ -13,17 +13,18 @@ export type Attempt = Omit<HttpRequest, 'url'> & {
   /** Further correct statuses after an attempt without a conclusive answer. */
   readonly expectedLater?: readonly number[];
   /**
-   * When the launch token was requested (milliseconds since 1970): ten seconds later, 401 may be correct too.
+   * When the launch token was requested (milliseconds since 1970). Ten seconds later the token has expired,
+   * so 401 may be correct.
    */
   readonly tokenAskedAt?: number;
-  /** Returns the order of a correct answer: its GUID and its version. */
+  /** Returns the GUID and version of the order in a correct answer. */
   readonly orderOf?: (answer: HttpAnswer) => string | undefined;
 };
 
 export type Caller = {
   /**
-   * Sends a request until its answer is conclusive, as a careful client does, and records every attempt.
-   * Resolves with that answer, or undefined if it was not correct or none came in two minutes.
+   * Repeats a request until its answer is conclusive, as a careful client does, and records every attempt.
+   * Resolves with that answer, or with undefined if it was incorrect or none arrived within two minutes.
    */
   readonly call: (attempt: Attempt) => Promise<TimedAnswer | undefined>;
 };

@@ -10,16 +10,16 @@ import { requestToken } from './launches.ts';
 import { underLoad } from './load.ts';
 import type { System } from './system.ts';
 
-/** Something that goes wrong, and the alerts that must report it. */
+/** A fault, and the alerts that must report it. */
 export type Cause = {
   readonly alerts: readonly string[];
-  /** Makes it happen; resolves with what ends it. */
+  /** Causes the fault; resolves with a function that ends it. */
   readonly cause: () => Promise<() => Promise<void>>;
 };
 
 /**
- * What the faults under load do not cause; what is in one list happens at the same time. What a killed relay
- * was about to publish waits for 20 seconds, which pass while others are slow.
+ * The faults that the tests under load do not cause. Those in one list happen at the same time. Events
+ * claimed by a killed relay wait for 20 seconds, which pass during the slow faults.
  */
 export const causes = (system: System): readonly (readonly Cause[])[] => [
   [
@@ -38,8 +38,8 @@ export const causes = (system: System): readonly (readonly Cause[])[] => [
 ];
 
 /**
- * The PMS takes longer than five seconds for a document, which is late (`hastened`), and Redis answers every
- * second and a half once there are some: an order needs an answer of Redis for each of its steps.
+ * Makes the PMS take longer than five seconds to accept a document, which counts as late (`hastened`). Pauses
+ * Redis for 1.5 seconds at a time, which slows down every step of an order.
  */
 async function slowDown(system: System) {
   const redis = new Redis(system.redis.url);
@@ -71,7 +71,7 @@ async function slowDown(system: System) {
   };
 }
 
-/** Fills most of a small volume; see `hastened`. The alert waits 15 seconds. */
+/** Fills most of the volume, which `hastened` makes small. The alert waits 15 seconds. */
 export const fillDisk = (system: System) =>
   run(
     system,
@@ -81,8 +81,8 @@ export const fillDisk = (system: System) =>
   );
 
 /**
- * Has order renderers deliver at once what a killed one held, and relays publish what a killed one was about
- * to. What a living one holds is sent twice.
+ * Ends all leases, so that other processes immediately deliver the documents and publish the events of a
+ * killed process. Work of a running process is sent twice.
  */
 export async function endLeases(system: System): Promise<void> {
   await run(system, 'update order_renderer.delivery set leased_until = now() where lease is not null');
@@ -116,7 +116,7 @@ async function fillRedis({ redis }: System) {
   };
 }
 
-/** Has nine tenths of the connections in use, again and again: the services' pools give theirs back. */
+/** Keeps nine tenths of the connections in use. Repeats this, because the services' pools release theirs. */
 async function occupyPostgres({ postgres }: System) {
   const connect = async () => {
     const client = new pg.Client({ connectionString: postgres.url });
@@ -145,7 +145,10 @@ async function occupyPostgres({ postgres }: System) {
   };
 }
 
-/** A client with a password of the broker can send messages, but cannot sign them. */
+/**
+ * Publishes an event with an invalid MAC: a client with the broker's password can send messages, but not sign
+ * them.
+ */
 async function forgeEvent({ rabbitMq }: System) {
   const connection = await amqp.connect(rabbitMq.url);
   const channel = await connection.createConfirmChannel();
@@ -164,11 +167,11 @@ async function forgeEvent({ rabbitMq }: System) {
   };
 }
 
-/** A superuser changes a row, and the next process verifies everything. */
+/** Changes a row as a superuser, then restarts the audit trail so that it verifies all rows. */
 async function changeRow(system: System) {
   await inPostgres(system, async (client) => {
     await client.query('set session_replication_role = replica');
-    // There is a row at least of this token.
+    // The audit event of this token guarantees that a row exists.
     await requestToken(system);
     await until(async () => {
       const { rowCount } = await client.query(

@@ -26,7 +26,7 @@ export type ReceivedSpan = {
 export type Collector = {
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
-  /** What was received, as text, to search it for what must not be in it. */
+  /** Returns all received data as text, to search for data that must not be exported. */
   text(): string;
   stop(): Promise<void>;
 };
@@ -65,7 +65,7 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-/** `ExportTraceServiceRequest` in the JSON form of the definitions: ids are Base64. */
+/** `ExportTraceServiceRequest` in its JSON form, in which ids are Base64. */
 type Sent = {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly SentAttribute[] };

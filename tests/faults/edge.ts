@@ -15,7 +15,7 @@ export type ServiceName = (typeof serviceNames)[number] | 'resource-api';
 
 export type Replica = { readonly service: ServiceName; readonly url: string; readonly adminUrl: string };
 
-/** The edge map; the prefix of the identity provider is removed, as everywhere. */
+/** The paths of each service. As at the real edge, `/idp` is removed before a request is forwarded. */
 const edgeMap: readonly { readonly prefix: string; readonly service: ServiceName }[] = [
   { prefix: '/idp/', service: 'identity-provider' },
   { prefix: '/AccessApi/', service: 'launch-api' },
@@ -28,8 +28,8 @@ const edgeMap: readonly { readonly prefix: string; readonly service: ServiceName
 
 export type Edge = {
   /**
-   * Sends a request to a replica of the service that its path belongs to.
-   * @throws Error when there is no answer.
+   * Sends a request to a replica of the service for its path.
+   * @throws Error if there is no answer
    */
   send(request: Omit<HttpRequest, 'url'> & { readonly path: string }): Promise<HttpAnswer>;
   close(): void;
@@ -37,14 +37,14 @@ export type Edge = {
 
 const lookEveryMs = 250;
 /**
- * A process that says nothing for a second is busy, not gone: a load balancer, too, asks it more than once.
+ * A process that does not answer for a second is busy, not gone. Load balancers also need several failed
+ * checks.
  */
 const lookTimeoutMs = 5000;
 
 /**
- * What a load balancer does: knows from `/readyz` which replicas take requests, and uses these in turn.
- * Without any that is ready it uses all of them, so that clients hear from the service itself what is wrong.
- * It repeats nothing.
+ * Balances requests in turn among the replicas whose `/readyz` answers 200. If none is ready, uses all of
+ * them, so that clients receive the service's own error. Does not retry.
  */
 export function openEdge(replicas: readonly Replica[]): Edge {
   const closing = new AbortController();
@@ -91,7 +91,7 @@ export function openEdge(replicas: readonly Replica[]): Edge {
   };
 }
 
-/** Sends everything to one address, behind which somebody else balances. */
+/** Sends every request to one address, which has its own load balancer. */
 export const openAddress = (url: string): Edge => ({
   send: ({ path, ...request }) => sendRequest({ ...request, url: `${url}${path}` }),
   close: () => undefined,

@@ -1,5 +1,5 @@
-// Preloaded into every process that a fault test starts. Its standard input is a pipe from the test, which
-// the kernel closes when the test ends, for any reason. The files of the test are removed as well.
+// Preloaded into every process that a fault test starts. Standard input is a pipe from the test, which the
+// kernel closes however the test ends. The process then removes the test's files and exits.
 import { rmSync } from 'node:fs';
 
 process.stdin

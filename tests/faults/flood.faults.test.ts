@@ -32,7 +32,7 @@ async function usedMegabytes(): Promise<number> {
   return Math.round(Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]) / 1e5) / 10;
 }
 
-/** Returns the value of a counter of refusals in all services. */
+/** Returns the sum of a refusal counter over all services. */
 async function counted(name: 'limited' | 'dropped'): Promise<number> {
   const scrapes = system.processes.map(({ adminUrl }) => sendRequest({ url: `${adminUrl}/metrics` }));
   const lines = (await Promise.all(scrapes)).flatMap(({ body }) => body.split('\n'));
@@ -49,8 +49,8 @@ const auditedOf = (type: string): Promise<number> =>
     return Number(rows[0]?.count);
   });
 
-describe('strangers who send requests as fast as they can, with RabbitMQ stopped and 64 MB of Redis', () => {
-  it('stop no launch of a registered client, and every accepted event is audited in the end', async () => {
+describe('a flood of unauthenticated requests, with RabbitMQ stopped and 64 MB of Redis', () => {
+  it('prevents no launch of a registered client, and every accepted event is audited', async () => {
     await system.rabbitMq.kill();
     const before = await usedMegabytes();
     const { strangers, client } = await floodWithLaunches(system, size.floodMs);

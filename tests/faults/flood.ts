@@ -9,7 +9,7 @@ import type { System } from './system.ts';
 export type Statuses = Record<number, number>;
 
 export type Flood = {
-  /** Answers to strangers. */
+  /** Answers to unauthenticated requests. */
   readonly strangers: Statuses;
   /** Answers to a registered client, by step. */
   readonly client: Readonly<Record<'token' | 'issue' | 'redeem', Statuses>>;
@@ -18,7 +18,7 @@ export type Flood = {
 type Edge = ReturnType<typeof openEdge>;
 type Sent = Parameters<Edge['send']>[0];
 
-/** The requests of strangers: every kind of request that is refused without a caller or a launch. */
+/** Every kind of request that is refused before its caller or launch is known. */
 const strangersRequests: readonly Sent[] = [
   { path: '/secureLaunch?launchToken=a&codeVerifier=b' },
   { path: '/AccessApi/RequestLaunchUrl', body: '{}' },
@@ -26,7 +26,8 @@ const strangersRequests: readonly Sent[] = [
     path: tokenRequest.path,
     body: new URLSearchParams({
       grant_type: 'client_credentials',
-      // Not the launching client's: an attacker who guesses its secret from its address would make it wait.
+      // Not the launching client's id: wrong secrets from that client's address would delay the client
+      // itself.
       client_id: 'pms-other',
       client_secret: 'guessed',
     }),
@@ -39,8 +40,8 @@ const lanes = 32;
 const launchesPerSecond = 20;
 
 /**
- * Sends requests of strangers as fast as they are answered, half of them from one address and half from new
- * ones, while a registered client at that one address launches at a steady rate.
+ * Sends unauthenticated requests as fast as they are answered: half from one address, half from new
+ * addresses. Meanwhile a registered client at that one address launches at a steady rate.
  */
 export async function floodWithLaunches(system: System, forMs: number): Promise<Flood> {
   const edge = openEdge(system.processes);

@@ -1,7 +1,9 @@
 import pg from 'pg';
 import type { System } from './system.ts';
 
-/** Works in the database of the platform, as an administrator, and resolves with what comes out of it. */
+/**
+ * Calls `work` with an administrator's connection to the platform's database, and resolves with its result.
+ */
 export async function inPostgres<Result>(
   { postgres }: Pick<System, 'postgres'>,
   work: (client: pg.Client) => Promise<Result>,

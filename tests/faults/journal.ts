@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** The purpose of a request: `again` are those whose refusal is the correct answer. */
+/** The purpose of a request. Steps with `again` are repetitions that must be refused. */
 export type Step =
   | 'token'
   | 'issue'
@@ -35,7 +35,7 @@ export type Answered = {
   readonly askedAt: number;
   readonly ms: number;
   readonly correlationId?: string;
-  /** The order that was accepted or shown: its GUID and its version. */
+  /** The GUID and version of the accepted or displayed order. */
   readonly order?: string;
 };
 

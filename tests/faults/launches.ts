@@ -8,13 +8,13 @@ import type { System } from './system.ts';
 export type LaunchPlan = {
   /** The caller's identifier. */
   readonly launch: string;
-  /** Whether its user orders a test and reads the order document. */
+  /** Whether the user orders a test and reads the order document. */
   readonly hasOrder: boolean;
   /** Whether the sample of that order is recorded in another launch. */
   readonly isAmended: boolean;
-  /** Whether identifier and launch URL are used a second time, which must be refused. */
+  /** Whether the identifier and the launch URL are each used a second time, which must be refused. */
   readonly isRepeated: boolean;
-  /** Resolves when its user opens the launch URL, and when to use it a second time. */
+  /** Delays opening the launch URL, the first and the second time. */
   readonly hesitate: () => Promise<void>;
 };
 
@@ -29,7 +29,7 @@ export const tokenRequest = {
   }),
 };
 
-/** Gets the access token of all launches. @throws Error when there is none */
+/** Requests the access token for all launches. @throws Error if none is issued */
 export async function fetchAccessToken({ call }: Caller): Promise<string> {
   const answer = await call({ step: 'token', launch: '', ...tokenRequest, expected: [200] });
   const { access_token: token } = JSON.parse(answer?.body ?? '{}');
@@ -37,14 +37,14 @@ export async function fetchAccessToken({ call }: Caller): Promise<string> {
   return token;
 }
 
-/** Has the identity provider issue a token, for nothing but what that leaves behind. */
+/** Requests a token from the identity provider, only to cause its events and metrics. */
 export async function requestToken(system: System): Promise<void> {
   const [identityProvider] = system.replicasOf('identity-provider');
   const { path, body } = tokenRequest;
   await sendRequest({ url: `${identityProvider?.url}${path.replace('/idp', '')}`, body });
 }
 
-/** Plays a launch to its end. Resolves with whether an answer confirmed that its token was redeemed. */
+/** Plays a whole launch. Resolves with true if an answer confirmed that its token was redeemed. */
 export async function playLaunch(
   caller: Caller,
   token: string,

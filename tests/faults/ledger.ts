@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import type { Answered, Outcome, Sent, Step } from './journal.ts';
 
-/** The clients' records when a load has ended. */
+/** The clients' records after a load has ended. */
 export type Ledger = {
   readonly answers: readonly Answered[];
-  /** Requests that were sent, without any further record. */
+  /** The number of requests that were sent and have no recorded result. */
   readonly unanswered: number;
   /** Returns the number of attempts of a step with this outcome. */
   count(step: Step, outcome?: Outcome, status?: number): number;
-  /** Launches with a launch URL: 200, or 409 if the answer of an attempt was lost. */
+  /** Launches with a launch URL: answered 200, or 409 after an attempt whose answer was lost. */
   readonly issued: ReadonlySet<string>;
-  /** Launches whose token was used: 200, or 410 if the answer of an attempt was lost. */
+  /** Launches whose token was redeemed: answered 200, or 410 after an attempt whose answer was lost. */
   readonly redeemed: ReadonlySet<string>;
   /** GUID and version of each order, and of each amendment, whose submission was confirmed to the user. */
   readonly submitted: ReadonlySet<string>;
@@ -18,7 +18,7 @@ export type Ledger = {
   readonly shown: ReadonlySet<string>;
   /** Launches with more than one 200 for the same identifier, or for the same token. */
   readonly doubled: readonly string[];
-  /** Answers that no fault explains, and requests without a conclusive answer. */
+  /** Incorrect answers, and requests without a conclusive answer. */
   readonly faults: readonly string[];
 };
 

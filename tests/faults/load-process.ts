@@ -1,6 +1,6 @@
-// The load, in a separate process so that only the faults disturb it: a launch at fixed moments, whatever the
-// results of earlier ones. It receives its plan once, reports the number of opened launches, and ends them
-// all on `stop`.
+// Generates the load in a separate process, so that only the faults disturb it. Starts launches at a fixed
+// rate, whatever the results of earlier launches. Receives its plan once, reports the number of opened
+// launches, and finishes all of them on `stop`.
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCaller } from './caller.ts';
@@ -12,7 +12,7 @@ export type LoadPlan = {
   /** Every replica, or the address of the platform. */
   readonly platform: readonly Replica[] | string;
   readonly journalPath: string;
-  /** The prefix of the callers' identifiers, which are used once. */
+  /** The prefix of the callers' identifiers, unique to this load. */
   readonly name: string;
   readonly launchesPerSecond: number;
   /**
@@ -72,7 +72,7 @@ async function run({ platform, journalPath, name, ...pace }: LoadPlan): Promise<
   await journal.close();
 }
 
-/** Waits, but not once the load is to end. */
+/** Waits, but returns immediately once the load is stopping. */
 async function wait(ms: number): Promise<void> {
   await delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
 }

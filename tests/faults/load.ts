@@ -7,7 +7,7 @@ import { type Ledger, readLedger } from './ledger.ts';
 import type { LoadPlan, LoadSays } from './load-process.ts';
 
 export type Load = {
-  /** Resolves when `count` more launches were opened. */
+  /** Resolves when `count` more launches have been opened. */
   opened(count: number): Promise<void>;
 };
 
@@ -15,9 +15,7 @@ const program = fileURLToPath(new URL('load-process.ts', import.meta.url));
 
 type LoadOptions = Omit<LoadPlan, 'journalPath' | 'name'> & { readonly directory: string };
 
-/**
- * Runs an action under load, and resolves with the records of the load once each of its launches has ended.
- */
+/** Runs an action under load, and resolves with the records once every launch has ended. */
 export async function underLoad(
   { directory, ...options }: LoadOptions,
   act: (load: Load) => Promise<void>,
@@ -30,7 +28,7 @@ export async function underLoad(
   try {
     const exited = once(child, 'exit');
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-    // The waiting caller receives the error; without a handler it would end the test run.
+    // `opened` receives the error. Without this handler, the rejection would end the test run.
     failed.catch(() => undefined);
     let openedInAll = 0;
     child.on('message', (said: LoadSays) => {

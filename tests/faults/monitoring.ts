@@ -23,16 +23,16 @@ import type { System } from './system.ts';
 const unreachableIssuer = 'http://127.0.0.1:9';
 const dayMs = 86_400_000;
 
-/** What the services need so that each of their metrics has a value. */
+/** Settings that give each of the services' metrics a value. */
 export type Watched = {
   readonly environment: Readonly<Record<string, string>>;
-  /** The demo's registry, with a client whose secret expires, and an issuer that does not answer. */
+  /** The demo's registry, plus a client whose secret expires and an issuer that does not answer. */
   readonly registryFile: string;
   /** Removes the files. */
   remove(): void;
 };
 
-/** Writes a registry, and a certificate to be watched. */
+/** Writes the registry, and a certificate whose expiry is monitored. */
 export function prepareWatched(): Watched {
   const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-monitoring-'));
   const certificate = makeCertificate({ days: 10 });
@@ -67,7 +67,7 @@ type Scrape = {
 };
 type Configuration = { global: Record<string, unknown>; scrape_configs: Scrape[]; alerting?: unknown };
 
-/** The shipped configuration: only the addresses differ, and how often it scrapes and evaluates. */
+/** Returns the shipped configuration with the addresses of the test and shorter intervals. */
 function configurationFor(addresses: Readonly<Record<string, Target[]>>): string {
   const configuration = parse(prometheusFile('prometheus.yml')) as Configuration;
   const { alerting: _, ...others } = configuration;
@@ -84,14 +84,14 @@ function configurationFor(addresses: Readonly<Record<string, Target[]>>): string
 }
 
 const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
-/** How much faster time passes in these rules than in the shipped ones. */
+/** The factor by which the durations in the rules are shortened. */
 const haste = 120;
-/** Two scrapes at least, for a rate. */
+/** A rate needs at least two scrapes. */
 const leastWindowMs = 3000;
 
 /**
- * Returns rules with half a second for each minute: a test has no hours. Thresholds of ages are shorter, too,
- * and the volume of PostgreSQL is smaller.
+ * Returns the rules with half a second for each minute, so that the test does not take hours. Also shortens
+ * the thresholds for ages, and makes PostgreSQL's volume smaller.
  */
 function hastened(text: string): string {
   const faster = (number: string, unit: keyof typeof secondsOf) =>
@@ -119,17 +119,17 @@ type Result = {
   readonly value: readonly [number, string];
 };
 
-/** A real Prometheus that scrapes the system, with the shipped rules in a hurry. */
+/** A real Prometheus that scrapes the system, with the shipped rules and shortened durations. */
 export type Monitoring = {
   readonly url: string;
-  /** Returns the vector of an expression. @throws Error when it is no valid expression */
+  /** Returns the vector of an expression. @throws Error if the expression is invalid */
   query(expr: string): Promise<readonly Result[]>;
-  /** Waits until each of these alerts has fired since then (milliseconds since 1970). */
+  /** Waits until each of these alerts has fired after `since` (milliseconds since 1970). */
   awaitFiring(alerts: readonly string[], since: number): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Starts Prometheus, and an edge before one replica. */
+/** Starts Prometheus, and an edge in front of one launch API. */
 export async function startMonitoring(system: System): Promise<Monitoring> {
   const [launchApi] = system.replicasOf('launch-api');
   const portOf = (url = '') => Number(new URL(url).port);
@@ -184,7 +184,7 @@ export async function startMonitoring(system: System): Promise<Monitoring> {
   };
 }
 
-/** What must return data: the panels, the recorded series, and what the alerts compare. */
+/** Returns every expression that must return data: panels, recorded series, and the selectors of alerts. */
 function allExpressions(): string[] {
   const panels = dashboardExpressions().map(({ expr }) =>
     expr.replaceAll('$__rate_interval', '1m').replaceAll('$service', '.*'),
@@ -197,8 +197,8 @@ function allExpressions(): string[] {
 }
 
 /**
- * Waits until every expression of every dashboard and rule has returned a number, each at some time. Needs a
- * load meanwhile.
+ * Waits until every expression of every dashboard and rule has returned a number at least once. Call it under
+ * load.
  */
 export async function expectData(system: System, monitoring: Monitoring): Promise<void> {
   let silent = allExpressions();
@@ -214,7 +214,7 @@ export async function expectData(system: System, monitoring: Monitoring): Promis
   await until(isAnswered, () => `these expressions returned data:\n${silent.join('\n')}`);
 }
 
-/** Sends a request that is answered 503: the keys of its issuer cannot be fetched. */
+/** Sends a request that is answered 503, because the keys of its issuer cannot be fetched. */
 async function failOnce(system: System): Promise<void> {
   const [launchApi] = system.replicasOf('launch-api');
   const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url');

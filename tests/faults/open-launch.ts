@@ -7,14 +7,14 @@ import type { Caller } from './caller.ts';
 export type Opening = {
   /** The access token of the PMS. */
   readonly token: string;
-  /** Its name in the journal. */
+  /** The launch's name in the journal. */
   readonly launch: string;
   readonly action: Action;
-  /** The caller's identifier, which names an existing request if the action is for one. */
+  /** The caller's identifier. For an action on an existing request, that request's identifier. */
   readonly originatingId: string;
-  /** Whether identifier and launch URL are used a second time, which must be refused. */
+  /** Whether the identifier and the launch URL are each used a second time, which must be refused. */
   readonly isRepeated: boolean;
-  /** Resolves when its user opens the launch URL, and when to use it a second time. */
+  /** Delays opening the launch URL, the first and the second time. */
   readonly hesitate: () => Promise<void>;
 };
 
@@ -35,8 +35,8 @@ export async function openLaunch(caller: Caller, opening: Opening): Promise<Sess
     headers: { Authorization: `Bearer ${token}`, 'Code-Challenge': codeChallenge },
     body: JSON.stringify(aServiceRequest({ action, originatingId })),
   };
-  // A claim whose answer was lost remains: 409 shows that the launch URL was created. An amendment claims
-  // nothing.
+  // The identifier stays claimed even if the answer was lost, so 409 proves that the launch URL was created.
+  // An amendment claims no identifier.
   const issued =
     action === 'OrderTest'
       ? await caller.call({ step: 'issue', ...request, expected: [200], expectedLater: [409] })

@@ -4,12 +4,12 @@ import type { Session } from './open-launch.ts';
 /** A user in a launch: the caller, the launch's name in the journal, and its session. */
 type Work = { readonly caller: Caller; readonly launch: string; readonly session: Session };
 
-/** Returns an order in one of its states, as in the books: its GUID and its version. */
+/** Returns an order's GUID and version as `Books` writes them. */
 const stateOf = (guid: string, version: number) => `${guid} ${version}`;
 
 /**
- * Orders a test in the OLTR application, by its forms; each step can be repeated safely. Resolves with the
- * order's GUID, or undefined if it was not submitted.
+ * Orders a test through the forms of the OLTR application; each step is idempotent. Resolves with the order's
+ * GUID, or with undefined if it was not submitted.
  */
 export async function order(work: Work): Promise<string | undefined> {
   const { call } = work.caller;

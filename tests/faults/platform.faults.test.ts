@@ -24,7 +24,7 @@ let collector: Collector;
 let watched: Watched;
 let system: System;
 let watching: Promise<Monitoring> | undefined;
-/** Starts Prometheus, which knows its targets five seconds later: before it is needed. */
+/** Starts Prometheus early, because it discovers its targets only after five seconds. */
 const watch = () => (watching ??= startMonitoring(system));
 beforeAll(async () => {
   const startedAt = performance.now();
@@ -45,7 +45,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  // If it has not started, its test says so.
+  // If it did not start, its own test has already failed.
   await watching?.then(
     (monitoring) => monitoring.stop(),
     () => undefined,
@@ -55,7 +55,7 @@ afterAll(async () => {
   await collector.stop();
 });
 
-/** Runs the load, has something happen in the middle, and checks the books once all has come to rest. */
+/** Runs the load, performs an action in the middle, and compares the records once no work is pending. */
 async function expectBalanceUnderLoad(
   name: string,
   happen: (load: Load) => Promise<void>,
@@ -80,7 +80,7 @@ async function expectBalanceUnderLoad(
 
 describe('the launch path', () => {
   it('makes one Redis round trip per request', async () => {
-    // The relay of the audit trail, the one thing that asks Redis without being asked, is away.
+    // Stops the audit trail: its relay is the only part that polls Redis without a request.
     const [auditTrail] = system.replicasOf('audit-trail');
     const [launchApi] = system.replicasOf('launch-api');
     const [gateway] = system.replicasOf('launch-gateway');
@@ -93,10 +93,10 @@ describe('the launch path', () => {
         expect((await sendRequest({ url: `${gateway?.url}${path}` })).status).toBe(200);
       }
     };
-    // Redis is given the scripts with the first of each.
+    // Loads the scripts into Redis before commands are recorded.
     await launchAll();
     const recorded = await recordCommands(system.redis.url, launchAll);
-    // Which tokens are revoked is read every two seconds, however much is requested.
+    // The list of revoked tokens is polled every two seconds, independently of requests.
     const commands = recorded.filter(({ key }) => !key.includes(':revoked-tokens')).map(({ name }) => name);
     await auditTrail?.start();
     say(`${launches} RequestLaunchUrl and ${launches} secureLaunch: ${commands.length} commands to Redis`);
@@ -105,10 +105,10 @@ describe('the launch path', () => {
 });
 
 describe('a launch token', () => {
-  // Not before: what a scrape asks Redis would be counted with a launch.
+  // Not earlier: the Redis commands of a scrape would be counted with those of a launch.
   beforeAll(watch);
 
-  it('works once, however many try it at the same moment on two gateways', async () => {
+  it('works once when many requests on two gateways use it at the same moment', async () => {
     const { racedTokens: tokens, attemptsEach } = size;
     const open = await openBooks(system);
     const { statuses, winners } = await raceTokens(system, { tokens, attemptsEach });
@@ -126,14 +126,14 @@ describe('a whole launch', () => {
   testTraces(() => ({ system, collector }));
 });
 
-describe('under a steady load of launches, watched by Prometheus', () => {
+describe('the platform under a steady load, monitored by Prometheus', () => {
   let monitoring: Monitoring;
   beforeAll(async () => {
     monitoring = await watch();
     await fillDisk(system);
   });
 
-  it('every expression of every dashboard and rule returns data', async () => {
+  it('returns data for every expression of every dashboard and rule', async () => {
     const pace = { launchesPerSecond: 4, orderEvery: 2, amendEvery: 4, repeatEvery: 3, hesitateEvery: 50 };
     await underLoad({ directory: system.directory, platform: system.processes, ...pace }, () =>
       expectData(system, monitoring),
@@ -142,7 +142,7 @@ describe('under a steady load of launches, watched by Prometheus', () => {
     await monitoring.awaitFiring(['CredentialExpires', 'CertificateExpires'], beganAt);
   });
 
-  it('the buckets lead to traces', async () => {
+  it('links the buckets of request durations to traces', async () => {
     const answer = await fetch(
       `${monitoring.url}/api/v1/query_exemplars?query=http_server_request_duration_seconds_bucket`,
     );
@@ -153,7 +153,7 @@ describe('under a steady load of launches, watched by Prometheus', () => {
     expect(data[0]?.exemplars[0]?.labels.trace_id).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it('launches are counted by the client of the registry, and refusals by their reason', async () => {
+  it('counts launches by registered client, and refusals by reason', async () => {
     const by = async (labels: string, series: string) => {
       const found = await monitoring.query(`count by (${labels}) (${series})`);
       return found.map(({ metric }) => Object.values(metric).toSorted());
@@ -171,14 +171,14 @@ describe('under a steady load of launches, watched by Prometheus', () => {
     );
   });
 
-  it('no page fires while everything works, except about the speed of a busy machine', async () => {
+  it('fires no page while everything works, except for slowness on a busy machine', async () => {
     const loud = 'ALERTS{alertstate="firing",severity="page",alertname!~".+(Slow|Late)"}';
-    // The keys of the issuer that cannot be reached were asked for.
+    // Requests for the keys of the unreachable issuer have failed before.
     await until(async () => (await monitoring.query(loud)).length === 0);
     expect(await monitoring.query('up == 0')).toEqual([]);
   });
 
-  it('RabbitMQ stops: every launch is answered, and every event is stored once', async () => {
+  it('answers every launch and stores every event once when RabbitMQ stops', async () => {
     let stoppedAt = 0;
     let startedAt = 0;
     const { ledger } = await expectBalanceUnderLoad('RabbitMQ stopped', async () => {
@@ -196,7 +196,7 @@ describe('under a steady load of launches, watched by Prometheus', () => {
     say(`a launch request took ${before} ms with RabbitMQ and ${without} ms without`);
   });
 
-  it('Redis is killed: 503 with Retry-After meanwhile, no token works twice, nothing of ours is restarted', async () => {
+  it('answers 503 with Retry-After while Redis is down, and accepts no token twice', async () => {
     const { ledger } = await expectBalanceUnderLoad('Redis killed', async () => {
       const killedAt = Date.now();
       await system.redis.kill();
@@ -207,11 +207,11 @@ describe('under a steady load of launches, watched by Prometheus', () => {
       await monitoring.awaitFiring(alerts, killedAt);
     });
     expect(ledger.count('issue', 'unavailable')).toBeGreaterThan(0);
-    // None of ours went away, so there was an answer to everything.
+    // No service exited, so every request was answered.
     expect(ledger.answers.filter(({ outcome }) => outcome === 'lost')).toEqual([]);
   });
 
-  it('PostgreSQL is killed: launches go on, no order is lost and none is stored twice', async () => {
+  it('answers launches while PostgreSQL is down, and stores every order once', async () => {
     const { ledger } = await expectBalanceUnderLoad('PostgreSQL killed', async () => {
       const killedAt = Date.now();
       await system.postgres.kill();
@@ -224,9 +224,9 @@ describe('under a steady load of launches, watched by Prometheus', () => {
     expect(ledger.count('choose', 'unavailable')).toBeGreaterThan(0);
   });
 
-  it('each of our services is killed and started again, at random: audit events = answers, exactly', async () => {
+  it('stores exactly one audit event per answer when services are killed at random', async () => {
     const victims: ServiceProcess[] = [];
-    // Shuffled again and again, so that each has its turn.
+    // Whole shuffled rounds, so that every process is killed.
     while (victims.length < size.killRounds) victims.push(...shuffled(system.processes));
     const killed = victims.slice(0, size.killRounds);
     const { ledger, books } = await expectBalanceUnderLoad(`${size.killRounds} services killed`, async () => {
@@ -241,9 +241,10 @@ describe('under a steady load of launches, watched by Prometheus', () => {
     say(`killed: ${counts.map(([service, { length }]) => `${service} ${length}`).join(', ')}`);
   });
 
-  it('SIGTERM to each process in turn, its twin going on, drops no request', async () => {
+  it('drops no request when each process in turn receives SIGTERM', async () => {
     const { ledger, books } = await expectBalanceUnderLoad('SIGTERM', async () => {
-      // First the one that the others ask when they start again, then a replica of each, then its twin.
+      // First the identity provider, which the others query at their start. Then one replica of each service,
+      // then the other.
       const others = serviceNames.slice(1);
       const turns = [
         system.replicasOf('identity-provider'),
@@ -259,7 +260,7 @@ describe('under a steady load of launches, watched by Prometheus', () => {
     expectRefusalsAudited(ledger, books);
   });
 
-  it('slow parts, a full Redis, a full disk, too many connections, a missing service, a forged event and a changed row alert', async () => {
+  it('alerts on slowness, full stores, too many connections, a missing service, a forged event and a changed row', async () => {
     const fired: string[] = [];
     for (const together of causes(system)) {
       const causedAt = Date.now();
@@ -273,7 +274,7 @@ describe('under a steady load of launches, watched by Prometheus', () => {
   });
 });
 
-/** A launch token that its user brings after its ten seconds is refused whether anything fails or not. */
+/** An expired launch token (`late`) is refused with or without a fault, so it does not count as a failure. */
 function isFailure({ outcome }: Answered): boolean {
   return outcome !== 'ok' && outcome !== 'late';
 }

@@ -7,11 +7,11 @@ import type { System } from './system.ts';
 
 /** A PMS that sends requests to chosen replicas, one launch at a time. */
 export type Pms = {
-  /** Returns path and query of a launch URL. @throws Error when none is issued */
+  /** Returns the path and query of a launch URL. @throws Error if none is issued */
   requestLaunch(launchApiUrl: string): Promise<string>;
 };
 
-/** Gets an access token and returns a PMS. */
+/** Requests an access token, and returns a PMS that uses it. */
 export async function openPms(system: System): Promise<Pms> {
   const edge = openEdge(system.processes);
   const granted = assertOk(await edge.send(tokenRequest).finally(() => edge.close()));

@@ -5,7 +5,7 @@ import type { System } from './system.ts';
 export type Race = {
   /** The number of attempts answered with each status. */
   readonly statuses: Readonly<Record<number, number>>;
-  /** For each token, how many of its attempts were answered with 200. */
+  /** For each token, the number of attempts answered with 200. */
   readonly winners: readonly number[];
 };
 
@@ -14,7 +14,7 @@ type RaceOptions = { readonly tokens: number; readonly attemptsEach: number };
 /** The number of tokens raced at the same time. */
 const lanes = 8;
 
-/** Redeems each of many launch tokens many times at the same moment, in turn on every gateway. */
+/** Sends many simultaneous requests for each of many launch tokens, alternating between the gateways. */
 export async function raceTokens(system: System, { tokens, attemptsEach }: RaceOptions): Promise<Race> {
   const pms = await openPms(system);
   const launchApis = system.replicasOf('launch-api');

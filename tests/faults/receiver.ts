@@ -10,19 +10,21 @@ import { size } from './size.ts';
 export type Callback = {
   /** `webhook-id` */
   readonly id: string;
-  /** GUID and version of the order in it. */
+  /** GUID and version of its order. */
   readonly state: string;
 };
 
 /** The callback address of the PMS. */
 export type Receiver = {
-  /** Replaces the platform's own address, below which the registry of the demo has the callback. */
+  /** Used as `PLATFORM_URL`, because the demo's registry defines its callback relative to that address. */
   readonly url: string;
-  /** Each as often as it was accepted, in the order of arrival. */
+  /** Accepted callbacks in the order of arrival, duplicates included. */
   readonly taken: readonly Callback[];
-  /** The milliseconds that it takes to answer. */
+  /** The delay before each answer, in milliseconds. */
   answerMs: number;
-  /** Whether it refuses every fifth document at first, which comes again seconds later. */
+  /**
+   * Whether the first attempt of every fifth document is answered 503, so that it is retried seconds later.
+   */
   isRestarting: boolean;
   stop(): Promise<void>;
 };
@@ -30,7 +32,9 @@ export type Receiver = {
 /** From the demo's registry. */
 const secrets = ['whsec_Y2xpbmljYWwtbGF1bmNoLWRlbW8tY2FsbGJhY2tzISE='];
 
-/** Starts it on a free port. It accepts verified callbacks, and answers 400 to the rest. */
+/**
+ * Starts a receiver on a free port. It accepts callbacks with a valid signature and answers 400 to others.
+ */
 export async function startReceiver(): Promise<Receiver> {
   const taken: Callback[] = [];
   const seen = new Set<string>();
@@ -58,7 +62,7 @@ async function read(request: IncomingMessage): Promise<OrderDocumentCallback | u
   try {
     return verifyCallback({ headers: request.headers, body: await buffer(request), secrets });
   } catch {
-    // Badly signed, or incomplete because its sender was killed.
+    // The signature is invalid, or the body is incomplete because its sender was killed.
     return undefined;
   }
 }

@@ -4,13 +4,13 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 
-/** A command by its name, and the first key of a script. */
+/** The name of a command, and the first key if it runs a script. */
 export type RedisCommand = { readonly name: string; readonly key: string };
 
-/** Returns the commands that clients sent to a Redis during an action, without those within scripts. */
+/** Returns the commands that clients sent to Redis during an action, without those that scripts run. */
 export async function recordCommands(url: string, act: () => Promise<void>): Promise<RedisCommand[]> {
   const redis = new Redis(url);
-  // What it says first is over.
+  // Waits until the commands of connecting are over.
   await redis.ping();
   const commands: RedisCommand[] = [];
   const end = randomUUID();
@@ -29,7 +29,7 @@ export async function recordCommands(url: string, act: () => Promise<void>): Pro
     const told = once(ended, 'end');
     await redis.echo(end);
     await told;
-    // Another client may have sent something since.
+    // Other clients may have sent commands after it.
     return commands.slice(
       0,
       commands.findLastIndex(({ name }) => name === 'echo'),
@@ -41,8 +41,8 @@ export async function recordCommands(url: string, act: () => Promise<void>): Pro
 }
 
 /**
- * Tells each line of Redis's `MONITOR`, and resolves with what ends it. ioredis's own fails when a command
- * comes in one piece with the answer to `MONITOR`.
+ * Passes each line of Redis's `MONITOR` to a listener, and resolves with a function that stops it. The
+ * monitor of ioredis fails when a command arrives in the same packet as the answer to `MONITOR`.
  */
 export async function watchCommands(url: string, tell: (line: string) => void): Promise<() => void> {
   const { hostname, port, username, password } = new URL(url);
@@ -52,7 +52,7 @@ export async function watchCommands(url: string, tell: (line: string) => void): 
     const watching = once(lines, 'line');
     socket.write(`AUTH ${username} ${password}\r\n`);
     const [answer] = await watching;
-    if (answer !== '+OK') throw new Error(`Redis refused the administrator: ${answer}`);
+    if (answer !== '+OK') throw new Error(`Redis rejected the administrator's password: ${answer}`);
   }
   const started = once(lines, 'line');
   socket.write('MONITOR\r\n');

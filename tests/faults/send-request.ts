@@ -4,7 +4,7 @@ import { waitLimitMs } from '@clinical-launch/testing/until';
 export type HttpRequest = {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Makes it a POST: a form, or the text of a JSON document. */
+  /** The body of a POST: a form, or JSON text. Without it, the request is a GET. */
   readonly body?: URLSearchParams | string;
   readonly timeoutMs?: number;
 };
@@ -18,8 +18,8 @@ export type HttpAnswer = {
 const agent = new Agent({ keepAlive: true });
 
 /**
- * Sends one request, once: follows no redirect and repeats nothing.
- * @throws Error when there is no complete answer in time
+ * Sends one request without following redirects or retrying.
+ * @throws Error if no complete answer arrives in time
  */
 export async function sendRequest(sent: HttpRequest): Promise<HttpAnswer> {
   const { url, headers, body, timeoutMs = waitLimitMs } = sent;

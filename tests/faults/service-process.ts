@@ -7,30 +7,30 @@ import { waitLimitMs } from '@clinical-launch/testing/until';
 import type { Replica, ServiceName } from './edge.ts';
 import { sendRequest } from './send-request.ts';
 
-/** One replica of one of our services, as its own process from its `main.ts`. */
+/** One replica of a service, run as a separate process from its `main.ts`. */
 export type ServiceProcess = Replica & {
-  /** Starts it and resolves when it is ready. */
+  /** Starts the process, and resolves when it is ready. */
   start(): Promise<void>;
   /** kill -9 */
   kill(): Promise<void>;
-  /** SIGTERM; resolves with its exit code when it is gone. */
+  /** Sends SIGTERM, and resolves with the exit code. */
   terminate(): Promise<number | null>;
 };
 
 type ServiceProcessOptions = Replica & {
   readonly environment: Readonly<Record<string, string>>;
-  /** Takes what it says, over all of its lives. */
+  /** Receives the output of the process, across restarts. */
   readonly logFile: string;
 };
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** Ten services run beside each other; each would let its garbage grow by 50 MB. */
+/** Ten services run at the same time, and each would let its young generation grow by 50 MB. */
 const smallYoungGeneration = '--max-semi-space-size=2';
 const endsWithItsTest = new URL('ends-with-its-test.ts', import.meta.url).href;
 
 /**
- * Fills V8's code cache of a service as the images have it, by a start that ends at the first missing
- * setting: a process that is killed leaves none behind.
+ * Fills V8's code cache for a service, as in its image. The start ends at the first missing setting, because
+ * a killed process would not write the cache.
  */
 export async function fillCodeCache(service: ServiceName, environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [`${root}services/${service}/src/main.ts`], {
@@ -40,7 +40,7 @@ export async function fillCodeCache(service: ServiceName, environment: Readonly<
   await once(child, 'exit');
 }
 
-/** Describes a process; nothing runs before `start`. */
+/** Creates a process without starting it. */
 export function createServiceProcess({
   environment,
   logFile,
@@ -85,7 +85,7 @@ export function createServiceProcess({
   };
 }
 
-/** Whether `/readyz` says that the process serves and its parts answer. */
+/** Returns true if `/readyz` answers 200. */
 export async function isReady(adminUrl: string): Promise<boolean> {
   const ready = await sendRequest({ url: `${adminUrl}/readyz`, timeoutMs: 2000 }).catch(() => undefined);
   return ready?.status === 200;

@@ -8,12 +8,12 @@ const short = {
   attemptsEach: 10,
   /** How long the PMS takes to answer a callback. */
   callbackMs: 0,
-  /** How long strangers send requests as fast as they can. */
+  /** The duration of the flood of unauthenticated requests. */
   floodMs: 5000,
-  /** Longer than the edge needs to notice that a process is going, even on a busy machine. */
+  /** Longer than the edge needs to notice that a process is shutting down, even on a busy machine. */
   shutdownDelayMs: 2500,
   launchesPerSecond: 12,
-  /** Launches before a fault and after it. */
+  /** The number of launches before and after a fault. */
   launches: 20,
 };
 
@@ -24,7 +24,8 @@ const long: typeof short = {
   outwaitsLeases: true,
   racedTokens: 1000,
   attemptsEach: 50,
-  // So that processes die in the middle of one. It is sent again when its lease is over, after 75 seconds.
+  // Long enough that processes are killed during a callback. It is sent again when its lease ends, after 75
+  // seconds.
   callbackMs: 100,
   floodMs: 60_000,
   shutdownDelayMs: 4000,
@@ -32,5 +33,5 @@ const long: typeof short = {
   launches: 200,
 };
 
-/** The long form (`npm run test:faults`) takes its time; the short one is part of `npm test`. */
+/** The sizes of the long form (`npm run test:faults`) or of the short form, which is part of `npm test`. */
 export const size = process.env['FAULTS'] === 'long' ? long : short;

@@ -15,19 +15,19 @@ import { createServiceProcess, fillCodeCache, type ServiceProcess } from './serv
 import { size } from './size.ts';
 
 /**
- * The whole platform as in operation: our processes, servers that a test may break, and the receiver of its
+ * The whole platform as in operation: the service processes, servers that a test may break, and a receiver of
  * callbacks.
  */
 export type System = {
   readonly receiver: Receiver;
-  /** Its address is that of an administrator; each service has a user of its own. */
+  /** The address of an administrator. Each service has its own user. */
   readonly redis: PrivateServer;
   readonly rabbitMq: PrivateRabbitMq;
   readonly postgres: PrivateServer;
   readonly processes: readonly ServiceProcess[];
-  /** For logs and journals; removed at the end. */
+  /** Contains logs and journals. Removed at the end. */
   readonly directory: string;
-  /** The replicas of a service. */
+  /** Returns the replicas of a service. */
   replicasOf(service: ServiceName): readonly ServiceProcess[];
   stop(): Promise<void>;
 };
@@ -46,7 +46,7 @@ const replicas: readonly ServiceName[] = [
   'resource-api',
 ];
 
-/** The load of a test comes from one address, and its books contain every refusal, as many as there are. */
+/** The load comes from one address and tests count every refusal, so refusals per address are not limited. */
 export const everyRefusalAudited = {
   REFUSALS_PER_ADDRESS: '0',
 };
@@ -54,15 +54,15 @@ export const everyRefusalAudited = {
 export type SystemOptions = {
   /** One entry for each replica; the whole platform by default. */
   readonly services?: readonly ServiceName[];
-  /** As on Redis's command line. */
+  /** Arguments for Redis's command line. */
   readonly redisSettings?: readonly string[];
-  /** The registry of every service; that of the demo by default. */
+  /** The registry file of every service; the demo's by default. */
   readonly registryFile?: string;
-  /** Further variables of every service. */
+  /** Additional environment variables for every service. */
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-/** Starts everything; if one part fails to start, stops the others. */
+/** Starts the platform. If one part fails to start, stops the others. */
 export async function startSystem({
   services = replicas,
   redisSettings = [],
@@ -84,7 +84,7 @@ export async function startSystem({
     stops.push(() => receiver.stop());
     const ofNode = {
       ...frugalMalloc,
-      // As in a container of little memory.
+      // As in a container with little memory.
       NODE_OPTIONS: '--max-semi-space-size=2',
       PATH: process.env['PATH'] ?? '',
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(directory, 'code'),
@@ -119,7 +119,7 @@ export async function startSystem({
   }
 }
 
-/** As on the command line of Redis: the users of a deployment, and an administrator. */
+/** Returns command-line arguments that define the users of a deployment, and an administrator. */
 function redisSettingsOf(services: ReadonlySet<ServiceName>): string[] {
   const users = [...services].map((service) => {
     const { username: name, password } = new URL(addressAs(service, 'redis://host'));
@@ -128,7 +128,7 @@ function redisSettingsOf(services: ReadonlySet<ServiceName>): string[] {
   return redisUsers(redisAclFile(users)).flatMap((user) => ['--user', ...user]);
 }
 
-/** Works as `Promise.all`, but waits for all before it throws, so that nothing is pending any more. */
+/** Works like `Promise.all`, but waits for all promises before it throws, so that none is still pending. */
 async function allOf<Values extends readonly unknown[]>(
   promises: {
     readonly [Index in keyof Values]: Promise<Values[Index]>;
@@ -138,10 +138,7 @@ async function allOf<Values extends readonly unknown[]>(
   return Promise.all(promises) as Promise<unknown> as Promise<Values>;
 }
 
-/**
- * The variables of the parts that each service uses beside Redis, and of the callbacks; it receives no
- * others.
- */
+/** The variables that each service receives in addition to `REDIS_URL`: for its servers and for callbacks. */
 const partsOf: Readonly<Record<ServiceName, readonly string[]>> = {
   'identity-provider': ['AMQP_URL', 'DATABASE_URL'],
   'launch-api': [],
@@ -172,7 +169,7 @@ async function createProcesses(
     TEST_DIRECTORY: directory,
     HOST: '127.0.0.1',
     SHUTDOWN_DELAY_MS: `${size.shutdownDelayMs}`,
-    // The address of the edge for browsers. Nothing is sent there.
+    // The edge's address for browsers. The tests send nothing to it.
     PUBLIC_URL: 'http://launch.example',
     REGISTRY_FILE: registryFile,
     IDENTITY_PROVIDER_URL: addresses.find(({ service }) => service === 'identity-provider')?.url ?? '',

@@ -26,7 +26,7 @@ function use(traced: () => Traced): void {
   afterAll(() => edge.close());
 }
 
-/** A user who repeats a request until it is answered as expected. */
+/** Creates a user who repeats a request until it receives the expected answer. */
 function createUser(headersOf: (path: string) => Readonly<Record<string, string>> = () => ({})) {
   const caller: Caller = {
     async call(attempt) {
@@ -72,7 +72,7 @@ const causesOf = ({ traceId, parentSpanId, links }: ReceivedSpan) => [
   ...links,
 ];
 
-/** Returns the spans that parents and links connect with the first span of a trace, in both directions. */
+/** Returns the spans connected to the first span of a trace by parents and links, in both directions. */
 function connectedWith(traceId: string): readonly ReceivedSpan[] {
   const neighbours = new Map<string, string[]>();
   const join = (one: string, other: string) => neighbours.set(one, [...(neighbours.get(one) ?? []), other]);
@@ -87,7 +87,7 @@ function connectedWith(traceId: string): readonly ReceivedSpan[] {
   return collector.spans.filter((span) => reached.has(keyOf(span)));
 }
 
-/** Returns the parents and links of spans that were never received. */
+/** Returns those parents and links of the spans that were never received. */
 function danglingOf(spans: readonly ReceivedSpan[]): string[] {
   const known = new Set(collector.spans.map(keyOf));
   return spans.flatMap((span) =>
@@ -108,7 +108,7 @@ const auditedTraces = (launchId: string): Promise<string[]> =>
     return rows.map(({ traceparent }) => traceparent);
   });
 
-/** Waits until every audit row of a launch is in the trace of the launch, up to the row itself. */
+/** Waits until the span that stored each audit row of a launch has been received. */
 async function awaitStoredRows(launchId: string): Promise<void> {
   const audited = await auditedTraces(launchId);
   await until(() => {
@@ -148,11 +148,11 @@ const wholeLaunch = [
   'audit-trail: INSERT audit_trail.audit_event',
 ];
 
-/** The tests of the traces of whole launches. */
+/** Tests the traces of whole launches. */
 export function testTraces(traced: () => Traced): void {
   use(traced);
 
-  it('is one connected trace, whose id is the GUID of the launch', async () => {
+  it('produces one connected trace, whose id is the GUID of the launch', async () => {
     const books = await openBooks(system);
     const user = createUser();
     const session = await launch(user);
@@ -161,7 +161,7 @@ export function testTraces(traced: () => Traced): void {
     await awaitStoredRows(session.launchId);
     const traceId = traceOf(session.launchId);
     const ofLaunch = () => collector.spans.filter((span) => span.traceId === traceId);
-    // A span is received when it ends: that of a request that waits comes after what it did.
+    // A span is exported when it ends, so the span of a request arrives after the spans of its parts.
     await until(() => danglingOf([...connectedWith(traceId), ...ofLaunch()]).length === 0);
 
     const spans = connectedWith(traceId);
@@ -175,7 +175,7 @@ export function testTraces(traced: () => Traced): void {
     expect(new Set(audited.map((text) => text.slice(3, 35)))).toEqual(new Set([traceId]));
   });
 
-  it('is one connected trace although the broker stops and a service is killed in the middle', async () => {
+  it('produces one connected trace even if the broker stops and a service is killed', async () => {
     const renderers = system.replicasOf('order-renderer');
     const books = await openBooks(system);
     const user = createUser();
@@ -194,13 +194,13 @@ export function testTraces(traced: () => Traced): void {
 
     const spans = connectedWith(traceId);
     expect([...stepsOf(spans)]).toEqual(expect.arrayContaining(wholeLaunch));
-    // The spans of a process that is killed are lost, but what followed them is in the trace.
+    // The spans of a killed process are lost, but the later spans are in the trace.
     const ofTrace = collector.spans.filter((span) => span.traceId === traceId);
     const lost = danglingOf(ofTrace).filter((text) => !text.startsWith('order-renderer'));
     expect(lost).toEqual([]);
   });
 
-  it('continues the trace of the PMS, and links it with the trace of the launch', async () => {
+  it('continues the trace of the PMS, and links it to the trace of the launch', async () => {
     const traceId = randomUUID().replaceAll('-', '');
     const user = createUser((path) =>
       path.startsWith('/AccessApi/') ? { traceparent: `00-${traceId}-00f067aa0ba902b7-01` } : {},
