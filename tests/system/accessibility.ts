@@ -4,27 +4,27 @@ import type { Page } from 'playwright-core';
 
 const axeSource = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Follows a link and resolves when the new page is there. */
+/** Follows a link, and resolves when the new page has loaded. */
 export async function follow(page: Page, name: string | RegExp): Promise<void> {
   const link = page.getByRole('link', { name });
   const target = new URL((await link.getAttribute('href')) ?? '', page.url()).href;
   await Promise.all([page.waitForURL(target), link.click()]);
 }
 
-/** Expects that axe finds nothing to complain about in the page as it is now. */
+/** Expects that axe finds no violations in the current state of the page. */
 export async function expectAccessible(page: Page): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
   const violations = await page.evaluate(async () => {
     type Results = { violations: { id: string; nodes: { html: string }[] }[] };
     const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<Results> } };
-    // What passes is not described, which took a quarter of the time.
+    // Describing passed rules took a quarter of the time.
     const results = await axe.run({ resultTypes: ['violations'] });
     return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
   });
   expect(violations).toEqual([]);
 }
 
-/** Expects that nothing of the page is beyond the right edge of the window. */
+/** Expects that the page is not wider than the window. */
 export async function expectNoSidewaysScrolling(page: Page): Promise<void> {
   const { scrollWidth, clientWidth } = await page.evaluate(() => {
     const { document } = globalThis as unknown as {

@@ -8,11 +8,11 @@ type LaunchRequestOptions = {
   readonly payload?: object | string;
   readonly path?: string;
   readonly token?: string;
-  /** Header fields that replace those of a right request; an empty one is left out. */
+  /** Headers that replace those of a valid request. An empty value removes the header. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Requests a launch as a practice system does, or with what a test changes. */
+/** Requests a launch as a practice system does, with the changes of a test. */
 export async function requestLaunch(platform: PlatformAddress, options: LaunchRequestOptions = {}) {
   const { payload = aServiceRequest(), path = '/AccessApi/RequestLaunchUrl' } = options;
   const { codeVerifier, codeChallenge } = createPkcePair();
@@ -31,7 +31,7 @@ export async function requestLaunch(platform: PlatformAddress, options: LaunchRe
   return { response, guid: guidOf(response), url, codeVerifier };
 }
 
-/** The GUID of an answer. */
+/** Returns the correlation id of an answer. */
 export const guidOf = (response: Response): string => response.headers.get('x-correlation-id') ?? '';
 
 /** Opens a launch as a browser does, and returns the answer. */

@@ -19,7 +19,7 @@ const originatingId = 'HS-4711 of Mrs Whitfield';
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
 let desk: StaffBrowser;
-/** A launch of Whitfield with an order, and one that nobody opened. */
+/** The GUIDs of two launches for Whitfield: one with an order, and one that was never opened. */
 let ordered: string;
 let unopened: string;
 
@@ -40,7 +40,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-/** Plays a launch as a practice does, up to the document in the practice system; returns its GUID. */
+/** Plays a launch as a practice does, until the order document arrives. Returns the launch's GUID. */
 async function orderInBrowser(): Promise<string> {
   const context = await chromium.newContext();
   const pms = await context.newPage();
@@ -66,8 +66,8 @@ const headingOf = (page: Page) => page.getByRole('heading', { level: 1 }).innerT
 const box = (page: Page) => page.getByLabel('Search for', { exact: true });
 const open = (page: Page, path: string) => page.goto(platform.url + path);
 
-describe('signing in', () => {
-  it('is needed for every page, and leads back to the page that was asked for', async () => {
+describe('signing in to the audit pages', () => {
+  it('is required for every page, and leads back to the requested page', async () => {
     const { context, page } = await openStaffBrowser(chromium);
     for (const path of ['/audit/', '/audit/patients', '/audit/activity', `/audit/launches/${ordered}`]) {
       await open(page, path);
@@ -82,7 +82,7 @@ describe('signing in', () => {
     await context.close();
   });
 
-  it('leads to no other site, and to no page outside of the audit trail', async () => {
+  it('never redirects to another site, or to a page outside the audit trail', async () => {
     const { context, page } = await openStaffBrowser(chromium);
     for (const to of [
       'https://stranger.example/audit/',
@@ -98,7 +98,7 @@ describe('signing in', () => {
     await context.close();
   });
 
-  it('without the right audit.read ends at a page that says whom to ask', async () => {
+  it('shows a person without audit.read whom to contact', async () => {
     const { context, page } = await openStaffBrowser(chromium);
     await open(page, '/audit/');
     await signInAs(page, 'Maeve Doyle');
@@ -111,8 +111,8 @@ describe('signing in', () => {
   });
 });
 
-describe('a session', () => {
-  it('that was changed, or made by somebody else, counts for nothing', async () => {
+describe('a session of the audit pages', () => {
+  it('is rejected if its cookie was altered or forged', async () => {
     const [cookie] = (await desk.context.cookies()).filter(({ name }) => name === 'audit-session');
     const sealed = cookie?.value ?? '';
     expect([sealed.length > 100, cookie?.httpOnly, cookie?.sameSite, cookie?.path]).toEqual([
@@ -130,15 +130,15 @@ describe('a session', () => {
     expect(await answerTo(sealed)).toBe(200);
     expect(await answerTo(sealed.slice(0, middle) + other + sealed.slice(middle + 1))).toBe(303);
     expect(await answerTo(`audit.${Buffer.from('{"mayRead":true}').toString('base64url')}`)).toBe(303);
-    // A cookie of a sign-in that began is sealed with the same key.
+    // The cookie of an unfinished sign-in is sealed with the same key.
     const begun = await fetch(`${platform.url}/audit/sign-in`, { redirect: 'manual' });
     const [, signIn = ''] = /audit-sign-in=([^;]+)/.exec(begun.headers.get('set-cookie') ?? '') ?? [];
     expect([signIn.length > 100, await answerTo(decodeURIComponent(signIn))]).toEqual([true, 303]);
   });
 
-  it('ends after 30 minutes without a page, and after 8 hours', async () => {
+  it('ends after 30 minutes without a request, and after 8 hours', async () => {
     const { context, page } = await openStaffBrowser(chromium);
-    // With the cookies of the page, which the answer renews, but without showing it each time.
+    // Uses and renews the cookies of the browser without rendering the page.
     const isSignedIn = async () => {
       const response = await context.request.get(`${platform.url}/audit/patients`);
       return new URL(response.url()).pathname === '/audit/patients';
@@ -164,7 +164,7 @@ describe('a session', () => {
     await context.close();
   });
 
-  it('ends with the button, here and at the identity provider', async () => {
+  it('ends at both the audit trail and the identity provider when the person signs out', async () => {
     const { context, page, complaints } = await openStaffBrowser(chromium);
     await open(page, '/audit/');
     await signInAs(page, 'Ruth Adeyemi');
@@ -194,7 +194,7 @@ describe('a session', () => {
   });
 });
 
-describe('the search', () => {
+describe('the search of the audit pages', () => {
   const submit = async (page: Page) => {
     await page.getByRole('button', { name: 'Search', exact: true }).click();
     await page.waitForLoadState();
@@ -204,7 +204,7 @@ describe('the search', () => {
     await page.getByText('More', { exact: true }).click();
   };
 
-  it('leads from a reference to the launch: what happened, what to say, and when', async () => {
+  it('leads from a reference to the page of its launch', async () => {
     const { page } = desk;
     await open(page, '/audit/');
     await expectGoodPage(page, 'audit-search');
@@ -239,7 +239,7 @@ describe('the search', () => {
     await expectGoodPage(page, 'audit-expired');
   });
 
-  it('finds events that fit practice, user, patient and group together', async () => {
+  it('finds events that match practice, user, patient and group together', async () => {
     const { page } = desk;
     await openMore(page);
     await page.getByLabel('User’s name or username').fill('A.OKONKWO');
@@ -265,7 +265,7 @@ describe('the search', () => {
     await expectGoodPage(page, 'audit-unknown');
   });
 
-  it('is saved as a file with one event a line', async () => {
+  it('offers the results as a file with one event per line', async () => {
     const { page } = desk;
     await open(page, '/audit/?practice=B82017&group=orders');
     const saved = page.waitForEvent('download');
@@ -282,7 +282,7 @@ describe('the search', () => {
     expect((await open(page, '/audit/export'))?.status()).toBe(404);
   });
 
-  it('finds the user and the practice by what is said on the telephone', async () => {
+  it('finds user and practice by the names that a caller gives on the telephone', async () => {
     const { page } = desk;
     await openMore(page);
     await page.getByLabel('User’s name or username').fill('Dr Okonkwo');
@@ -293,7 +293,7 @@ describe('the search', () => {
     expect(await page.getByRole('link', { name: ordered }).count()).toBeGreaterThan(0);
   });
 
-  it('finds a launch by the identifier of its caller, which no address contains', async () => {
+  it('finds a launch by its originating id, without that id in any address', async () => {
     const { page } = desk;
     await openMore(page);
     await page.getByLabel('Caller’s own identifier of the launch').fill(originatingId);
@@ -303,7 +303,7 @@ describe('the search', () => {
     expect(page.url()).toMatch(/identifier=audit\.[\w-]+#found$/);
   });
 
-  it('says what is wrong with a form, and searches nothing', async () => {
+  it('lists the errors of an invalid form instead of searching', async () => {
     const { page } = desk;
     await openMore(page);
     await box(page).fill('943 476 5918');
@@ -325,7 +325,7 @@ describe('the search', () => {
     'patient=x',
     'identifier=x',
     'client=pms-demo&after=999999999999999-1',
-  ])('answers 400 to the address of a search that cannot be read: %s', async (query) => {
+  ])('answers 400 to an address with invalid search parameters: %s', async (query) => {
     for (const path of ['/audit/', '/audit/export']) {
       const response = await desk.context.request.get(`${platform.url}${path}?${query}`);
       expect([path, response.status()]).toEqual([path, 400]);
@@ -333,7 +333,7 @@ describe('the search', () => {
     }
   });
 
-  it('answers 400 to a form with a control character, and says where', async () => {
+  it('answers 400 to a form with a control character, and names the field', async () => {
     const form = { user: 'r.adeyemi\0' };
     const headers = { Origin: platform.url };
     const response = await desk.context.request.post(`${platform.url}/audit/`, { form, headers });
@@ -341,7 +341,7 @@ describe('the search', () => {
     expect(await response.text()).toContain('href="#user"');
   });
 
-  it('explains why nothing may be found under a reference', async () => {
+  it('explains why an unknown reference may have no events', async () => {
     const { page } = desk;
     const response = await open(page, `/audit/launches/${crypto.randomUUID()}`);
     expect([response?.status(), await headingOf(page)]).toEqual([
@@ -352,8 +352,8 @@ describe('the search', () => {
   });
 });
 
-describe('who has seen a patient', () => {
-  it('is a list of users with what they saw, found by the number', async () => {
+describe('the page “Who has seen this patient”', () => {
+  it('lists the users, and what each saw, for a patient’s number', async () => {
     const { page } = desk;
     await open(page, '/audit/patients');
     await expectGoodPage(page, 'audit-patients');
@@ -372,12 +372,12 @@ describe('who has seen a patient', () => {
   });
 });
 
-describe('the last hours', () => {
+describe('the page of recent activity', () => {
   it.each([
     ['Last hour', 1],
     ['Last 6 hours', 6],
     ['Last 24 hours', 24],
-  ])('are charts with tables of the same figures: %s', async (name, hours) => {
+  ])('shows charts, and tables of the same figures: %s', async (name, hours) => {
     const { page } = desk;
     await open(page, '/audit/activity');
     await Promise.all([
@@ -392,7 +392,7 @@ describe('the last hours', () => {
     expect(totals.map((_, at) => cells.reduce((sum, row) => sum + Number(row[at]), 0))).toEqual(totals);
   });
 
-  it('count what was issued, opened, never opened, ordered and delivered for a client', async () => {
+  it('counts issued, opened, unopened, ordered and delivered launches per client', async () => {
     const { page } = desk;
     await open(page, '/audit/activity?hours=24');
     const row = page.getByRole('table', { name: 'By client' }).getByRole('row', { name: /^pms-demo/ });
@@ -401,7 +401,7 @@ describe('the last hours', () => {
   });
 });
 
-describe('a browser without scripts, 320 pixels wide', () => {
+describe('a browser without JavaScript, 320 pixels wide', () => {
   it('shows every page, from the sign-in to the charts', async () => {
     const { context, page } = await openStaffBrowser(chromium, {
       javaScriptEnabled: false,
@@ -424,8 +424,8 @@ describe('a browser without scripts, 320 pixels wide', () => {
   });
 });
 
-describe('the audit of the pages', () => {
-  it('has every search with its person, before it is answered', async () => {
+describe('the audit trail', () => {
+  it('records every search and the person who made it', async () => {
     const { page } = desk;
     await open(page, `/audit/launches/${ordered}`);
     await expectLastSearch({
@@ -444,7 +444,7 @@ describe('the audit of the pages', () => {
     await expectLastSearch({ criteria: ['patient'], patient: pseudonym, format: 'ndjson' });
   });
 
-  it('has who signed in, who may not read it, and sign-ins and calls that were refused', async () => {
+  it('records sign-ins, people without the right to read it, and refused requests', async () => {
     await eventOf('user=r.adeyemi&type=audit.session.started.v1', { clientId: 'audit-pages' });
     const withoutRight = { reason: 'insufficient_scope', status: 403, interface: 'pages' };
     await eventOf('user=m.doyle&type=audit.refused.v1', withoutRight);
@@ -457,7 +457,9 @@ describe('the audit of the pages', () => {
     await eventOf('type=audit.refused.v1&reason=invalid_token', { status: 401, interface: 'fhir' });
   });
 
-  /** Waits until the newest search has this data: its event is in the outbox first, and stored soon after. */
+  /**
+   * Waits until the newest search event contains this data. Events reach the audit trail through an outbox.
+   */
   async function expectLastSearch(data: object) {
     let last: object | undefined;
     const isLast = async () => {
@@ -487,11 +489,11 @@ describe('the audit of the pages', () => {
       isDeepStrictEqual((whole as Record<string, unknown>)[name], value),
     );
 
-  it('and no address of the browser has the number of a patient', () => {
+  it('receives no patient’s number in an address', () => {
     const number = /943[ +%20-]*476[ +%20-]*591|4711|Whitfield/;
     expect(desk.addresses.length).toBeGreaterThan(50);
     expect(desk.addresses.filter((address) => number.test(decodeURIComponent(address)))).toEqual([]);
-    // The pages work without complaints of the browser: no script or style is blocked.
+    // The browser reported no errors, so no script or style was blocked.
     expect(desk.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
   });
 });

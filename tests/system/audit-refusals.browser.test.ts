@@ -21,10 +21,10 @@ beforeAll(async () => {
     startPlatformForTest({
       clock,
       environment: {
-        // Each refusal has an event of its own, and this machine may be refused as often as it likes.
+        // Refusals per address are not limited, so each refusal has its own event.
         REFUSALS_PER_ADDRESS: '0',
       },
-      // Discard: nothing listens there, so nobody receives documents.
+      // Nothing listens on port 9 (discard), so no document can be delivered.
       changeRegistry: (text) =>
         text.replace(/"url": "[^"]+callbacks"/, '"url": "http://127.0.0.1:9/callbacks"'),
     }),
@@ -54,7 +54,7 @@ function sentAs(name: string): Sent {
   return sent;
 }
 
-/** Searches with the form of the page, and returns what the next page says. */
+/** Searches with the form of the page, and returns the text of the next page. */
 async function search(fields: Readonly<Record<string, string>>): Promise<string> {
   await page.goto(`${platform.url}/audit/`);
   await page.getByText('More', { exact: true }).click();
@@ -77,13 +77,13 @@ function momentFields(name: string, instant: number): Record<string, string> {
   };
 }
 
-describe('a refusal or failure', () => {
-  it('is prepared for thirty causes and more', () => {
+describe('the audit pages, for a refusal or failure', () => {
+  it('are tested with at least thirty causes', () => {
     expect(all.length).toBeGreaterThanOrEqual(30);
     expect(new Set([...requests.values()].map(({ guid }) => guid)).size).toBe(all.length);
   });
 
-  it.each(all)('%s: the GUID of the answer leads to the cause in one search', async (name, { cause }) => {
+  it.each(all)('show the cause of %s in one search for its correlation id', async (name, { cause }) => {
     const text = await search({ q: sentAs(name).guid });
     const [, happened = '', advice = ''] =
       /What happened([^]*?)What to tell the caller([^]*?)Who was/.exec(text) ?? [];
@@ -92,7 +92,7 @@ describe('a refusal or failure', () => {
   });
 
   it.each(Object.entries(ofUsers))(
-    '%s: practice, user and time lead to the cause',
+    'show the cause of %s in one search for practice, user and time',
     async (name, { cause }) => {
       const { username, at } = sentAs(name);
       const text = await search({
@@ -106,8 +106,8 @@ describe('a refusal or failure', () => {
     },
   );
 
-  it('looks right', async () => {
-    await search({ q: sentAs('a launch that was opened twice').guid });
+  it('are accessible, and fit a narrow window', async () => {
+    await search({ q: sentAs('a launch opened twice').guid });
     await expectGoodPage(page, 'audit-refused');
   });
 });

@@ -57,7 +57,7 @@ const signOut = (Cookie: string) =>
   });
 
 describe('a session of the audit pages', () => {
-  it('ends with the button for every copy of its cookie, on every replica, and other sessions continue', async () => {
+  it('ends on every replica, for every copy of its cookie, when the person signs out', async () => {
     const [session, other] = [await signIn(), await signIn()];
     for (const at of [platform, replica]) expect((await open(at, session)).status).toBe(200);
     expect((await signOut(session)).status).toBe(303);
@@ -68,7 +68,7 @@ describe('a session of the audit pages', () => {
     }
   });
 
-  it('is answered 503 while the ended sessions cannot be read or stored, and can be ended later', async () => {
+  it('is answered 503 while ended sessions cannot be read or stored', async () => {
     const session = await signIn();
     await redis.kill();
     for (const answer of [await open(platform, session), await signOut(session)]) {

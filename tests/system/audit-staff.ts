@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
-/** Signs in to the pages of the audit trail as a person of the demo, and returns the page that follows. */
+/** Signs in to the audit pages as a person of the demo, and waits for the next page. */
 export async function signInAs(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: `Sign in as ${name}` }).click();
   await page.waitForURL(/\/audit\//);
@@ -11,11 +11,11 @@ export type StaffBrowser = {
   readonly page: Page;
   /** The addresses of all requests of this browser. */
   readonly addresses: readonly string[];
-  /** What the browser complained about. */
+  /** The errors and warnings in the browser's console. */
   readonly complaints: readonly string[];
 };
 
-/** Opens a browser of its own, and records what it sends and what it complains about. */
+/** Opens a separate browser context, and records its requests and its console errors. */
 export async function openStaffBrowser(
   chromium: Browser,
   options: Parameters<Browser['newContext']>[0] = {},

@@ -28,8 +28,8 @@ beforeEach(async () => {
 afterEach(() => platform.stop());
 
 /**
- * Orders a test for the first patient, in a browser without scripts: nothing is returned to the page of the
- * PMS.
+ * Orders a test for the first patient in a browser without JavaScript, so that the page of the PMS receives
+ * no document.
  */
 async function order(): Promise<string> {
   const browser = new Browser();
@@ -53,7 +53,7 @@ async function firstPatient(): Promise<string> {
   return patient;
 }
 
-/** Resolves with the record once it shows the expected content. */
+/** Waits until the record contains the expected content, and resolves with the record. */
 async function recordShows(pattern: RegExp): Promise<string> {
   let html = '';
   await until(
@@ -63,7 +63,7 @@ async function recordShows(pattern: RegExp): Promise<string> {
   return html;
 }
 
-/** Resolves when the given number of attempts to deliver an order have failed and the next is due later. */
+/** Waits until `times` attempts to deliver an order have failed. */
 async function failed(guid: string, times: number): Promise<void> {
   const isFailure = (line: string) => line.includes(guid) && line.includes('document not delivered');
   await until(() => lines.filter(isFailure).length >= times);
@@ -76,7 +76,7 @@ async function answerCallbacks(answer: string): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-/** Runs `npm run ops -- deliveries` without npm, as in a container. */
+/** Runs the command `deliveries` of the operator's tool without npm, as in a container. */
 function deliveries(...args: string[]): Promise<string> {
   const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   const environment = { PATH, TMPDIR, NODE_COMPILE_CACHE, DATABASE_URL: testDatabase.url };
@@ -92,15 +92,15 @@ function deliveries(...args: string[]): Promise<string> {
 
 const isFiled = (guid: string) => new RegExp(`Request ${guid}[^]*Arrived by callback\\.`);
 
-describe('the order document at the callback address of the PMS', () => {
-  it('arrives, though the page of the PMS was told nothing', async () => {
+describe('the order document', () => {
+  it('arrives at the callback address of the PMS without any message from the browser', async () => {
     const guid = await order();
     const html = await recordShows(isFiled(guid));
     expect(html.match(/<pre /g)).toHaveLength(1);
     expect(html).toContain('&lt;onlineOrder');
   });
 
-  it('arrives later when the PMS refuses it for a while', async () => {
+  it('arrives later if the PMS refuses it twice', async () => {
     await answerCallbacks('refuse-two');
     const guid = await order();
     await failed(guid, 1);
@@ -112,7 +112,7 @@ describe('the order document at the callback address of the PMS', () => {
     await recordShows(isFiled(guid));
   });
 
-  it('that never arrives can be seen, and replayed', async () => {
+  it('appears in the list of dead deliveries, and can be replayed', async () => {
     await answerCallbacks('refuse');
     const guid = await order();
     await failed(guid, 1);
@@ -133,7 +133,7 @@ describe('the order document at the callback address of the PMS', () => {
     expect(await deliveries('list')).toBe('');
   });
 
-  it('is refused when nobody signed it', async () => {
+  it('is refused by the PMS without a signature', async () => {
     const headers = { 'Content-Type': 'application/json' };
     const body = JSON.stringify({ type: 'order.document' });
     const address = `${platform.publicUrl}/demo/pms/callbacks`;
@@ -144,7 +144,7 @@ describe('the order document at the callback address of the PMS', () => {
 
 describe('the page of the PMS', () => {
   it.each([1280, 390])(
-    'shows a document once that comes both ways, at %i px, and is accessible',
+    'shows a document once that arrives both ways, and is accessible at %i px',
     async (width) => {
       const chromium = await startChromium();
       try {

@@ -22,7 +22,7 @@ async function launch(token: string): Promise<Response> {
   });
 }
 
-it('a practice system revokes its token by openid-client, and launches with it no more, in one process without Redis', async () => {
+it('a token that a practice system revokes with openid-client is refused, in one process without Redis', async () => {
   const client = await openid.discovery(
     new URL(`${platform.url}/idp/demo/v2.0`),
     'pms-demo',

@@ -14,7 +14,7 @@ const otherNames = {
 };
 
 describe('npm start', () => {
-  it('serves at the address that it says is ready, tells its health elsewhere, and stops cleanly on SIGTERM', async () => {
+  it('serves at the printed address, reports health at another port, and stops cleanly on SIGTERM', async () => {
     const port = String(await findFreePort());
     const start = run('npm', ['start'], { PORT: port });
     const [, url = ''] = await start.said(/^ready (.*)$/m);
@@ -28,7 +28,7 @@ describe('npm start', () => {
     expect(await start.exited).toBe(0);
   });
 
-  it('uses PUBLIC_URL in the addresses that it gives out', async () => {
+  it('uses PUBLIC_URL in its published addresses', async () => {
     const port = String(await findFreePort());
     const environment = { PUBLIC_URL: 'https://launch.example', DATABASE_URL: await ownDatabase() };
     const start = run('npm', ['start'], { PORT: port, ...environment });
@@ -39,7 +39,7 @@ describe('npm start', () => {
     expect(await start.exited).toBe(0);
   });
 
-  it('names every mistake of the configuration at once, and starts nothing', async () => {
+  it('reports all errors of the configuration at once, and does not start', async () => {
     const start = run('npm', ['start'], {
       PORT: 'many',
       LOG_LEVEL: 'loud',
@@ -53,7 +53,7 @@ describe('npm start', () => {
     expect(start.output()).not.toMatch(/^ready|many/m);
   });
 
-  it('does not start in production, and says everything that is missing', async () => {
+  it('does not start in production, and lists all missing settings', async () => {
     const start = run('npm', ['start'], {
       NODE_ENV: 'production',
       REDIS_URL: '',
@@ -67,8 +67,8 @@ describe('npm start', () => {
   });
 });
 
-describe('npm start, when it cannot start', () => {
-  it('says in one line that its port is in use', async () => {
+describe('npm start', () => {
+  it('reports in one line that its port is in use', async () => {
     const server = createServer().listen(0);
     try {
       const { port } = server.address() as AddressInfo;
@@ -82,7 +82,7 @@ describe('npm start, when it cannot start', () => {
     }
   });
 
-  it('names a file that is missing', async () => {
+  it('reports a missing file by its path', async () => {
     const start = run('node', ['tools/platform/src/main.ts'], { REGISTRY_FILE: '/nowhere/registry.json' });
     expect(await start.exited).toBe(1);
     expect(start.output()).toMatch(
@@ -92,9 +92,9 @@ describe('npm start, when it cannot start', () => {
 });
 
 describe('npm start at a terminal', () => {
-  it('shows where to begin, the clients of the demo and a readable log', async () => {
+  it('shows the start page, the clients of the demo and a readable log', async () => {
     const port = String(await findFreePort());
-    // A terminal of util-linux's making.
+    // `script` of util-linux provides a terminal.
     const start = run('script', ['-qec', 'exec node tools/platform/src/main.ts', '/dev/null'], {
       PORT: port,
     });
@@ -110,7 +110,7 @@ describe('npm start at a terminal', () => {
 });
 
 describe('npm run dev', () => {
-  it('serves as npm start does, and serves again after a source file was saved', async () => {
+  it('serves like npm start, and restarts after a source file is saved', async () => {
     const dev = run('npm', ['run', 'dev'], { PORT: String(await findFreePort()) });
     const [, url = ''] = await dev.said(/^ready (.*)$/m);
     const now = new Date();
@@ -124,7 +124,7 @@ describe('npm run dev', () => {
 });
 
 describe('npm run demo', () => {
-  it('plays one OLTR launch and one desktop launch on a private instance, and shows what came back', async () => {
+  it('plays an OLTR launch and a desktop launch on its own instance, and prints the results', async () => {
     const demo = run('npm', ['run', 'demo']);
     expect([await demo.exited, demo.output()]).toEqual([
       0,
@@ -134,24 +134,24 @@ describe('npm run demo', () => {
     ]);
   });
 
-  it('plays both on an instance that runs already', async () => {
+  it('plays both launches on a running instance', async () => {
     const demo = run('npm', ['run', 'demo'], { BASE_URL: await startDemo() });
     expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
   });
 
-  it('plays both on a platform with another audience and other namespaces', async () => {
+  it('plays both launches on a platform with another audience and other namespaces', async () => {
     const demo = run('npm', ['run', 'demo'], { ...otherNames, DATABASE_URL: await ownDatabase() });
     expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
   });
 
-  it('fails where nothing answers', async () => {
+  it('fails if nothing answers at BASE_URL', async () => {
     const demo = run('npm', ['run', 'demo'], { BASE_URL: `http://127.0.0.1:${await findFreePort()}` });
     expect(await demo.exited).toBe(1);
   });
 });
 
 describe('the simulators of a platform with another audience and other namespaces', () => {
-  it('launch: the practice system for the OLTR application, the host for a partner', async () => {
+  it('open the OLTR application and a partner application', async () => {
     const url = await startDemo(otherNames);
     const sent = (path: string, form: Record<string, string>) =>
       fetch(`${url}/demo/${path}`, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
@@ -165,8 +165,8 @@ describe('the simulators of a platform with another audience and other namespace
   });
 });
 
-describe('the guide for a PMS', () => {
-  it('leads command by command from the token to the events of the launch', async () => {
+describe('the PMS guide', () => {
+  it('has commands that work, from the token to the events of the launch', async () => {
     const guide = readFileSync(`${root}docs/guides/pms.md`, 'utf8');
     const [, commands = ''] = /```sh\n([^]*?)```/.exec(guide) ?? [];
     expect(await walk(commands, await startDemo())).toEqual({
@@ -177,7 +177,7 @@ describe('the guide for a PMS', () => {
 });
 
 describe('the deployment guide', () => {
-  it('creates the secrets, the registry and the users of the parts', async () => {
+  it('has commands that create the secrets, the registry and the users of Redis and RabbitMQ', async () => {
     const guide = readFileSync(`${root}docs/guides/deploy.md`, 'utf8');
     const commands = [...guide.matchAll(/^ *```sh\n([^]*?)```/gm)].map(([, block = '']) => block);
     expect(commands).toHaveLength(3);
@@ -195,8 +195,8 @@ describe('the deployment guide', () => {
   });
 });
 
-describe('the guide for a host application', () => {
-  it('leads command by command from the token to the end of the launch', async () => {
+describe('the host guide', () => {
+  it('has commands that work, from the token to the end of the launch', async () => {
     const guide = readFileSync(`${root}docs/guides/host.md`, 'utf8');
     const commands = [...guide.matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block);
     expect(await walk(commands.join('\n'), await startDemo())).toEqual({
@@ -207,7 +207,7 @@ describe('the guide for a host application', () => {
 });
 
 describe('the partner guide', () => {
-  it('leads command by command from onboarding to tokens, the resource, a refresh and the end', async () => {
+  it('has commands that work, from onboarding to tokens, the resource, a refresh and the end', async () => {
     const guide = readFileSync(`${root}docs/guides/partner.md`, 'utf8');
     const commands = [...guide.matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block);
     expect(commands).toHaveLength(9);

@@ -7,16 +7,13 @@ import { root } from './run-command.ts';
 
 const compose = readFileSync(`${root}docker-compose.yml`, 'utf8');
 
-/**
- * Returns a block of the file with its anchors resolved one level deep, as in the merges of a service's
- * environment.
- */
+/** Returns the block of the file that follows a header. */
 const blockOf = (header: RegExp): string => {
   const [, block = ''] = header.exec(compose) ?? [];
   return block;
 };
 
-/** Returns the purposes whose keys the container of a service has, and its mounted secrets. */
+/** Returns the purposes of the sealing keys in a service's settings, and of those mounted as secrets. */
 function keysOf(service: string) {
   const block = blockOf(new RegExp(`\\n  ${service}:\\n((?: {4}.*\\n|\\n)+)`));
   const anchors = [...block.matchAll(/\*([a-z-]+)/g)].map(([, name]) =>
@@ -57,7 +54,7 @@ describe('docker-compose.yml', () => {
     ['order-renderer', 3],
     ['audit-trail', 0],
     ['resource-api', 1],
-  ])('gives %s the sealing keys of its own purposes and no others', (service, count) => {
+  ])('gives %s only the sealing keys for its own purposes', (service, count) => {
     const purposes = purposesOf(service);
     expect(purposes).toHaveLength(count);
     expect(keysOf(service)).toEqual({ settings: new Set(purposes), mounted: new Set(purposes) });
@@ -80,7 +77,7 @@ describe('docker-compose.yml', () => {
       ['amqp-url', 'database-url', 'event-signing-keys', 'event-verification-keys', 'redis-url'],
     ],
     ['resource-api', ['event-signing-keys', 'redis-url']],
-  ])('gives %s its own users and keys, and those of no other service', (service, files) => {
+  ])('gives %s only its own users and keys', (service, files) => {
     const block = blockOf(new RegExp(`\\n  ${service}:\\n((?: {4}.*\\n|\\n)+)`));
     const mounted = [...block.matchAll(/\{ source: ([a-z-]+), target: ([a-z-]+) \}/g)];
     expect(new Set(mounted.map(([, , target]) => target))).toEqual(new Set(files));

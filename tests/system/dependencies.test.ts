@@ -17,7 +17,7 @@ type BillOfMaterials = {
 };
 
 describe('the bill of materials (npm run sbom)', () => {
-  it('is CycloneDX with exactly the locked production dependencies, and our own packages', async () => {
+  it('lists exactly the locked production dependencies and our own packages in CycloneDX', async () => {
     const command = run('npm', ['run', '--silent', 'sbom']);
     let printed = '';
     command.child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
@@ -37,7 +37,7 @@ describe('the bill of materials (npm run sbom)', () => {
   });
 });
 
-describe('the audit of dependencies', () => {
+describe('the audit of dependencies (npm run audit:dependencies)', () => {
   const cache = mkdtempSync(join(tmpdir(), 'clinical-launch-npm-'));
   const registry = { answer: (_response: ServerResponse): void => undefined };
   const server = createServer((request, response) => {
@@ -73,7 +73,7 @@ describe('the audit of dependencies', () => {
   const advisory = (severity: string) => ({
     express: [
       {
-        // npm caches an advisory by its number.
+        // npm caches advisories by id.
         id: (advisories += 1),
         url: 'https://advisories.example/1',
         title: 'Anybody may do anything',
@@ -85,14 +85,14 @@ describe('the audit of dependencies', () => {
     ],
   });
 
-  it('fails on a production dependency with a known vulnerability, and names it', async () => {
+  it('fails and names a production dependency with a known vulnerability', async () => {
     const { code, output } = await audit(advising(advisory('high')));
     expect([code, output]).toEqual([1, expect.stringContaining('express: high')]);
   });
 
   it.each([
-    ['there is no vulnerability', {}],
-    ['it is of moderate severity', advisory('moderate')],
+    ['no vulnerability is known', {}],
+    ['the severity is moderate', advisory('moderate')],
   ])('succeeds when %s', async (_case, found) => {
     const { code, output } = await audit(advising(found));
     expect([code, output]).toEqual([0, expect.stringContaining('No production dependency')]);
@@ -103,7 +103,7 @@ describe('the audit of dependencies', () => {
     ['has no advisories (404)', refusing(404), undefined],
     ['cannot be reached', refusing(404), 'http://127.0.0.1:1/'],
   ])(
-    'succeeds, and says in one line that nothing was audited, when the registry %s',
+    'succeeds with a one-line warning that nothing was audited when the registry %s',
     async (_case, answer, at) => {
       const { code, output } = await audit(answer, at);
       expect(code).toBe(0);

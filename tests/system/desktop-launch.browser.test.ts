@@ -18,7 +18,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-/** Opens the host application as its user does, and stores the browser's complaints. */
+/** Opens the host application as its user does, and records the browser's console errors. */
 async function openHost(options: Parameters<Browser['newContext']>[0] = {}) {
   const context = await chromium.newContext(options);
   const complaints: string[] = [];
@@ -43,12 +43,12 @@ async function openInPartner(context: BrowserContext, host: Page): Promise<Page>
   return partner;
 }
 
-/** Returns the answer of the resource API on the page. */
+/** Returns the resource API's answer as the page shows it. */
 const resourceOf = (partner: Page, path: string) =>
   partner.getByRole('region', { name: `GET ${path}: 200` }).innerText();
 
-describe('one whole desktop launch in a browser', () => {
-  it('leads from the host page to user, organisation, patient and the resource in the partner application', async () => {
+describe('a desktop launch in a browser', () => {
+  it('shows user, organisation, patient and the resource in the partner application', async () => {
     const { context, host, complaints } = await openHost();
     await follow(host, /súilleabháin/i);
     await expectAccessible(host);
@@ -79,7 +79,7 @@ describe('one whole desktop launch in a browser', () => {
     await context.close();
   });
 
-  it('goes on with refreshed tokens', async () => {
+  it('keeps working with refreshed tokens', async () => {
     const { context, host } = await openHost();
     const partner = await openInPartner(context, host);
     for (const times of ['1 time', '2 times']) {
@@ -92,7 +92,7 @@ describe('one whole desktop launch in a browser', () => {
     await context.close();
   });
 
-  it('works without JavaScript: the authorization request waits for a button', async () => {
+  it('works without JavaScript, with a button to continue', async () => {
     const { context, host } = await openHost({ javaScriptEnabled: false });
     const partner = await press(context, host, 'Open in partner application');
     await partner.getByRole('button', { name: 'Continue' }).click();
@@ -103,7 +103,7 @@ describe('one whole desktop launch in a browser', () => {
     await context.close();
   });
 
-  it('shows a refusal of the resource API when the user may not read the record', async () => {
+  it('shows the refusal of the resource API if the user may not read the record', async () => {
     const { context, host } = await openHost();
     await host
       .getByRole('checkbox', { name: /may read the clinical record/ })
@@ -151,25 +151,22 @@ describe('one whole desktop launch in a browser', () => {
     await context.close();
   });
 
-  it('leaves launch identifier, code and state in no address or history of the browser', async () => {
+  it('leaves no launch identifier, code or state in the browser’s address or history', async () => {
     const { context, host } = await openHost();
     const partner = await openInPartner(context, host);
     const addresses = [partner.url()];
-    // Goes back through each page before this one.
+    // Goes back through the whole history.
     while ((await partner.goBack()) !== null) addresses.push(partner.url());
     expect(addresses.filter((address) => /[?&](code|state|launch)=/.test(address))).toEqual([]);
     await context.close();
   });
 });
 
-describe('the handlers of the partner application', () => {
+describe('the endpoints of the partner application', () => {
   const handlers = [
-    [
-      'a launch from an issuer that is not registered',
-      '/demo/partner/launch?iss=https://idp.example&launch=x',
-    ],
+    ['a launch from an unregistered issuer', '/demo/partner/launch?iss=https://idp.example&launch=x'],
     ['a launch without an issuer', '/demo/partner/launch?launch=x'],
-    ['an answer with a state that nobody asked with', '/demo/partner/callback?code=x&state=y'],
+    ['an authorization response with an unknown state', '/demo/partner/callback?code=x&state=y'],
   ];
   it.each(handlers)('refuse %s', async (_case, path) => {
     const page = await chromium.newPage();
@@ -189,7 +186,7 @@ describe('the handlers of the partner application', () => {
     ]);
   });
 
-  it('refuse an answer in another browser than the one that began', async () => {
+  it('refuse an authorization response in another browser than the one that started', async () => {
     const { context, host } = await openHost();
     await context.route(/\/demo\/partner\/callback/, (route) => route.abort());
     const redirected = context.waitForEvent('response', (response) => response.status() === 302);
@@ -207,7 +204,7 @@ describe('the handlers of the partner application', () => {
 });
 
 describe('a native partner application', () => {
-  it('is opened by its own scheme, and gets user, organisation, patient and the resource', async () => {
+  it('opens by its own URI scheme, and receives user, organisation, patient and the resource', async () => {
     const { context, host } = await openHost();
     await follow(host, /gruffydd/i);
     const page = await press(context, host, 'Open in native partner application');
@@ -215,7 +212,7 @@ describe('a native partner application', () => {
     await open.waitFor();
     await expectAccessible(page);
 
-    // No program on this machine handles the scheme: the test checks the browser's request to open it.
+    // No program handles the scheme here, so the test checks that the browser requests to open it.
     const launchUrl = await requestedNavigation(page, () => open.click());
     expect(launchUrl).toMatch(/^partnerapp:\/\/launch\?/);
     const { searchParams } = new URL(launchUrl);
@@ -268,7 +265,7 @@ describe('a native partner application', () => {
   });
 });
 
-/** Returns the address that the page navigates to, whether or not the browser can open it. */
+/** Returns the address that the page navigates to, even if the browser cannot open it. */
 async function requestedNavigation(page: Page, act: () => Promise<void>): Promise<string> {
   const session = await page.context().newCDPSession(page);
   await session.send('Page.enable');
@@ -298,7 +295,7 @@ describe('the host simulator', () => {
       redirect: 'manual',
     });
 
-  it('opens any partner of the registry by its client id', async () => {
+  it('opens any registered partner by its client id', async () => {
     const { status, headers } = await launch(' partner-standard ');
     const address = new URL(headers.get('location') ?? '');
     const { iss, launch: identifier } = Object.fromEntries(address.searchParams);
@@ -310,7 +307,7 @@ describe('the host simulator', () => {
     expect(identifier).toMatch(/^[\w-]{20,}/);
   });
 
-  it('says that an unknown partner was refused, and refuses what is no client id', async () => {
+  it('answers 502 for an unknown partner, and 400 for an invalid client id', async () => {
     const unknown = await launch('partner-of-nobody');
     expect([unknown.status, await unknown.text()]).toEqual([
       502,
@@ -323,7 +320,7 @@ describe('the host simulator', () => {
 describe('the pages of the simulators', () => {
   const pages = ['/', '/demo/pms', '/demo/host', '/demo/partner'];
 
-  it.each(pages)('%s is accessible, and fits a wide and a narrow window', async (path) => {
+  it.each(pages)('are accessible and fit wide and narrow windows: %s', async (path) => {
     for (const width of [1280, 390]) {
       const page = await chromium.newPage({ viewport: { width, height: 844 } });
       await page.goto(platform.url + path);
@@ -333,7 +330,7 @@ describe('the pages of the simulators', () => {
     }
   });
 
-  it('of a launch fit a narrow window, too', async () => {
+  it('fit a narrow window during a launch', async () => {
     const { context, host } = await openHost({ viewport: { width: 390, height: 844 } });
     await follow(host, /de la cruz/i);
     await expectNoSidewaysScrolling(host);

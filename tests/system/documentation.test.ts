@@ -18,12 +18,12 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   .split('\n')
   .filter((path) => path !== '' && existsSync(join(root, path)));
 const documents = tracked.filter((path) => path.endsWith('.md'));
-/** Everything else that people write, and that may name a document. */
+/** Every other text file that may name a document. */
 const sources = tracked.filter((path) => /\.(ts|js|ya?ml|env|cfg|njk|sh|lua|conf)$|Dockerfile$/.test(path));
 
 const withoutCode = (markdown: string) => markdown.replace(/^```[^]*?^```$/gm, '');
 
-/** Returns the targets of links and pictures within the repository. */
+/** Returns the targets of links and images within the repository. */
 function linksIn(markdown: string): string[] {
   const text = withoutCode(markdown).replace(/`[^`\n]*`/g, '');
   const found = [
@@ -34,7 +34,7 @@ function linksIn(markdown: string): string[] {
   return found.map(([, target = '']) => target).filter((target) => !/^[a-z]+:/.test(target));
 }
 
-/** Returns the anchors of a document's headings, as GitHub names them. */
+/** Returns the anchors that GitHub gives to a document's headings. */
 function anchorsIn(markdown: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of withoutCode(markdown).matchAll(/^#+ (.+)$/gm)) {
@@ -47,7 +47,7 @@ function anchorsIn(markdown: string): Set<string> {
   return anchors;
 }
 
-/** Returns whether a link from a file, or from the root, leads to a file and one of its headings. */
+/** Returns true if the file of a link, and its heading if it has one, exist. */
 function leadsSomewhere(from: string, target: string): boolean {
   const [path = '', anchor] = target.split('#');
   const file = path === '' ? from : normalize(join(dirname(from), path));
@@ -55,12 +55,12 @@ function leadsSomewhere(from: string, target: string): boolean {
   return anchor === undefined || (file.endsWith('.md') && anchorsIn(read(file)).has(anchor));
 }
 
-describe('the documentation', () => {
-  it.each(documents)('%s links to files and headings that exist', (path) => {
+describe('a document', () => {
+  it.each(documents)('%s links only to existing files and headings', (path) => {
     expect(linksIn(read(path)).filter((target) => !leadsSomewhere(path, target))).toEqual([]);
   });
 
-  it('exists wherever code, manifests and OpenAPI name it', () => {
+  it('exists if code, manifests or OpenAPI name it', () => {
     const named = sources.flatMap((path) =>
       [...read(path).matchAll(/(?<![\w/-])docs\/[\w/-]+\.(?:md|yaml)(?:#[\w-]+)?/g)].map(([target]) => [
         path,
@@ -71,10 +71,10 @@ describe('the documentation', () => {
     expect(named.filter(([, target = '']) => !leadsSomewhere('', target))).toEqual([]);
   });
 
-  it.each(documents)('%s names only paths that exist', (path) => {
+  it.each(documents)('%s names only existing paths', (path) => {
     const named = [...withoutCode(read(path)).matchAll(/`([\w./-]+)`/g)].map(([, name = '']) => name);
     const fromRoot = named.filter((name) => /^(docs|libs|services|tools|tests|deploy|k8s)\/./.test(name));
-    // A room's README names its own files; the secrets have a folder with the name of one of ours.
+    // A package's README names its own files. Among the demo secrets, `services/` is another folder.
     const fromRoom = /^(libs|services|tools)\//.test(path)
       ? named.filter((name) => /^(src|test|public)\/./.test(name)).map((name) => join(dirname(path), name))
       : [];
@@ -82,7 +82,7 @@ describe('the documentation', () => {
     expect(paths.filter((name) => !existsSync(join(root, name)))).toEqual([]);
   });
 
-  it.each(documents)("%s names only operator's commands that exist", (path) => {
+  it.each(documents)('%s names only existing commands of the operator’s tool', (path) => {
     const commands = read(path).matchAll(/npm run ops -- ([a-z-]+)(?: ([a-z][a-z-]+)\b)?/g);
     const unknown = [...commands].filter(([, tool = '', command]) => {
       const found = tools[tool];
@@ -92,7 +92,7 @@ describe('the documentation', () => {
     expect(unknown.map(([text]) => text)).toEqual([]);
   });
 
-  it.each(documents)('%s names only containers and deployments that exist', (path) => {
+  it.each(documents)('%s names only existing containers and deployments', (path) => {
     const compose = read('docker-compose.yml');
     const text = read(path);
     const containers = [...text.matchAll(/docker compose (?:exec(?: -T)?|run --rm|restart) ([a-z][a-z-]+)/g)];
@@ -103,7 +103,7 @@ describe('the documentation', () => {
     ]).toEqual([]);
   });
 
-  it.each(documents)('%s names only npm scripts that exist', (path) => {
+  it.each(documents)('%s names only existing npm scripts', (path) => {
     const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'));
     const commands = read(path).matchAll(/npm (?:run (?:--silent )?([a-z:-]+)|(start|test))\b/g);
     const named = [...commands].map(([, script, word]) => script ?? word ?? '');
@@ -122,7 +122,7 @@ describe('docs/reference/errors.md', () => {
   it.each([
     ['Codes of faults', faultCodes],
     ['Why an access token is refused', tokenReasons],
-  ])('lists under “%s” every code that the services can send, and no other', (heading, codes) => {
+  ])('lists under “%s” exactly the codes that the services can send', (heading, codes) => {
     expect(rowsBelow(heading).toSorted()).toEqual(codes.toSorted());
   });
 });
@@ -135,7 +135,7 @@ describe('a generated document', () => {
 
 describe('docs/reference/settings.md', () => {
   it.each(Object.keys(eventSources) as ServiceName[])(
-    'lists as required what %s misses in production',
+    'lists exactly the settings that %s requires in production',
     async (service) => {
       const start = run(process.execPath, [`services/${service}/src/main.ts`], {
         NODE_ENV: 'production',

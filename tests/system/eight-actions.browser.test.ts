@@ -21,13 +21,13 @@ type User = {
   readonly hands: Hands;
   readonly javaScriptEnabled: boolean;
   readonly patient: RegExp;
-  /** Checks a page. It is done once in each browser, because all users see the same pages. */
+  /** Checks a page. Each page is checked once per browser, because all users see the same pages. */
   readonly look: (page: Page, name: string) => Promise<void>;
 };
 
 const withScripts = { hands: mouse, javaScriptEnabled: true };
 const unchecked = async () => undefined;
-/** Each user has a separate patient, because orders of one patient appear together. */
+/** Each user has their own patient, because a patient's orders appear in the same lists. */
 const users: readonly User[] = [
   {
     who: 'in Firefox',
@@ -77,12 +77,12 @@ describe.each(users)('the eight actions $who', (user) => {
     await follow(pms, patient);
     desk = { ...user, context, pms };
   });
-  // Before the next: Firefox alone takes most of a gigabyte.
+  // Closes each browser before the next starts: Firefox uses almost a gigabyte.
   afterAll(() => browser.close());
 
   const { look } = user;
 
-  it('OrderTest: what was chosen comes back, every test requested', async () => {
+  it('OrderTest returns the chosen tests as requested', async () => {
     const { hands } = desk;
     const oltr = await launch(desk, 'Order tests');
     await look(oltr, 'order-choose');
@@ -100,7 +100,7 @@ describe.each(users)('the eight actions $who', (user) => {
     orderGuid = document.guid;
   });
 
-  it('UpdateTest: all batches come back, the test that was added and the one that was removed with them', async () => {
+  it('UpdateTest returns all batches, with the added and the removed test', async () => {
     const { hands } = desk;
     const oltr = await launch(desk, 'Change a request');
     await look(oltr, 'change-choose');
@@ -119,7 +119,7 @@ describe.each(users)('the eight actions $who', (user) => {
     expect(document.tests).toEqual(['HFBC R', 'BUE R', 'KMSU D']);
   });
 
-  it('PatientSampleQueue: the sample that was recorded comes back with its time', async () => {
+  it('PatientSampleQueue returns the recorded sample with its time', async () => {
     const { hands } = desk;
     const oltr = await launch(desk, 'Record samples');
     await look(oltr, 'samples');
@@ -133,7 +133,7 @@ describe.each(users)('the eight actions $who', (user) => {
     expect(document.takenOfEdta).toMatch(/^\d{14}$/);
   });
 
-  it('PatientRequestList: a request is chosen, its last sample recorded, and it goes to the laboratory', async () => {
+  it('PatientRequestList submits a request to the laboratory when its last sample is recorded', async () => {
     const { hands } = desk;
     const oltr = await launch(desk, "Patient's incomplete requests");
     await look(oltr, 'patient-queue');
@@ -147,7 +147,7 @@ describe.each(users)('the eight actions $who', (user) => {
     expect(document.tests).toEqual(['HFBC S', 'BUE S', 'KMSU D']);
   });
 
-  it('PatientReport: the request can be read and printed, and nothing comes back', async () => {
+  it('PatientReport shows and prints the request, and returns no document', async () => {
     const oltr = await launch(desk, 'View a request');
     await oltr.getByRole('heading', { name: 'Test request' }).waitFor();
     expect(await oltr.locator('main').innerText()).toMatch(/Complete[^]*Full blood count[^]*History/);
@@ -168,7 +168,7 @@ describe.each(users)('the eight actions $who', (user) => {
     }
   });
 
-  it('PatientReportList: all requests of the patient, each opened to read', async () => {
+  it('PatientReportList lists all requests of the patient, and opens each read-only', async () => {
     const oltr = await launch(desk, "Patient's requests");
     await look(oltr, 'patient-requests');
     await desk.hands.press(oltr, oltr.getByRole('link', { name: /^View request/ }).first());
@@ -176,12 +176,12 @@ describe.each(users)('the eight actions $who', (user) => {
     expect(await oltr.locator('iframe, main form').count()).toBe(0);
   });
 
-  it('OrderTest: a panel, a question of the laboratory, and samples that are taken at once', async () => {
+  it('OrderTest accepts a panel, an answer to the laboratory, and samples collected now', async () => {
     const { hands } = desk;
     const oltr = await launch(desk, 'Order tests');
     await choose(desk, oltr, 'ferritin', /^Ferritin/);
     await choose(desk, oltr, 'haematinics profile', /^Haematinics profile/);
-    // Without JavaScript, the next page of the server shows it.
+    // Without JavaScript, the notice appears on the next page.
     const notice = oltr.getByText('Ferritin removed: already in Haematinics profile').first();
     if (desk.javaScriptEnabled) await notice.waitFor();
     await look(oltr, 'order-choose-panel');
@@ -198,7 +198,7 @@ describe.each(users)('the eight actions $who', (user) => {
     expect((await returnedTo(desk, oltr)).tests.toSorted()).toEqual(['CINR S', 'HHAEM S']);
   });
 
-  it('OrderTest: what was requested a moment ago is ordered again with a reason', async () => {
+  it('OrderTest accepts a recently requested test again with a reason', async () => {
     const { hands } = desk;
     const oltr = await launch(desk, 'Order tests');
     await choose(desk, oltr, 'ferritin', /^Ferritin/);
@@ -211,7 +211,7 @@ describe.each(users)('the eight actions $who', (user) => {
     expect((await returnedTo(desk, oltr)).tests).toEqual(['HFER R']);
   });
 
-  it('LocationSampleQueue: found by the patient in the queue of the practice, and returned', async () => {
+  it('LocationSampleQueue finds a request in the practice’s queue, and returns its document', async () => {
     const { hands } = desk;
     const ordered = await anotherOrder(desk);
     const oltr = await launch(desk, "Practice's sample queue");
@@ -229,7 +229,7 @@ describe.each(users)('the eight actions $who', (user) => {
     expect(document.tests).toEqual(['BCRP S']);
   });
 
-  it('LocationReportList: all requests of the practice, found by name and opened to read', async () => {
+  it('LocationReportList finds the practice’s requests by name, and opens each read-only', async () => {
     const oltr = await launch(desk, "Practice's requests");
     await look(oltr, 'practice-requests');
     await searchFor(desk, oltr, 'nobody of this name');
@@ -241,7 +241,7 @@ describe.each(users)('the eight actions $who', (user) => {
     expect(await oltr.locator('iframe, main form').count()).toBe(0);
   });
 
-  it('signing out ends the launch', async () => {
+  it('end when the user signs out', async () => {
     const oltr = await launch(desk, "Patient's requests");
     await desk.hands.press(oltr, oltr.getByRole('button', { name: 'Sign out' }));
     await oltr.getByRole('heading', { name: 'You have signed out' }).waitFor();
@@ -265,7 +265,10 @@ async function launch({ context, pms, hands }: Desk, button: string): Promise<Pa
   return oltr;
 }
 
-/** Searches for a test and ticks it. By role: `getByLabel` after axe crashes the pages of Firefox ESR 153. */
+/**
+ * Searches for a test and ticks it. Uses roles, because `getByLabel` after axe crashes pages in Firefox ESR
+ * 153.
+ */
 async function choose({ hands, javaScriptEnabled }: Desk, oltr: Page, words: string, name: RegExp) {
   await hands.fill(oltr, oltr.getByRole('searchbox', { name: 'Search for a test' }), words);
   if (!javaScriptEnabled) await oltr.getByRole('button', { name: 'Search', exact: true }).click();
@@ -281,7 +284,7 @@ async function searchFor({ hands }: Desk, oltr: Page, words: string): Promise<vo
   await oltr.getByRole('heading', { name: words }).waitFor();
 }
 
-/** Creates one more order for the patient, of one test; its samples are still to be collected. */
+/** Creates another order of one test for the patient, with samples still to be collected. */
 async function anotherOrder(desk: Desk): Promise<{ guid: string; reference: string }> {
   const oltr = await launch(desk, 'Order tests');
   await choose(desk, oltr, 'crp', /^C-reactive protein/);
@@ -290,14 +293,14 @@ async function anotherOrder(desk: Desk): Promise<{ guid: string; reference: stri
   return returnedTo(desk, oltr);
 }
 
-/** Returns what the document in the TEXTAREA of the hidden IFRAME says, once it is there and valid. */
+/** Waits for a valid document in the TEXTAREA of the hidden IFRAME, and returns its content. */
 async function returnedTo({ pms, javaScriptEnabled }: Desk, oltr: Page): Promise<ReturnedDocument> {
   await oltr.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
   const output = oltr.frameLocator('iframe[name="Notepad"]').locator('textarea[name="Output"]').first();
   const document = await output.inputValue();
   const [faults, returned] = await Promise.all([schemaFaultsOf(document), readDocument(document)]);
   expect(faults).toEqual([]);
-  // The page of the PMS receives it too, and files it.
+  // The page of the PMS also receives and files it.
   if (javaScriptEnabled) await pms.locator('pre', { hasText: returned.messageId }).waitFor();
   return returned;
 }

@@ -16,7 +16,7 @@ async function output(command: string, args: string[], environment: NodeJS.Proce
   return said();
 }
 
-/** Registers a client with a callback in a copy of the demo registry, with the commands of the guide. */
+/** Registers a client with a callback in a copy of the demo's registry, with the commands of the guide. */
 async function registerPms(registry: string, callbackPort: string) {
   copyFileSync(`${root}tools/simulators/registry.json`, registry);
   const ops = async (...args: string[]): Promise<Readonly<Record<string, string>>> =>
@@ -32,7 +32,7 @@ async function registerPms(registry: string, callbackPort: string) {
   return { secret, callbackSecret };
 }
 
-describe('the PMS in Python', () => {
+describe('the example of a PMS in Python', () => {
   it('plays OrderTest, UpdateTest, 400, 409 and 410, and verifies signed callbacks', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'examples-'));
     try {
@@ -55,7 +55,7 @@ describe('the PMS in Python', () => {
   });
 });
 
-describe('the partner in Python', () => {
+describe('the example of a partner in Python', () => {
   it('completes the launch, reads a resource and refreshes its tokens', async () => {
     const environment = { BASE_URL: await startDemo(), PYTHONUTF8: '1' };
     const launchUrl = await output(python, [`${examples}host.py`], environment);
@@ -66,7 +66,7 @@ describe('the partner in Python', () => {
   });
 });
 
-describe('the calls of a PMS', () => {
+describe('the examples of a PMS’s calls', () => {
   it.each([
     ['curl', 'sh', 'launch.sh'],
     ['Node', process.execPath, 'launch.mjs'],
@@ -80,7 +80,7 @@ describe('the calls of a PMS', () => {
     }
   });
 
-  it('in C# are not run, and say so', () => {
+  it('in C# state that they are untested', () => {
     expect(readFileSync(`${examples}Launch.cs`, 'utf8')).toContain('No test runs this file');
   });
 });

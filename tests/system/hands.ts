@@ -1,9 +1,9 @@
 import { tabTo } from '@clinical-launch/testing/chromium';
 import type { Locator, Page } from 'playwright-core';
 
-/** The ways in which a user operates a page. Flows are written once and played in each way. */
+/** The ways to operate a page, so that one flow can be played with a mouse or a keyboard. */
 export type Hands = {
-  /** Presses a button or follows a link, and waits for the page that it leads to. */
+  /** Presses a button or follows a link, and waits for the next page. */
   press(page: Page, element: Locator): Promise<void>;
   /** Ticks or unticks a box, or chooses a radio button. */
   tick(page: Page, element: Locator): Promise<void>;
@@ -36,8 +36,8 @@ export const keyboard: Hands = {
 };
 
 /**
- * Moves to a radio button: Tab leads to the chosen button of a group or to its first; the arrows choose
- * within it.
+ * Selects a radio button: Tab moves to the selected button of a group, or to its first. The arrow keys select
+ * within the group.
  */
 async function arrowTo(page: Page, element: Locator): Promise<void> {
   const group = page.locator(`input[type="radio"][name="${await element.getAttribute('name')}"]`);
@@ -48,5 +48,5 @@ async function arrowTo(page: Page, element: Locator): Promise<void> {
     if (await element.isChecked()) return;
     await page.keyboard.press('ArrowDown');
   }
-  throw new Error('The arrows do not lead there');
+  throw new Error('The arrow keys do not reach the button');
 }

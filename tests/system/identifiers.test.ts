@@ -59,8 +59,8 @@ const launch = ({ publicUrl, token }: { publicUrl: string; token: string }, payl
     body: JSON.stringify(payload),
   });
 
-describe("a caller's identifier", () => {
-  it('stays used when Redis loses its data: launches are refused until it is known again, then answered 409', async () => {
+describe('an originating id', () => {
+  it('stays used when Redis loses its data: 503 until it is restored, then 409', async () => {
     const redis = await startRedis();
     endings.push(() => redis.stop());
     const platform = await start({ REDIS_URL: redis.url });
@@ -72,25 +72,26 @@ describe("a caller's identifier", () => {
 
     await client.flushall();
     expect(await answersUntil('409', () => launch(platform, payload))).toEqual(['409']);
-    // This one is known; a moment later all are.
+    // One identifier is restored before all are.
     expect(await answersUntil('200', () => launch(platform, aServiceRequest()))).toEqual(['200']);
   });
 
-  it('stays used when a platform with tickets in memory is started again on the same database', async () => {
+  it('stays used when a platform with tickets in memory restarts with the same database', async () => {
     const first = await start({});
     const payload = aServiceRequest();
     expect((await launch(first, payload)).status).toBe(200);
     await untilRecorded();
     await first.stop();
-    // At the same address: an identifier belongs to a client of an issuer, whose name contains the address.
+    // The address must be the same: an identifier belongs to a client of an issuer, whose name contains the
+    // address.
     const second = await start({ PORT: new URL(first.publicUrl).port });
     expect((await launch(second, payload)).status).toBe(409);
   });
 });
 
 /**
- * Launches again until this is the answer. Returns the different answers, status and `Retry-After`, without
- * those that say to come again: there are none if all is known before the first request.
+ * Requests launches until one receives the wanted answer. Returns the distinct answers (status and
+ * `Retry-After`) without 503.
  */
 async function answersUntil(wanted: string, launchOnce: () => Promise<Response>): Promise<string[]> {
   const answers = new Set<string>();
@@ -103,7 +104,7 @@ async function answersUntil(wanted: string, launchOnce: () => Promise<Response>)
   return [...answers];
 }
 
-/** Waits until the database has recorded an identifier. */
+/** Waits until an identifier is stored in the database. */
 async function untilRecorded(): Promise<void> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();

@@ -1,6 +1,8 @@
 import { TestClock } from '@clinical-launch/testing/test-clock';
 
-/** The machine's time, which off-the-shelf clients use, and what a test adds to it. */
+/**
+ * A clock that follows the machine's time, which off-the-shelf clients use, plus the time that a test adds.
+ */
 export class MovedClock extends TestClock {
   readonly #begunAt = super.now();
 

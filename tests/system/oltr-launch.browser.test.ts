@@ -16,7 +16,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-/** Opens the PMS as its user does, and stores the browser's complaints. */
+/** Opens the PMS as its user does, and records the browser's console errors. */
 async function openPms() {
   const context = await chromium.newContext();
   const complaints: string[] = [];
@@ -37,12 +37,12 @@ async function launch(context: BrowserContext, pms: Page, button: string): Promi
   return oltr;
 }
 
-/** The order document in the Notepad page, once that is there. */
+/** Returns the locator of the order document in the Notepad page. */
 const notepadOf = (oltr: Page) =>
   oltr.frameLocator('iframe[name="Notepad"]').locator('textarea[name="Output"]');
 
-describe('one whole OLTR launch in a browser', () => {
-  it('leads from the PMS through two tests of two laboratories to the order XML with two batches', async () => {
+describe('an OLTR launch in a browser', () => {
+  it('returns order XML with two batches for tests of two laboratories', async () => {
     const { context, pms, complaints } = await openPms();
     await expectAccessible(pms);
     await follow(pms, /súilleabháin/i);
@@ -73,7 +73,7 @@ describe('one whole OLTR launch in a browser', () => {
     await context.close();
   });
 
-  it('is told by postMessage to the registered origin alone: not to another site that the window of the PMS shows', async () => {
+  it('posts the document only to the registered origin, not to another site in the same window', async () => {
     const { context, pms } = await openPms();
     const oltr = await launch(context, pms, 'Order tests');
     await context.route('http://stranger.example/', (route) =>
@@ -82,7 +82,7 @@ describe('one whole OLTR launch in a browser', () => {
         body: '<ol></ol><script>onmessage = ({ data }) => { const line = document.createElement("li"); line.textContent = JSON.stringify(data); document.querySelector("ol").append(line); };</script>',
       }),
     );
-    // By the page itself, as a link does: the window remains the opener of the launch.
+    // Navigates as a link would, so that the window remains the opener of the launch.
     await pms.evaluate("location.href = 'http://stranger.example/'");
     await pms.waitForURL('http://stranger.example/');
     await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
@@ -91,14 +91,14 @@ describe('one whole OLTR launch in a browser', () => {
     await oltr.getByRole('heading', { name: 'Request submitted' }).waitFor();
     await notepadOf(oltr).waitFor({ state: 'attached' });
     await oltr.waitForLoadState('load');
-    // Sent later, so it arrives later: the document would arrive before it.
+    // Messages arrive in order, so the document would have arrived before this one.
     await oltr.evaluate("window.opener.postMessage('within reach', '*')");
     await pms.getByText('within reach').waitFor();
     expect(await pms.locator('li').allInnerTexts()).toEqual(['"within reach"']);
     await context.close();
   });
 
-  it('leaves the verifier in no address, referrer or history of the browser', async () => {
+  it('leaves no verifier in the browser’s address, referrer or history', async () => {
     const { context, pms } = await openPms();
     const referrers: (string | undefined)[] = [];
     context.on('request', (request) => {
@@ -112,7 +112,7 @@ describe('one whole OLTR launch in a browser', () => {
     await context.close();
   });
 
-  it('leads a launch that was used to the page of the PMS, with the reference and what to do', async () => {
+  it('redirects a used launch to the error page of the PMS, with the reference and the next step', async () => {
     const { context, pms, complaints } = await openPms();
     const addresses: string[] = [];
     context.on('request', (request) => {
@@ -134,7 +134,7 @@ describe('one whole OLTR launch in a browser', () => {
     await context.close();
   });
 
-  it('keeps the window of the PMS within reach: no page sends Cross-Origin-Opener-Policy', async () => {
+  it('sends no Cross-Origin-Opener-Policy, so pages can post to the window of the PMS', async () => {
     const { context, pms } = await openPms();
     const policies = new Map<string, string | undefined>();
     context.on('response', (response) => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-/** HbA1c has a minimum interval, so that a second order is a repeat. */
+/** HbA1c, which has a minimum interval, so that a second order counts as a repeat. */
 const test = 'DHBA1C';
 const nhsNumber = 'https://fhir.nhs.uk/Id/nhs-number';
 
@@ -39,7 +39,7 @@ async function review(value: string) {
   return { browser, reviewed };
 }
 
-/** Orders the test; resolves with the GUID of the request and its document. */
+/** Orders the test, and resolves with the GUID of the request and its document. */
 async function order(value: string) {
   const { browser, reviewed } = await review(value);
   const [, version = ''] = /name="version" value="([^"]*)"/.exec(reviewed.html) ?? [];
@@ -65,7 +65,7 @@ const spellingOf = (number: string) =>
     .map((parts) => parts.join('').trim());
 
 describe('a patient', () => {
-  it('is the same in every spelling of the NHS number: in lists, for repeats and in the document', async () => {
+  it('is recognised in every spelling of the NHS number: in lists, for repeats and in the document', async () => {
     const number = '9434765870';
     const guids: string[] = [];
     await fc.assert(
@@ -81,7 +81,7 @@ describe('a patient', () => {
     );
   });
 
-  it('with a number that nobody was given is joined to nobody, and every page warns of it', async () => {
+  it('with an invalid NHS number is matched to nobody, and every page shows a warning', async () => {
     const { guid } = await order('943 476 5918');
     expect(guid).not.toBe('');
     expect(await isRepeat('943 476 5918')).toBe(false);

@@ -5,15 +5,15 @@ import { expectAccessible, expectNoSidewaysScrolling } from './accessibility.ts'
 
 const folder = fileURLToPath(new URL('../../docs/pages/', import.meta.url));
 
-/** The widths that a page must look right at, in CSS pixels. */
+/** The window widths at which pages are checked, in CSS pixels. */
 const widths = [1280, 390];
 
-/** The maximum height of a picture of a long page: the top of the catalogue shows enough. */
+/** The maximum height of a picture. For long pages, such as the catalogue, the top is enough. */
 const maxHeight = 1800;
 
 /**
- * Expects of a page, at each width, that axe finds nothing and that nothing is beyond the right edge. With
- * `PICTURES=docs` in the environment, also takes its picture again if docs/pages has one.
+ * Expects at each width that axe finds no violations and that the page is not wider than the window. With
+ * `PICTURES=docs` in the environment, also updates the page's picture in docs/pages.
  */
 export async function expectGoodPage(page: Page, name: string): Promise<void> {
   for (const width of widths) {

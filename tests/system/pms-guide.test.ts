@@ -58,7 +58,7 @@ async function twice<T>(call: () => Promise<T>): Promise<T> {
   return call();
 }
 
-/** What sends the mistake of each row of the table. */
+/** For each row of the table, a function that makes the mistake. */
 const mistakes: readonly (() => Promise<Response>)[] = [
   () => tokenRequest(`${credentials}wrong${scope}`),
   () => tokenRequest(`${credentials}pms-demo-secret&scope=ocs-launch.write`),
@@ -91,16 +91,16 @@ const mistakes: readonly (() => Promise<Response>)[] = [
   },
 ];
 
-describe('the table of mistakes in the guide for a PMS', () => {
+describe('the table of mistakes in the PMS guide', () => {
   it('has twenty rows', () => {
     expect([rows.length, mistakes.length]).toEqual([20, 20]);
   });
 
   it.each(rows.map((row, index) => [row.split('|')[1]?.trim() ?? '', row, index] as const))(
-    'has the answer to: %s',
+    'has the actual answer to: %s',
     async (_mistake, row, index) => {
       const answer = await mistakes[index]?.();
-      if (answer === undefined) throw new Error('Nothing sends this mistake');
+      if (answer === undefined) throw new Error('No function makes this mistake');
       const [, promised = ''] = /\| [^|]* \| (.*) \|$/.exec(row) ?? [];
       expect(promised).toMatch(new RegExp(`\\b${answer.status}\\b`));
       const [challenged, reason] = ['www-authenticate', 'launch-refusal'].map((name) =>

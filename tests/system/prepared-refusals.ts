@@ -2,20 +2,20 @@ import { aServiceRequest, type ServiceRequestParts } from '@clinical-launch/test
 import { guidOf, openLaunch, orderIn, type PlatformAddress, requestLaunch } from './audit-launches.ts';
 import type { MovedClock } from './moved-clock.ts';
 
-/** What the prepared requests are sent with. */
+/** The platform and clock for the prepared requests. */
 export type Stage = { readonly platform: PlatformAddress; readonly clock: MovedClock };
 
-/** A request that is refused or fails, and what the pages say about it. */
+/** A request that is refused or fails, and the cause that the audit pages show. */
 export type PreparedRefusal = {
-  /** Sends it, and returns the GUID of the answer. */
+  /** Sends the request, and returns the correlation id of the answer. */
   readonly send: (stage: Stage, username: string) => Promise<string>;
-  /** The event that it leads to. */
+  /** The type of its audit event. */
   readonly type: string;
-  /** A part of the cause, as a reader reads it. */
+  /** A part of the cause, as the pages show it. */
   readonly cause: string;
 };
 
-/** Returns a payload whose user has this name. */
+/** Returns a payload with this username. */
 const payloadOf = (username: string, parts: ServiceRequestParts = {}) =>
   aServiceRequest({
     author: {
@@ -61,22 +61,25 @@ async function undelivered({ platform }: Stage, username: string): Promise<strin
   return guid;
 }
 
-/** Requests of a user at a practice: practice, user and time lead to them too. */
+/** Requests of a known user at a practice, which can also be found by practice, user and time. */
 export const ofUsers: Readonly<Record<string, PreparedRefusal>> = {
-  'a date that is in no calendar': {
+  'a date that does not exist': {
     send: request({ patient: { birthDate: '1958-02-30' } }),
     ...refusedLaunch,
   },
-  'a gender that is in no list': { send: request({ patient: { gender: 'none' } }), ...refusedLaunch },
-  'no name of the patient': { send: request({ patient: { name: [] } }), ...refusedLaunch },
-  'no time of the request': { send: request({ request: { authoredOn: undefined } }), ...refusedLaunch },
-  'no code challenge': { send: request({}, { 'Code-Challenge': '' }), ...refusedLaunch },
+  'an unknown gender': { send: request({ patient: { gender: 'none' } }), ...refusedLaunch },
+  'a missing name of the patient': { send: request({ patient: { name: [] } }), ...refusedLaunch },
+  'a missing time of the request': {
+    send: request({ request: { authoredOn: undefined } }),
+    ...refusedLaunch,
+  },
+  'a missing code challenge': { send: request({}, { 'Code-Challenge': '' }), ...refusedLaunch },
   'an identifier that was used before': {
     send: usedIdentifier,
     type: 'launch.url.refused.v1',
     cause: 'used the identifier of this launch before',
   },
-  'a launch that was opened twice': {
+  'a launch opened twice': {
     send: used,
     type: refusedOpening,
     cause: 'had already been opened',
@@ -86,12 +89,12 @@ export const ofUsers: Readonly<Record<string, PreparedRefusal>> = {
     type: refusedOpening,
     cause: 'code verifier that does not belong to it',
   },
-  'a document that the receiver does not take': {
+  'a document that the receiver does not accept': {
     send: undelivered,
     type: 'order.document.delivery.failed.v1',
     cause: 'could not be reached',
   },
-  'a check of a payload that is refused': {
+  'an invalid payload sent to Validate': {
     send: async ({ platform }, username) => {
       const payload = payloadOf(username, { patient: { birthDate: 'today' } });
       return (await requestLaunch(platform, { payload, path: '/AccessApi/Validate' })).guid;
@@ -99,7 +102,7 @@ export const ofUsers: Readonly<Record<string, PreparedRefusal>> = {
     type: 'launch.url.refused.v1',
     cause: 'details of the launch that are not valid',
   },
-  'a launch that is opened too late': {
+  'a launch opened too late': {
     send: late,
     type: refusedOpening,
     cause: 'opened too late',
@@ -137,9 +140,9 @@ const partner = { client_id: 'partner-demo' };
 const openPath = '/secureLaunch?launchToken=';
 const unknownToken = `${'0'.repeat(8)}.${'a'.repeat(43)}`;
 
-/** Requests whose user nobody knows. */
+/** Requests without a known user. */
 export const ofSystems: Readonly<Record<string, PreparedRefusal>> = {
-  'no JSON': {
+  'a body that is not JSON': {
     send: async ({ platform }) => (await requestLaunch(platform, { payload: '{' })).guid,
     type: 'launch.url.refused.v1',
     cause: 'could not be read',
@@ -149,28 +152,28 @@ export const ofSystems: Readonly<Record<string, PreparedRefusal>> = {
     type: 'launch.url.refused.v1',
     cause: 'not in the format',
   },
-  'too many bytes': {
+  'a body that is too large': {
     send: async ({ platform }) =>
       (await requestLaunch(platform, { payload: `"${'x'.repeat(300_000)}"` })).guid,
     type: 'launch.url.refused.v1',
     cause: 'too large',
   },
-  'a token that nobody issued': {
+  'an unknown access token': {
     send: withToken(() => 'none'),
     type: 'launch.url.refused.v1',
     cause: 'access token was missing, expired, revoked',
   },
-  'a token without the right': {
+  'a token without the required right': {
     send: withToken((platform) => platform.tokenOf('pms-noscope')),
     type: 'launch.url.refused.v1',
     cause: 'does not have the right',
   },
-  'a check without the right': {
+  'a request to Validate without the required right': {
     send: withToken((platform) => platform.tokenOf('host-demo'), '/AccessApi/Validate'),
     type: 'launch.url.refused.v1',
     cause: 'does not have the right',
   },
-  'a launch token that nobody issued': {
+  'an unknown launch token': {
     send: sent(`${openPath}${unknownToken}&codeVerifier=${'v'.repeat(43)}`),
     type: refusedOpening,
     cause: 'opened too late, or with a token that does not exist',
@@ -180,14 +183,14 @@ export const ofSystems: Readonly<Record<string, PreparedRefusal>> = {
     type: refusedOpening,
     cause: 'launch address was not complete',
   },
-  'a launch that the browser loads ahead': {
+  'a launch that the browser prefetches': {
     send: sent(`${openPath}${unknownToken}&codeVerifier=${'v'.repeat(43)}`, {
       headers: { 'Sec-Purpose': 'prefetch' },
     }),
     type: refusedOpening,
     cause: 'before the user opened it',
   },
-  'a launch that is posted as JSON': {
+  'a launch posted as JSON': {
     send: sent('/secureLaunch', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -196,7 +199,7 @@ export const ofSystems: Readonly<Record<string, PreparedRefusal>> = {
     type: refusedOpening,
     cause: 'could not be read',
   },
-  'a wrong secret': {
+  'a wrong client secret': {
     send: sent(tokenPath, form({ ...grant, ...pms, client_secret: 'wrong' })),
     type: refusedToken,
     cause: 'secret of the application is wrong',
@@ -206,37 +209,37 @@ export const ofSystems: Readonly<Record<string, PreparedRefusal>> = {
     type: refusedToken,
     cause: 'client id is not registered',
   },
-  'no credentials': {
+  'missing client credentials': {
     send: sent(tokenPath, form({ ...grant })),
     type: refusedToken,
     cause: 'sent no credentials',
   },
-  'two kinds of credentials': {
+  'two kinds of client credentials': {
     send: sent(tokenPath, form({ ...grant, ...pms }, { Authorization: basic })),
     type: refusedToken,
     cause: 'two kinds of credentials',
   },
-  'credentials that cannot be read': {
+  'malformed client credentials': {
     send: sent(tokenPath, form({ ...grant }, { Authorization: 'Basic !' })),
     type: refusedToken,
     cause: 'credentials of the application could not be read',
   },
-  'another scope': {
+  'an unknown scope': {
     send: sent(tokenPath, form({ ...grant, ...pms, scope: 'everything' })),
     type: refusedToken,
     cause: 'by a name that does not exist',
   },
-  'another grant': {
+  'an unsupported grant type': {
     send: sent(tokenPath, form({ ...grant, ...pms, grant_type: 'password' })),
     type: refusedToken,
     cause: 'in a way that is not offered',
   },
-  'a parameter twice': {
+  'a repeated parameter': {
     send: sent(tokenPath, form([...Object.entries({ ...grant, ...pms }), ['scope', scope]])),
     type: refusedToken,
     cause: 'had a parameter twice',
   },
-  'a token request that is no form': {
+  'a token request that is not a form': {
     send: sent(tokenPath, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -245,7 +248,7 @@ export const ofSystems: Readonly<Record<string, PreparedRefusal>> = {
     type: refusedToken,
     cause: 'was not a form',
   },
-  'a code request without the scope': {
+  'a code exchange without a scope': {
     send: sent(
       `${desktop}/oauth2/v2.0/token`,
       form({
@@ -259,7 +262,7 @@ export const ofSystems: Readonly<Record<string, PreparedRefusal>> = {
     type: refusedToken,
     cause: 'A parameter of the token request was missing',
   },
-  'a code that nobody issued': {
+  'an unknown code': {
     send: sent(
       `${desktop}/oauth2/v2.0/token`,
       form({
@@ -274,7 +277,7 @@ export const ofSystems: Readonly<Record<string, PreparedRefusal>> = {
     type: refusedToken,
     cause: 'code is unknown or has expired',
   },
-  'a refresh token that nobody issued': {
+  'an unknown refresh token': {
     send: sent(
       `${desktop}/oauth2/v2.0/token`,
       form({ ...partner, grant_type: 'refresh_token', refresh_token: 'none' }),
@@ -282,22 +285,22 @@ export const ofSystems: Readonly<Record<string, PreparedRefusal>> = {
     type: refusedToken,
     cause: 'session of the application had ended',
   },
-  'a desktop launch without the right': {
+  'a desktop launch without the required right': {
     send: withToken((platform) => platform.tokenOf('pms-demo'), `${desktop}/launches`),
     type: 'desktop.launch.refused.v1',
     cause: 'does not have the right',
   },
-  'a desktop launch that is not valid': {
+  'an invalid desktop launch': {
     send: withToken((platform) => platform.tokenOf('host-demo'), `${desktop}/launches`),
     type: 'desktop.launch.refused.v1',
     cause: 'not complete, or could not be read',
   },
-  'a sign-in without parameters': {
+  'an authorization request without parameters': {
     send: sent(`${desktop}/oauth2/v2.0/authorize?client_id=partner-demo`),
     type: 'desktop.launch.refused.v1',
     cause: 'parameters that are not valid',
   },
-  'a record without a token': {
+  'a resource request without a token': {
     send: sent('/resource/patient'),
     type: 'resource.refused.v1',
     cause: 'access token was missing',

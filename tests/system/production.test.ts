@@ -44,7 +44,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The settings of every service in production, with the errors of an operator who copied the demo. */
+/** The settings of every service in production, with the mistakes of an operator who copied the demo. */
 const demoInProduction: NodeJS.ProcessEnv = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'http://launch.example',
@@ -55,7 +55,7 @@ const demoInProduction: NodeJS.ProcessEnv = {
   DATABASE_URL: 'postgres://127.0.0.1:1/none',
 };
 const withRegistry = ['identity-provider', 'launch-api', 'resource-api', 'audit-trail', 'order-renderer'];
-/** The settings with the sealing keys of each service. */
+/** The suffixes of each service's settings for sealing keys. */
 const sealingSettings: Readonly<Record<string, readonly string[]>> = {
   'identity-provider': ['DESKTOP', 'ACCESS_TOKEN', 'SIGNING_KEY'],
   'launch-api': ['LAUNCH'],
@@ -66,7 +66,7 @@ const sealingSettings: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': [],
 };
 const services = [...withRegistry, 'launch-gateway', 'ordering'];
-/** The keys of each service that no purpose names. */
+/** Each service's settings for keys other than sealing keys. */
 const otherKeys: Readonly<Record<string, readonly string[]>> = {
   'identity-provider': ['PATIENT_PSEUDONYM_KEY'],
   'launch-api': ['PATIENT_PSEUDONYM_KEY'],
@@ -74,12 +74,12 @@ const otherKeys: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': ['PATIENT_PSEUDONYM_KEY', 'AUDIT_SIGNING_KEY'],
 };
 const demoSecrets = `${root}deploy/docker/demo-secrets`;
-/** Returns the setting that a file of the secrets holds: `REDIS_URL` for `services/ordering/redis-url`. */
+/** Returns the setting for a file of the secrets, such as `REDIS_URL` for `services/ordering/redis-url`. */
 const settingOf = (file: string) => basename(file).toUpperCase().replaceAll('-', '_');
 
 describe('a service', () => {
   it.each(services)(
-    '%s does not start with a key, a registry or an address of the demo, and says all',
+    '%s does not start with keys, a registry or addresses of the demo, and reports all of them',
     async (name) => {
       const start = run(process.execPath, [`services/${name}/src/main.ts`], demoInProduction);
       expect(await start.exited).toBe(1);
@@ -98,7 +98,7 @@ describe('a service', () => {
     },
   );
 
-  it.each(services)('%s does not start without its parts, in no mode, and names them', async (name) => {
+  it.each(services)('%s does not start in any mode without its servers, and reports them', async (name) => {
     const start = run(process.execPath, [`services/${name}/src/main.ts`], { NODE_ENV: 'demo' });
     expect(await start.exited).toBe(1);
     const missing = [...start.output().matchAll(/(REDIS_URL|AMQP_URL|DATABASE_URL) is not set/g)];
@@ -106,7 +106,7 @@ describe('a service', () => {
     expect(new Set(missing.map(([, setting]) => setting))).toEqual(new Set(parts.map(settingOf)));
   });
 
-  it.each(services)('%s does not start with a secret of the demo, and says which', async (name) => {
+  it.each(services)('%s does not start with secrets of the demo, and reports them', async (name) => {
     const own = readdirSync(join(demoSecrets, 'services', name)).map((file) => `services/${name}/${file}`);
     const keys = readdirSync(demoSecrets).filter((file) => /^(sealing-keys|patient|audit)-/.test(file));
     const files = [...own, ...keys].map((file) => [`${settingOf(file)}_FILE`, join(demoSecrets, file)]);
@@ -127,7 +127,7 @@ describe('a service', () => {
     expect(start.output()).not.toMatch(/demo-(redis|amqp|database)/);
   });
 
-  it.each(services)('%s does not start with a mode that nobody knows', async (name) => {
+  it.each(services)('%s does not start with an unknown NODE_ENV', async (name) => {
     const environment = { ...demoInProduction, NODE_ENV: 'prod', SEALING_KEYS: sealingKeys };
     const start = run(process.execPath, [`services/${name}/src/main.ts`], environment);
     expect(await start.exited).toBe(1);
@@ -147,13 +147,13 @@ describe('the platform in one process', () => {
   const start = (environment: NodeJS.ProcessEnv) =>
     run(process.execPath, ['tools/platform/src/main.ts'], { ADMIN_PORT: '0', ...environment });
 
-  it('does not start as a demo by a mode that nobody knows', async () => {
+  it('does not start as a demo if NODE_ENV is unknown', async () => {
     const platform = start({ PORT: '0', PUBLIC_URL: 'https://x.example', NODE_ENV: 'Production' });
     expect(await platform.exited).toBe(1);
     expect(platform.output()).toContain('NODE_ENV must be one of development, demo, test, production');
   });
 
-  /** Starts it in production with one client, `pms`. */
+  /** Starts the platform in production with one client, `pms`. */
   async function startInProduction() {
     const path = join(folder, 'registry.json');
     const secret = createClientSecret();
@@ -209,7 +209,7 @@ function pathsOf({ endpoints, below = [] }: ReturnType<typeof simulators>): stri
   return [...endpoints, ...below].map(({ path }) => path);
 }
 
-/** Returns the settings for production on the servers of the tests, in a namespace of this run. */
+/** Returns settings for production that use the servers of the tests, in a namespace for this run. */
 function realParts() {
   const own = `test-${randomUUID()}`;
   return {

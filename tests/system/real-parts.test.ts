@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Returns the variables of the external parts, in a namespace of this run. */
+/** Returns the variables for external servers, in a namespace for this run. */
 function realParts() {
   const own = `test-${randomUUID()}`;
   return {
@@ -25,7 +25,7 @@ function realParts() {
 }
 
 function play(environment: Record<string, string | undefined>): Promise<string> {
-  // The environment of the test runner must not reach the command.
+  // The test runner's own variables must not reach the command.
   const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
   return new Promise((resolve, reject) => {
     execFile(
@@ -38,15 +38,15 @@ function play(environment: Record<string, string | undefined>): Promise<string> 
   });
 }
 
-describe('one whole launch', () => {
-  it('works on Redis, RabbitMQ and PostgreSQL, and again after a restart of the platform', async () => {
+describe('a whole launch', () => {
+  it('works with Redis, RabbitMQ and PostgreSQL, also after a restart of the platform', async () => {
     const parts = realParts();
     expect(await play(parts)).toContain('the audit trail has the story');
     expect(await play(parts)).toContain('the audit trail has the story');
   });
 
   it.each(['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'])(
-    'works with %s unset, whose part is embedded then',
+    'works with an embedded replacement if %s is not set',
     async (name) => {
       expect(await play({ ...realParts(), [name]: '' })).toContain('the audit trail has the story');
     },

@@ -32,11 +32,11 @@ describe('the clients of the demo registry', () => {
     ['pms-noscope', 403],
     ['host-demo', 403],
     ['audit-demo', 403],
-  ])('%s is answered %i', async (clientId, status) => {
+  ])('include %s, whose launch request is answered %i', async (clientId, status) => {
     expect((await post(clientId)).status).toBe(status);
   });
 
-  it('pms-limited has five requests in a second', async () => {
+  it('include pms-limited, which may send five requests per second', async () => {
     const token = await platform.tokenOf('pms-limited');
     const statuses = await Promise.all(
       Array.from({ length: 10 }, async () => {
@@ -51,7 +51,7 @@ describe('the clients of the demo registry', () => {
     expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array(5).fill(415), ...Array(5).fill(429)]);
   });
 
-  it('a PMS may not read the audit trail', async () => {
+  it('include a PMS that may not read the audit trail', async () => {
     const response = await fetch(`${platform.url}/audit/events?correlationId=${crypto.randomUUID()}`, {
       headers: { Authorization: `Bearer ${await platform.tokenOf('pms-demo')}` },
     });
@@ -62,7 +62,7 @@ describe('the clients of the demo registry', () => {
 describe('the access token of a desktop launch', () => {
   const address = () => `${platform.url}/idp/demo/desktop`;
 
-  /** Returns the token of a partner application, in as few steps as possible. */
+  /** Returns the access token of a partner application after the minimal flow. */
   async function partnerToken(): Promise<string> {
     const [clientId, redirectUri] = ['partner-demo', `${platform.url}/demo/partner/callback`];
     const wanted = launchBody({ clientId, patient: getPatient(null), authorizations: ['clinical-cr.read'] });
@@ -104,7 +104,7 @@ describe('the access token of a desktop launch', () => {
     return access_token;
   }
 
-  it('opens the resource API and no other: it speaks for a user, and the others ask for a client', async () => {
+  it('is accepted only by the resource API: the other APIs require a client’s own token', async () => {
     const headers = { Authorization: `Bearer ${await partnerToken()}` };
     const statusOf = async (path: string, method = 'GET') =>
       (await fetch(platform.url + path, { method, headers })).status;
@@ -117,7 +117,7 @@ describe('the access token of a desktop launch', () => {
   });
 
   it.each(['pms-demo', 'host-demo', 'audit-demo'])(
-    'is not to be replaced by one of the client %s',
+    'cannot be replaced by a token of the client %s',
     async (clientId) => {
       const response = await fetch(`${platform.url}/resource/me`, {
         headers: { Authorization: `Bearer ${await platform.tokenOf(clientId)}` },
@@ -127,8 +127,8 @@ describe('the access token of a desktop launch', () => {
   );
 });
 
-describe('the GUID of a 400', () => {
-  it('finds the whole story in the log and in the audit trail, and neither holds anything of the patient', async () => {
+describe('the correlation id of a 400', () => {
+  it('finds the refusal in the log and the audit trail, both without patient data', async () => {
     const patient = {
       name: [{ use: 'usual', family: 'Quillfeather', given: ['Ottoline'] }],
       address: [{ use: 'home', type: 'physical', line: ['4 Limpet Row'], postalCode: 'ZZ99 1XX' }],

@@ -54,7 +54,7 @@ beforeAll(async () => {
       );
       return JSON.stringify(registry);
     },
-    // An address is over its limit after one refusal, and no window ends.
+    // An address exceeds its limit after one refusal, and the fixed clock never ends a window.
     clock: new TestClock(Date.now()),
     environment: {
       CLIENT_CERTIFICATE_HEADER: 'Client-Cert',
@@ -93,7 +93,7 @@ const [clients, partners] = ['/idp/demo', '/idp/demo/desktop'];
 const oauth = '/oauth2/v2.0';
 const scope = 'api://clinical-launch/.default';
 
-/** Returns the fields by which a client or a partner with keys authenticates once. */
+/** Returns the form fields with which a client or partner authenticates once by its keys. */
 async function assertion(clientId: string, realm: string) {
   const now = Math.floor(Date.now() / 1000);
   const signed = await new SignJWT({ iss: clientId, sub: clientId, jti: randomUUID(), exp: now + 60 })
@@ -127,7 +127,7 @@ const aLaunch = (clientId: string) =>
   launchBody({ clientId, patient: getPatient(null), authorizations: ['agmt-agmt.read'] });
 const host = () => platform.tokenOf('host-demo');
 
-/** Returns the fields of a push whose launch nobody issued. */
+/** Returns the form fields of a pushed authorization request with an unknown launch. */
 const unknownPush = () => ({
   response_type: 'code',
   redirect_uri: 'https://partner.example/callback',
@@ -139,7 +139,7 @@ const unknownPush = () => ({
   launch: 'unknown',
 });
 
-/** Returns the access token of a new launch, whose user has one permission. */
+/** Returns the access token of a new launch whose user has one permission. */
 async function partnerToken(): Promise<string> {
   const issued = await send(`${partners}/launches`, { token: await host(), json: aLaunch('partner-demo') });
   const { launch } = (await issued.json()) as { launch: string };
@@ -171,7 +171,7 @@ const refusedToken = 'access.token.refused.v1';
 const refusedDesktop = 'desktop.launch.refused.v1';
 const foreign = { grant_type: 'refresh_token', refresh_token: 'unknown' };
 
-/** Every place that verifies a caller, with a request that is refused after that. */
+/** Every endpoint that authenticates a caller, with a request that is refused after the authentication. */
 const places: readonly [string, number, string, () => Promise<Response>][] = [
   ['RequestLaunchUrl', 400, 'launch.url.refused.v1', () => refusedLaunch('/AccessApi/RequestLaunchUrl')],
   ['Validate', 400, 'launch.url.refused.v1', () => refusedLaunch('/AccessApi/Validate')],
@@ -242,21 +242,21 @@ const places: readonly [string, number, string, () => Promise<Response>][] = [
   ],
 ];
 
-describe('a refusal of a verified caller', () => {
-  it('is answered as such although its address is over the limit of refusals', async () => {
+describe('a refusal of an authenticated caller', () => {
+  it('keeps its own status even if the address exceeds the limit of refusals', async () => {
     const stranger = () => send(`${partners}${oauth}/token`, { form: foreign });
     expect([(await stranger()).status, (await stranger()).status]).toEqual([400, 429]);
     expect((await send(`${partners}/launches`, { token: await host(), json: {} })).status).toBe(400);
   });
 
-  it('counts against the limit of the caller itself', async () => {
+  it('counts towards the limit of the caller itself', async () => {
     const request = byCertificate('/token', { ...foreign, client_id: 'partner-with-limit' });
     const statuses = (await Promise.all([request(), request()])).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([400, 429]));
   });
 
   it.each(places)(
-    'has its own event under the GUID of its answer, also when it is repeated: %s',
+    'has its own event under its correlation id, even when repeated: %s',
     async (_place, status, type, request) => {
       const answers = [await request(), await request()];
       expect(answers.map((answer) => answer.status)).toEqual([status, status]);

@@ -6,7 +6,7 @@ export type ReturnedDocument = {
   readonly reference: string;
   /** Code and status of each test, in the order of the document. */
   readonly tests: readonly string[];
-  /** When the first sample was taken, and when the one in an EDTA tube. */
+  /** When the first sample was taken. `takenOfEdta` is when the EDTA tube was taken. */
   readonly taken: string;
   readonly takenOfEdta: string;
 };
@@ -22,7 +22,7 @@ const expressions = {
   takenOfEdta: `//*[local-name()="sample" and contains(., "EDTA")]${steps('sampleCompletionTime')}`,
 };
 
-/** XPath has no loop, so the tests are asked for by their places: more than any order of a test has. */
+/** XPath has no loop, so the tests are read by position. No test order has more tests than this. */
 const places = ['1', '2', '3', '4', '5', '6'] as const;
 
 const testAt = (place: string) => {
@@ -35,9 +35,10 @@ const expressionsOfTests = Object.fromEntries(places.map((place) => [place, test
   string
 >;
 
-/** Reads what the tests check in a document that came back. */
+/** Reads the checked values of a returned document. */
 export async function readDocument(document: string): Promise<ReturnedDocument> {
   const { count, ...texts } = await xpathsOf(document, { ...expressions, ...expressionsOfTests });
-  if (Number(count) > places.length) throw new Error(`The document has ${count} tests: read them all`);
+  if (Number(count) > places.length)
+    throw new Error(`The document has ${count} tests, but only ${places.length} are read`);
   return { ...texts, tests: places.slice(0, Number(count)).map((place) => texts[place]) };
 }

@@ -4,21 +4,21 @@ import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterEach } from '@jest/globals';
 
-/** The repository. */
+/** The root folder of the repository. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 const running: ChildProcess[] = [];
 const databases: Awaited<ReturnType<typeof createTestDatabase>>[] = [];
 afterEach(async () => {
-  // npm starts others, and a signal to it alone would leave them behind: each command has a process group.
+  // Kills the process group of each command, because npm starts child processes.
   for (const { pid, exitCode } of running.splice(0)) {
     if (pid !== undefined && exitCode === null) process.kill(-pid, 'SIGKILL');
   }
   for (const database of databases.splice(0)) await database.drop();
 });
 
-/** Runs a command as somebody at a terminal does, with everything that it says. */
+/** Runs a command as a user at a terminal would, and collects its output. */
 export function run(command: string, args: string[], environment: NodeJS.ProcessEnv = {}) {
-  // What the test runner has in its environment must not reach the command.
+  // The test runner's own variables must not reach the command.
   const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
   const child = spawn(command, args, { cwd: root, env: { ...inherited, ...environment }, detached: true });
   running.push(child);
@@ -37,7 +37,7 @@ export function run(command: string, args: string[], environment: NodeJS.Process
     child,
     exited,
     output: () => output,
-    /** Resolves with the match once the command has said it. @throws Error when it ends without. */
+    /** Resolves with the match once the output contains it. @throws Error if the command ends without it */
     said: (pattern: RegExp) =>
       new Promise<RegExpExecArray>((resolve, reject) => {
         const look = () => {
@@ -46,12 +46,14 @@ export function run(command: string, args: string[], environment: NodeJS.Process
         };
         listeners.add(look);
         look();
-        void exited.then(() => reject(new Error(`It ended and said only:\n${output}`)));
+        void exited.then(() =>
+          reject(new Error(`The command ended without a match. Its output:\n${output}`)),
+        );
       }),
   };
 }
 
-/** Makes a database for what a test runs, and returns its address. It is dropped after the test. */
+/** Creates a database for one test, and returns its address. It is dropped after the test. */
 export async function ownDatabase(): Promise<string> {
   const database = await createTestDatabase();
   databases.push(database);
@@ -59,8 +61,8 @@ export async function ownDatabase(): Promise<string> {
 }
 
 /**
- * Starts the demo as `npm start` does, on a database of its own, which starts sooner than an embedded one.
- * Resolves with its address when it serves.
+ * Starts the demo as `npm start` does, with a separate database, which is ready sooner than an embedded one.
+ * Resolves with its address when it is ready.
  */
 export async function startDemo(environment: NodeJS.ProcessEnv = {}): Promise<string> {
   const start = run(process.execPath, ['tools/platform/src/main.ts'], {
@@ -73,13 +75,12 @@ export async function startDemo(environment: NodeJS.ProcessEnv = {}): Promise<st
 }
 
 /**
- * Runs commands of a page of the documentation in one shell, exactly as written except the address of the
- * demo.
- * @throws Error when they do not name that address.
+ * Runs the commands of a documentation page in one shell. Changes only the address of the demo.
+ * @throws Error if the commands do not contain that address
  */
 export async function walk(commands: string, url: string): Promise<{ code: number | null; output: string }> {
   const address = 'http://localhost:8080';
-  if (!commands.includes(address)) throw new Error('These commands are of no guide');
+  if (!commands.includes(address)) throw new Error(`The commands do not contain ${address}`);
   const walked = run('bash', ['-c', `set -euo pipefail\n${commands.replaceAll(address, url)}`]);
   return { code: await walked.exited, output: walked.output() };
 }

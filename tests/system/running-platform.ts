@@ -16,13 +16,13 @@ type PlatformForTest = {
   readonly logLevel?: string;
   /** Answers `/metrics` at the admin address. */
   readonly answerMetrics?: RequestListener;
-  /** Changes the text of the demo registry. */
+  /** Changes the text of the demo's registry. */
   readonly changeRegistry?: (text: string) => string;
 };
 
 const demoRegistry = new URL('../../tools/simulators/registry.json', import.meta.url);
 
-/** The whole platform on a free port, on a database of its own, with its log lines. */
+/** Starts the whole platform on a free port with a separate database, and records its log. */
 export async function startPlatformForTest({
   clock = systemClock,
   environment = {},
@@ -56,7 +56,7 @@ export async function startPlatformForTest({
     },
     url,
     lines,
-    /** An access token of a client of the demo registry. */
+    /** Requests an access token for a client of the demo's registry. */
     async tokenOf(clientId: string): Promise<string> {
       const response = await fetch(`${url}/idp/demo/oauth2/v2.0/token`, {
         method: 'POST',
@@ -70,7 +70,7 @@ export async function startPlatformForTest({
       const { access_token: token } = (await response.json()) as { access_token: string };
       return token;
     },
-    /** Returns the events of a GUID, once all the expected ones are in the audit trail. */
+    /** Returns the events with a correlation id once all `wanted` types are in the audit trail. */
     async storyOf(
       correlationId: string,
       wanted: readonly string[],
@@ -84,13 +84,17 @@ export async function startPlatformForTest({
         ({ events } = (await response.json()) as { events: { type: string; data: object }[] });
         return wanted.every((type) => events.some((event) => event.type === type));
       };
-      await until(isTold, () => `beside ${events.map(({ type }) => type).join(', ')}: ${wanted.join(', ')}`);
+      await until(
+        isTold,
+        () =>
+          `the audit trail has ${wanted.join(', ')}, not only ${events.map(({ type }) => type).join(', ')}`,
+      );
       return events;
     },
   };
 }
 
-/** Writes a changed copy of the demo registry. */
+/** Writes a changed copy of the demo's registry. */
 async function writeRegistry(change: (text: string) => string) {
   const folder = await mkdtemp(join(tmpdir(), 'clinical-launch-platform-'));
   const file = join(folder, 'registry.json');

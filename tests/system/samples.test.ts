@@ -33,19 +33,18 @@ async function launch(name: string) {
   return { browser, page: await browser.open(url), reading: readServiceRequest(payload) };
 }
 
-it.each(samples)('%s is accepted and can be launched', async (name) => {
+it.each(samples)('the sample %s is accepted and can be launched', async (name) => {
   const { page, reading } = await launch(name);
   expect(page.status).toBe(200);
   if (!('request' in reading)) throw new Error('the sample has faults');
   const { action, patient, practice } = reading.request;
-  // The banner writes the surname in capitals, with all its characters; an action for a whole practice has no
-  // patient.
+  // The banner shows the complete surname in capitals. An action for a whole practice has no patient.
   expect(plainText(page.html)).toContain(
     action.startsWith('Location') ? practice.name : patient.name.family.toLocaleUpperCase('en-GB'),
   );
 });
 
-describe('the action of a sample', () => {
+describe('a sample with an unknown identifier', () => {
   it.each([
     ['02-UpdateTest.json', 'Requests that can be changed', true],
     ['03-PatientSampleQueue.json', 'Samples to collect', true],
@@ -54,7 +53,7 @@ describe('the action of a sample', () => {
     ['06-PatientReport.json', 'This patient’s requests', true],
     ['07-PatientReportList.json', 'This patient’s requests', false],
     ['08-LocationReportList.json', 'Practice requests', false],
-  ])('%s opens with its list, since its identifier was never seen before', async (name, heading, isNamed) => {
+  ])('%s opens the list for its action', async (name, heading, isNamed) => {
     const { page } = await launch(name);
     expect(/<h1[^>]*>([^<]*)<\/h1>/.exec(page.html)?.[1]).toBe(heading);
     expect(page.html.includes('The request that you opened in your practice system was not found')).toBe(
@@ -67,7 +66,7 @@ describe('the action of a sample', () => {
 describe('a submitted order', () => {
   const orders = samples.filter((name) => /^(01|09|11|12)-/.test(name));
 
-  it.each(orders)('of %s comes back as valid XML with the names character for character', async (name) => {
+  it.each(orders)('of %s returns valid XML with unchanged names', async (name) => {
     const { browser, page, reading } = await launch(name);
     if (!('request' in reading)) throw new Error('the sample has faults');
     const { patient, requester } = reading.request;

@@ -22,7 +22,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-/** Starts a browser-based application as in the library's README: a launch page and a page to return to. */
+/** Starts a browser-based application as in the library's README, with a launch page and a callback page. */
 function startApplication(): Promise<RunningServer> {
   const pages: Readonly<Record<string, string>> = {
     '/launch': `FHIR.oauth2.authorize({
@@ -55,9 +55,7 @@ function startApplication(): Promise<RunningServer> {
   );
 }
 
-/**
- * Returns the launch query that the host application requests for this partner application, without its page.
- */
+/** Requests a launch as the host application does, and returns the query of the launch URL. */
 async function requestLaunch(): Promise<URLSearchParams> {
   const response = await fetch(`${platform.url}/idp/demo/desktop/launches`, {
     method: 'POST',
@@ -85,14 +83,14 @@ type Outcome = {
   idToken?: { familyName: string; authorizationDetails: string };
 };
 
-it('fhirclient starts from iss and launch, gets its token and the context, and reads the resource', async () => {
+it('fhirclient starts from iss and launch, receives a token and the context, and reads the resource', async () => {
   const page = await chromium.newPage();
   await page.goto(`http://127.0.0.1:${application.port}/launch?${(await requestLaunch()).toString()}`);
   await page.waitForURL(/\/callback/);
   const found = await page.waitForFunction(() => (globalThis as { outcome?: unknown }).outcome);
   const { error, tokens, idToken, resource } = (await found.jsonValue()) as Outcome;
   expect([error, tokens?.token_type]).toEqual([undefined, 'Bearer']);
-  // Its atob turns bytes into characters, so a name that is not ASCII would change.
+  // The library decodes with `atob`, which would change unescaped names that are not ASCII.
   expect(JSON.parse(idToken?.authorizationDetails ?? '')).toMatchObject([{ surname: 'Ó Súilleabháin' }]);
 
   expect(resource).toMatchObject({ surname: 'Ó Súilleabháin', dob: '03-Nov-1987' });

@@ -9,7 +9,7 @@ const limit = 10;
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 beforeAll(async () => {
   const environment = { TRUSTED_PROXIES: '1', REFUSALS_PER_ADDRESS: `${limit}` };
-  // No window ends.
+  // The fixed clock never ends a window.
   platform = await startPlatformForTest({ clock: new TestClock(), environment, logLevel: 'error' });
 });
 afterAll(() => platform.stop());
@@ -48,7 +48,7 @@ const tokenPath = '/idp/demo/oauth2/v2.0/token';
 const grant = { grant_type: 'client_credentials', scope: 'api://clinical-launch/.default' };
 const credentials = { ...grant, client_id: 'pms-demo', client_secret: 'pms-demo-secret' };
 
-describe('a stranger', () => {
+describe('the limit of refusals per address', () => {
   it.each([
     ['token', 401, tokenPath, { form: grant }],
     [
@@ -65,19 +65,22 @@ describe('a stranger', () => {
     ['order documents', 401, `/orders/${guid}/notepad`, {}],
     ['the audit trail', 401, `/audit/events?correlationId=${guid}`, {}],
     ['the resource', 401, '/resource/patient', {}],
-    ['an address that nothing is at', 404, '/wp-admin', {}],
-  ])('is answered 429 with Retry-After beyond its limit by %s', async (_name, refused, path, request) => {
-    const from = nextAddress();
-    const sent = { ...request, from };
-    const answers = await Promise.all(Array.from({ length: limit + 5 }, () => send(path, sent)));
-    const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
-    expect(statuses).toEqual([...Array(limit).fill(refused), ...Array(5).fill(429)]);
-    for (const { status, retryAfter } of answers) expect(status === 429).toBe(Number(retryAfter) > 0);
-    // Another address is not limited.
-    expect((await send(path, { ...request, from: nextAddress() })).status).toBe(refused);
-  });
+    ['an unknown path', 404, '/wp-admin', {}],
+  ])(
+    'applies to unauthenticated requests, answered 429 with Retry-After: %s',
+    async (_name, refused, path, request) => {
+      const from = nextAddress();
+      const sent = { ...request, from };
+      const answers = await Promise.all(Array.from({ length: limit + 5 }, () => send(path, sent)));
+      const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
+      expect(statuses).toEqual([...Array(limit).fill(refused), ...Array(5).fill(429)]);
+      for (const { status, retryAfter } of answers) expect(status === 429).toBe(Number(retryAfter) > 0);
+      // Another address has its own limit.
+      expect((await send(path, { ...request, from: nextAddress() })).status).toBe(refused);
+    },
+  );
 
-  it('does not limit the clients and users behind the same address: 2,000 launches', async () => {
+  it('does not apply to 2,000 launches of a client behind the same address', async () => {
     const from = '203.0.113.9';
     const flood = await Promise.all(Array.from({ length: 50 }, () => send('/secureLaunch', { from })));
     expect(flood.filter(({ status }) => status === 429)).toHaveLength(50 - limit);
@@ -93,7 +96,7 @@ describe('a stranger', () => {
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
     expect([...statuses]).toEqual([[200, 2000]]);
-    // A verified client's own mistakes are its own as well.
+    // An authenticated client's invalid request is not limited either.
     expect((await send('/AccessApi/RequestLaunchUrl', { from, token, json: {} })).status).toBe(400);
   });
 });

@@ -1,4 +1,4 @@
-// A process with a service of two pages, started by traces.test.ts.
+// A process with a service of two endpoints, started by traces.test.ts.
 import { createRequire } from 'node:module';
 import { sendJson } from '@clinical-launch/http/answer';
 import { endpoint } from '@clinical-launch/http/endpoint';

@@ -6,7 +6,7 @@ import { root, run } from './run-command.ts';
 
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 
-/** Starts a process with two pages, and returns its address and its log. */
+/** Starts a process with two endpoints, and returns its address and its log. */
 async function startTraced(environment: NodeJS.ProcessEnv) {
   const traced = run('node', ['tests/system/traced-service.ts'], {
     PORT: '0',
@@ -20,7 +20,7 @@ async function startTraced(environment: NodeJS.ProcessEnv) {
     traced
       .output()
       .split('\n')
-      // What follows the last line break is the beginning of a line, or nothing.
+      // The text after the last line break is an incomplete line, or empty.
       .slice(0, -1)
       .filter((line) => line.startsWith('{'))
       .map((line): Record<string, unknown> => JSON.parse(line));
@@ -31,7 +31,7 @@ async function startTraced(environment: NodeJS.ProcessEnv) {
 const sdk = /@opentelemetry\/(sdk-trace|exporter-trace|otlp|context-async-hooks)/;
 
 describe('a process without a collector', () => {
-  it('loads no package of the SDK, and names trace and span in its log', async () => {
+  it('loads no OpenTelemetry SDK, but logs trace and span ids', async () => {
     const { modules, log } = await startTraced({});
     expect((await modules()).filter((path) => sdk.test(path))).toEqual([]);
     await until(() => log().some(({ msg }) => msg === 'request answered'));
@@ -47,7 +47,7 @@ describe('a process without a collector', () => {
 });
 
 describe('a process with a collector', () => {
-  it('exports every span, also below a caller that samples nothing', async () => {
+  it('exports every span, even if the caller’s trace is not sampled', async () => {
     const collector = await startCollector();
     const { url, modules, log } = await startTraced({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -65,7 +65,7 @@ describe('a process with a collector', () => {
     ]);
     expect(collector.text()).toContain('deployment.environment.name');
     expect(collector.text()).not.toContain('Whitfield');
-    // The lines of a request have the ids of its span.
+    // The log lines of a request contain the ids of its span.
     const failed = collector.spans.find(({ hasFailed }) => hasFailed);
     const lines = () => log().filter(({ trace_id: traceId }) => traceId === failed?.traceId);
     await until(() => lines().length >= 2);
@@ -73,7 +73,7 @@ describe('a process with a collector', () => {
     await collector.stop();
   });
 
-  it('answers and stops as before when the collector is down', async () => {
+  it('answers requests even if the collector is down', async () => {
     const { modules, log } = await startTraced({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
     await modules();
     await until(() => log().some(({ msg }) => String(msg).startsWith('spans are lost')));

@@ -19,14 +19,14 @@ const document = parse(text) as AsyncApi;
 const ajv = new Ajv({ strict: true, keywords: ['components'], formats: { 'date-time': true } });
 
 describe('docs/asyncapi.yaml', () => {
-  it('is valid by the JSON Schema of AsyncAPI 3.0', () => {
+  it('is valid according to the JSON Schema of AsyncAPI 3.0', () => {
     const published = import.meta.resolve('@asyncapi/specs/schemas/3.0.0-without-$id.json');
     const schema = JSON.parse(readFileSync(new URL(published), 'utf8'));
     const isValid = new Ajv({ strict: false, validateFormats: false }).compile(schema);
     expect(isValid(document) ? [] : isValid.errors).toEqual([]);
   });
 
-  it('has no reference to what it does not have', () => {
+  it('contains no dangling reference', () => {
     const references = [...text.matchAll(/\$ref: '?#\/([^'\n]+)/g)].map(([, path = '']) => path);
     const found = (path: string) =>
       path.split('/').reduce<unknown>((part, name) => Object(part)[name], document) !== undefined;
@@ -38,7 +38,7 @@ describe('docs/asyncapi.yaml', () => {
     expect(Object.keys(document.components.messages)).toEqual(Object.keys(eventCatalogue));
   });
 
-  it('describes an event as it is made', () => {
+  it('accepts a created event, and rejects it with a wrong source', () => {
     const { components } = document;
     const accepts = ajv.compile({ ...components.messages['launch.token.redeemed.v1']?.payload, components });
     const origin = {
@@ -51,7 +51,7 @@ describe('docs/asyncapi.yaml', () => {
     expect([accepts(event), accepts({ ...event, source: '/ordering' })]).toEqual([true, false]);
   });
 
-  it('describes a callback as it is posted', () => {
+  it('accepts the headers and the body of a callback', () => {
     const { headers, payload } = document.channels.orderDocument.messages.orderDocument;
     const body = callbackBody({
       orderGuid: randomUUID(),

@@ -32,7 +32,7 @@ type Described = {
 
 export const methods = ['get', 'post', 'delete'] as const;
 
-/** One operation of a document, with the parameters of its path. */
+/** An operation of a document, with the parameters of its path. */
 export type Operation = Described & {
   readonly method: (typeof methods)[number];
   readonly path: string;
@@ -51,7 +51,7 @@ export function operationsOf(document: OpenApi): Operation[] {
   );
 }
 
-/** A request by its parts; a body is a form, a value for JSON, or a text as it is sent. */
+/** The parts of a request. Its body is a form or a JSON value. */
 export type Sent = {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -60,10 +60,7 @@ export type Sent = {
   readonly json?: unknown;
 };
 
-/**
- * Returns the request of the examples of an operation. @param which of several examples of the body; by
- * default the first
- */
+/** Returns a request that consists of the examples of an operation. */
 export function exampleOf({ parameters = [], requestBody }: Operation, which?: string): Sent {
   const named = (place: Parameter['in']) =>
     Object.fromEntries(
@@ -81,7 +78,7 @@ export function exampleOf({ parameters = [], requestBody }: Operation, which?: s
     : { ...sent, json: value, headers: { ...sent.headers, 'Content-Type': type } };
 }
 
-/** Sends a request of an operation; follows no redirect. */
+/** Sends a request of an operation, without following redirects. */
 export function send(url: string, { path, method }: Operation, sent: Sent): Promise<Response> {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(sent.path[name] ?? ''),
@@ -96,12 +93,12 @@ export function send(url: string, { path, method }: Operation, sent: Sent): Prom
   });
 }
 
-/** Returns the differences between an answer and its description; empty if there are none. */
+/** Returns the differences between an answer and its description. */
 export async function differencesOf(response: Response, operation: Operation): Promise<string[]> {
   const { document, responses } = operation;
   const answer = responses[response.status] ?? (response.status === 500 ? responses['default'] : undefined);
   const text = await response.text();
-  if (answer === undefined) return [`the status ${response.status} is not described: ${text}`];
+  if (answer === undefined) return [`status ${response.status} is not described: ${text}`];
   const headers = Object.entries(answer.headers ?? {}).flatMap(([name, header]) =>
     headerDifferences(name, response.headers.get(name), dereferenced(header, document)),
   );
@@ -111,12 +108,12 @@ export async function differencesOf(response: Response, operation: Operation): P
 function dereferenced(header: Header | { readonly $ref: string }, { components }: OpenApi): Header {
   if (!('$ref' in header)) return header;
   const found = components.headers[header.$ref.split('/').at(-1) ?? ''];
-  if (found === undefined) throw new TypeError(`There is no ${header.$ref}`);
+  if (found === undefined) throw new TypeError(`${header.$ref} does not exist`);
   return found;
 }
 
 function headerDifferences(name: string, value: string | null, { required, schema }: Header): string[] {
-  if (value === null) return required === true ? [`there is no ${name}`] : [];
+  if (value === null) return required === true ? [`${name} is missing`] : [];
   const checks = ajv.compile(schema);
   return checks(schema.type === 'integer' ? Number(value) : value) ? [] : [`${name} is ${value}`];
 }
@@ -124,10 +121,10 @@ function headerDifferences(name: string, value: string | null, { required, schem
 type Body = { readonly response: Response; readonly answer: Answer; readonly document: OpenApi };
 
 function bodyDifferences(text: string, { response, answer, document }: Body): string[] {
-  if (answer.content === undefined) return text === '' ? [] : [`there is a body: ${text}`];
+  if (answer.content === undefined) return text === '' ? [] : [`the body must be empty, but is: ${text}`];
   const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
   const media = answer.content[type];
-  if (media === undefined) return [`the media type ${type} is not described`];
+  if (media === undefined) return [`media type ${type} is not described`];
   if (!type.endsWith('json')) return text === '' ? ['the body is empty'] : [];
   const validate = closedValidator(media.schema, document);
   if (validate(JSON.parse(text))) return [];
@@ -141,7 +138,7 @@ const ajv = new Ajv2020({
 });
 const validators = new Map<string, ValidateFunction>();
 
-/** Returns a validator that accepts only members that the schema describes. */
+/** Returns a validator that rejects members not in the schema. */
 function closedValidator(schema: object, { components }: OpenApi): ValidateFunction {
   const whole = JSON.stringify(closed({ ...schema, $defs: components.schemas }));
   const known = validators.get(whole);

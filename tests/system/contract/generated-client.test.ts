@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { root, run } from '../run-command.ts';
 import { startPlatformForTest } from '../running-platform.ts';
 
-/** The program of an integrator with the generated clients. */
+/** A program that uses the generated clients as an integrator would. */
 const program = `
 import { createHash, randomBytes } from 'node:crypto';
 import * as idp from './idp.ts';
@@ -70,14 +70,14 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Runs a program of a package to its end. @returns its output, with its exit code if that is not 0 */
+/** Runs a program to its end, and returns its output, with the exit code if that is not 0. */
 async function printed(...command: readonly string[]): Promise<string> {
   const started = run(process.execPath, [...command]);
   const code = await started.exited;
   return code === 0 ? started.output().trim() : `exit code ${code}: ${started.output()}`;
 }
 
-it('a client generated from the documents gets a token and a launch URL, and opens it', async () => {
+it('a client generated from the OpenAPI documents requests a token, requests a launch URL and opens it', async () => {
   for (const [path, name] of [
     ['/idp/openapi.json', 'idp'],
     ['/AccessApi/openapi.json', 'launch-api'],

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { exampleOf, type OpenApi, type Operation, operationsOf, type Sent, send } from './described.ts';
 
-/** The operations of all documents, by id. */
+/** The operations of all documents, by operation id. */
 export type Operations = ReadonlyMap<string, Operation>;
 
 /** The documents of running services. */
 export const documentPaths = ['/AccessApi/openapi.json', '/idp/openapi.json', '/resource/openapi.json'];
 
-/** Reads the operations of the documents. */
+/** Fetches the OpenAPI documents of running services. */
 export async function readOperations(url: string): Promise<Operations> {
   const documents = await Promise.all(documentPaths.map(async (path) => (await fetch(url + path)).json()));
   const operations = documents.flatMap((document) => operationsOf(document as OpenApi));
@@ -17,13 +17,13 @@ export async function readOperations(url: string): Promise<Operations> {
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Sends requests to running services by the examples of their documents. Replaces each placeholder for a live
- * value (a token, a launch identifier, a code) with a new one.
+ * Creates requests to running services from the examples in their documents. Replaces each placeholder for a
+ * token, a launch identifier or a code with a valid value.
  */
 export function liveRequests(url: string, operations: Operations) {
   const operation = (id: string): Operation => {
     const found = operations.get(id);
-    if (found === undefined) throw new TypeError(`There is no operation ${id}`);
+    if (found === undefined) throw new TypeError(`Operation ${id} does not exist`);
     return found;
   };
   const answerOf = async (id: string, sent: Sent): Promise<Response> => {
@@ -41,7 +41,7 @@ export function liveRequests(url: string, operations: Operations) {
     const form = { client_id: clientId, client_secret: `the secret of ${clientId}` };
     return String((await bodyOf('requestToken', withForm('requestToken', form)))['access_token']);
   };
-  /** Returns the request with an access token of a client, by default one with every right. */
+  /** Adds an access token to a request, by default of a client with every right. */
   const authorized = async (sent: Sent, clientId?: string): Promise<Sent> => ({
     ...sent,
     headers: { ...sent.headers, Authorization: `Bearer ${await token(clientId)}` },
@@ -104,7 +104,7 @@ export function liveRequests(url: string, operations: Operations) {
     desktopTokens,
     reading,
     withForm,
-    /** Returns a request of an operation that succeeds, once. */
+    /** Returns a request of an operation that succeeds once. */
     live: async (id: string): Promise<Sent> => {
       const example = exampleOf(operation(id));
       return (await special[id]?.(example)) ?? example;

@@ -13,14 +13,14 @@ afterAll(async () => {
   await limited.stop();
 });
 
-/** Parameters without which no request is in order. */
+/** Parameters without which a request is invalid. */
 const needed = ['grant_type', 'token', 'state'];
 const without = (names: readonly string[], values: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
-/** An assertion of no known type: refused wherever clients authenticate. */
+/** An assertion of an unknown type, which every client authentication refuses. */
 const strange = { client_assertion: 'x', client_assertion_type: 'y' };
 
-/** How each refusal is provoked; the same for every operation but for the forms of its request. */
+/** The requests that cause each refusal of an operation. */
 const refusals: Readonly<Record<string, (operation: Operation) => Promise<Sent>>> = {
   400: async ({ operationId, method }) => {
     const sent = await live(operationId);
@@ -63,10 +63,10 @@ const refusals: Readonly<Record<string, (operation: Operation) => Promise<Sent>>
   },
 };
 
-/** Every answer that is described, once for each media type that it may have. */
+/** Every described answer, once for each of its media types. */
 const answers = [...operations.values()].flatMap((operation) =>
   Object.entries(operation.responses).flatMap(([status, { content = { '*/*': {} } }]) =>
-    // A failure, where it is described as `default`, is a 500.
+    // `default` describes a failure, which is answered 500.
     Object.keys(content).map(
       (type) => [operation.operationId, status === 'default' ? '500' : status, type, operation] as const,
     ),
@@ -84,15 +84,15 @@ const found = async (response: Response, operation: Operation) => ({
 });
 const described = (status: string, type: string) => ({ status, type, differences: [] });
 
-describe('an answer that is described', () => {
+describe('an operation', () => {
   const succeeding = answers.filter(([, status]) => status < '400');
-  it.each(succeeding)('%s: %s %s', async (id, status, type, operation) => {
+  it.each(succeeding)('%s succeeds as described: %s %s', async (id, status, type, operation) => {
     const response = await send(running.url, operation, accepting(await live(id), type));
     expect(await found(response, operation)).toEqual(described(status, type));
   });
 
   const refused = answers.filter(([, status]) => status in refusals);
-  it.each(refused)('%s: %s %s', async (_id, status, type, operation) => {
+  it.each(refused)('%s refuses as described: %s %s', async (_id, status, type, operation) => {
     const sent = await refusals[status]?.(operation);
     if (sent === undefined) throw new TypeError(`Provoke ${status}`);
     const response = await send(running.url, operation, accepting(sent, type));
@@ -121,7 +121,7 @@ describe('an answer that is described', () => {
     },
   );
 
-  it('503 of what needs the signing keys, once they cannot be read', async () => {
+  it('that publishes signing keys answers 503 as described if they cannot be read', async () => {
     const cut = await startServices({ connectTimeoutMs: 500 });
     await cut.storage.close();
     cut.clock.advance({ seconds: 3600 });
@@ -133,23 +133,23 @@ describe('an answer that is described', () => {
     await cut.stop();
   });
 
-  it('has a request here that provokes it', () => {
+  it('has every described answer tested here', () => {
     const provoked = ['429', '500', '503', ...Object.keys(refusals)];
     expect(answers.filter(([, status]) => status >= '400' && !provoked.includes(status))).toEqual([]);
     expect(answers.length).toBeGreaterThan(150);
   });
 });
 
-describe('whatever is wrong with a request', () => {
+describe('an invalid request', () => {
   const attempts = [...operations.values()].flatMap((operation) =>
     Object.keys(refusals).map((status) => [operation.operationId, status, operation] as const),
   );
-  // Where nothing is sent, there is no body of a wrong kind.
+  // A request without a body cannot have a body that is too large or of a wrong type.
   const sensible = attempts.filter(
     ([, status, { requestBody }]) => requestBody !== undefined || status < '413',
   );
   it.each(sensible)(
-    '%s answers as it is described, to what others refuse with %s',
+    'to %s that other operations refuse with %s is answered as described',
     async (_id, status, operation) => {
       const sent = await refusals[status]?.(operation);
       if (sent === undefined) throw new TypeError(`Provoke ${status}`);
@@ -159,15 +159,15 @@ describe('whatever is wrong with a request', () => {
   );
 });
 
-describe('the examples', () => {
-  it.each(['requestLaunchUrl', 'validate'])('of %s are accepted as they are, with a token', async (id) => {
+describe('the published examples', () => {
+  it.each(['requestLaunchUrl', 'validate'])('of %s are accepted with an access token', async (id) => {
     const operation = operations.get(id);
     if (operation === undefined) throw new TypeError(id);
     const response = await send(running.url, operation, await authorized(exampleOf(operation)));
     expect(response.status).toBe(200);
   });
 
-  it('of a token request are accepted: a client, a code, a refresh token', async () => {
+  it('of token requests are accepted for client credentials, a code and a refresh token', async () => {
     const { desktopTokens, withForm, token } = liveRequests(running.url, operations);
     expect(await token()).toMatch(/^eyJ/);
     const { refresh_token: refreshToken } = await desktopTokens();
@@ -180,23 +180,26 @@ describe('the examples', () => {
   });
 });
 
-describe('a method that is not described', () => {
+describe('a method that is not described for a path', () => {
   const paths = Map.groupBy(operations.values(), ({ path }) => path);
-  it.each([...paths])('of %s is 405, and Allow has those that are', async (_path, [operation, ...others]) => {
-    if (operation === undefined) throw new TypeError('no operation');
-    const sent = exampleOf(operation);
-    const response = await fetch(
-      running.url + operation.path.replaceAll(/\{(\w+)\}/g, (_whole, name) => String(sent.path[name])),
-      { method: 'PUT' },
-    );
-    const allowed = (response.headers.get('allow') ?? '').split(', ').filter((method) => method !== 'HEAD');
-    const describedMethods = [operation, ...others].map(({ method }) => method.toUpperCase());
-    expect([response.status, allowed.toSorted()]).toEqual([405, describedMethods.toSorted()]);
-  });
+  it.each([...paths])(
+    'is answered 405, with the described methods in Allow: %s',
+    async (_path, [operation, ...others]) => {
+      if (operation === undefined) throw new TypeError('no operation');
+      const sent = exampleOf(operation);
+      const response = await fetch(
+        running.url + operation.path.replaceAll(/\{(\w+)\}/g, (_whole, name) => String(sent.path[name])),
+        { method: 'PUT' },
+      );
+      const allowed = (response.headers.get('allow') ?? '').split(', ').filter((method) => method !== 'HEAD');
+      const describedMethods = [operation, ...others].map(({ method }) => method.toUpperCase());
+      expect([response.status, allowed.toSorted()]).toEqual([405, describedMethods.toSorted()]);
+    },
+  );
 });
 
 describe('the routes of the services', () => {
-  it('are those that are described, and the documents themselves', () => {
+  it('are the described operations and the documents themselves', () => {
     // `GET /idp/*realm/discovery/v2.0/keys`
     const routes = running.mounts.flatMap(({ path: mounted, service }) =>
       service.endpoints.flatMap(({ path, methods }) =>
@@ -214,17 +217,14 @@ describe('the routes of the services', () => {
 });
 
 describe('an OpenAPI document', () => {
-  it.each(documentPaths)(
-    '%s passes the linter with its recommended rules, without a warning',
-    async (path) => {
-      const source = await (await fetch(running.url + path)).text();
-      // Public schemas have no answer 4xx.
-      const rules = { 'operation-4xx-response': 'off' } as const;
-      const config = await createConfig({ extends: ['recommended'], rules });
-      const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
-      expect(
-        problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
-      ).toEqual([]);
-    },
-  );
+  it.each(documentPaths)('%s passes the recommended rules of the linter without a warning', async (path) => {
+    const source = await (await fetch(running.url + path)).text();
+    // The operations that return public schemas have no 4xx answer.
+    const rules = { 'operation-4xx-response': 'off' } as const;
+    const config = await createConfig({ extends: ['recommended'], rules });
+    const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
+    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
+      [],
+    );
+  });
 });

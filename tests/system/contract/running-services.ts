@@ -22,7 +22,7 @@ import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens'
 import { desktopIssuerPolicies, issuerPolicies } from '@clinical-launch/trust/issuer-policies';
 
 const audience = 'api://clinical-launch';
-/** What the documents' examples name. */
+/** The partner application that the examples of the documents use. */
 const partner = {
   clientId: 'example-partner',
   name: 'The partner application of the examples',
@@ -53,8 +53,8 @@ const registry = parseRegistry({
 type ServicesOptions = { readonly isLimited?: boolean } & Parameters<typeof openTestStorage>[0];
 
 /**
- * Serves the services that OpenAPI documents describe, with parts that can be made to fail.
- * @param isLimited whether an address has one refusal
+ * Serves the services that have OpenAPI documents, with dependencies that can be made to fail.
+ * @param isLimited whether each address is limited to one refusal
  */
 export async function startServices({ isLimited = false, ...storageOptions }: ServicesOptions = {}) {
   const refusalLimit = { refusals: isLimited ? 1 : 100_000, windowSeconds: 10 };
@@ -74,7 +74,7 @@ export async function startServices({ isLimited = false, ...storageOptions }: Se
     mounts: server.mounts,
     storage,
     clock,
-    /** Makes every part fail until `heal`: as one that does not answer, or as one with a defect. */
+    /** Makes every dependency fail until `heal`: because it is unavailable, or because of a defect. */
     fail(how: 'unavailable' | 'defect') {
       fault = () => (how === 'unavailable' ? new Unavailable('stopped by the test') : new Error('a defect'));
     },
@@ -95,7 +95,7 @@ type Parts = {
   readonly failing: <Part extends object>(part: Part) => Part;
 };
 
-/** Creates the services for an address, which their documents and issuers contain. */
+/** Creates the services for a public address, which appears in their documents and issuers. */
 async function createMounts(url: string, { backing, storage, failing }: Parts): Promise<Mount[]> {
   const environment = { PUBLIC_URL: url };
   const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
@@ -138,7 +138,7 @@ async function createMounts(url: string, { backing, storage, failing }: Parts): 
   ];
 }
 
-/** A part whose methods throw while there is a fault. */
+/** Returns a proxy whose methods throw while there is a fault. */
 function failingWith<Part extends object>(part: Part, fault: () => (() => Error) | undefined): Part {
   return new Proxy(part, {
     get(target, name) {

@@ -32,7 +32,7 @@ const forBrowsers = [
   '/idp/assets/mark.svg',
 ];
 
-/** Requests every path in turn; returns status and body by path. */
+/** Requests every path, and returns its status and body. */
 async function ask(edge: RunningEdge, paths: readonly string[], headers: Record<string, string> = {}) {
   const answers = paths.map(async (path) => {
     const response = await fetch(edge.url + path, { headers });
@@ -44,7 +44,7 @@ async function ask(edge: RunningEdge, paths: readonly string[], headers: Record<
 const allAnswered = (paths: readonly string[], status: number, body: string) =>
   paths.map((path) => [path, status, body]);
 
-describe('what is meant for servers, asked from a network that is not on the list', () => {
+describe('a path for servers, requested from a network that is not allowed', () => {
   let edge: RunningEdge;
   beforeAll(async () => {
     edge = await startEdge({
@@ -54,24 +54,24 @@ describe('what is meant for servers, asked from a network that is not on the lis
   });
   afterAll(() => edge.stop());
 
-  it('is refused without a body, however the realm is written', async () => {
+  it('is answered 403 without a body, however the realm is spelled', async () => {
     expect(await ask(edge, forServers)).toEqual(allAnswered(forServers, 403, ''));
     expect(edge.service.reached).toEqual([]);
   });
 
-  it('is refused whatever address the caller writes into X-Forwarded-For', async () => {
+  it('is answered 403 whatever address the caller sends in X-Forwarded-For', async () => {
     const answers = await ask(edge, forServers, { 'x-forwarded-for': '10.20.0.1' });
     expect(answers).toEqual(allAnswered(forServers, 403, ''));
   });
 
-  it('leaves browsers and the partner applications of a listed realm alone', async () => {
+  it('does not restrict browsers or the partner applications of a listed realm', async () => {
     const open = [...forBrowsers, ...forPartners];
     expect(await ask(edge, open)).toEqual(allAnswered(open, 200, 'answered'));
   });
 });
 
-describe('what is meant for servers, asked from a network of the list', () => {
-  it('is answered', async () => {
+describe('a path for servers', () => {
+  it('is answered for an allowed network', async () => {
     const edge = await startEdge({ SERVER_ALLOWED_NETWORKS: '10.20.0.0/16 127.0.0.0/8' });
     const all = [...forServers, ...forPartners, ...forBrowsers];
     const answers = await ask(edge, all);
@@ -79,7 +79,7 @@ describe('what is meant for servers, asked from a network of the list', () => {
     expect(answers).toEqual(allAnswered(all, 200, 'answered'));
   });
 
-  it('is answered from any network where there is no list', async () => {
+  it('is answered for every network if no networks are configured', async () => {
     const edge = await startEdge({ SERVER_ALLOWED_NETWORKS: '', PARTNER_REALMS: '' });
     const answers = await ask(edge, forServers);
     await edge.stop();
@@ -91,7 +91,7 @@ describe('what is meant for servers, asked from a network of the list', () => {
     ['10.20.0.1, 192.0.2.1', 403],
     ['192.0.2.1', 403],
   ])(
-    'is known by the last address that a trusted proxy names: %s is answered %i',
+    'is restricted by the last address that a trusted proxy forwards: %s is answered %i',
     async (forwarded, status) => {
       const edge = await startEdge({
         SERVER_ALLOWED_NETWORKS: '10.20.0.0/16',

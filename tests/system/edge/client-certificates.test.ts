@@ -24,7 +24,7 @@ const partner = {
   tlsClientCertificateBoundAccessTokens: true,
 };
 
-/** The registry of the demo, with clients and partner applications that have certificates. */
+/** Writes the demo's registry with additional clients and partner applications that have certificates. */
 function registryFile(): string {
   const demo = JSON.parse(
     readFileSync(new URL('../../../tools/simulators/registry.json', import.meta.url), 'utf8'),
@@ -112,9 +112,9 @@ const requestLaunch = async (token: string, { certificate, headers = {} }: Optio
 
 describe('a practice system that authenticates by mutual TLS (RFC 8705)', () => {
   it.each([
-    ['a certificate of an authority of the list, by its name', 'pms-issued', issued],
-    ['a certificate of its own, by its thumbprint', 'pms-own', own],
-  ])('gets a token that is bound to %s, and launches with it', async (_which, clientId, certificate) => {
+    ['a CA-issued certificate, known by its name', 'pms-issued', issued],
+    ['a self-signed certificate, known by its thumbprint', 'pms-own', own],
+  ])('launches with a token bound to %s', async (_which, clientId, certificate) => {
     const { status, body } = await askToken(clientId, { certificate });
     expect([status, body.token_type]).toEqual([200, 'Bearer']);
     const token = String(body.access_token);
@@ -124,21 +124,21 @@ describe('a practice system that authenticates by mutual TLS (RFC 8705)', () => 
 
   it.each([
     ['no certificate', 'pms-issued', undefined],
-    ['a certificate of the authority for another name', 'pms-issued', misnamed],
-    ['a certificate for its name that no authority issued', 'pms-issued', impostor],
-    ['a certificate that is not registered', 'pms-own', issued],
+    ['a CA-issued certificate for another name', 'pms-issued', misnamed],
+    ['a self-signed certificate for its name', 'pms-issued', impostor],
+    ['an unregistered certificate', 'pms-own', issued],
   ])('is refused with %s', async (_which, clientId, certificate) => {
     const { status, body } = await askToken(clientId, { certificate });
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
 
-  it('does not launch with a stolen token: without the certificate, or with another', async () => {
+  it('is refused with its token, but without the certificate or with another', async () => {
     const token = await tokenOf('pms-own', own);
     expect(await requestLaunch(token)).toBe(401);
     expect(await requestLaunch(token, { certificate: issued })).toBe(401);
   });
 
-  it('is not one who knows the certificate and writes it into the header', async () => {
+  it('cannot be impersonated by sending its certificate in the header', async () => {
     const token = await tokenOf('pms-own', own);
     for (const value of [own.header, `${own.header};verified`]) {
       for (const name of ['Client-Cert', 'client-cert', 'CLIENT-CERT']) {
@@ -151,7 +151,7 @@ describe('a practice system that authenticates by mutual TLS (RFC 8705)', () => 
     }
   });
 
-  it('still gets a token by its secret, bound to nothing, where it registered no certificate', async () => {
+  it('receives an unbound token for its secret if no certificate is registered', async () => {
     const form = { ...clientForm('pms-demo'), client_secret: 'pms-demo-secret' };
     const { body } = await postForm('/idp/demo/oauth2/v2.0/token', form, { certificate: issued });
     expect(decodeJwt(String(body.access_token)).cnf).toBeUndefined();
@@ -159,9 +159,9 @@ describe('a practice system that authenticates by mutual TLS (RFC 8705)', () => 
   });
 });
 
-describe('a partner application whose tokens are bound to a certificate', () => {
+describe('a partner application with certificate-bound tokens', () => {
   const at = '/idp/demo/desktop';
-  /** A launch and its authorization; the form that redeems the code. */
+  /** Issues and authorizes a launch, and returns the form that redeems the code. */
   const codeFor = async (client_id: string) => {
     const { body: host } = await postForm('/idp/demo/oauth2/v2.0/token', {
       ...clientForm('host-demo'),
@@ -197,28 +197,31 @@ describe('a partner application whose tokens are bound to a certificate', () => 
   it.each([
     ['partner-public', 'invalid_request', 'invalid_grant'],
     ['partner-own', 'invalid_client', 'invalid_client'],
-  ])('%s needs it for its code, its resource and its refresh', async (clientId, forCode, forRefresh) => {
-    const form = await codeFor(clientId);
-    expect((await exchange(form)).body.error).toBe(forCode);
-    const { body } = await exchange(form, own);
-    const access = String(body.access_token);
-    expect(decodeJwt(access).cnf).toEqual({ 'x5t#S256': own.thumbprint });
-    expect(await Promise.all([readMe(access, own), readMe(access), readMe(access, issued)])).toEqual([
-      200, 401, 401,
-    ]);
-    const refresh = {
-      grant_type: 'refresh_token',
-      client_id: clientId,
-      refresh_token: String(body.refresh_token),
-    };
-    expect((await exchange(refresh)).body.error).toBe(forRefresh);
-    expect((await exchange(refresh, issued)).body.error).toBe(forRefresh);
-    const next = await exchange(refresh, own);
-    expect(decodeJwt(String(next.body.access_token)).cnf).toEqual({ 'x5t#S256': own.thumbprint });
-  });
+  ])(
+    'needs the certificate to redeem a code, read a resource and refresh: %s',
+    async (clientId, forCode, forRefresh) => {
+      const form = await codeFor(clientId);
+      expect((await exchange(form)).body.error).toBe(forCode);
+      const { body } = await exchange(form, own);
+      const access = String(body.access_token);
+      expect(decodeJwt(access).cnf).toEqual({ 'x5t#S256': own.thumbprint });
+      expect(await Promise.all([readMe(access, own), readMe(access), readMe(access, issued)])).toEqual([
+        200, 401, 401,
+      ]);
+      const refresh = {
+        grant_type: 'refresh_token',
+        client_id: clientId,
+        refresh_token: String(body.refresh_token),
+      };
+      expect((await exchange(refresh)).body.error).toBe(forRefresh);
+      expect((await exchange(refresh, issued)).body.error).toBe(forRefresh);
+      const next = await exchange(refresh, own);
+      expect(decodeJwt(String(next.body.access_token)).cnf).toEqual({ 'x5t#S256': own.thumbprint });
+    },
+  );
 });
 
-describe('discovery', () => {
+describe('the discovery document', () => {
   const path = '/idp/demo/v2.0/.well-known/openid-configuration';
 
   it('announces mutual TLS', async () => {
@@ -232,8 +235,8 @@ describe('discovery', () => {
   });
 });
 
-describe('without the setting CLIENT_CERTIFICATE_HEADER', () => {
-  it('no header counts, whoever sends it, and discovery announces nothing', async () => {
+describe('the identity provider without CLIENT_CERTIFICATE_HEADER', () => {
+  it('ignores certificates in headers, and does not announce mutual TLS', async () => {
     const bare = await start({});
     const ask = await fetch(`${bare.publicUrl}/idp/demo/oauth2/v2.0/token`, {
       method: 'POST',

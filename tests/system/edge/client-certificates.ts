@@ -10,11 +10,14 @@ export type TestCertificate = {
   readonly key: string;
   /** `x5t#S256` (RFC 8705 section 3.1) */
   readonly thumbprint: string;
-  /** As the edge would forward it (RFC 9440). */
+  /** The header value with which the edge forwards it (RFC 9440). */
   readonly header: string;
 };
 
-/** Creates an authority, and client certificates that it or they themselves signed, each for one day. */
+/**
+ * Creates a certificate authority, and client certificates that are CA-issued or self-signed, valid for one
+ * day.
+ */
 export function createAuthority() {
   const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-clients-'));
   const at = (name: string) => join(folder, name);
@@ -64,7 +67,7 @@ type Sent = {
   readonly certificate?: TestCertificate | undefined;
 };
 
-/** Sends one request on a separate TLS connection, with a client certificate or without. */
+/** Sends one request on a separate TLS connection, with or without a client certificate. */
 export function sendByTls({ port, ca, path, method = 'GET', headers = {}, body = '', certificate }: Sent) {
   return new Promise<{ status: number; location: string | undefined; body: Record<string, unknown> }>(
     (resolve, reject) => {

@@ -4,7 +4,7 @@ import { type RunningEdge, startEdge } from './running-edge.ts';
 const launchToken = '0'.repeat(45);
 const guid = '4f9f3b0e-0000-4000-8000-000000000000';
 
-/** The service behind this edge only refuses requests that are too long for it. */
+/** Sends requests that are too long, the only ones that the service behind this edge refuses. */
 async function flood({ url }: RunningEdge): Promise<void> {
   for (let refused = 0; refused < 25; refused += 1) {
     await fetch(`${url}/nothing/here`, { method: 'POST', body: 'x' });
@@ -12,7 +12,7 @@ async function flood({ url }: RunningEdge): Promise<void> {
   }
 }
 
-describe('an address with extremely many refusals', () => {
+describe('an address with too many refusals', () => {
   let edge: RunningEdge;
   beforeAll(async () => {
     edge = await startEdge({ REFUSALS_PER_ADDRESS: '1' });
@@ -27,7 +27,7 @@ describe('an address with extremely many refusals', () => {
     [`/orders/${guid}/notepad`],
     ['/secureLaunch'],
     ['/secureLaunch?launchToken=guessed&codeVerifier=guessed'],
-  ])('is answered 429 with Retry-After for what can only be refused: %s', async (path) => {
+  ])('receives 429 with Retry-After for a request that would be refused anyway: %s', async (path) => {
     const response = await fetch(edge.url + path);
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '10']);
     expect(response.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -37,18 +37,18 @@ describe('an address with extremely many refusals', () => {
     ['a request with a token', '/AccessApi/RequestLaunchUrl', { Authorization: 'Bearer a.b.c' }],
     ['a launch', `/secureLaunch?launchToken=${launchToken}&codeVerifier=x`, {}],
     ['a page of a session', `/oltr/${guid}/`, { Cookie: 'launch-session=x' }],
-    ['a page of a session by https', `/oltr/${guid}/`, { Cookie: '__Secure-launch-session=x' }],
+    ['a page of a session over https', `/oltr/${guid}/`, { Cookie: '__Secure-launch-session=x' }],
     ['a token request', '/idp/demo/oauth2/v2.0/token', {}],
     ['an authorization request', '/idp/demo/desktop/oauth2/v2.0/authorize', {}],
     ['signing keys', '/idp/demo/discovery/v2.0/keys', {}],
     ['assets', '/oltr/assets/app.css', {}],
     ['the description of the API', '/AccessApi/openapi.json', {}],
-  ])('still reaches the services with what may be accepted: %s', async (_name, path, headers) => {
+  ])('still reaches the services with a request that may be accepted: %s', async (_name, path, headers) => {
     expect((await fetch(edge.url + path, { headers })).status).toBe(200);
   });
 });
 
-it('answers no flood 429 where refusals have no limit', async () => {
+it('the edge without a limit on refusals never answers 429', async () => {
   const edge = await startEdge({ REFUSALS_PER_ADDRESS: '0' });
   try {
     await flood(edge);

@@ -9,17 +9,14 @@ import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 
 const shipped = new URL('../../../deploy/docker/edge/haproxy.cfg', import.meta.url);
 
-/**
- * The number of bytes of a body that the service behind the edge reads before it answers 413, as our services
- * do.
- */
+/** The number of bytes that the service behind the edge reads before it answers 413, as in our services. */
 const serviceLimit = 262_144;
 
 export type RunningEdge = Awaited<ReturnType<typeof startEdge>>;
 
 /**
- * Runs the shipped configuration in front of one small service. Only the addresses differ: the edge's ports,
- * and the names of the services, which a container network would resolve.
+ * Runs the shipped configuration in front of one small service. Changes only the edge's ports and the service
+ * names, which a container network would resolve.
  */
 export async function startEdge(environment: NodeJS.ProcessEnv = {}) {
   const service = await startService();
@@ -38,11 +35,11 @@ export async function startEdge(environment: NodeJS.ProcessEnv = {}) {
 }
 
 type EdgePlan = {
-  /** The port at which one service, or the platform in one process, answers every path. */
+  /** The port of one service, or of the platform in one process, for all paths. */
   readonly port: number;
-  /** The port at which it answers `/readyz`. */
+  /** The port of its `/readyz`. */
   readonly adminPort?: number;
-  /** Whether it expects whole paths, as the platform in one process does. */
+  /** Whether the edge must not remove `/idp`, as the platform in one process requires. */
   readonly keepsPrefix?: boolean;
   readonly environment: NodeJS.ProcessEnv;
 };
@@ -76,12 +73,12 @@ export async function startEdgeBefore({
 
 function withAddresses(configuration: string, addresses: ReadonlyMap<RegExp, string>): string {
   return [...addresses].reduce((text, [pattern, replacement]) => {
-    if (text.search(pattern) < 0) throw new Error(`The configuration has nothing like ${pattern.source}`);
+    if (text.search(pattern) < 0) throw new Error(`The configuration does not match ${pattern.source}`);
     return text.replaceAll(pattern, replacement);
   }, configuration);
 }
 
-/** Checks the shipped configuration with these settings: returns a container's output before it ends. */
+/** Checks the shipped configuration with these settings, and returns the exit code and the output. */
 export async function checkConfiguration(environment: NodeJS.ProcessEnv) {
   const { status, stderr } = spawnSync(await provideHaproxy(), ['-c', '-f', shipped.pathname], {
     env: { ...process.env, ...environment },
@@ -91,8 +88,8 @@ export async function checkConfiguration(environment: NodeJS.ProcessEnv) {
 }
 
 /**
- * Starts a service behind the edge: it stores the requests, and answers 200, or 413 beyond its limit and
- * closes.
+ * Starts a service that records its requests and answers 200. For a body beyond its limit, it answers 413 and
+ * closes the connection.
  */
 async function startService() {
   const reached: { path: string; headers: IncomingMessage['headers'] }[] = [];
@@ -123,7 +120,7 @@ async function startService() {
   };
 }
 
-/** Creates a certificate of 127.0.0.1, for one day by default, and the PEM file for the edge. */
+/** Creates a certificate for 127.0.0.1, valid for one day by default, and its PEM file for the edge. */
 export function makeCertificate({ days = 1 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-edge-'));
   const [key, certificate, both] = ['key.pem', 'certificate.pem', 'edge.pem'].map((name) =>

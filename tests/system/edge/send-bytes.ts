@@ -12,8 +12,8 @@ export type Answer = {
 };
 
 /**
- * Sends these bytes over a separate connection, the body piece by piece until there is an answer, and
- * resolves with the answer when the server has closed.
+ * Sends bytes over a separate connection, the body in pieces until an answer arrives. Resolves with the
+ * answer when the server has closed the connection.
  */
 export async function sendBytes(
   { port, ca }: Connection,

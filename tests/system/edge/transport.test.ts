@@ -27,7 +27,7 @@ describe('the edge with a certificate', () => {
     certificate.remove();
   });
 
-  /** Returns the negotiated version, for a client that supports only this one. */
+  /** Returns the version negotiated with a client that supports only `version`. */
   const agreeOn = (version: SecureVersion) =>
     new Promise<string | null>((resolve, reject) => {
       const only = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' };
@@ -45,7 +45,7 @@ describe('the edge with a certificate', () => {
     await expect(agreeOn(version)).rejects.toMatchObject({ code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' });
   });
 
-  it('tells browsers to stay with https in every answer, its own as well', async () => {
+  it('sends Strict-Transport-Security in every answer, including its own', async () => {
     const own = { port: edge.tls, ca: certificate.ca };
     const answers = await Promise.all([
       sendBytes(own, get(launch)),
@@ -58,7 +58,7 @@ describe('the edge with a certificate', () => {
     );
   });
 
-  it('redirects an address from plain http, and says nothing of https there (RFC 6797 section 7.2)', async () => {
+  it('redirects http to https without Strict-Transport-Security (RFC 6797 section 7.2)', async () => {
     const { status, headers } = await sendBytes({ port: edge.plain }, get('/demo/pms'));
     expect([status, headers.get('location')]).toEqual([308, 'https://launch.example/demo/pms']);
     expect(headers.get('strict-transport-security')).toBeUndefined();
@@ -68,14 +68,14 @@ describe('the edge with a certificate', () => {
     ['a launch URL', get(launch)],
     ['an access token', get('/audit/events', 'Authorization: Bearer TOKEN')],
     ['a body', post('/idp/demo/oauth2/v2.0/token', 'Content-Length: 0')],
-  ])('refuses %s that came by plain http, and does not pass it on', async (_secret, head) => {
+  ])('refuses %s sent over http, and does not forward it', async (_secret, head) => {
     const before = edge.service.reached.length;
     const { status, body, headers } = await sendBytes({ port: edge.plain }, head);
     expect([status, body, headers.get('location')]).toEqual([403, '', undefined]);
     expect(edge.service.reached).toHaveLength(before);
   });
 
-  it('does not start without the address that it redirects to', async () => {
+  it('does not start without PUBLIC_URL, to which it redirects', async () => {
     const { status, output } = await checkConfiguration({ ...environment, PUBLIC_URL: '' });
     expect([status, output]).toEqual([1, expect.stringContaining('EDGE_CERTIFICATE needs PUBLIC_URL')]);
   });
@@ -83,16 +83,16 @@ describe('the edge with a certificate', () => {
 
 describe('the configuration of the edge', () => {
   it.each([
-    ['no setting', {}],
+    ['no settings', {}],
     ['empty settings', { SERVER_ALLOWED_NETWORKS: '', PARTNER_REALMS: '', EDGE_TRUSTED_PROXIES: '' }],
     ['networks', { SERVER_ALLOWED_NETWORKS: '10.0.0.0/8 fd00::/8', EDGE_TRUSTED_PROXIES: '10.0.0.1' }],
-  ])('is accepted without a warning, with %s', async (_settings, environment) => {
+  ])('is accepted without warnings, with %s', async (_settings, environment) => {
     const { status, output } = await checkConfiguration(environment);
     expect(output).not.toMatch(/WARNING|ALERT/);
     expect(status).toBe(0);
   });
 
-  it('is refused with networks that are none', async () => {
+  it('is refused with an invalid network', async () => {
     expect((await checkConfiguration({ SERVER_ALLOWED_NETWORKS: 'everybody' })).status).toBe(1);
   });
 });
@@ -109,7 +109,7 @@ describe('the edge without a certificate', () => {
     body: expect.stringContaining('Too Large'),
   };
 
-  it('passes requests on, and logs the path of a launch URL without its secrets', async () => {
+  it('forwards requests, and logs the path of a launch URL without its secrets', async () => {
     const { status, headers } = await sendBytes({ port: edge.plain }, get(launch));
     expect([status, headers.get('strict-transport-security')]).toEqual([200, undefined]);
     expect(edge.service.reached).toContainEqual(expect.objectContaining({ path: launch }));
@@ -122,7 +122,7 @@ describe('the edge without a certificate', () => {
     '/secureLaunch%3FlaunchToken=TOKEN&codeVerifier=VERIFIER',
     '/oltr/%3flaunchToken=TOKEN&codeVerifier=VERIFIER',
     '/TOKEN',
-  ])('logs no address that holds what a caller has put into it: %s', async (path) => {
+  ])('logs no secret in an unexpected path: %s', async (path) => {
     const lines = () => edge.log().split('\n').length;
     const before = lines();
     await sendBytes({ port: edge.plain }, get(path));
@@ -131,7 +131,7 @@ describe('the edge without a certificate', () => {
     expect(edge.log()).not.toMatch(/TOKEN|VERIFIER/);
   });
 
-  it('speaks of https where something in front of it ends TLS', async () => {
+  it('sends Strict-Transport-Security if TLS ends in front of it', async () => {
     const behindTls = await startEdge({ PUBLIC_URL: 'https://launch.example' });
     const { headers } = await sendBytes({ port: behindTls.plain }, get('/nowhere'));
     await behindTls.stop();
@@ -139,7 +139,7 @@ describe('the edge without a certificate', () => {
   });
 
   it.each(['1048577', '2147483648', '4294967297', '10737418240', '9223372036854775807'])(
-    'refuses a body of %s bytes before it is read, however the number is counted',
+    'refuses a declared length of %s bytes before it reads the body',
     async (length) => {
       const before = edge.service.reached.length;
       const answer = await sendBytes(
@@ -151,20 +151,20 @@ describe('the edge without a certificate', () => {
     },
   );
 
-  it('refuses it at once also when the caller asks first (Expect: 100-continue)', async () => {
+  it('refuses too long a body immediately for Expect: 100-continue', async () => {
     const head = post('/idp/demo/oauth2/v2.0/token', 'Content-Length: 4294967297', 'Expect: 100-continue');
     expect(await sendBytes({ port: edge.plain }, head)).toMatchObject(refusedAtOnce);
   });
 
-  it('passes a body of exactly a mebibyte on', async () => {
+  it('forwards a body of exactly 1 MiB', async () => {
     const before = edge.service.bytesRead();
     const head = post('/idp/demo/oauth2/v2.0/token', 'Content-Length: 1048576');
-    // Its service refuses it then, because its own limit is smaller.
+    // The service then refuses it, because its own limit is smaller.
     await sendBytes({ port: edge.plain }, head, pieces(1_048_576));
     expect(edge.service.bytesRead()).toBeGreaterThan(before);
   });
 
-  it('reads no further in a body of undeclared length when the service has refused it', async () => {
+  it('stops reading a body of undeclared length when the service has refused it', async () => {
     const head = post('/AccessApi/RequestLaunchUrl', 'Transfer-Encoding: chunked');
     const answer = await sendBytes({ port: edge.plain }, head, chunks(200 * 2 ** 20));
     // A client that does not read while it writes may see the connection end instead of the answer.

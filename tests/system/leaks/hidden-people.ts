@@ -7,7 +7,7 @@ const aWord = (length: number) =>
 const aName = () => `Q${aWord(11)}`;
 const digits = (length: number) => Array.from({ length }, () => randomInt(10)).join('');
 
-/** Returns a patient whose values occur nowhere by chance. */
+/** Returns a patient with random values that do not occur elsewhere by chance. */
 export function aHiddenPatient(): Patient {
   const birthDate = `19${randomInt(20, 40)}-0${randomInt(1, 10)}-${randomInt(10, 29)}`;
   return {
@@ -30,7 +30,7 @@ export function aHiddenPatient(): Patient {
   };
 }
 
-/** Returns a number with a valid check digit (NHS Data Dictionary, NHS NUMBER). */
+/** Returns an NHS number with a valid check digit (NHS Data Dictionary, NHS NUMBER). */
 function aNhsNumber(): string {
   for (;;) {
     const nine = digits(9);
@@ -40,7 +40,7 @@ function aNhsNumber(): string {
   }
 }
 
-/** Returns a patient's values in the forms in which they may be written. */
+/** Returns a patient's values in every format in which they could be written. */
 export function valuesOf(patient: Patient): string[] {
   const { name, previousFamilyName, birthDate, address, identifiers, telecom, guid, ehrPartnerId } = patient;
   const [year = '', month = '', day = ''] = birthDate.split('-');
@@ -68,7 +68,10 @@ export function valuesOf(patient: Patient): string[] {
   ].filter((value) => value !== '');
 }
 
-/** Returns the request of an order for a patient, by a user whose name occurs nowhere by chance. */
+/**
+ * Returns an order request for a patient, by a user with a random name that does not occur elsewhere by
+ * chance.
+ */
 export function aHiddenOrder({ id: _id, guid: _guid, ehrPartnerId: _partner, ...patient }: Patient) {
   const author = { username: aWord(14), name: { title: 'Dr', family: aName(), given: [aName()] } };
   return { ...anOrder(), patient, author };

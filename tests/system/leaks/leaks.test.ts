@@ -25,8 +25,8 @@ const textIn = (place: Place) =>
     .map(([, text]) => text)
     .join('\n');
 
-describe('both launches, the eight actions and every refusal', () => {
-  it('leave no patient, user, token, verifier, cookie or secret where none may be', () => {
+describe('a run of both launches, the eight actions and every refusal', () => {
+  it('leaks no patient, user, token, verifier, cookie or secret', () => {
     expect(findLeaks(observed.texts, hidden)).toEqual([]);
   });
 
@@ -39,16 +39,16 @@ describe('both launches, the eight actions and every refusal', () => {
     ['a value in Redis', /ticket:/],
     ['an event', /launch\.url\.issued\.v1/],
     ['an audit row', /launch\.token\.refused\.v1/],
-  ])('were observed in %s', (place, expected) => {
+  ])('was recorded in %s', (place, expected) => {
     expect(textIn(place)).toMatch(expected);
   });
 
-  it('used the secrets of each step: tokens, verifiers, codes, identifiers and cookies', () => {
+  it('used tokens, verifiers, codes, identifiers and cookies', () => {
     expect(observed.secrets.size).toBeGreaterThan(60);
   });
 });
 
-describe('the search', () => {
+describe('the search for leaks', () => {
   const places = [
     'a log',
     'a span',
@@ -61,7 +61,7 @@ describe('the search', () => {
     'an outbox row',
   ] as const;
 
-  it.each(places)('finds each value of a patient, and a token, in %s', (place) => {
+  it.each(places)('finds each value of a patient, and each secret, in %s', (place) => {
     const planted = [...valuesOf(patient), ...[...observed.secrets].slice(0, 5)];
     for (const value of planted) {
       for (const written of [
@@ -76,12 +76,12 @@ describe('the search', () => {
     }
   });
 
-  it('finds a user in a log, a span and a metric: events name users', () => {
+  it('finds a user in a log, a span and a metric, but allows users in events', () => {
     const found = places.filter((place) => findLeaks([[place, `by ${author.username}.`]], hidden).length > 0);
     expect(found).toEqual(['a log', 'a span', 'a metric']);
   });
 
-  it('finds no part of a longer number or word', () => {
+  it('ignores a value within a longer number or word', () => {
     const [word = ''] = valuesOf(patient);
     for (const text of [`1${patient.birthDate.replaceAll('-', '')}456789`, `${word}s`, `x${word}`]) {
       expect(findLeaks([['a log', text]], hidden)).toEqual([]);

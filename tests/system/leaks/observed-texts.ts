@@ -12,17 +12,16 @@ import { run } from '../run-command.ts';
 import type { Place } from './search.ts';
 import { recordTraffic } from './traffic.ts';
 
-/** What a run wrote where no patient, secret or token may be, and the secrets that it used. */
+/** The texts of a run that must contain no patient, secret or token, and the secrets that the run used. */
 export type Observed = {
   readonly texts: readonly (readonly [Place, string])[];
   readonly secrets: ReadonlySet<string>;
 };
 
 /**
- * Runs an action against the platform on real parts, and returns everything that was written: the log of
- * level trace, spans, metrics, commands to Redis and its values at the end, events, rows and the addresses of
- * requests.
- * @param act gets the address of the platform
+ * Runs an action against the platform with real servers, and returns all recorded texts: the trace-level log,
+ * spans, metrics, commands to Redis, the final values in Redis, events, rows and request URLs.
+ * @param act receives the address of the platform
  */
 export async function observe(act: (baseUrl: string) => Promise<void>): Promise<Observed> {
   const namespace = `test-${randomUUID()}`;
@@ -77,7 +76,7 @@ export async function observe(act: (baseUrl: string) => Promise<void>): Promise<
   }
 }
 
-/** Waits until the outboxes are empty, and audit rows and spans stand still. */
+/** Waits until the outboxes are empty, and the numbers of audit rows and spans no longer change. */
 async function settle(databaseUrl: string, collector: Collector): Promise<void> {
   let before = '';
   await until(async () => {
@@ -110,7 +109,7 @@ async function listenToEvents(url: string, namespace: string) {
   return { texts, stop: () => connection.close() };
 }
 
-/** Returns the keys and values of a Redis. */
+/** Returns all keys and values in Redis. */
 async function valuesIn(url: string): Promise<string> {
   const redis = new Redis(url);
   try {
@@ -129,12 +128,12 @@ async function valueOf(redis: Redis, key: string): Promise<unknown> {
   if (type === 'set') return redis.smembers(key);
   if (type === 'zset') return redis.zrange(key, '0', '-1');
   if (type === 'stream') return redis.xrange(key, '-', '+');
-  // It has expired since it was listed.
+  // The key has expired since it was listed.
   if (type === 'none') return null;
   throw new TypeError(`${key} is a ${type}`);
 }
 
-/** Returns the rows of the audit trail, and those that the outboxes of other services still have. */
+/** Returns the rows of the audit trail, and the remaining rows in the outboxes of other services. */
 const rowsIn = (url: string): Promise<(readonly [Place, string])[]> =>
   connected(url, async (client) => {
     const { rows: tables } = await client.query<{ name: string; schema: string }>(

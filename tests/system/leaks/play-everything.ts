@@ -10,7 +10,7 @@ import { aHiddenOrder } from './hidden-people.ts';
 
 type Order = ReturnType<typeof aHiddenOrder>;
 
-/** Plays both launches, all eight actions and every kind of refusal, with one patient in all of them. */
+/** Plays both launches, all eight actions and every kind of refusal, all for one patient. */
 export async function playEverything(baseUrl: string, patient: Patient, order: Order): Promise<void> {
   const played = { baseUrl, ...readDialect({}) };
   await playOltrLaunch(played, order);
@@ -38,7 +38,7 @@ async function playActions(baseUrl: string, order: Order): Promise<void> {
     const page = await browser.open(launch.url);
     if (page.status !== 200) throw new Error(`${action} was answered ${page.status}`);
     const home = /^.*\/oltr\/[0-9a-f-]{36}\//.exec(page.url)?.[0] ?? '';
-    // A search by name and a search for tests, which are stored, and a page that does not exist.
+    // Searches by name and for tests, which are stored, and opens a missing page.
     await browser.open(`${home}requests`, new URLSearchParams({ q: order.patient.name.family }));
     await browser.open(home, new URLSearchParams({ q: order.patient.name.family, action: 'search' }));
     await browser.open(`${home}requests/${randomUUID()}`);
@@ -68,7 +68,7 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
     return { status: response.status, text: await response.text() };
   };
   const expectStatus = (wanted: number, { status, text }: { status: number; text: string }) => {
-    if (status !== wanted) throw new Error(`${wanted} was expected, and the answer was ${status}: ${text}`);
+    if (status !== wanted) throw new Error(`Expected ${wanted}, but the answer was ${status}: ${text}`);
   };
 
   const launchPath = '/AccessApi/RequestLaunchUrl';
@@ -78,7 +78,7 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
   const { codeChallenge, codeVerifier } = createPkcePair();
   const challenge = { 'Code-Challenge': codeChallenge };
   const pms = await tokenOf('pms-demo');
-  // OLTR: 401, 403, 400 in several ways, 409, 413, 415, 429.
+  // OLTR: 401, 403, several kinds of 400, 409, 413, 415, 429.
   expectStatus(401, await request(launchPath, `${pms}x`, payload, challenge));
   expectStatus(403, await request(launchPath, await tokenOf('pms-noscope'), payload, challenge));
   expectStatus(400, await request(launchPath, pms, payload, {}));
@@ -122,7 +122,8 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
     await form('/idp/demo/oauth2/v2.0/token', { grant_type: 'client_credentials', ...client, scope }),
   );
   expectStatus(400, await form('/idp/demo/oauth2/v2.0/token', { grant_type: family, ...client, scope }));
-  // Desktop: a launch without the right, an invalid patient, an unknown member, refused steps of the partner.
+  // Desktop: a launch without the required right, an invalid patient, an unknown member, refused requests of
+  // the partner.
   const wanted = launchBody({ clientId: 'partner-demo', patient, authorizations: ['clinical-cr.read'] });
   const host = await tokenOf('host-demo');
   expectStatus(403, await request(`${d}/launches`, pms, JSON.stringify(wanted)));
@@ -159,7 +160,7 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
     400,
     await form(`${d}/oauth2/v2.0/token`, { ...exchange, grant_type: 'refresh_token', refresh_token }),
   );
-  // Reads: a wrong token, a client without the right.
+  // Reads: an invalid token, a client without the required right.
   for (const path of ['/resource/patient', '/resource/me', `/audit/events?correlationId=${randomUUID()}`]) {
     for (const token of [`${pms}x`, pms, host]) {
       const response = await fetch(baseUrl + path, { headers: { Authorization: `Bearer ${token}` } });

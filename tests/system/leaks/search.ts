@@ -1,4 +1,4 @@
-/** Where no patient, secret or token may be. */
+/** The places that must contain no patient, secret or token. */
 export type Place =
   | 'a log'
   | 'a span'
@@ -10,12 +10,12 @@ export type Place =
   | 'an audit row'
   | 'an outbox row';
 
-/** Users may be in the other places: events name them, for the audit trail. */
+/** The places that must contain no user. Events name users for the audit trail. */
 const withoutUsers: ReadonlySet<Place> = new Set(['a log', 'a span', 'a metric']);
 
 /** The values of a run that must be hidden. */
 export type Hidden = {
-  /** Of patients, in every form in which they could be written. */
+  /** The values of patients, in every format in which they could be written. */
   readonly patients: readonly string[];
   readonly users: readonly string[];
   /** Tokens, verifiers, cookies and client secrets. */
@@ -23,8 +23,8 @@ export type Hidden = {
 };
 
 /**
- * Searches texts for whole values: with no letter or digit beside them, as eight digits of a time in
- * nanoseconds are no date of birth. Returns a sentence for each value and place.
+ * Searches texts for whole values, with no letter or digit next to them: eight digits of a timestamp in
+ * nanoseconds are not a date of birth. Returns one message for each value and place.
  */
 export function findLeaks(texts: readonly (readonly [Place, string])[], hidden: Hidden): string[] {
   const everywhere = patternOf([...hidden.patients, ...hidden.secrets]);
@@ -40,11 +40,13 @@ export function findLeaks(texts: readonly (readonly [Place, string])[], hidden: 
   return [...new Set(found)];
 }
 
-/** An escape of a URL, of JSON or of MONITOR ends with a letter or a digit, and is no part of the value. */
+/**
+ * An escape sequence of a URL, JSON or MONITOR may end with a letter or digit that is not part of the value.
+ */
 const start = String.raw`(?:(?<![\p{L}\p{N}])|(?<=%[\da-f]{2}|\\[bfnrt]|\\x[\da-f]{2}|\\u[\da-f]{4}))`;
 const end = String.raw`(?![\p{L}\p{N}])`;
 
-/** Matches the values in small and capital letters, and as they are in a URL. */
+/** Matches the values case-insensitively, and as URL-encoded. */
 function patternOf(values: readonly string[]): RegExp {
   const written = [...new Set(values)].map((value) =>
     value

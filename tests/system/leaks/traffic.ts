@@ -5,22 +5,22 @@ type FetchRequest = { readonly path: string; readonly headers: readonly string[]
 type Headers = { readonly request: FetchRequest; readonly response: { readonly headers: readonly Buffer[] } };
 type Chunk = { readonly request: FetchRequest; readonly chunk: Uint8Array };
 
-/** What the clients of a run sent and received. */
+/** The traffic that the clients of a run sent and received. */
 export type Traffic = {
-  /** The addresses of the requests, without the secrets that the protocols put there. */
+  /** The URLs of the requests, without the secrets that the protocols put in them. */
   readonly urls: readonly string[];
   /** The tokens, verifiers, codes, identifiers and cookies of the requests and answers. */
   readonly secrets: ReadonlySet<string>;
   stop(): void;
 };
 
-/** Members of forms, queries and JSON whose values are secret. */
+/** Names of form fields, query parameters and JSON members with secret values. */
 const secretNames =
   `launchToken codeVerifier launch code code_verifier client_secret access_token refresh_token
   id_token request_uri launchUrl url`.split(/\s+/);
 const secretMember = new RegExp(`"(?:${secretNames.join('|')})":"([^"]+)"`, 'g');
 
-/** Records the requests of `fetch` in this process, until it is stopped. */
+/** Records the `fetch` requests of this process until it is stopped. */
 export function recordTraffic(): Traffic {
   const urls: string[] = [];
   const secrets = new Set<string>();
@@ -64,8 +64,8 @@ export function recordTraffic(): Traffic {
 }
 
 /**
- * Returns what is long enough to be random, such as payload and signature of a JWT, but not its header and no
- * GUID: logs and events name launches by theirs.
+ * Returns the parts that are long enough to be random, such as the payload and signature of a JWT. Excludes
+ * JWT headers, and GUIDs, which logs and events contain.
  */
 function randomPartsOf(text: string): string[] {
   return (text.match(/[\w-]{30,}/g) ?? []).filter(
@@ -74,7 +74,7 @@ function randomPartsOf(text: string): string[] {
 }
 
 /**
- * By specification, the launch URL, authorize's answer and the end of a launch have secrets in their URLs.
+ * Removes the secrets that the specifications put in the URLs of opening, authorizing and ending a launch.
  */
 function withoutSecrets(path: string, query: URLSearchParams): string {
   const [address = ''] = path.split('?');

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startPlatformForTest } from '../running-platform.ts';
 import { dashboardExpressions, rules, selectorsIn } from './rule-files.ts';
 
-/** Series of other exporters that our panels and rules read. The fault tests scrape all of them. */
+/** The series of other exporters that our panels and rules use. The fault tests scrape all of them. */
 const exportedByOthers = {
   prometheus: ['up'],
   rabbitmq: [
@@ -30,7 +30,10 @@ const exportedByOthers = {
 
 type Meter = ReturnType<typeof metrics.getMeter>;
 
-/** Returns a meter that gives each instrument a first value: a scrape shows no instrument without one. */
+/**
+ * Returns a meter that gives each instrument a first value, because a scrape omits instruments without
+ * values.
+ */
 function withFirstValues(meter: Meter): Meter {
   return new Proxy(meter, {
     get: (target, method: keyof Meter) => {
@@ -85,8 +88,8 @@ beforeAll(async () => {
 const expressions = [...dashboardExpressions(), ...rules()].map(({ expr }) => expr);
 const read = new Set(expressions.flatMap(selectorsIn).map((selector) => selector.replace(/\{.*/s, '')));
 
-describe('the series that panels and rules read', () => {
-  it('are exported by our services, recorded by a rule, or on the list of another exporter', () => {
+describe('the series used by panels and rules', () => {
+  it('are exported by our services, recorded by a rule or listed for another exporter', () => {
     const exported = new Set([
       ...[...scraped.matchAll(/^\w+/gm)].map(([name]) => name),
       ...rules().flatMap(({ record }) => record ?? []),
@@ -96,7 +99,7 @@ describe('the series that panels and rules read', () => {
     expect([...read].filter((name) => !exported.has(name))).toEqual([]);
   });
 
-  it.each(Object.entries(exportedByOthers))('include every series on the list of %s', (_exporter, names) => {
+  it.each(Object.entries(exportedByOthers))('include every series listed for %s', (_exporter, names) => {
     expect(names.filter((name) => !read.has(name))).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-/** The folder of the repository. */
+/** The root folder of the repository. */
 export const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-/** A rule of Prometheus: it records a series, or alerts. */
+/** A Prometheus rule, which records a series or fires an alert. */
 export type Rule = {
   readonly record?: string;
   readonly alert?: string;
@@ -19,7 +19,7 @@ type RuleFile = { readonly groups: readonly { readonly name: string; readonly ru
 /** The names of the rule files, as Prometheus loads them. */
 export const ruleFiles = ['rules.yml', 'slo.yml'] as const;
 
-/** Returns the text of a file of Prometheus's configuration. */
+/** Returns the text of one of Prometheus's configuration files. */
 export const prometheusFile = (name: string) => read(`deploy/telemetry/prometheus/${name}`);
 
 /** Returns every rule. */
@@ -29,15 +29,15 @@ export const rules = (): Rule[] =>
     return groups.flatMap((group) => [...group.rules]);
   });
 
-/** An alert; two rules may have the same name, with different severities. */
+/** An alerting rule. Two rules may have the same name with different severities. */
 export type Alert = Required<Rule>;
 
-/** Returns every alert. */
+/** Returns every alerting rule. */
 export const alerts = (): Alert[] => rules().filter((rule): rule is Alert => rule.alert !== undefined);
 
 type Panel = { readonly title: string; readonly targets?: readonly { readonly expr: string }[] };
 
-/** Returns every expression of the dashboards, with its panel. */
+/** Returns every expression of the dashboards, with the name of its panel. */
 export function dashboardExpressions(): { readonly panel: string; readonly expr: string }[] {
   return globSync('deploy/telemetry/grafana/dashboards/*.json', { cwd: root.pathname }).flatMap((path) => {
     const { title, panels } = JSON.parse(read(path)) as { title: string; panels: Panel[] };
@@ -47,7 +47,7 @@ export function dashboardExpressions(): { readonly panel: string; readonly expr:
   });
 }
 
-/** The words of PromQL that are no name of a series. */
+/** The keywords and functions of PromQL, which are not names of series. */
 const words = new Set(
   'sum min max count by or and unless on ignoring without bool group_left offset'.split(' '),
 );

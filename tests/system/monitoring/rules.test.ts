@@ -10,11 +10,11 @@ import { alerts, root, ruleFiles } from './rule-files.ts';
 
 const folder = fileURLToPath(new URL('deploy/telemetry/prometheus/', root));
 
-/** Series by their names, each with the values of an hour in promtool's notation. */
+/** Series by name, each with the values of one hour in promtool's notation. */
 type Series = Readonly<Record<string, string>>;
 
 const always = (value: number) => `${value}x60`;
-/** A counter that grows by this in each minute. */
+/** A counter that grows by `byMinute` each minute. */
 const growing = (byMinute: number) => `0+${byMinute}x60`;
 
 const serviceNames = [
@@ -43,13 +43,13 @@ function request(endpoint: Endpoint, status: number, part: 'count' | 'bucket' = 
   return `${requests}_${part}{service="${service}",http_request_method="POST",http_route="${route}",http_response_status_code="${status}"${bound}}`;
 }
 
-/** Sixty requests a minute, of which so many are slow. */
+/** Sixty requests a minute, of which `slow` are slow. */
 const answered = (endpoint: Endpoint, slow: number): Series => ({
   [request(endpoint, 200)]: growing(60),
   [request(endpoint, 200, 'bucket')]: growing(60 - slow),
 });
 
-/** Sixty events a minute, of which so many are late. */
+/** Sixty events a minute, of which `late` are late. */
 const timely = (histogram: string, le: string, late: number): Series => ({
   [`${histogram}_bucket{le="${le}"}`]: growing(60 - late),
   [`${histogram}_count`]: growing(60),
@@ -79,7 +79,7 @@ const pending = 'db_client_connection_pending_requests{service="ordering",instan
 
 const daySeconds = 86_400;
 
-/** The platform when nothing is wrong. Time begins at 0. */
+/** The series of a healthy platform. Time starts at 0. */
 const healthy: Series = {
   ...Object.fromEntries(serviceNames.map((service) => [up(service), always(1)])),
   'up{job="rabbitmq",instance="rabbitmq:15692"}': always(1),
@@ -114,7 +114,7 @@ const healthy: Series = {
   [verified]: always(0),
 };
 
-/** The share of errors that uses up a budget in two days, and one that takes a fortnight. */
+/** The series of an endpoint that answers a share of its requests with 503. */
 const failing = (endpoint: Endpoint, share: number): Series => ({
   [request(endpoint, 503)]: growing(60 * share),
 });
@@ -128,7 +128,7 @@ const ofObjectives = (Object.keys(endpoints) as Endpoint[]).flatMap((endpoint): 
   [`${endpoint}Slow`, 'ticket', '2% are slow', answered(endpoint, 1.2)],
 ]);
 
-/** What makes each alert fire. */
+/** The causes that make each alert fire. */
 const causes: readonly Cause[] = [
   ...ofObjectives,
   ['AuditLate', 'page', '3% of the events are stored late', audited(1.8)],
@@ -139,51 +139,81 @@ const causes: readonly Cause[] = [
   [
     'PartMissing',
     'ticket',
-    'RabbitMQ is away',
+    'RabbitMQ is down',
     { 'up{job="rabbitmq",instance="rabbitmq:15692"}': always(0) },
   ],
   ['RequestsFail', 'page', '3% are answered 503', failing('Submit', 0.03)],
-  ['EventLoopBlocked', 'ticket', 'the event loop is late', { [loopDelay]: always(0.4) }],
-  ['EventsWait', 'page', 'RabbitMQ is away', { [outboxAge]: growing(60) }],
-  ['RefusalsDropped', 'ticket', 'there is a flood', { [dropped]: growing(5) }],
-  ['EventsRejected', 'ticket', 'an event was set aside', { [outboxRejected]: '0x20 1x40' }],
-  ['EventsRefused', 'page', 'an event was not proven', { [refused]: '0x20 1x40' }],
+  ['EventLoopBlocked', 'ticket', 'the event loop is delayed', { [loopDelay]: always(0.4) }],
+  ['EventsWait', 'page', 'RabbitMQ is down', { [outboxAge]: growing(60) }],
+  ['RefusalsDropped', 'ticket', 'refusals are dropped in a flood', { [dropped]: growing(5) }],
+  ['EventsRejected', 'ticket', 'an event was rejected', { [outboxRejected]: '0x20 1x40' }],
+  ['EventsRefused', 'page', 'an event had an invalid MAC', { [refused]: '0x20 1x40' }],
   [
     'EventsRejected',
     'ticket',
-    'an event was set aside as soon as a process started',
+    'an event was rejected immediately after a process started',
     { [outboxRejected]: '_x40 1x20', [uptime('launch-api')]: '_x40 5+60x20' },
   ],
   [
     'EventsRefused',
     'page',
-    'an event was not proven as soon as a process started',
+    'an event had an invalid MAC immediately after a process started',
     { [refused]: '_x40 1x20', [uptime('audit-trail')]: '_x40 5+60x20' },
   ],
   ['DeadLetters', 'ticket', 'one event is a dead letter', { [deadLetters]: always(1) }],
   ['AuditChainBroken', 'page', 'a row was changed', { clinical_launch_audit_chain_faults: always(1) }],
-  ['AuditVerificationLate', 'ticket', 'three days ago', { [verified]: always(-3 * daySeconds) }],
-  ['DeliveriesWait', 'ticket', 'two hours', { clinical_launch_delivery_oldest_age_seconds: always(7200) }],
-  ['DeliveriesDead', 'ticket', 'one is dead', { clinical_launch_delivery_dead: always(1) }],
-  ['RedisMemoryHigh', 'ticket', '85%', { [redis('redis_memory_used_bytes')]: always(8.5e8) }],
-  ['RedisMemoryHigh', 'page', '95%', { [redis('redis_memory_used_bytes')]: always(9.5e8) }],
-  ['PostgresConnectionsHigh', 'ticket', '90%', { postgresql_backends: always(90) }],
+  [
+    'AuditVerificationLate',
+    'ticket',
+    'the last verification was three days ago',
+    { [verified]: always(-3 * daySeconds) },
+  ],
+  [
+    'DeliveriesWait',
+    'ticket',
+    'a document waits for two hours',
+    { clinical_launch_delivery_oldest_age_seconds: always(7200) },
+  ],
+  ['DeliveriesDead', 'ticket', 'one delivery is dead', { clinical_launch_delivery_dead: always(1) }],
+  ['RedisMemoryHigh', 'ticket', '85% is used', { [redis('redis_memory_used_bytes')]: always(8.5e8) }],
+  ['RedisMemoryHigh', 'page', '95% is used', { [redis('redis_memory_used_bytes')]: always(9.5e8) }],
+  ['PostgresConnectionsHigh', 'ticket', '90% are used', { postgresql_backends: always(90) }],
   ['PostgresPoolExhausted', 'ticket', 'three requests wait', { [pending]: always(3) }],
-  ['PostgresDiskHigh', 'ticket', 'it is full', { postgresql_db_size_bytes: always(1.7e10) }],
-  ['PostgresDiskHigh', 'ticket', 'it will be', { postgresql_db_size_bytes: '1000000000+10000000x60' }],
-  ['CredentialExpires', 'ticket', 'in a week', { [credential('client_secret')]: always(7 * daySeconds) }],
-  ['SigningKeyOverdue', 'ticket', 'for two days', { [credential('signing_key')]: always(-2 * daySeconds) }],
-  ['CertificateExpires', 'ticket', 'in a fortnight', { [certificate]: always(14 * daySeconds) }],
-  ['CertificateExpires', 'page', 'tomorrow', { [certificate]: always(daySeconds) }],
+  ['PostgresDiskHigh', 'ticket', 'the disk is almost full', { postgresql_db_size_bytes: always(1.7e10) }],
+  [
+    'PostgresDiskHigh',
+    'ticket',
+    'the disk will be full soon',
+    { postgresql_db_size_bytes: '1000000000+10000000x60' },
+  ],
+  [
+    'CredentialExpires',
+    'ticket',
+    'a secret expires in a week',
+    { [credential('client_secret')]: always(7 * daySeconds) },
+  ],
+  [
+    'SigningKeyOverdue',
+    'ticket',
+    'a signing key is overdue for two days',
+    { [credential('signing_key')]: always(-2 * daySeconds) },
+  ],
+  [
+    'CertificateExpires',
+    'ticket',
+    'a certificate expires in two weeks',
+    { [certificate]: always(14 * daySeconds) },
+  ],
+  ['CertificateExpires', 'page', 'a certificate expires tomorrow', { [certificate]: always(daySeconds) }],
   [
     'IssuerKeysUnavailable',
     'page',
-    'each fetch fails',
+    'every fetch fails',
     { [fetches('ok')]: always(0), [fetches('failed')]: growing(1) },
   ],
 ];
 
-/** Puts causes together that change no series in common, because each run of the rules takes seconds. */
+/** Combines causes that change different series, because each run of the rules takes seconds. */
 function scenarios(): Cause[][] {
   const together: Cause[][] = [];
   for (const cause of causes) {
@@ -205,7 +235,7 @@ function expected(expr: string, value: 0 | 1) {
 const inputOf = (series: Series) =>
   Object.entries(series).map(([name, values]) => ({ series: name, values }));
 
-/** Runs promtool on tests, and returns its output if one fails. */
+/** Runs tests with promtool, and returns its output if one fails. */
 function runTests(tests: readonly object[]): string {
   const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-rules-'));
   try {
@@ -222,8 +252,8 @@ function runTests(tests: readonly object[]): string {
   }
 }
 
-describe('the rules', () => {
-  it('are valid, and so is the configuration that loads them', () => {
+describe('the Prometheus rules', () => {
+  it('are valid, as is the configuration that loads them', () => {
     const promtool = findPrometheus('promtool');
     const check = (...args: string[]) =>
       execFileSync(promtool, ['check', ...args], { cwd: folder, encoding: 'utf8' });
@@ -231,14 +261,14 @@ describe('the rules', () => {
     expect(check('rules', ...ruleFiles)).not.toContain('FAILED');
   });
 
-  it('have a cause in this test for each alert and severity', () => {
+  it('have a tested cause for each alert and severity', () => {
     const tested = new Set(causes.map(([alert, severity]) => `${alert} ${severity}`));
     expect(new Set(alerts().map(({ alert, labels }) => `${alert} ${labels.severity}`))).toEqual(tested);
   });
 
-  it('alert for each cause, and are silent when nothing is wrong', () => {
+  it('fire for each cause, and not on a healthy platform', () => {
     const silent = {
-      name: 'nothing is wrong',
+      name: 'healthy platform',
       interval: '1m',
       input_series: inputOf(healthy),
       promql_expr_test: alerts().map(({ alert, labels }) =>
@@ -255,7 +285,7 @@ describe('the rules', () => {
   });
 });
 
-describe('the configuration of Alertmanager', () => {
+describe('the Alertmanager configuration', () => {
   const file = fileURLToPath(new URL('deploy/telemetry/alertmanager/alertmanager.yml', root));
   const amtool = (...args: string[]) =>
     execFileSync(findAmtool(), args, { encoding: 'utf8', stdio: 'pipe' }).trim();

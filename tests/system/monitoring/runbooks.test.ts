@@ -10,17 +10,17 @@ const pages = globSync('docs/runbooks/*.md', { cwd: root.pathname })
   .filter((name) => name !== 'README.md');
 
 describe('the runbooks', () => {
-  it('have a page for each alert, and no other page', () => {
+  it('have exactly one page for each alert', () => {
     expect([...linked].toSorted()).toEqual(pages.map((page) => folder + page).toSorted());
   });
 
-  it.each(alerts())('have the page of $alert where it links to', ({ alert, annotations }) => {
+  it.each(alerts())('have the page that $alert links to', ({ alert, annotations }) => {
     const name = alert.replaceAll(/\B[A-Z]/g, '-$&').toLowerCase();
     expect(annotations['runbook_url']).toBe(`${folder}${name}.md`);
   });
 });
 
-describe('the compose file', () => {
+describe('docker-compose.yml', () => {
   it('mounts every file of Prometheus and Alertmanager', () => {
     const compose = readFileSync(new URL('docker-compose.yml', root), 'utf8');
     const mounted = compose.matchAll(/file: \.\/(deploy\/telemetry\/(?:prometheus|alertmanager)\/.+?) \}/g);
