@@ -14,11 +14,10 @@ import { certificateSettings } from '@clinical-launch/process/certificates';
 import { signingSettings, verificationSettings } from '@clinical-launch/process/event-keys';
 import { pseudonymSettings } from '@clinical-launch/process/patient-pseudonyms';
 import { processSettings } from '@clinical-launch/process/process';
-import { metricSettings } from '@clinical-launch/process/process-metrics';
 import { type PartVariable, partSettings } from '@clinical-launch/process/required-parts';
 import { sealingKeySettings, sharedKeySettings } from '@clinical-launch/process/sealing-keys';
 import { secretSettings } from '@clinical-launch/process/secret-files';
-import { tracingSettings } from '@clinical-launch/process/tracing';
+import { telemetrySettings } from '@clinical-launch/process/telemetry-settings';
 import { resourceApiSettings } from '@clinical-launch/resource-api/config';
 import { modeSetting } from '@clinical-launch/runtime/mode';
 import { certificateHeaderSettings } from '@clinical-launch/trust/client-certificate';
@@ -49,9 +48,7 @@ const common: Settings = {
   ...signingSettings,
   ...refusalSettings.properties,
   ...certificateSettings.properties,
-  ...tracingSettings.properties,
-  ...metricSettings.properties,
-  OTEL_EXPORTER_OTLP_ENDPOINT: tracingSettings.properties.OTEL_EXPORTER_OTLP_ENDPOINT,
+  ...telemetrySettings.properties,
 };
 
 /** What each service reads in addition: the schemas that `configure` in its main.ts uses. */
@@ -159,8 +156,8 @@ A setting with † may also be the path of a file: \`REDIS_URL_FILE\` in place o
 
 ${table(names.filter((name) => !isForSome(name)).map(rowOf))}
 
-\`OTEL_SERVICE_NAME\`, \`OTEL_RESOURCE_ATTRIBUTES\` and the other variables of
-[OpenTelemetry's exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/) have effect too.
+The other variables of [OpenTelemetry's exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/) have
+effect too.
 
 ## Some services
 

@@ -32,15 +32,8 @@ type Container = { readonly environment?: Readonly<Record<string, string | numbe
 const { services: containers } = parse(compose, { merge: true }) as {
   readonly services: Readonly<Record<string, Container>>;
 };
-/** The network of a container and the sending of spans, which no operator needs to change. */
-const fixed = [
-  'PORT',
-  'HOST',
-  'ADMIN_PORT',
-  'OTEL_SDK_DISABLED',
-  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-  'OTEL_BSP_SCHEDULE_DELAY',
-];
+/** The network of a container, which no operator needs to change. */
+const fixed = ['PORT', 'HOST', 'ADMIN_PORT'];
 /** A secret setting is passed on as the path of a file. */
 const isFor = (passed: string, name: string) => passed === name || passed === `${name}_FILE`;
 const containersThatCallTheEdge = ['order-renderer', 'audit-trail', 'simulators'];

@@ -25,7 +25,12 @@ async function startTraced(environment: NodeJS.ProcessEnv) {
       .filter((line) => line.startsWith('{'))
       .map((line): Record<string, unknown> => JSON.parse(line));
   const modules = async () => (await (await fetch(`${url}/modules`)).json()) as string[];
-  return { url, log, modules };
+  /** Ends the process, which sends its last spans first. */
+  const stop = async () => {
+    traced.child.kill('SIGTERM');
+    await traced.exited;
+  };
+  return { url, log, modules, stop };
 }
 
 const sdk = /@opentelemetry\/(sdk-trace|exporter-trace|otlp|context-async-hooks)/;
@@ -63,13 +68,27 @@ describe('a process with a collector', () => {
       { name: 'GET /fails', hasFailed: true },
       { name: 'GET /modules', hasFailed: false },
     ]);
-    expect(collector.text()).toContain('deployment.environment.name');
+    for (const attribute of ['deployment.environment.name', 'service.version', 'service.instance.id'])
+      expect(collector.text()).toContain(attribute);
     expect(collector.text()).not.toContain('Whitfield');
     // The log lines of a request contain the ids of its span.
     const failed = collector.spans.find(({ hasFailed }) => hasFailed);
     const lines = () => log().filter(({ trace_id: traceId }) => traceId === failed?.traceId);
     await until(() => lines().length >= 2);
     expect(lines().map(({ span_id: spanId }) => spanId)).toEqual(lines().map(() => failed?.spanId));
+    await collector.stop();
+  });
+
+  it.each([
+    { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' },
+    { OTEL_TRACES_SAMPLER: 'always_off' },
+  ])('exports no span with %o', async (sampler) => {
+    const collector = await startCollector();
+    const sampled = { ...sampler, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const { url, stop } = await startTraced({ ...sampled, OTEL_METRICS_EXPORTER: 'none' });
+    expect((await fetch(`${url}/fails`)).status).toBe(500);
+    await stop();
+    expect(collector.spans).toEqual([]);
     await collector.stop();
   });
 

@@ -1,6 +1,4 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { Type } from '@clinical-launch/contracts/type';
-import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import {
   loadMetricExporter,
@@ -8,32 +6,11 @@ import {
   MetricReader,
   metrics,
   PeriodicExportingMetricReader,
-  resourceFromAttributes,
 } from '@clinical-launch/runtime/open-telemetry';
 import type { MetricReader as Reader } from '@opentelemetry/sdk-metrics';
 import { openMetricsType, prometheusType, writeMetrics } from './prometheus-text.ts';
 import { observeRuntime } from './runtime-metrics.ts';
-
-const endpoint = Type.Optional(
-  Type.String({ pattern: '^https?://', description: 'must be an http address' }),
-);
-
-/** OpenTelemetry's own settings for pushed metrics; its exporter reads them, and those of its headers. */
-export const metricSettings = Type.Object({
-  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: Type.Optional(
-    Type.String({
-      pattern: '^https?://',
-      description: 'must be an http or https address',
-      title: 'The whole address for pushed metrics. It has precedence over `OTEL_EXPORTER_OTLP_ENDPOINT`.',
-    }),
-  ),
-  OTEL_METRIC_EXPORT_INTERVAL: Type.Integer({
-    minimum: 1000,
-    default: 60_000,
-    title: 'Milliseconds between two pushes of metrics.',
-  }),
-});
+import { resourceOf, type Telemetry } from './telemetry-settings.ts';
 
 /** Less than Prometheus waits, so that a part that does not answer costs its own metrics alone. */
 const collectWithinMs = 3000;
@@ -47,7 +24,7 @@ export type ProcessMetrics = {
 
 type MetricsOptions = {
   readonly service: string;
-  readonly environment: Environment;
+  readonly telemetry: Telemetry;
   readonly logger: Logger;
 };
 
@@ -55,11 +32,11 @@ type MetricsOptions = {
  * Measures this process. Prometheus fetches the metrics at `/metrics` of the admin port. If an endpoint is
  * configured, they are pushed there by OTLP too.
  */
-export function startMetrics({ service, environment, logger }: MetricsOptions): ProcessMetrics {
+export function startMetrics({ service, telemetry, logger }: MetricsOptions): ProcessMetrics {
   const scraped = new ScrapedReader();
   const provider = new MeterProvider({
-    readers: [scraped, ...pushReaders(environment)],
-    resource: resourceFromAttributes({ 'service.name': service }),
+    readers: [scraped, ...pushReaders(telemetry)],
+    resource: resourceOf(service),
   });
   metrics.setGlobalMeterProvider(provider);
   observeRuntime();
@@ -82,14 +59,12 @@ export function startMetrics({ service, environment, logger }: MetricsOptions): 
   };
 }
 
-function pushReaders(environment: Environment): Reader[] {
-  const settings = readEnvironment(metricSettings, environment);
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: shared, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: own } = settings;
-  if (shared === undefined && own === undefined) return [];
+function pushReaders({ pushesMetrics, settings, headers }: Telemetry): Reader[] {
+  if (!pushesMetrics) return [];
   const { OTLPMetricExporter } = loadMetricExporter();
   return [
     new PeriodicExportingMetricReader({
-      exporter: new OTLPMetricExporter(),
+      exporter: new OTLPMetricExporter({ headers }),
       exportIntervalMillis: settings.OTEL_METRIC_EXPORT_INTERVAL,
       exportTimeoutMillis: Math.min(settings.OTEL_METRIC_EXPORT_INTERVAL, 30_000),
     }),

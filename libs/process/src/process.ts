@@ -15,10 +15,11 @@ import { pause } from '@clinical-launch/runtime/time-out';
 import { readWatchedCertificates, watchCertificates } from './certificates.ts';
 import { type EventKeys, readEventKeys } from './event-keys.ts';
 import type { RunningPart } from './part.ts';
-import { metricSettings, startMetrics } from './process-metrics.ts';
+import { startMetrics } from './process-metrics.ts';
 import { withSecretFiles } from './secret-files.ts';
 import { type Mount, startServices } from './start-services.ts';
-import { readTracing, startTracing, type TracingSettings } from './tracing.ts';
+import { readTelemetry, type Telemetry } from './telemetry-settings.ts';
+import { startTracing } from './tracing.ts';
 
 const port = { minimum: 0, maximum: 65_535 };
 
@@ -85,17 +86,16 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
   process.once('SIGTERM', endBeforeStart);
   try {
     const environment = withSecretFiles(process.env);
-    const { settings, tracing, config, eventKeys } = readTogether({
+    const { settings, telemetry, config, eventKeys } = readTogether({
       settings: () => readEnvironment(processSettings, environment),
-      tracing: () => readTracing(environment),
-      metrics: () => readEnvironment(metricSettings, environment),
+      telemetry: () => readTelemetry(environment),
       certificates: () => readWatchedCertificates(environment),
       addresses: () => assertPublicAddresses(environment),
       eventKeys: () => readEventKeys(environment, plan.name),
       config: () => plan.configure(environment),
     });
     const logger = createServiceLogger(plan.name, { level: settings.LOG_LEVEL });
-    const running = await start(plan, config, { environment, settings, tracing, eventKeys, logger });
+    const running = await start(plan, config, { environment, settings, telemetry, eventKeys, logger });
     process.off('SIGTERM', endBeforeStart);
     stopOnSignal(running, logger);
     process.stdout.write(
@@ -147,7 +147,7 @@ export function stopOnSignal(running: { stop(): Promise<void> }, logger: Logger)
 type StartOptions = {
   readonly environment: Environment;
   readonly settings: ReturnType<typeof readEnvironment<typeof processSettings>>;
-  readonly tracing: TracingSettings;
+  readonly telemetry: Telemetry;
   readonly eventKeys: EventKeys;
   readonly logger: Logger;
 };
@@ -155,10 +155,10 @@ type StartOptions = {
 async function start<Config>(
   plan: ProcessPlan<Config>,
   config: Config,
-  { environment, settings, tracing, eventKeys, logger }: StartOptions,
+  { environment, settings, telemetry, eventKeys, logger }: StartOptions,
 ) {
-  const metrics = startMetrics({ service: plan.name, environment, logger });
-  const traces = startTracing(tracing, { name: plan.name, logger });
+  const metrics = startMetrics({ service: plan.name, telemetry, logger });
+  const traces = startTracing(telemetry, { name: plan.name, logger });
   const parts: RunningPart[] = [];
   const checks: Record<string, () => Promise<boolean>> = { serving: async () => isServing };
   let isServing = false;

@@ -11,6 +11,7 @@ export const secretSettings: readonly string[] = [
   'PATIENT_PSEUDONYM_KEY',
   'AUDIT_SIGNING_KEY',
   'AUDIT_OIDC_CLIENT_SECRET',
+  'OTEL_EXPORTER_OTLP_HEADERS',
   ...sealingSettings,
   ...eventKeySettings,
 ];

@@ -12,6 +12,7 @@ import { until } from '@clinical-launch/testing/until';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { readWatchedCertificates, watchCertificates } from '../src/certificates.ts';
 import { startMetrics } from '../src/process-metrics.ts';
+import { readTelemetry } from '../src/telemetry-settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-certificates-'));
 const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
@@ -37,7 +38,7 @@ describe('watched certificates', () => {
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     const { logger, lines } = createRecordedLogger();
-    const measured = startMetrics({ service: 'test', environment: {}, logger });
+    const measured = startMetrics({ service: 'test', telemetry: readTelemetry({}), logger });
     const admin = await listen(createAdminApp({}, measured.answer), { port: 0, host: '127.0.0.1' });
     stops.push(
       () => measured.stop(),

@@ -11,6 +11,7 @@ import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { serveRoutes } from '../../http/test/serve-routes.ts';
 import { startMetrics } from '../src/process-metrics.ts';
+import { readTelemetry } from '../src/telemetry-settings.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const stops: (() => Promise<void>)[] = [];
@@ -23,7 +24,7 @@ afterAll(() => metrics.disable());
 /** Starts the metrics of a process and its admin port, and a service with one route. */
 async function startMeasured(environment: Readonly<Record<string, string>> = {}) {
   const { logger } = createRecordedLogger();
-  const measured = startMetrics({ service: 'launch-api', environment, logger });
+  const measured = startMetrics({ service: 'launch-api', telemetry: readTelemetry(environment), logger });
   const admin = await listen(createAdminApp({}, measured.answer), { port: 0, host: '127.0.0.1' });
   const served = await serveRoutes((route) => [
     route('/launches/:guid', { GET: ({ response }) => sendJson(response, {}) }),
@@ -50,7 +51,9 @@ describe('the metrics of a process', () => {
     expect(type).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(text).toContain(`\nhttp_server_request_duration_seconds_bucket{${route},le="+Inf"} 1\n`);
     expect(text).toContain(`\nhttp_server_request_duration_seconds_count{${route}} 1\n`);
-    expect(text).toMatch(/^target_info\{service_name="launch-api"\} 1$/m);
+    expect(text).toMatch(
+      /^target_info\{service_name="launch-api",service_version="\d+\.\d+\.\d+",service_instance_id="[0-9a-f-]{36}"\} 1$/m,
+    );
     for (const name of [
       'process_cpu_time_seconds_total{cpu_mode="user"}',
       'process_memory_usage_bytes',
@@ -96,10 +99,11 @@ describe('the metrics of a process', () => {
 
 describe('pushed metrics', () => {
   it('go by OTLP to the endpoint of the settings, the last ones when the process stops', async () => {
-    const received: { path: string; type: string; body: Buffer }[] = [];
+    const received: { path: string; type: string; key: unknown; body: Buffer }[] = [];
     const collector = createServer(async (request, response) => {
       const { url: path = '', headers } = request;
-      received.push({ path, type: headers['content-type'] ?? '', body: await buffer(request) });
+      const type = headers['content-type'] ?? '';
+      received.push({ path, type, key: headers['x-key'], body: await buffer(request) });
       response.end();
     });
     collector.listen(0, '127.0.0.1');
@@ -110,25 +114,60 @@ describe('pushed metrics', () => {
       const { request } = await startMeasured({
         OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
         OTEL_METRIC_EXPORT_INTERVAL: '60000',
+        OTEL_EXPORTER_OTLP_HEADERS: 'X-Key=a%20secret',
       });
       await request();
       for (const stop of stops.splice(0)) await stop();
       await until(() => received.length > 0);
-      expect(received[0]).toMatchObject({ path: '/v1/metrics', type: 'application/x-protobuf' });
-      expect(received[0]?.body.includes('http.server.request.duration')).toBe(true);
+      expect(received[0]).toMatchObject({
+        path: '/v1/metrics',
+        type: 'application/x-protobuf',
+        key: 'a secret',
+      });
+      for (const text of ['http.server.request.duration', 'service.instance.id', 'service.version'])
+        expect(received[0]?.body.includes(text)).toBe(true);
     } finally {
       delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
       collector.close();
     }
   });
 
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
   it.each([
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
-    ['OTEL_METRIC_EXPORT_INTERVAL', '10'],
-  ])('are refused with %s=%s', (name, value) => {
-    const { logger } = createRecordedLogger();
-    expect(() => startMetrics({ service: 'launch-api', environment: { [name]: value }, logger })).toThrow(
-      name,
-    );
+    [{}, { sendsSpans: false, pushesMetrics: false }],
+    [endpoint, { sendsSpans: true, pushesMetrics: true }],
+    [
+      { ...endpoint, OTEL_SDK_DISABLED: 'true' },
+      { sendsSpans: false, pushesMetrics: false },
+    ],
+    [
+      { ...endpoint, OTEL_TRACES_EXPORTER: 'none' },
+      { sendsSpans: false, pushesMetrics: true },
+    ],
+    [
+      { ...endpoint, OTEL_METRICS_EXPORTER: 'none' },
+      { sendsSpans: true, pushesMetrics: false },
+    ],
+    [
+      { ...endpoint, OTEL_METRICS_EXPORTER: 'prometheus' },
+      { sendsSpans: true, pushesMetrics: false },
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/v1/traces' },
+      { sendsSpans: true, pushesMetrics: false },
+    ],
+  ])('and spans are sent as %o says', (environment, sent) => {
+    expect(readTelemetry(environment)).toMatchObject(sent);
+  });
+
+  it.each([
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'must be an http or https address'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', 'must be http/protobuf'],
+    ['OTEL_METRIC_EXPORT_INTERVAL', '10', 'OTEL_METRIC_EXPORT_INTERVAL must be'],
+    ['OTEL_TRACES_SAMPLER', 'parentbased_always_on', 'must be one of always_on, always_off, traceidratio'],
+    ['OTEL_TRACES_SAMPLER_ARG', '2', 'OTEL_TRACES_SAMPLER_ARG must be'],
+    ['OTEL_TRACES_EXPORTER', 'zipkin', 'OTEL_TRACES_EXPORTER must be'],
+  ])('are refused with %s=%s: %s', (name, value, reason) => {
+    expect(() => readTelemetry({ [name]: value })).toThrow(reason);
   });
 });

@@ -8,6 +8,8 @@ const require = createRequire(import.meta.url);
  */
 export const { context, metrics, SpanStatusCode, trace } =
   require('@opentelemetry/api') as typeof import('@opentelemetry/api');
+export const { parseKeyPairsIntoRecord } =
+  require('@opentelemetry/core') as typeof import('@opentelemetry/core');
 export const {
   detectResources,
   resourceAttributesEnvDetector,

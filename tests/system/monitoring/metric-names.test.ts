@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { watchCertificates } from '@clinical-launch/process/certificates';
 import { startMetrics } from '@clinical-launch/process/process-metrics';
+import { readTelemetry } from '@clinical-launch/process/telemetry-settings';
 import { metrics } from '@clinical-launch/runtime/open-telemetry';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -61,7 +62,7 @@ afterAll(async () => {
 let scraped = '';
 beforeAll(async () => {
   const { logger } = createRecordedLogger();
-  const measured = startMetrics({ service: 'platform', environment: {}, logger });
+  const measured = startMetrics({ service: 'platform', telemetry: readTelemetry({}), logger });
   const provider = metrics.getMeterProvider();
   metrics.disable();
   metrics.setGlobalMeterProvider({ getMeter: (...args) => withFirstValues(provider.getMeter(...args)) });

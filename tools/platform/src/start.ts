@@ -1,6 +1,7 @@
 import { endAtStart, stopOnSignal } from '@clinical-launch/process/process';
 import { startMetrics } from '@clinical-launch/process/process-metrics';
-import { readTracing, startTracing } from '@clinical-launch/process/tracing';
+import { readTelemetry } from '@clinical-launch/process/telemetry-settings';
+import { startTracing } from '@clinical-launch/process/tracing';
 import { systemClock } from '@clinical-launch/runtime/clock';
 import { createServiceLogger, initialLogLevel } from '@clinical-launch/runtime/logger';
 import { startPlatform } from './platform.ts';
@@ -12,8 +13,9 @@ try {
   const level = initialLogLevel(environment.LOG_LEVEL);
   const name = 'clinical-launch';
   const logger = createServiceLogger(name, stdout.isTTY ? { level, destination: readableLog() } : { level });
-  const metrics = startMetrics({ service: name, environment, logger });
-  const traces = startTracing(readTracing(environment), { name, logger });
+  const telemetry = readTelemetry(environment);
+  const metrics = startMetrics({ service: name, telemetry, logger });
+  const traces = startTracing(telemetry, { name, logger });
   const answerMetrics = metrics.answer;
   const platform = await startPlatform({ environment, clock: systemClock, logger, answerMetrics });
   const stop = async () => {

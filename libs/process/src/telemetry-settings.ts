@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { type Static, Type } from '@clinical-launch/contracts/type';
+import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
+import { version } from '@clinical-launch/runtime/logger';
+import {
+  detectResources,
+  parseKeyPairsIntoRecord,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} from '@clinical-launch/runtime/open-telemetry';
+import type { Resource } from '@opentelemetry/resources';
+
+const address = { pattern: '^https?://', description: 'must be an http or https address' };
+const protocol = Type.Optional(
+  Type.String({
+    pattern: '^http/protobuf$',
+    description: 'must be http/protobuf: spans and metrics are sent by no other protocol',
+    title: 'The protocol of spans and metrics: `http/protobuf` alone.',
+  }),
+);
+
+/**
+ * The standard variables of OpenTelemetry (OpenTelemetry specification, environment variables) that processes
+ * read or refuse. The exporters read the others that begin with `OTEL_EXPORTER_OTLP_`.
+ */
+export const telemetrySettings = Type.Object({
+  OTEL_SDK_DISABLED: Type.Boolean({
+    default: false,
+    title: '`true`: neither spans nor metrics are sent. `/metrics` of the admin port stays.',
+  }),
+  OTEL_SERVICE_NAME: Type.Optional(
+    Type.String({ title: 'Replaces `service.name` of spans and metrics, which is the name of the service.' }),
+  ),
+  OTEL_RESOURCE_ATTRIBUTES: Type.Optional(
+    Type.String({
+      title:
+        'Attributes of spans and metrics, such as `deployment.environment.name=production`. `service.version` and `service.instance.id` are set without it.',
+    }),
+  ),
+  OTEL_TRACES_EXPORTER: Type.Enum(['otlp', 'none'], {
+    default: 'otlp',
+    title: '`none`: no spans are sent.',
+  }),
+  OTEL_METRICS_EXPORTER: Type.Enum(['otlp', 'prometheus', 'none'], {
+    default: 'otlp',
+    title: '`prometheus` or `none`: no metrics are pushed. Prometheus can always fetch them.',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    Type.String({
+      ...address,
+      title:
+        'The OpenTelemetry collector, for instance `http://otel-collector:4318`. Without it, no spans are sent and no metrics are pushed.',
+    }),
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: Type.Optional(
+    Type.String({
+      ...address,
+      title: 'The whole address for spans. Without it: the address above, followed by `/v1/traces`.',
+    }),
+  ),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: Type.Optional(
+    Type.String({
+      ...address,
+      title: 'The whole address for pushed metrics. It has precedence over `OTEL_EXPORTER_OTLP_ENDPOINT`.',
+    }),
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: Type.Optional(
+    Type.String({
+      title: 'Headers for the collector, such as a key: `name=value`, separated by commas, percent-encoded.',
+    }),
+  ),
+  OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol,
+  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: protocol,
+  OTEL_TRACES_SAMPLER: Type.Enum(['always_on', 'always_off', 'traceidratio'], {
+    default: 'always_on',
+    title:
+      'Which traces are sent: `always_on`, `always_off` or `traceidratio`. With `always_on` the collector samples whole traces. A parent-based sampler is refused: it would drop every launch, because a launch begins without a sampled parent.',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    default: 1,
+    title: 'The share of traces that `traceidratio` sends.',
+  }),
+  OTEL_BSP_SCHEDULE_DELAY: Type.Integer({
+    minimum: 1,
+    default: 5000,
+    title: 'Milliseconds that spans wait to be sent together. A process that is killed loses these spans.',
+  }),
+  OTEL_METRIC_EXPORT_INTERVAL: Type.Integer({
+    minimum: 1000,
+    default: 60_000,
+    title: 'Milliseconds between two pushes of metrics.',
+  }),
+});
+
+type Settings = Readonly<Static<typeof telemetrySettings>>;
+
+/** What a process sends to a collector. */
+export type Telemetry = {
+  readonly settings: Settings;
+  readonly sendsSpans: boolean;
+  readonly pushesMetrics: boolean;
+  /** The headers of `OTEL_EXPORTER_OTLP_HEADERS`, which may have come from a file. */
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** Reads the standard variables. Without an endpoint, nothing is sent. @throws ConfigurationError */
+export function readTelemetry(environment: Environment): Telemetry {
+  const settings = readEnvironment(telemetrySettings, environment);
+  const sends = (exporter: string, own: string | undefined) =>
+    !settings.OTEL_SDK_DISABLED &&
+    exporter === 'otlp' &&
+    (own ?? settings.OTEL_EXPORTER_OTLP_ENDPOINT) !== undefined;
+  return {
+    settings,
+    sendsSpans: sends(settings.OTEL_TRACES_EXPORTER, settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT),
+    pushesMetrics: sends(settings.OTEL_METRICS_EXPORTER, settings.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT),
+    headers: parseKeyPairsIntoRecord(settings.OTEL_EXPORTER_OTLP_HEADERS),
+  };
+}
+
+const instanceId = randomUUID();
+
+/**
+ * Returns the resource of this process, the same for spans and metrics (semantic conventions for services).
+ * `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` replace its attributes.
+ */
+export function resourceOf(service: string): Resource {
+  const attributes = {
+    'service.name': service,
+    'service.version': version,
+    'service.instance.id': instanceId,
+  };
+  const detectors = [resourceAttributesEnvDetector, serviceNameEnvDetector];
+  return resourceFromAttributes(attributes).merge(detectResources({ detectors }));
+}
