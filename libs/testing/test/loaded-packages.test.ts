@@ -14,7 +14,7 @@ const parts = ['amqplib', 'kysely', 'pg'];
  */
 const own: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': [...verification, ...parts],
-  'identity-provider': [...verification, ...parts],
+  'identity-provider': [...verification, ...parts, 'nunjucks'],
   'launch-api': verification,
   'launch-gateway': ['cookie'],
   'order-renderer': [...verification, ...parts, 'cookie'],
