@@ -95,3 +95,46 @@ export const formats = {
     published: { format: 'date-time', pattern: dateTime.source },
   },
 } as const;
+
+/**
+ * Returns whether the text is a code challenge of S256: the Base64URL text of 32 bytes (RFC 7636 section
+ * 4.2). The last of its 43 characters contains four bits. A text whose two spare bits are set never equals
+ * the challenge of a verifier.
+ */
+export function isCodeChallenge(text: string): boolean {
+  return challengeForm.test(text);
+}
+
+/** The pattern of a code challenge for a JSON Schema. */
+export const codeChallengePattern = '^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$';
+const challengeForm = new RegExp(codeChallengePattern);
+
+/**
+ * The pattern of the code verifier of a launch URL without its padding: 64 to 128 random bytes are 86 to 171
+ * characters of Base64URL, more than the 128 of RFC 7636 section 4.1.
+ */
+export const launchVerifierForm = '[A-Za-z0-9._~-]{43,256}';
+
+const replacements: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+  // A reader converts a literal CR to LF (XML 1.0 section 2.11; HTML "preprocessing the input stream").
+  '\r': '&#13;',
+};
+
+const special = /[&<>"'\r]/;
+const everySpecial = /[&<>"'\r]/g;
+
+/**
+ * Escapes text for element content and quoted attribute values of HTML, and for element content of XML, so
+ * that the reader gets it back character for character. Tab and LF need no escape there. Characters that XML
+ * 1.0 does not allow are refused in the payload and not checked here.
+ */
+export function escapeMarkup(text: string): string {
+  // Most texts need no escape, and a test costs less than a replacement of nothing.
+  if (!special.test(text)) return text;
+  return text.replaceAll(everySpecial, (character) => replacements[character] ?? character);
+}

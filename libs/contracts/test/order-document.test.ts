@@ -1,6 +1,6 @@
 import { schemaFaultsOf, textsAt, xpathOf } from '@clinical-launch/testing/xml';
 import { describe, expect, it } from '@jest/globals';
-import { escapeMarkup } from '../src/markup.ts';
+import { escapeMarkup } from '../src/formats.ts';
 import { type Order, type OrderBatch, parseOrder } from '../src/order/order.ts';
 import { type OrderDocumentOptions, renderOrderDocument } from '../src/order/order-document.ts';
 import { orderDocumentXsd } from '../src/order/order-document-xsd.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { escapeMarkup } from '../markup.ts';
+import { escapeMarkup } from '../formats.ts';
 import { defaultXmlNamespace } from '../namespaces.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { CodedIdentifier } from '../agreed-codes.ts';
+import { escapeMarkup as text } from '../formats.ts';
 import type { LaunchOrganization, LaunchPatient, LaunchPractitioner } from '../launch-context.ts';
-import { escapeMarkup as text } from '../markup.ts';
 import { localDateTime } from '../time.ts';
 import type { Code, CodeScheme, Order, OrderBatch, OrderedTest, OrderSample } from './order.ts';
 

@@ -1,4 +1,4 @@
-import { isCodeChallenge } from '@clinical-launch/contracts/code-challenge';
+import { isCodeChallenge } from '@clinical-launch/contracts/formats';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
 import { isRegisteredRedirect } from './addresses.ts';
 import { ticketOfRequestUri } from './pushed-request.ts';

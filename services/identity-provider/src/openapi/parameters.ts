@@ -1,4 +1,4 @@
-import { codeChallengePattern } from '@clinical-launch/contracts/code-challenge';
+import { codeChallengePattern } from '@clinical-launch/contracts/formats';
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import { authorizationRules } from '../domain/authorization-request.ts';
 import { assertionType } from '../domain/client-assertion.ts';

@@ -1,5 +1,5 @@
-import { isCodeChallenge } from '@clinical-launch/contracts/code-challenge';
 import type { Fault } from '@clinical-launch/contracts/fault';
+import { isCodeChallenge } from '@clinical-launch/contracts/formats';
 
 /** The values from all places in which a caller may send the code challenge. */
 export type SentChallenges = readonly unknown[];

@@ -1,4 +1,4 @@
-import { codeChallengePattern, launchVerifierForm } from '@clinical-launch/contracts/code-challenge';
+import { codeChallengePattern, launchVerifierForm } from '@clinical-launch/contracts/formats';
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import { hasProblemBody } from '@clinical-launch/http/errors';
 import { describedAnswer, problemRefusals } from '@clinical-launch/http/openapi/answers';

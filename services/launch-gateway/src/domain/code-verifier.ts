@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { launchVerifierForm } from '@clinical-launch/contracts/code-challenge';
+import { launchVerifierForm } from '@clinical-launch/contracts/formats';
 
 const verifierForm = new RegExp(`^${launchVerifierForm}$`);
 const base64UrlForm = /^[A-Za-z0-9_-]+$/;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { escapeMarkup } from '@clinical-launch/contracts/formats';
 import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
-import { escapeMarkup } from '@clinical-launch/contracts/markup';
 import type { RefusalCode } from '@clinical-launch/contracts/refusals/codes';
 import { sendText, setHeaders } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';

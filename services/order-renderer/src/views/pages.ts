@@ -1,4 +1,4 @@
-import { escapeMarkup } from '@clinical-launch/contracts/markup';
+import { escapeMarkup } from '@clinical-launch/contracts/formats';
 import type { OrderDocument } from '../store/documents.ts';
 
 /**
