@@ -1,7 +1,6 @@
 import type { Fault } from './fault.ts';
 import { isCalendarDate, isFutureDate, singleLine } from './formats.ts';
-import { entriesOf, memberOf } from './members.ts';
-import { compileSchema, guidPattern, maxFaults, withUnknownMembers } from './schema.ts';
+import { compileSchema, entriesOf, guidPattern, maxFaults, memberOf, withUnknownMembers } from './schema.ts';
 import { type Static, Type } from './type.ts';
 
 const described = (pattern: string, description: string) => Type.String({ pattern, description });

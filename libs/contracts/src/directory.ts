@@ -1,8 +1,7 @@
 import { clinicianCode, codeKeyOf, performerCode, practiceCode } from './agreed-codes.ts';
 import type { FileFault } from './fault.ts';
 import type { LaunchRequest } from './launch-context.ts';
-import { memberOf } from './members.ts';
-import { compileSchema } from './schema.ts';
+import { compileSchema, memberOf } from './schema.ts';
 import { type Static, Type } from './type.ts';
 
 const closed = { additionalProperties: false };

@@ -1,6 +1,6 @@
 import { publicKeyFault } from './client-keys.ts';
 import type { FileFault } from './fault.ts';
-import { entriesOf, memberOf } from './members.ts';
+import { entriesOf, memberOf } from './schema.ts';
 
 /**
  * Returns the contradictions of a registry whose entries are valid alone: repeated entries, our own issuers,

@@ -1,6 +1,5 @@
 import { type Fault, faultWithin } from '../fault.ts';
-import { entriesOf, memberOf } from '../members.ts';
-import { compileSchema, maxFaults } from '../schema.ts';
+import { compileSchema, entriesOf, maxFaults, memberOf } from '../schema.ts';
 import type { ResourceContents, ResourceReaders, ResourceType } from './resource-readers.ts';
 import type { ResourceSchemas } from './resource-schemas.ts';
 

@@ -1,4 +1,4 @@
-import { entriesOf, memberOf } from '../members.ts';
+import { entriesOf, memberOf } from '../schema.ts';
 import type { ContainedResources } from './contained-resources.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import type { ResourceType } from './resource-readers.ts';

@@ -1,7 +1,6 @@
 import { type Fault, faultWithin } from '../fault.ts';
 import type { Action } from '../launch-context.ts';
-import { isReadableList, memberOf } from '../members.ts';
-import { type CompiledSchema, compileSchema } from '../schema.ts';
+import { type CompiledSchema, compileSchema, isReadableList, memberOf } from '../schema.ts';
 import type { Reference } from './contained-resources.ts';
 import type { Vocabulary } from './identifier-systems.ts';
 import type { ResourceSchemas } from './resource-schemas.ts';

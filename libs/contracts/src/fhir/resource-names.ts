@@ -1,5 +1,5 @@
 import type { Fault } from '../fault.ts';
-import { entriesOf, memberOf } from '../members.ts';
+import { entriesOf, memberOf } from '../schema.ts';
 
 const idForm = /^[A-Za-z0-9\-.]{1,64}$/;
 

@@ -1,8 +1,8 @@
 import { type Fault, oneOf } from '../fault.ts';
 import { isCalendarDate, isFutureDate } from '../formats.ts';
 import type { PatientIdentifierSystem } from '../launch-context.ts';
-import { entriesOf, lengthOf, memberOf, textsAmong } from '../members.ts';
 import { doubtOf, isNational } from '../patient-identifiers.ts';
+import { entriesOf, lengthOf, memberOf, textsAmong } from '../schema.ts';
 import type { IdentifierSystems } from './identifier-systems.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { singleLine } from '../formats.ts';
 import { actions } from '../launch-context.ts';
-import { maxEntries } from '../members.ts';
+import { maxEntries } from '../schema.ts';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '../type.ts';
 import type { Vocabulary } from './identifier-systems.ts';
 

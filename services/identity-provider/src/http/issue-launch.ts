@@ -4,10 +4,11 @@ import {
   readDesktopLaunch,
 } from '@clinical-launch/contracts/desktop-context';
 import { type Fault, faultPlaces } from '@clinical-launch/contracts/fault';
-import { memberOf } from '@clinical-launch/contracts/members';
 import { withParameters } from '@clinical-launch/contracts/registered-address';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
 import { maxFaults } from '@clinical-launch/contracts/schema';
+import { maxFaults, memberOf } from '@clinical-launch/contracts/schema';
+import { concerningDesktopLaunch } from '@clinical-launch/crypto/concerning';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { concerningDesktopLaunch } from '@clinical-launch/crypto/patient-pseudonym';
 import { sendJson } from '@clinical-launch/http/answer';
