@@ -1,4 +1,4 @@
-import { clinicianCode, codeKeyOf, performerCode, practiceCode } from './agreed-codes.ts';
+import { clinicianCode, codeKeyOf, performerCode, practiceCode } from './coded-identifiers.ts';
 import type { FileFault } from './fault.ts';
 import type { LaunchRequest } from './launch-context.ts';
 import { compileSchema, memberOf } from './schema.ts';

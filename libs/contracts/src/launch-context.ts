@@ -1,4 +1,4 @@
-import { practiceBindingSchema } from './practice-binding.ts';
+import { patientIdentifierSchema, practiceBindingSchema } from './coded-identifiers.ts';
 import { closedObject, createParser, guidPattern, type StaticOf, withUnknownMembers } from './schema.ts';
 import { Type } from './type.ts';
 
@@ -22,15 +22,6 @@ const personNameSchema = closedObject({
   title: Type.Optional(Type.String()),
   family: word,
   given: Type.Array(Type.String()),
-});
-
-const patientSystems = Type.Enum(['nhs-number', 'chi-number', 'gha-number', 'hospital-number', 'ssn-number']);
-
-const patientIdentifierSchema = closedObject({
-  system: patientSystems,
-  value: word,
-  /** The value is not valid in its system: it is stored as it was sent, and identifies nobody. */
-  isDoubtful: Type.Optional(Type.Literal(true)),
 });
 
 /** The schema of a patient, as every part of the platform writes it. */
@@ -110,12 +101,6 @@ const launchNoticeSchema = Type.Object({
 });
 
 export type PersonName = StaticOf<typeof personNameSchema>;
-/**
- * A patient identifier as it is stored. A national identifier has no spaces or hyphens and is in capitals, so
- * that each of its spellings is the same person.
- */
-export type PatientIdentifier = StaticOf<typeof patientIdentifierSchema>;
-export type PatientIdentifierSystem = PatientIdentifier['system'];
 export type LaunchPatient = StaticOf<typeof patientSchema>;
 export type LaunchPractitioner = StaticOf<typeof practitionerSchema>;
 export type PractitionerIdentifierSystem = LaunchPractitioner['identifier']['system'];

@@ -1,6 +1,6 @@
 import { clientCertificates } from './client-certificates.ts';
 import { clientKeys } from './client-keys.ts';
-import { statedPracticesSchema } from './practice-binding.ts';
+import { statedPracticesSchema } from './coded-identifiers.ts';
 import { type Static, type TSchema, Type } from './type.ts';
 import {
   claimName,

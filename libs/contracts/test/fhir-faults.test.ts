@@ -1,8 +1,8 @@
 import { type Json, replaceAt } from '@clinical-launch/testing/json-edit';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
+import { practiceBindingOf } from '../src/coded-identifiers.ts';
 import { faultCodes } from '../src/fault.ts';
-import { practiceBindingOf } from '../src/practice-binding.ts';
 import { read, wholeFaultsOf } from './fhir-reading.ts';
 
 const valid = aServiceRequest();

@@ -8,7 +8,14 @@ import type {
   PatientIdentifier,
   PersonName,
 } from '@clinical-launch/contracts/launch-context';
-import { spellingOf } from '@clinical-launch/contracts/patient-identifiers';
+import { spellingOf } from '@clinical-launch/contracts/coded-identifiers';
+import {
+  type CodedIdentifier,
+  type PatientIdentifier,
+  spellingOf,
+} from '@clinical-launch/contracts/coded-identifiers';
+import type { DesktopPatient } from '@clinical-launch/contracts/desktop-context';
+import type { LaunchPatient } from '@clinical-launch/contracts/launch-context';
 
 /**
  * The pseudonyms under which the events of a patient are found. The same person has the same one, however the

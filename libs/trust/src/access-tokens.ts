@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
-import { type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts/practice-binding';
+import { type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
 import { ServiceError } from '@clinical-launch/http/errors';
 import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { get } from 'node:http';
+import type { PracticeBinding } from '@clinical-launch/contracts/coded-identifiers';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Action, LaunchContext } from '@clinical-launch/contracts/launch-context';
-import type { PracticeBinding } from '@clinical-launch/contracts/practice-binding';
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
 import type { ResolveName } from '@clinical-launch/http/outbound-fetch';
 import type { Storage } from '@clinical-launch/storage/storage';

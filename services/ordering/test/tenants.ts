@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { practiceBindingOf } from '@clinical-launch/contracts/coded-identifiers';
 import type { Action, LaunchContext, LaunchPatient } from '@clinical-launch/contracts/launch-context';
-import { practiceBindingOf } from '@clinical-launch/contracts/practice-binding';
 import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
 import fc from 'fast-check';
 import {

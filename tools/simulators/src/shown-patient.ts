@@ -1,4 +1,4 @@
-import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/patient-identifiers';
+import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/coded-identifiers';
 import { shortened, writtenDate } from '@clinical-launch/contracts/written-time';
 import { type Patient, records } from './records.ts';
 

@@ -1,4 +1,4 @@
-import { codeKeyOf } from '../agreed-codes.ts';
+import { codeKeyOf } from '../coded-identifiers.ts';
 import type { Directory } from '../directory.ts';
 import type { Fault } from '../fault.ts';
 import type { ContainedResources } from './contained-resources.ts';

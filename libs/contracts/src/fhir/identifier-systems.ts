@@ -1,8 +1,5 @@
-import type {
-  OrganizationIdentifierSystem,
-  PatientIdentifierSystem,
-  PractitionerIdentifierSystem,
-} from '../launch-context.ts';
+import type { PatientIdentifierSystem } from '../coded-identifiers.ts';
+import type { OrganizationIdentifierSystem, PractitionerIdentifierSystem } from '../launch-context.ts';
 import type { Namespaces } from '../namespaces.ts';
 
 /** Identifier systems as a payload writes them, each with the name it has in the launch context. */

@@ -1,5 +1,5 @@
+import { isAgreedPractice, type PracticeBinding } from '../coded-identifiers.ts';
 import type { Fault } from '../fault.ts';
-import { isAgreedPractice, type PracticeBinding } from '../practice-binding.ts';
 import { notAgreed } from './agreed-values-check.ts';
 import type { ContainedResources } from './contained-resources.ts';
 import type { Vocabulary } from './identifier-systems.ts';

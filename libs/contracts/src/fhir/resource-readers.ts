@@ -1,4 +1,4 @@
-import type { CodedIdentifier } from '../agreed-codes.ts';
+import { type CodedIdentifier, readPatientIdentifier } from '../coded-identifiers.ts';
 import type { Fault } from '../fault.ts';
 import type {
   LaunchOrganization,
@@ -7,7 +7,6 @@ import type {
   LaunchRequest,
   PersonName,
 } from '../launch-context.ts';
-import { readPatientIdentifier } from '../patient-identifiers.ts';
 import { compileSchema } from '../schema.ts';
 import type { Static, TSchema } from '../type.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';

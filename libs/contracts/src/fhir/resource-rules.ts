@@ -1,7 +1,7 @@
 import { type Fault, oneOf } from '../fault.ts';
+import { doubtOf, isNational, type PatientIdentifierSystem } from '../coded-identifiers.ts';
+import type { Fault } from '../fault.ts';
 import { isCalendarDate, isFutureDate } from '../formats.ts';
-import type { PatientIdentifierSystem } from '../launch-context.ts';
-import { doubtOf, isNational } from '../patient-identifiers.ts';
 import { entriesOf, lengthOf, memberOf, textsAmong } from '../schema.ts';
 import type { IdentifierSystems } from './identifier-systems.ts';
 

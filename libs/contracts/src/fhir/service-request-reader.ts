@@ -1,8 +1,8 @@
+import type { PracticeBinding } from '../coded-identifiers.ts';
 import type { Directory } from '../directory.ts';
 import type { Fault } from '../fault.ts';
 import type { LaunchOrganization, LaunchRequest, OrganizationIdentifierSystem } from '../launch-context.ts';
 import type { Namespaces } from '../namespaces.ts';
-import type { PracticeBinding } from '../practice-binding.ts';
 import { compileSchema, entriesOf, isReadableList, maxFaults, memberOf } from '../schema.ts';
 import { createAgreedValuesCheck } from './agreed-values-check.ts';
 import { type ContainedResources, createContainedReader, type Reference } from './contained-resources.ts';

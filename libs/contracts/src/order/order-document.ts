@@ -1,4 +1,4 @@
-import type { CodedIdentifier } from '../agreed-codes.ts';
+import type { CodedIdentifier } from '../coded-identifiers.ts';
 import { escapeMarkup as text } from '../formats.ts';
 import type { LaunchOrganization, LaunchPatient, LaunchPractitioner } from '../launch-context.ts';
 import { localDateTime } from '../time.ts';

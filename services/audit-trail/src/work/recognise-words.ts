@@ -1,4 +1,4 @@
-import { doubtOf } from '@clinical-launch/contracts/patient-identifiers';
+import { doubtOf } from '@clinical-launch/contracts/coded-identifiers';
 import { guidForm } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';

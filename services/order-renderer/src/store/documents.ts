@@ -1,5 +1,5 @@
+import type { PracticeBinding } from '@clinical-launch/contracts/coded-identifiers';
 import type { CloudEvent, RejectedEvent } from '@clinical-launch/contracts/events/cloud-event';
-import type { PracticeBinding } from '@clinical-launch/contracts/practice-binding';
 import { appendToOutbox, sqlOutbox } from '@clinical-launch/storage/sql-outbox';
 import type { Storage } from '@clinical-launch/storage/storage';
 import {

@@ -1,4 +1,4 @@
-import { performerCode } from '@clinical-launch/contracts/agreed-codes';
+import { performerCode } from '@clinical-launch/contracts/coded-identifiers';
 import { closedObject } from '@clinical-launch/contracts/schema';
 import { type Static, Type } from '@clinical-launch/contracts/type';
 

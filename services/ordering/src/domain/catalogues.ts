@@ -1,4 +1,4 @@
-import { type CodedIdentifier, codeKeyOf } from '@clinical-launch/contracts/agreed-codes';
+import { type CodedIdentifier, codeKeyOf } from '@clinical-launch/contracts/coded-identifiers';
 import { type Catalogue, catalogueError } from './catalogue.ts';
 import type { TestRequest } from './test-request.ts';
 

@@ -1,4 +1,4 @@
-import { codeKeyOf } from '@clinical-launch/contracts/agreed-codes';
+import { codeKeyOf } from '@clinical-launch/contracts/coded-identifiers';
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import { localDay } from '@clinical-launch/contracts/time';
 import type { Catalogue } from './catalogue.ts';

@@ -1,4 +1,4 @@
-import { codeKeyOf } from '@clinical-launch/contracts/agreed-codes';
+import { codeKeyOf } from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type CodedIdentifier, codeKeyOf, inCapitals } from '@clinical-launch/contracts/agreed-codes';
+import {
+  type CodedIdentifier,
+  codeKeyOf,
+  inCapitals,
+  isNational,
+  type PracticeBinding,
+} from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchContext, LaunchPatient } from '@clinical-launch/contracts/launch-context';
-import { isNational } from '@clinical-launch/contracts/patient-identifiers';
-import type { PracticeBinding } from '@clinical-launch/contracts/practice-binding';
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { type ActionRule, actionRules } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';

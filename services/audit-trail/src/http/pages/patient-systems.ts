@@ -1,4 +1,4 @@
-import type { PatientIdentifierSystem } from '@clinical-launch/contracts/launch-context';
+import type { PatientIdentifierSystem } from '@clinical-launch/contracts/coded-identifiers';
 
 /** The options of a form for the system of a patient's identifier. */
 export const patientSystems: readonly { readonly value: PatientIdentifierSystem; readonly text: string }[] = [

@@ -1,4 +1,4 @@
-import { doubtOf } from '@clinical-launch/contracts/patient-identifiers';
+import { doubtOf } from '@clinical-launch/contracts/coded-identifiers';
 import { redirect } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import { type Handler, textParameter } from '@clinical-launch/http/endpoint';

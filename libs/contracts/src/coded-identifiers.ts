@@ -1,0 +1,182 @@
+import type { StaticOf } from './schema.ts';
+import { type Static, Type } from './type.ts';
+
+/** An identifier whose system is written without its namespace: `nhs-number`, `ods-organization-code`. */
+export type CodedIdentifier<System extends string = string> = {
+  readonly system: System;
+  readonly value: string;
+};
+
+/** Returns the properties of a code in a file that an operator writes. */
+const codeOf = <const System extends string>(...systems: System[]) => ({
+  system: Type.Enum(systems),
+  code: Type.String({ minLength: 1, maxLength: 1024 }),
+});
+
+/** The code of a practice (OLTR: Organization). */
+export const practiceCode = codeOf('ods-organization-code', 'local-org-code');
+
+/** The code of a performer (OLTR: Organization, with the system of its example). */
+export const performerCode = codeOf('ods-organization-code', 'local-org-code', 'performing-org');
+
+/** The code of a clinician (OLTR: Practitioner). */
+export const clinicianCode = codeOf('professional-code', 'local-staff-code');
+
+/** Compared without regard to case: ODS codes, and the ODS or NACS codes of clinicians. */
+const nationalCodeSets: ReadonlySet<string> = new Set(['ods-organization-code', 'professional-code']);
+
+/**
+ * Returns the key by which two codes are compared. National codes are compared without regard to case, local
+ * ones exactly, and codes of different code sets are never the same.
+ */
+export const codeKeyOf = ({ system, value }: CodedIdentifier) =>
+  `${system} ${nationalCodeSets.has(system) ? inCapitals(value) : value}`;
+
+/** Changes only the letters a to z, as `upper(… collate "C")` does in the database. */
+export const inCapitals = (code: string) => code.replace(/[a-z]/g, (letter) => letter.toUpperCase());
+
+const odsCode = 'ods-organization-code';
+const localCode = 'local-org-code';
+
+/** The context of every launch of the client contains each practice, so their number is bounded. */
+const maxPractices = 1000;
+
+const practice = Type.Object(practiceCode, { additionalProperties: false });
+
+type StatedPractices = 'any' | Static<typeof practice>[];
+
+/** The practices for which a client may request launches, as the registry states them: `"any"`, or a list. */
+export const statedPracticesSchema = Type.Unsafe<StatedPractices>({
+  type: ['string', 'array'],
+  pattern: '^any$',
+  description: 'must be "any" or a list of practices',
+  items: practice,
+  minItems: 1,
+  maxItems: maxPractices,
+});
+
+/** The codes of the practices that a client is bound to, by their code set. ODS codes are in capitals. */
+export const practiceBindingSchema = Type.Object({
+  [odsCode]: Type.Array(Type.String()),
+  [localCode]: Type.Array(Type.String()),
+});
+
+export type PracticeBinding = {
+  readonly [odsCode]: readonly string[];
+  readonly [localCode]: readonly string[];
+};
+
+/**
+ * Returns the practices that a client is bound to; undefined if the registry allows any practice or states
+ * nothing.
+ */
+export function practiceBindingOf(
+  stated: 'any' | readonly Static<typeof practice>[] | undefined,
+): PracticeBinding | undefined {
+  if (stated === undefined || stated === 'any') return undefined;
+  const codesOf = (system: string) => stated.filter((one) => one.system === system).map(({ code }) => code);
+  return { [odsCode]: codesOf(odsCode).map(inCapitals), [localCode]: codesOf(localCode) };
+}
+
+/** Returns whether a client is bound to a practice. ODS codes are compared without regard to case. */
+export function isAgreedPractice({ system, value }: CodedIdentifier, binding: PracticeBinding): boolean {
+  switch (system) {
+    case odsCode:
+      return binding[odsCode].includes(inCapitals(value));
+    case localCode:
+      return binding[localCode].includes(value);
+    default:
+      return false;
+  }
+}
+
+/** The schema of a patient identifier, as every part of the platform writes it. */
+export const patientIdentifierSchema = Type.Object(
+  {
+    system: Type.Enum(['nhs-number', 'chi-number', 'gha-number', 'hospital-number', 'ssn-number']),
+    value: Type.String({ minLength: 1 }),
+    /** The value is not valid in its system: it is stored as it was sent, and identifies nobody. */
+    isDoubtful: Type.Optional(Type.Literal(true)),
+  },
+  { additionalProperties: false },
+);
+
+/**
+ * A patient identifier as it is stored. A national identifier has no spaces or hyphens and is in capitals, so
+ * that each of its spellings is the same person.
+ */
+export type PatientIdentifier = StaticOf<typeof patientIdentifierSchema>;
+export type PatientIdentifierSystem = PatientIdentifier['system'];
+
+/** Returns whether an identifier is unique to one person everywhere, and not only within one hospital. */
+export const isNational = (system: PatientIdentifierSystem): boolean => system !== 'hospital-number';
+
+/** Spaces, hyphens, and similar or invisible characters. */
+const separators = /[\s\u00ad\u200b-\u200d\u2010-\u2015\u2060\u2212-]/g;
+
+/** The names of the code sets, for people. */
+export const identifierLabels: Readonly<Record<PatientIdentifierSystem, string>> = {
+  'nhs-number': 'NHS number',
+  'chi-number': 'CHI number',
+  'gha-number': 'GHA number',
+  'hospital-number': 'Hospital number',
+  'ssn-number': 'Social security number',
+};
+
+/** Returns the value of an identifier as pages show it: an NHS number in groups of 3, 3 and 4 digits. */
+export const shownIdentifier = ({ system, value }: CodedIdentifier): string =>
+  system === 'nhs-number' ? value.replace(/^(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3') : value;
+
+type NationalSystem = Exclude<PatientIdentifierSystem, 'hospital-number'>;
+
+/** The valid form of each national identifier, and its error message. */
+const nationalForms: Readonly<Record<NationalSystem, { message: string; isGiven(bare: string): boolean }>> = {
+  'nhs-number': {
+    message: 'must be a valid NHS number: ten digits, the last of which is a check digit',
+    isGiven: hasCheckDigit,
+  },
+  'chi-number': {
+    message:
+      'must be a valid CHI number: the day, month and year of birth, and four digits, the last of which is a check digit',
+    isGiven: (bare) => hasCheckDigit(bare) && /^(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])/.test(bare),
+  },
+  'gha-number': { message: 'must be a GHA number: 4 to 20 letters and digits', isGiven: isCode },
+  'ssn-number': { message: 'must be a social security number: 4 to 20 letters and digits', isGiven: isCode },
+};
+
+/** No public rule is more specific for these numbers. */
+function isCode(bare: string): boolean {
+  return /^(?=.*\d)[A-Z0-9]{4,20}$/.test(bare);
+}
+
+/**
+ * Returns whether the tenth digit is correct: weights 10 to 2 and modulus 11 (NHS Data Dictionary, NHS
+ * NUMBER). CHI numbers use the same.
+ */
+function hasCheckDigit(bare: string): boolean {
+  if (!/^\d{10}$/.test(bare)) return false;
+  let sum = 0;
+  for (let index = 0; index < 9; index += 1) sum += Number(bare[index]) * (10 - index);
+  // A number whose check digit would be 10 is never issued.
+  return (11 - (sum % 11)) % 11 === Number(bare[9]);
+}
+
+/** Returns an identifier as it is stored, whatever its spelling. A hospital number is compared exactly. */
+export function readPatientIdentifier({
+  system,
+  value,
+}: CodedIdentifier<PatientIdentifierSystem>): PatientIdentifier {
+  if (system === 'hospital-number') return { system, value };
+  const bare = inCapitals(value.replace(separators, ''));
+  return nationalForms[system].isGiven(bare) ? { system, value: bare } : { system, value, isDoubtful: true };
+}
+
+/** Returns the value of an identifier as it is compared: of a national one the same for each spelling. */
+export const spellingOf = ({ system, value }: CodedIdentifier): string =>
+  Object.hasOwn(nationalForms, system) ? inCapitals(value.replace(separators, '')) : value;
+
+/** Returns the error message of an identifier that is invalid in its system; undefined for a valid one. */
+export function doubtOf(identifier: CodedIdentifier<PatientIdentifierSystem>): string | undefined {
+  const { system, isDoubtful } = readPatientIdentifier(identifier);
+  return isDoubtful && system !== 'hospital-number' ? nationalForms[system].message : undefined;
+}
