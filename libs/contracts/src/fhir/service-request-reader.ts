@@ -1,19 +1,32 @@
 import type { PracticeBinding } from '../coded-identifiers.ts';
 import type { Directory } from '../directory.ts';
-import type { Fault } from '../fault.ts';
-import type { LaunchOrganization, LaunchRequest, OrganizationIdentifierSystem } from '../launch-context.ts';
+import { type Fault, faultWithin } from '../fault.ts';
+import type {
+  Action,
+  LaunchOrganization,
+  LaunchRequest,
+  OrganizationIdentifierSystem,
+} from '../launch-context.ts';
 import type { Namespaces } from '../namespaces.ts';
-import { compileSchema, entriesOf, isReadableList, maxFaults, memberOf } from '../schema.ts';
-import { createAgreedValuesCheck } from './agreed-values-check.ts';
-import { type ContainedResources, createContainedReader, type Reference } from './contained-resources.ts';
-import { createVocabulary } from './identifier-systems.ts';
-import { createPracticeCheck } from './practice-check.ts';
-import { createCodeSearches } from './processed-code.ts';
-import { createExtensionReader, type RequestExtensions } from './request-extensions.ts';
-import { createResourceNaming } from './resource-names.ts';
+import {
+  type CompiledSchema,
+  compileSchema,
+  entriesOf,
+  isReadableList,
+  maxFaults,
+  memberOf,
+} from '../schema.ts';
+import {
+  type ContainedResources,
+  createContainedReader,
+  createResourceNaming,
+  type Reference,
+} from './contained-resources.ts';
+import { createVocabulary, type Vocabulary } from './identifier-systems.ts';
+import { createAgreedValuesCheck, createCodeSearches, createPracticeCheck } from './processed-codes.ts';
 import { createResourceReaders, type ResourceContents, type Today } from './resource-readers.ts';
 import { type IdentifierCheck, identifierFaults } from './resource-rules.ts';
-import { type Accepted, createResourceSchemas } from './resource-schemas.ts';
+import { type Accepted, createResourceSchemas, type ResourceSchemas } from './resource-schemas.ts';
 
 /** A read payload: its supported elements, or all of its errors. */
 export type ServiceRequestReading =
@@ -181,4 +194,71 @@ function organizationFor(
 ): LaunchOrganization | undefined {
   const identifier = organization?.identifiers.find(({ system }) => counts(system));
   return organization && identifier && { identifier, name: organization.name };
+}
+
+/** The content of the two extensions of a ServiceRequest. */
+type RequestExtensions = {
+  readonly faults: readonly Fault[];
+  readonly references: readonly Reference[];
+  readonly action?: Action | undefined;
+  /** Reference to the Person who entered the request. */
+  readonly author?: string | undefined;
+};
+
+type Place = { readonly path: string; readonly extension: unknown };
+
+/**
+ * Creates the reader of `extension`: exactly one action and one author, others ignored (OLTR:
+ * ServiceRequest).
+ */
+function createExtensionReader(
+  { actionExtension, authorExtension }: Vocabulary,
+  schemas: ResourceSchemas,
+): (payload: unknown) => RequestExtensions {
+  const actionStructure = compileSchema(schemas.action);
+  const authorStructure = compileSchema(schemas.author);
+
+  return (payload) => {
+    const extensions = memberOf(payload, 'extension');
+    if (!isReadableList(extensions)) return { faults: [], references: [] };
+    const actions = placesOf(actionExtension, extensions);
+    const authors = placesOf(authorExtension, extensions);
+    return {
+      faults: [
+        ...faultsOf(actions, actionExtension, actionStructure),
+        ...faultsOf(authors, authorExtension, authorStructure),
+      ],
+      references: authors.map(authorReference),
+      action: firstOf(actions, actionStructure)?.valueString,
+      author: firstOf(authors, authorStructure)?.valueReference.reference,
+    };
+  };
+}
+
+function placesOf(url: string, extensions: readonly unknown[]): Place[] {
+  return extensions.flatMap((extension, index) =>
+    memberOf(extension, 'url') === url ? [{ path: `extension[${index}]`, extension }] : [],
+  );
+}
+
+function faultsOf(places: readonly Place[], url: string, structure: CompiledSchema<unknown>): Fault[] {
+  const message = `must have exactly one entry whose url is ${url}`;
+  const counted: Fault[] = places.length === 1 ? [] : [{ path: 'extension', message, code: 'invariant' }];
+  const faults = places.flatMap(({ path, extension }) =>
+    structure.faultsOf(extension).map((fault) => faultWithin(path, fault)),
+  );
+  return [...counted, ...faults];
+}
+
+function firstOf<T>([place]: readonly Place[], structure: CompiledSchema<T>): T | undefined {
+  const extension = place?.extension;
+  return structure.is(extension) ? extension : undefined;
+}
+
+function authorReference({ path, extension }: Place): Reference {
+  return {
+    path: `${path}.valueReference.reference`,
+    reference: memberOf(memberOf(extension, 'valueReference'), 'reference'),
+    type: 'Person',
+  };
 }
