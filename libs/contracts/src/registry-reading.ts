@@ -1,7 +1,7 @@
+import { publicKeyFault } from './client-authentication.ts';
 import type { FileFault } from './fault.ts';
 import { type Registry, registrySchema } from './registry.ts';
-import { contradictionsIn } from './registry-contradictions.ts';
-import { compileSchema } from './schema.ts';
+import { compileSchema, entriesOf, memberOf } from './schema.ts';
 
 const compiled = compileSchema(registrySchema);
 
@@ -48,4 +48,111 @@ const isActive = ({ suspended: isSuspended = false }: { readonly suspended?: boo
 function registryError(faults: readonly FileFault[]): TypeError {
   const described = faults.map(({ path, message }) => `${path} ${message}`);
   return new TypeError(`The registry is invalid:\n  ${described.join('\n  ')}`);
+}
+
+/**
+ * Returns the contradictions of a registry whose entries are valid alone: repeated entries, our own issuers,
+ * ambiguous names of realms, and unusable keys. Accepts any value, so that these are listed together with the
+ * errors of form.
+ */
+const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
+  ...repetitionsIn(candidate),
+  ...ownIssuersIn(candidate, publicUrl),
+  ...ambiguousRealmsIn(candidate),
+  ...keyFaultsIn(candidate),
+];
+
+/** Returns the errors of the keys that clients and partners registered. */
+function keyFaultsIn(candidate: unknown): FileFault[] {
+  return entriesOf(candidate, 'realms').flatMap((realm, at) => [
+    ...entriesOf(realm, 'clients').flatMap((client, index) =>
+      keyFaultsOf(client, `realms[${at}].clients[${index}]`),
+    ),
+    ...entriesOf(memberOf(realm, 'desktop'), 'partners').flatMap((partner, index) =>
+      keyFaultsOf(partner, `realms[${at}].desktop.partners[${index}]`),
+    ),
+  ]);
+}
+
+function keyFaultsOf(owner: unknown, path: string): FileFault[] {
+  const jwks = memberOf(owner, 'jwks');
+  const keys = entriesOf(jwks, 'keys');
+  const hasBoth = jwks !== undefined && memberOf(owner, 'jwksUri') !== undefined;
+  return [
+    // RFC 7591 section 2
+    ...(hasBoth ? [{ path: `${path}.jwksUri`, message: 'must not be present together with jwks' }] : []),
+    ...repeated(keys, { path: `${path}.jwks.keys`, key: 'kid' }),
+    ...keys.flatMap((key, index) => {
+      const fault = publicKeyFault(key);
+      return fault === undefined ? [] : [{ path: `${path}.jwks.keys[${index}]`, message: fault }];
+    }),
+  ];
+}
+
+/** Returns errors for our own issuers, because such an entry would replace the settings of its realm. */
+function ownIssuersIn(candidate: unknown, publicUrl: string | undefined): FileFault[] {
+  if (publicUrl === undefined) return [];
+  const ours = `${publicUrl}/idp/`.toLowerCase();
+  return entriesOf(candidate, 'trustedIssuers').flatMap((entry, index) =>
+    String(memberOf(entry, 'issuer')).toLowerCase().startsWith(ours)
+      ? [
+          {
+            path: `trustedIssuers[${index}].issuer`,
+            message: 'is an issuer of this platform. Register a realm instead',
+          },
+        ]
+      : [],
+  );
+}
+
+/**
+ * Returns errors for realms whose first segment is `tfp`: endpoints and edge ignore that segment before the
+ * name of a realm, so such an address would name two realms.
+ */
+const ambiguousRealmsIn = (candidate: unknown): FileFault[] =>
+  entriesOf(candidate, 'realms').flatMap((entry, index) =>
+    /^tfp(\/|$)/.test(String(memberOf(entry, 'realm')))
+      ? [
+          {
+            path: `realms[${index}].realm`,
+            message: 'must not begin with the segment tfp, which addresses of realms may have in front',
+          },
+        ]
+      : [],
+  );
+
+/** Checks the unchecked candidate, so that its repetitions are listed together with its errors of form. */
+function repetitionsIn(candidate: unknown): FileFault[] {
+  const realms = entriesOf(candidate, 'realms');
+  const issuers = entriesOf(candidate, 'trustedIssuers');
+  const clientsOf = (path: string) => (owner: unknown, index: number) =>
+    repeated(entriesOf(owner, 'clients'), { path: `${path}[${index}].clients`, key: 'clientId' });
+  // A token names its realm and its client, so a client and a partner application in one realm must not share
+  // an id.
+  const partnersOf = (realm: unknown, index: number) =>
+    repeated(entriesOf(memberOf(realm, 'desktop'), 'partners'), {
+      path: `realms[${index}].desktop.partners`,
+      key: 'clientId',
+      others: entriesOf(realm, 'clients'),
+    });
+  return [
+    ...repeated(realms, { path: 'realms', key: 'realm' }),
+    ...realms.flatMap(clientsOf('realms')),
+    ...realms.flatMap(partnersOf),
+    ...repeated(issuers, { path: 'trustedIssuers', key: 'issuer' }),
+    ...issuers.flatMap(clientsOf('trustedIssuers')),
+  ];
+}
+
+type Place = { readonly path: string; readonly key: string; readonly others?: readonly unknown[] };
+
+/** Returns the entries whose key an earlier entry has, or one of the others. */
+function repeated(entries: readonly unknown[], { path, key, others = [] }: Place): FileFault[] {
+  const seen = new Set(others.map((entry) => memberOf(entry, key)));
+  return entries.flatMap((entry, index) => {
+    const name = memberOf(entry, key);
+    const isRepeated = name !== undefined && seen.has(name);
+    seen.add(name);
+    return isRepeated ? [{ path: `${path}[${index}]`, message: 'is registered twice' }] : [];
+  });
 }

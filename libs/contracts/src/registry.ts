@@ -1,5 +1,4 @@
-import { clientCertificates } from './client-certificates.ts';
-import { clientKeys } from './client-keys.ts';
+import { clientCertificates, clientKeys } from './client-authentication.ts';
 import { statedPracticesSchema } from './coded-identifiers.ts';
 import { type Static, type TSchema, Type } from './type.ts';
 import {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
+import { asymmetricAlgorithms } from '@clinical-launch/contracts/client-authentication';
 import { type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
 import { ServiceError } from '@clinical-launch/http/errors';

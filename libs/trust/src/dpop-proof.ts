@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
-import { minRsaBits } from '@clinical-launch/contracts/client-keys';
+import { asymmetricAlgorithms, minRsaBits } from '@clinical-launch/contracts/client-authentication';
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import {

@@ -1,4 +1,4 @@
-import { minRsaBits } from '@clinical-launch/contracts/client-keys';
+import { minRsaBits } from '@clinical-launch/contracts/client-authentication';
 import { ServiceError, temporarilyUnavailable } from '@clinical-launch/http/errors';
 import { asResponse, type OutboundAnswer, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { meter } from '@clinical-launch/runtime/metrics';

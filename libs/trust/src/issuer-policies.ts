@@ -1,4 +1,4 @@
-import { issuerOf, keysPath } from '@clinical-launch/contracts/realm-addresses';
+import { issuerOf, keysPath } from '@clinical-launch/contracts/addresses';
 import type { LaunchPolicy, Registry, TrustedIssuer } from '@clinical-launch/contracts/registry';
 
 /** An identity provider whose access tokens are accepted, with its settings. */

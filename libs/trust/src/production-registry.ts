@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { partnerAddressFault } from '@clinical-launch/contracts/registered-address';
+import { partnerAddressFault } from '@clinical-launch/contracts/addresses';
 import {
   callbackSecretPurpose,
   type LaunchPolicy,

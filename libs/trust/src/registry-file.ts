@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { withPublicUrl } from '@clinical-launch/contracts/registered-address';
+import { withPublicUrl } from '@clinical-launch/contracts/addresses';
 import type { Registry } from '@clinical-launch/contracts/registry';
 import { activeRegistry, parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import { type WatchedFile, watchFile } from './watched-file.ts';

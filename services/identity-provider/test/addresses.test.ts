@@ -1,4 +1,4 @@
-import { withParameters } from '@clinical-launch/contracts/registered-address';
+import { withParameters } from '@clinical-launch/contracts/addresses';
 import { describe, expect, it } from '@jest/globals';
 import { isCallable } from '../src/domain/addresses.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { issuerOf } from '@clinical-launch/contracts/realm-addresses';
+import { issuerOf } from '@clinical-launch/contracts/addresses';
 import type { Registry } from '@clinical-launch/contracts/registry';
 import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';

@@ -1,4 +1,4 @@
-import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
+import { asymmetricAlgorithms } from '@clinical-launch/contracts/client-authentication';
 import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';

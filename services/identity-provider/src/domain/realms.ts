@@ -1,4 +1,4 @@
-import { issuerOf, realmUrl } from '@clinical-launch/contracts/realm-addresses';
+import { issuerOf, realmUrl } from '@clinical-launch/contracts/addresses';
 import type {
   DesktopRealm,
   Realm,

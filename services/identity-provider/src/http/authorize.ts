@@ -1,4 +1,4 @@
-import { withParameters } from '@clinical-launch/contracts/registered-address';
+import { withParameters } from '@clinical-launch/contracts/addresses';
 import { redirect } from '@clinical-launch/http/answer';
 import type { Call } from '@clinical-launch/http/call';
 import { behind, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';

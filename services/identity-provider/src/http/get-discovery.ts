@@ -1,4 +1,4 @@
-import { asymmetricAlgorithms } from '@clinical-launch/contracts/algorithms';
+import { asymmetricAlgorithms } from '@clinical-launch/contracts/client-authentication';
 import { sendJson } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { hasKeys } from '../domain/client-assertion.ts';

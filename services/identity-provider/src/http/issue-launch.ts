@@ -1,10 +1,10 @@
+import { withParameters } from '@clinical-launch/contracts/addresses';
 import {
   type DesktopContext,
   type DesktopLaunch,
   readDesktopLaunch,
 } from '@clinical-launch/contracts/desktop-context';
 import { type Fault, faultPlaces } from '@clinical-launch/contracts/fault';
-import { withParameters } from '@clinical-launch/contracts/registered-address';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
 import { maxFaults } from '@clinical-launch/contracts/schema';
 import { maxFaults, memberOf } from '@clinical-launch/contracts/schema';

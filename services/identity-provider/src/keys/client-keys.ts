@@ -1,4 +1,4 @@
-import type { PublicJwk } from '@clinical-launch/contracts/client-keys';
+import type { PublicJwk } from '@clinical-launch/contracts/client-authentication';
 import type { RegisteredClient, RegisteredPartner, Registry } from '@clinical-launch/contracts/registry';
 import { temporarilyUnavailable } from '@clinical-launch/http/errors';
 import { asResponse, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { withParameters } from '@clinical-launch/contracts/addresses';
 import { parseLaunchNotice } from '@clinical-launch/contracts/launch-context';
-import { withParameters } from '@clinical-launch/contracts/registered-address';
 import { sendStatus } from '@clinical-launch/http/answer';
 import { type ErrorDialect, problemDialect, type ServiceError } from '@clinical-launch/http/errors';
 import type { LaunchGatewayConfig } from '../config.ts';

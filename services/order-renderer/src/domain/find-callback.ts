@@ -1,4 +1,4 @@
-import { issuerOf } from '@clinical-launch/contracts/realm-addresses';
+import { issuerOf } from '@clinical-launch/contracts/addresses';
 import type { RegisteredCallback, Registry } from '@clinical-launch/contracts/registry';
 
 /** The issuer and client ID that identify a client. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { callbackAddressFault, isLoopback } from '@clinical-launch/contracts/registered-address';
+import { callbackAddressFault, isLoopback } from '@clinical-launch/contracts/addresses';
 import { callbackSecretPurpose } from '@clinical-launch/contracts/registry';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import type { JSONPath } from 'jsonc-parser';

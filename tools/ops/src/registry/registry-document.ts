@@ -1,5 +1,5 @@
 import { open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { anyPublicUrl, withPublicUrl } from '@clinical-launch/contracts/registered-address';
+import { anyPublicUrl, withPublicUrl } from '@clinical-launch/contracts/addresses';
 import type { Registry } from '@clinical-launch/contracts/registry';
 import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 

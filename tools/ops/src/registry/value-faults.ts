@@ -1,4 +1,4 @@
-import { callbackAddressFault, partnerAddressFault } from '@clinical-launch/contracts/registered-address';
+import { callbackAddressFault, partnerAddressFault } from '@clinical-launch/contracts/addresses';
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import type { TSchema } from '@clinical-launch/contracts/type';
 import * as words from '@clinical-launch/contracts/words';

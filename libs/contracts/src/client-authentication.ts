@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { compileSchema } from './schema.ts';
 import { type Static, Type } from './type.ts';
-import { httpAddress } from './words.ts';
+import { certificateThumbprint, hostName, httpAddress } from './words.ts';
 
 /**
  * A public signing key (RFC 7517). `kid` is required, so that a client can rotate its keys: two at once,
@@ -67,3 +67,43 @@ function strengthFault(key: KeyObject | undefined): string | undefined {
       return 'must be a public key for signatures: RSA, EC or Ed25519';
   }
 }
+
+/** How a client authenticates with the certificate of its TLS connection (RFC 8705 section 2). */
+export const clientCertificates = {
+  /** A SAN dNSName in certificates of an authority that the edge verifies. */
+  tlsClientAuthSanDns: Type.Optional({
+    ...hostName,
+    title: 'Host name in its TLS certificates, instead of a secret (tls_client_auth)',
+  }),
+  /** `x5t#S256`, several so that one can be renewed. */
+  tlsClientCertificateThumbprints: Type.Optional(
+    Type.Array(certificateThumbprint, {
+      minItems: 1,
+      maxItems: 10,
+      title: 'SHA-256 of its TLS certificates, instead of a secret (self_signed_tls_client_auth)',
+    }),
+  ),
+  /** RFC 8705 section 3. The certificate is then required. */
+  tlsClientCertificateBoundAccessTokens: Type.Optional(
+    Type.Boolean({ title: 'Whether its access tokens are bound to its certificate (RFC 8705)' }),
+  ),
+};
+
+/**
+ * Accepted signature algorithms. Asymmetric only: if one were symmetric, a public key could serve as the
+ * secret.
+ */
+export const asymmetricAlgorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  // RFC 9864: the name of EdDSA with this curve.
+  'Ed25519',
+];
