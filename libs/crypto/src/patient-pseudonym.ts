@@ -14,8 +14,9 @@ import {
   type PatientIdentifier,
   spellingOf,
 } from '@clinical-launch/contracts/coded-identifiers';
-import type { DesktopPatient } from '@clinical-launch/contracts/desktop-context';
-import type { LaunchPatient } from '@clinical-launch/contracts/launch-context';
+import type { DesktopContext, DesktopPatient } from '@clinical-launch/contracts/desktop-context';
+import type { Concerning } from '@clinical-launch/contracts/events/catalogue';
+import type { LaunchPatient, LaunchRequest, PersonName } from '@clinical-launch/contracts/launch-context';
 
 /**
  * The pseudonyms under which the events of a patient are found. The same person has the same one, however the

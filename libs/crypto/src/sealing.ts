@@ -5,8 +5,9 @@ import {
   createSecretKey,
   hkdfSync,
   type KeyObject,
+  randomBytes,
+  randomFillSync,
 } from 'node:crypto';
-import { drawBytes } from './random.ts';
 
 /** Encrypts content that leaves the process (ticket contexts, patient data in events) and opens it again. */
 export type Sealer = {
@@ -126,3 +127,24 @@ function tryToDecrypt(...sealed: Parameters<typeof decrypt>): string | undefined
  */
 const associatedData = (purpose: string, place: SealPlace): Buffer =>
   Buffer.from(place.length === 0 ? purpose : JSON.stringify([purpose, ...place]));
+
+/** A pool of random bytes: each system call costs as much for 4,096 bytes as for 12. */
+const pool = Buffer.alloc(4096);
+let used = pool.length;
+
+/**
+ * Draws unpredictable bytes from the system's generator (`crypto.randomBytes`), for values that a request
+ * needs several times. Only the caller has the bytes: the copy here is erased.
+ */
+export function drawBytes(size: number): Buffer {
+  if (size > pool.length) return randomBytes(size);
+  if (used + size > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const drawn = pool.subarray(used, used + size);
+  used += size;
+  const bytes = Buffer.from(drawn);
+  drawn.fill(0);
+  return bytes;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { drawBytes } from '../src/random.ts';
+import { drawBytes } from '../src/sealing.ts';
 
 describe('bytes that are drawn', () => {
   it('are of the asked number, and never the same again', () => {

@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto';
-import { drawBytes } from '@clinical-launch/crypto/random';
+import { drawBytes } from '@clinical-launch/crypto/sealing';
 
 /**
  * Everything that changes together (a chain of tickets, its claim, their events) is in one of 16 shards, and

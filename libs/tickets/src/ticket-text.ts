@@ -1,4 +1,4 @@
-import { drawBytes } from '@clinical-launch/crypto/random';
+import { drawBytes } from '@clinical-launch/crypto/sealing';
 import type { Shard } from '@clinical-launch/redis/redis-keys';
 
 /** The parts of every ticket that name its chain. */

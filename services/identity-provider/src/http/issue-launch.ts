@@ -11,6 +11,7 @@ import { maxFaults, memberOf } from '@clinical-launch/contracts/schema';
 import { concerningDesktopLaunch } from '@clinical-launch/crypto/concerning';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { concerningDesktopLaunch } from '@clinical-launch/crypto/patient-pseudonym';
+import { concerningDesktopLaunch, type PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { sendJson } from '@clinical-launch/http/answer';
 import { readJson } from '@clinical-launch/http/body';
 import type { Call } from '@clinical-launch/http/call';
