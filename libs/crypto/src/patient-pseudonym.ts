@@ -1,14 +1,4 @@
 import { createHmac, createSecretKey } from 'node:crypto';
-import type { CodedIdentifier } from '@clinical-launch/contracts/agreed-codes';
-import type { DesktopContext, DesktopPatient } from '@clinical-launch/contracts/desktop-context';
-import type { Concerning } from '@clinical-launch/contracts/events/catalogue';
-import type {
-  LaunchPatient,
-  LaunchRequest,
-  PatientIdentifier,
-  PersonName,
-} from '@clinical-launch/contracts/launch-context';
-import { spellingOf } from '@clinical-launch/contracts/coded-identifiers';
 import {
   type CodedIdentifier,
   type PatientIdentifier,

@@ -1,10 +1,11 @@
-import type { RequestListener, Server } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { RefusalCode } from '@clinical-launch/contracts/refusals/codes';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import express, { type Express } from 'express';
-import { leaveLargeBodiesUnread } from './body.ts';
 import { http } from './node-http.ts';
-import { answerUnreadableRequests, refuseInvalidHeads } from './unreadable-requests.ts';
 
 export type RunningServer = {
   readonly port: number;
@@ -130,4 +131,101 @@ export function createAdminApp(
       .json({ status: isReady ? 'ok' : 'not ready', parts: Object.fromEntries(parts) });
   });
   return app;
+}
+
+const correlationHeader = 'X-Correlation-Id';
+
+/** The statuses of Node's parser errors; every other error is 400. */
+const statusOfError: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/**
+ * Answers the requests that Node never passes to a listener, as Node itself would: the status (400, 408, 413,
+ * 417 or 431), `Connection: close` and no body. Adds `X-Correlation-Id`, under which each is logged once.
+ * Logs only the parser's code, because its error contains the request. Never throws, even if the connection
+ * is closed.
+ */
+function answerUnreadableRequests(server: Server, logger: Logger | undefined): void {
+  const log = (correlationId: string, status: number, code: string) =>
+    logger?.info({ correlationId, status, code }, 'request could not be read');
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const { code = '' } = error;
+    const response = responseUnderWay(socket);
+    if (socket.writable && response?.headersSent !== true) {
+      const status = statusOfError[code] ?? 400;
+      // A request whose body fails already has its GUID.
+      const correlationId = String(response?.getHeader(correlationHeader) ?? randomUUID());
+      log(correlationId, status, code);
+      socket.write(
+        `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nConnection: close\r\n${correlationHeader}: ${correlationId}\r\n\r\n`,
+      );
+    }
+    closeAfterWriting(socket);
+  });
+  // RFC 9110 section 10.1.1: any expectation except 100-continue.
+  server.on('checkExpectation', (_request, response) => {
+    const correlationId = randomUUID();
+    log(correlationId, 417, 'unknown_expectation');
+    response.writeHead(417, { [correlationHeader]: correlationId, Connection: 'close' }).end();
+  });
+}
+
+/**
+ * Answers 400 to a request of HTTP/1.1 without a Host header, and to one with a fragment in its target (RFC
+ * 9112 section 3.2): we would cut the target at `#`, and a proxy in front may not. Replaces Node's own check
+ * of the header, whose answer has no `X-Correlation-Id`.
+ */
+function refuseInvalidHeads(listener: RequestListener, logger: Logger | undefined): RequestListener {
+  return (request, response) => {
+    const { url = '', headers, httpVersion } = request;
+    const hasHost = headers.host !== undefined || httpVersion !== '1.1';
+    if (hasHost && !url.includes('#')) return listener(request, response);
+    const correlationId = randomUUID();
+    const code: RefusalCode = hasHost ? 'fragment_in_target' : 'no_host';
+    logger?.info({ correlationId, status: 400, code }, 'request could not be read');
+    response.writeHead(400, { [correlationHeader]: correlationId, Connection: 'close' }).end();
+  };
+}
+
+/**
+ * Returns the current response of a connection. Node has no public name for it, and storing one for each
+ * request would cost more.
+ */
+function responseUnderWay(socket: Duplex): ServerResponse | undefined {
+  const current: unknown = Reflect.get(socket, '_httpMessage');
+  return current instanceof http.ServerResponse ? current : undefined;
+}
+
+function closeAfterWriting(socket: Duplex): void {
+  if ('destroySoon' in socket && typeof socket.destroySoon === 'function') socket.destroySoon();
+  else socket.end();
+}
+
+/** The largest unread body that is read to its end to keep its connection: cheaper than a round trip. */
+const readToTheEndBytes = 64 * 1024;
+
+/**
+ * Closes the connection after an answer that did not wait for a large body. Otherwise Node would read that
+ * body to its end, at any size, to find the next request. Lets the reader of the body send 100 Continue.
+ */
+function leaveLargeBodiesUnread(server: Server): void {
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    response.once('finish', () => {
+      if (!request.complete && isLarge(request)) request.socket.destroySoon();
+    });
+  });
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    // A client that gets an answer instead of a 100 sends no body, and its next request would be read as one.
+    response.setHeader('Connection', 'close');
+    server.emit('request', request, response);
+  });
+}
+
+/** Returns whether a body is large; a chunked body has no declared length. */
+function isLarge({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return length === undefined || Number(length) > readToTheEndBytes;
 }

@@ -1,6 +1,6 @@
 import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { networkOf, plainAddress } from '@clinical-launch/http/address';
+import { networkOf, plainAddress } from '@clinical-launch/http/call';
 import type { Refusals, RefusedRequest } from '@clinical-launch/http/refusals';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';

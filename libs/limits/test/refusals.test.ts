@@ -1,5 +1,5 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { networkOf } from '@clinical-launch/http/address';
+import { networkOf } from '@clinical-launch/http/call';
 import { type Handler, type RefusalAudit, textParameter } from '@clinical-launch/http/endpoint';
 import { oauthDialect, ServiceError } from '@clinical-launch/http/errors';
 import { InMemoryLimits } from '@clinical-launch/limits/in-memory-limits';

@@ -1,6 +1,5 @@
-import { type Fault, oneOf } from '../fault.ts';
 import { doubtOf, isNational, type PatientIdentifierSystem } from '../coded-identifiers.ts';
-import type { Fault } from '../fault.ts';
+import { type Fault, oneOf } from '../fault.ts';
 import { isCalendarDate, isFutureDate } from '../formats.ts';
 import { entriesOf, lengthOf, memberOf, textsAmong } from '../schema.ts';
 import type { IdentifierSystems } from './identifier-systems.ts';

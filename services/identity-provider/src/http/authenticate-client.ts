@@ -1,7 +1,7 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import { networkOf, plainAddress } from '@clinical-launch/http/address';
+import { networkOf, plainAddress } from '@clinical-launch/http/call';
 import { authorizationOf } from '@clinical-launch/http/request-target';
 import type { Attempts } from '@clinical-launch/limits/attempts';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';

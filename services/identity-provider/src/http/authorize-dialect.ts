@@ -1,4 +1,3 @@
-import { escapeMarkup } from '@clinical-launch/contracts/formats';
 import { preferredType, sendText, setHeaders } from '@clinical-launch/http/answer';
 import { type ErrorDialect, oauthDialect } from '@clinical-launch/http/errors';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';

@@ -6,11 +6,7 @@ import {
 } from '@clinical-launch/contracts/desktop-context';
 import { type Fault, faultPlaces } from '@clinical-launch/contracts/fault';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
-import { maxFaults } from '@clinical-launch/contracts/schema';
 import { maxFaults, memberOf } from '@clinical-launch/contracts/schema';
-import { concerningDesktopLaunch } from '@clinical-launch/crypto/concerning';
-import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
-import { concerningDesktopLaunch } from '@clinical-launch/crypto/patient-pseudonym';
 import { concerningDesktopLaunch, type PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { sendJson } from '@clinical-launch/http/answer';
 import { readJson } from '@clinical-launch/http/body';

@@ -1,5 +1,5 @@
-import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/coded-identifiers';
+import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { writtenDate } from '@clinical-launch/contracts/written-time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { monthsOld } from '../domain/days.ts';
