@@ -10,7 +10,7 @@ export function speculativeRequest(): ServiceError {
   });
 }
 
-/** A refused authorization request: always answered directly, never by a redirect. */
+/** A refused authorization request, which is always answered directly and never by a redirect. */
 export class AuthorizeRefusal extends ServiceError {
   readonly reason: AuthorizeReason;
   /** The names of the invalid parameters. */

@@ -6,15 +6,15 @@ import { isProduction } from '@clinical-launch/runtime/mode';
 import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
 
 export type IdentityProviderConfig = {
-  /** The address at which callers reach the platform; every issuer is below it. */
+  /** The public address of the platform. Every issuer is below it. */
   readonly publicUrl: string;
-  /** APP_ID_URI: the audience of the access tokens, and the prefix of the scope `<APP_ID_URI>/.default`. */
+  /** The audience of access tokens, and the prefix of the scope `<APP_ID_URI>/.default`. */
   readonly audience: string;
   readonly isProduction: boolean;
   readonly supportLine?: string | undefined;
   /** The names of patients in audit events. */
   readonly pseudonyms: PatientPseudonyms;
-  /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
+  /** The header in which the edge forwards client certificates. If absent, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
 };
 
@@ -39,7 +39,7 @@ export function identityProviderEnvironment({ isProduction }: { isProduction: bo
 
 /**
  * Reads the configuration of the identity provider from environment variables.
- * @throws TypeError that names every invalid variable
+ * @throws TypeError with the names of the invalid variables
  */
 export function readIdentityProviderConfig(
   environment: Readonly<Record<string, string | undefined>>,

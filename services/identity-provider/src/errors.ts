@@ -4,11 +4,11 @@ import { ServiceError, tooMany } from '@clinical-launch/http/errors';
 type RefusalOptions = {
   /** The parameter that the message is about. */
   readonly parameter?: string;
-  /** Replaces the catalogue's message where a more exact one is known. */
+  /** A more specific message than the catalogue's. */
   readonly message?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
-  /** The registered client that the refused credentials name, for the audit trail. */
+  /** The registered client of the refused credentials, for the audit trail. */
   readonly clientId?: string | undefined;
 };
 
@@ -27,12 +27,12 @@ export class TokenRefusal extends ServiceError {
   }
 }
 
-/** Creates the error for a path that names no realm of the registry. */
+/** Creates the error for a path whose realm is not in the registry. */
 export function unknownRealm(): ServiceError {
   return new ServiceError({ code: 'not_found', message: 'Realm not found' });
 }
 
-/** Creates the error for a realm that exists but launches no partner applications. */
+/** Creates the error for a realm without partner applications. */
 export function noDesktopRealm(): ServiceError {
   return new ServiceError({
     code: 'not_found',
@@ -41,7 +41,8 @@ export function noDesktopRealm(): ServiceError {
 }
 
 /**
- * Creates the error for a client with too many revoked tokens that have not expired yet. Nothing was revoked.
+ * Creates the error for a client with too many revoked tokens that have not expired yet. The requested token
+ * was not revoked.
  */
 export const tooManyRevokedTokens = (retryAfterSeconds: number): ServiceError =>
   tooMany(retryAfterSeconds * 1000, {
@@ -50,8 +51,8 @@ export const tooManyRevokedTokens = (retryAfterSeconds: number): ServiceError =>
   });
 
 /**
- * Creates the error for a launch that has used up its refreshes. Revokes nothing. @param launchEndsInSeconds
- * absent for a launch without an end
+ * Creates the error for a launch that has used up its refreshes. Its tokens stay active.
+ * @param launchEndsInSeconds undefined for a launch without an end
  */
 export const tooManyRefreshes = (launchEndsInSeconds: number | undefined): ServiceError =>
   tooMany(launchEndsInSeconds === undefined ? undefined : launchEndsInSeconds * 1000, {
@@ -66,7 +67,8 @@ export const tooManyPushes = (retryAfterSeconds: number): ServiceError =>
   });
 
 /**
- * Answers alike for a launch that never existed, has reached its absolute end, or belongs to another host.
+ * Creates the error for a launch that never existed, has reached its absolute end, or belongs to another
+ * host.
  */
 export function unknownLaunch(): ServiceError {
   return new ServiceError({

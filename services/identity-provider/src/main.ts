@@ -42,7 +42,7 @@ await runProcess({
     const revokedTokens = new RedisRevokedTokens(place);
     const { revocations } = tools.own(await openRevocationsPart({ revokedTokens }, tools));
     const database = await openPostgres(tools);
-    // No readiness check: if the database is down, the known keys continue to sign for a while.
+    // The database has no readiness check, because the known keys continue to sign for a while without it.
     const { storage } = tools.own({ ...database, checks: {} });
     const { bus } = tools.own(await openRabbitMq(tools));
     const service = await identityProvider(config, {

@@ -3,17 +3,18 @@ import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { KeyRing } from './keys/key-ring.ts';
 
-/** A credential that ends: what it is, whose it is, and when, in milliseconds since 1970. */
+/** A credential's kind, owner and expiry, in milliseconds since 1970. */
 type Ending = { readonly kind: string; readonly owner: string; readonly at: number };
 
 /**
- * Observes when the secrets of the registry expire, and when the signing keys are due to be replaced. Shows a
- * client only if all of its secrets expire: an old secret that expires after a rotation does no harm.
+ * Observes the expiry of the registry's secrets and the due date of signing keys. Reports a client only if
+ * all of its secrets expire, because an old secret that expires after a rotation does no harm.
  */
 export function observeExpiries({ registry, keyRing }: { registry: RegistrySource; keyRing: KeyRing }): void {
   const meter = getMeter();
   const expiry = meter.createObservableGauge('clinical_launch.credential.expiry', {
-    description: 'When the last secret of a client expires, or a signing key must be replaced: unix time',
+    description:
+      'When the last secret of a client expires, or a signing key must be replaced, in seconds since 1970',
     unit: 's',
   });
   meter.addBatchObservableCallback(

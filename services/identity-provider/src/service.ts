@@ -33,35 +33,35 @@ import { createLogouts } from './store/logouts.ts';
 import { openSchema } from './store/tables.ts';
 
 export type IdentityProviderDependencies = {
-  /** The registry. It may change while the service runs; changes apply from the next request. */
+  /** The registry. It may change at runtime, and changes apply from the next request. */
   readonly registry: RegistrySource;
   readonly storage: Storage;
   readonly tickets: Tickets;
-  /** The access tokens that clients revoked. */
+  /** The access tokens revoked by their clients. */
   readonly revokedTokens: RevokedTokens;
   readonly events: Outbox;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Seals the private signing keys, and the launch context of access tokens for the resource API. */
+  /** The sealers of private signing keys, and of the launch context in access tokens. */
   readonly sealers: Pick<Sealers, 'access-token' | 'signing-key'>;
   /** Verifies the tokens of host applications and resource servers. */
   readonly tokens: AccessTokenVerifier;
-  /** Calls launch URLs for host applications, and delivers logout tokens. */
+  /** Sends the calls of launch URLs and the logout tokens. */
   readonly fetchOutbound: OutboundFetch;
-  /** Counts the requests of clients and partners that have a limit. */
+  /** Limits the requests of clients and partners. */
   readonly limiter: RateLimiter;
-  /** Slows down wrong client secrets. */
+  /** Delays guesses of client secrets. */
   readonly attempts: Attempts;
 };
 
-/** Days that a signing key signs before its successor replaces it. */
+/** The days for which a signing key signs before it is replaced. */
 const rotateEveryDays = 30;
 
 /**
- * Creates the identity provider: realms, clients, signing keys, access tokens, and the desktop launch from
- * launch identifier to tokens. Mounted at `/idp`, prefix removed. When it resolves, its schema exists and
- * every realm has a signing key.
- * @throws TypeError when a production registry has demo clients or secrets
+ * Creates the identity provider, which issues access tokens and the tickets and tokens of desktop launches.
+ * It must be mounted at `/idp` with the prefix removed. Resolves when its schema exists and every realm has a
+ * signing key.
+ * @throws TypeError if a production registry contains demo clients or secrets
  */
 export async function identityProvider(
   config: IdentityProviderConfig,

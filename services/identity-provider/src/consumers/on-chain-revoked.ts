@@ -16,8 +16,8 @@ type Dependencies = {
 
 /**
  * Sends a logout token to the partner application of a revoked launch, if the partner registered a
- * `backchannelLogoutUri` and did not revoke the launch itself. The chain's record names the partner, because
- * anyone may have sent the request that revoked the launch.
+ * `backchannelLogoutUri` and did not revoke the launch itself. Reads the partner from the chain's record,
+ * because another client may have sent the request that revoked the launch.
  */
 export function onChainRevoked({ realms, tickets, add }: Dependencies): Consumer {
   return {
@@ -27,7 +27,7 @@ export function onChainRevoked({ realms, tickets, add }: Dependencies): Consumer
       if (!isRevoked(event) || event.data.reason === 'revoked_by_client') return;
       const { id: messageId, correlationid: launchId, data } = event;
       const record = await tickets.findChainRecord(launchId);
-      // The launch has reached its absolute end, so nothing is left to end.
+      // The launch has reached its absolute end, so there is nothing to end.
       if (record === undefined) return;
       const partner = realms.find(data.realm.split('/'))?.desktop?.partners.get(record.audience);
       if (partner?.backchannelLogoutUri === undefined) return;

@@ -40,7 +40,7 @@ export function startLogoutDelivery(dependencies: Dependencies): DeliveryWorker 
     queue: logouts,
     deliver: (due, ending) => deliver(dependencies, due, ending),
     async settle(due, settlement, reported) {
-      // Append the events before settling: if this fails, the token is delivered again instead of forgotten.
+      // Appends the events before settling. If this fails, the token is delivered again rather than lost.
       await events.append(reported);
       await logouts.settle(due, settlement);
     },
@@ -51,7 +51,7 @@ export function startLogoutDelivery(dependencies: Dependencies): DeliveryWorker 
   });
 }
 
-/** Posts a logout token to the address that its partner has registered now. */
+/** Posts a logout token to the currently registered address of its partner. */
 async function deliver(
   { realms, keyRing, fetchOutbound, clock }: Dependencies,
   { realm: name, clientId, launchId, traceparent }: DueLogout,

@@ -2,13 +2,12 @@ import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 import type { IssuingRealm } from './realms.ts';
 import { confirmationOf } from './token-binding.ts';
 
-/** Seconds that verifiers' clocks may be behind ours. */
+/** The seconds by which verifiers' clocks may be behind ours. */
 export const notBeforeSlackSeconds = 10;
 
 /**
  * Returns the claims of a client's access token (RFC 9068 section 2.2). The rights are in `scope`, `scp` and
- * `roles`, because verifiers read different claims. A client without rights gets a token without these
- * claims.
+ * `roles`, because verifiers read different claims. The token of a client without rights has no `scope`.
  * @param now milliseconds since 1970
  */
 export function accessTokenClaims({

@@ -1,9 +1,9 @@
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 
 /**
- * Returns whether an authorization request may name this redirect URI. It must equal the registered URI,
+ * Returns whether an authorization request may contain this redirect URI. It must equal the registered URI,
  * character for character. A loopback address may have any port (RFC 8252 section 7.3), because a native
- * application uses whichever port is free.
+ * application listens on any free port.
  */
 export function isRegisteredRedirect(registered: string, requested: string): boolean {
   if (registered === requested) return true;
@@ -16,7 +16,7 @@ export function isRegisteredRedirect(registered: string, requested: string): boo
 
 /**
  * Returns whether the service may call a registered launchUrl itself. In production it must be https, so that
- * a launch identifier never travels in the clear and the service never calls its own loopback.
+ * a launch identifier is never sent in clear text and the service never calls its own loopback.
  */
 export function isCallable(launchUrl: string, { isProduction }: { isProduction: boolean }): boolean {
   return launchUrl.startsWith('https://') || (!isProduction && launchUrl.startsWith('http://'));

@@ -4,7 +4,7 @@ const seconds = Type.Integer({ minimum: 1, description: 'seconds' });
 const words = Type.Array(Type.String());
 const address = Type.String({ format: 'uri' });
 
-/** RFC 6749 section 5.1 */
+/** The token response (RFC 6749 section 5.1). */
 export const tokenAnswer = Type.Object({
   access_token: Type.String({ description: 'A JWT (RFC 9068). Send it as `Authorization: Bearer`.' }),
   token_type: Type.Enum(['Bearer', 'DPoP'], {
@@ -19,11 +19,11 @@ export const tokenAnswer = Type.Object({
       description: 'Only in a desktop launch: a JWT with the user, the organisation and the patient.',
     }),
   ),
-  scope: Type.Optional(Type.String({ description: 'Absent when the client has no rights.' })),
+  scope: Type.Optional(Type.String({ description: 'Absent if the client has no rights.' })),
 });
 export type TokenAnswer = Readonly<Static<typeof tokenAnswer>>;
 
-/** RFC 7662 section 2.2: for an inactive token, only `active`. */
+/** The introspection response (RFC 7662 section 2.2). For an inactive token, it contains only `active`. */
 export const introspectionAnswer = Type.Object({
   active: Type.Boolean(),
   token_type: Type.Optional(Type.Enum(['Bearer', 'DPoP'])),
@@ -49,29 +49,29 @@ export const introspectionAnswer = Type.Object({
   ),
 });
 
-/** A launch identifier, for a host application. */
+/** The answer with a launch identifier for a host application. */
 export const launchAnswer = Type.Object({
   launch: Type.String({
-    description: 'The launch identifier: this partner application can use it once.',
+    description: 'The launch identifier, which the partner application can use once.',
   }),
-  launchUrl: Type.String({ description: 'Complete: with `iss` and `launch`.' }),
+  launchUrl: Type.String({ description: 'The complete launch URL with `iss` and `launch`.' }),
   expires_in: seconds,
   called: Type.Optional(
     Type.Boolean({
-      description: 'Whether the service reached the launch URL. Present when `call` was sent.',
+      description: 'Whether the service reached the launch URL. Present if `call` was true.',
     }),
   ),
 });
 export type LaunchAnswer = Readonly<Static<typeof launchAnswer>>;
 
-/** RFC 9126 section 2.2 */
+/** The answer to a pushed authorization request (RFC 9126 section 2.2). */
 export const pushedAnswer = Type.Object({
   request_uri: Type.String({ description: 'Valid for one authorization request.' }),
   expires_in: seconds,
 });
 export type PushedAnswer = Readonly<Static<typeof pushedAnswer>>;
 
-/** RFC 7517 section 5, with the members of each kind of key. */
+/** A JWK set (RFC 7517 section 5), with the members of every kind of key. */
 export const keySet = Type.Object({
   keys: Type.Array(
     Type.Object({
@@ -122,7 +122,7 @@ export const clientConfiguration = Type.Object({
   id_token_signing_alg_values_supported: words,
 });
 
-/** OpenID Connect Discovery 1.0 section 3 */
+/** The discovery document of a desktop realm (OpenID Connect Discovery 1.0 section 3). */
 export const desktopConfiguration = Type.Object({
   ...shared,
   ...desktop,
@@ -139,5 +139,5 @@ export const desktopConfiguration = Type.Object({
   authorization_response_iss_parameter_supported: Type.Boolean(),
 });
 
-/** SMART App Launch 2.2, Conformance */
+/** The SMART configuration (SMART App Launch 2.2, Conformance). */
 export const smartConfiguration = Type.Object({ ...shared, ...desktop, capabilities: words });

@@ -5,7 +5,7 @@ import { ticketOfRequestUri } from './pushed-request.ts';
 import type { DesktopIssuingRealm } from './realms.ts';
 import { narrowScope } from './scopes.ts';
 
-/** RFC 6749 section 4.1.2.1, RFC 9101 section 7 */
+/** The error codes of an authorization request (RFC 6749 section 4.1.2.1, RFC 9101 section 7). */
 export type AuthorizeErrorCode =
   | 'invalid_request'
   | 'unauthorized_client'
@@ -13,7 +13,7 @@ export type AuthorizeErrorCode =
   | 'invalid_scope'
   | 'invalid_request_uri';
 
-/** An invalid parameter and the reason; never its value. */
+/** An invalid parameter and the reason, without its value. */
 export type ParameterFault = {
   readonly name: string;
   readonly code: AuthorizeErrorCode;
@@ -21,8 +21,8 @@ export type ParameterFault = {
 };
 
 /**
- * An authorization request whose parameters are valid. Only its use shows whether the launch identifier is
- * valid too.
+ * An authorization request with valid parameters. Whether its launch identifier is valid is only known when
+ * it is redeemed.
  */
 export type AuthorizationRequest = {
   readonly partner: RegisteredPartner;
@@ -41,15 +41,15 @@ type Rule = {
   readonly code: AuthorizeErrorCode;
   /** The error message when `fits` returns false. */
   readonly message: string;
-  /** Completes the message for a frequent mistake. */
+  /** Returns an addition to the message for a frequent mistake. */
   readonly hint?: (value: string) => string;
-  /** Returns whether a value is valid. Without a partner, skips the checks that depend on it. */
+  /** Returns whether a value is valid. If the partner is unknown, skips the checks that depend on it. */
   fits(value: string, partner: RegisteredPartner | undefined): boolean;
-  /** Returns whether the parameter may be omitted; without this function, it is required. */
+  /** Returns whether the parameter may be omitted. If this function is absent, it is required. */
   readonly isOptional?: (partner: RegisteredPartner | undefined) => boolean;
 };
 
-/** A published rule: the message completes a sentence that begins with the parameter's name. */
+/** A published rule. The message completes a sentence that starts with the parameter's name. */
 export type AuthorizationRule = Pick<Rule, 'name' | 'message'> & { readonly isOptional: boolean };
 
 const invalid = 'invalid_request' as const;
@@ -63,8 +63,8 @@ const clientRule: Rule = {
 };
 
 /**
- * The table of the specification (Desktop: Authorization request form fields), `nonce` of OpenID Connect, and
- * `dpop_jkt` of RFC 9449.
+ * The rules of the specification's table (Desktop: Authorization request form fields), of `nonce` in OpenID
+ * Connect, and of `dpop_jkt` in RFC 9449.
  */
 const rules: readonly Rule[] = [
   clientRule,
@@ -78,7 +78,7 @@ const rules: readonly Rule[] = [
     name: 'redirect_uri',
     code: invalid,
     message: 'must be a registered redirect URI, with exactly the same characters',
-    // RFC 8252 section 8.3: the name may resolve to another machine.
+    // The name localhost may resolve to another machine (RFC 8252 section 8.3).
     hint: (value) => (/^http:\/\/localhost[:/]/.test(value) ? ' (use 127.0.0.1, not localhost)' : ''),
     fits: (value, partner) =>
       partner === undefined || partner.redirectUris.some((one) => isRegisteredRedirect(one, value)),
@@ -112,7 +112,7 @@ const rules: readonly Rule[] = [
     name: 'state',
     code: invalid,
     message: 'must be UTF-8 of at most 2,048 bytes, since it is returned unchanged',
-    // Bytes that could not be decoded were already replaced, so the returned value would differ.
+    // Undecodable bytes have already been replaced, so the returned value would differ.
     fits: (value) => !value.includes('\uFFFD') && Buffer.byteLength(value) <= stateBytes,
   },
   { name: 'launch', code: invalid, message: 'was not issued by this service', fits: () => true },
@@ -156,12 +156,12 @@ export const authorizationRules: readonly AuthorizationRule[] = rules.map(
   }),
 );
 
-/** The names of the parameters of an authorization request; others are ignored. */
+/** The names of the parameters of an authorization request. Other parameters are ignored. */
 export const authorizationParameters: readonly string[] = rules.map(({ name }) => name);
 
 /**
  * Reads the reference to a pushed authorization request (RFC 9126 section 4): `client_id` and `request_uri`.
- * Every other parameter is ignored, since only what was pushed counts (RFC 9101 section 6.3).
+ * Ignores every other parameter, because only the pushed parameters count (RFC 9101 section 6.3).
  */
 export function readPushedReference(
   sent: URLSearchParams,
@@ -175,8 +175,8 @@ export function readPushedReference(
 }
 
 /**
- * Checks an authorization request: each parameter is sent once, follows its rule, and is empty only if it may
- * be omitted. Ignores unknown parameters.
+ * Checks an authorization request. Each parameter must be sent once, must follow its rule, and may only be
+ * empty if it is optional. Ignores unknown parameters.
  */
 export function readAuthorizationRequest(
   sent: URLSearchParams,
@@ -208,7 +208,7 @@ function faultsOf(
   const { name } = rule;
   const [value = '', ...more] = sent.getAll(name);
   if (more.length > 0) return [{ name, code: invalid, message: 'must not be sent more than once' }];
-  // RFC 6749 section 3.1: a parameter without a value counts as omitted.
+  // A parameter without a value counts as omitted (RFC 6749 section 3.1).
   if (value === '') {
     if (rule.isOptional?.(partner) === true) return [];
     const hint = rule.isOptional === undefined ? '' : ' (only clients of the profile standard may omit it)';

@@ -4,13 +4,15 @@ import { compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 
-/** RFC 7523 section 2.2 */
+/** The type of a client assertion (RFC 7523 section 2.2). */
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** The longest lifetime of a client assertion, in seconds; each is signed for one request. */
+/** The longest lifetime of a client assertion in seconds. Each one is signed for one request. */
 const maxLifeSeconds = 5 * 60;
 const clockToleranceSeconds = 10;
-/** Most libraries send `JWT`; the draft that updates RFC 7523 defines the explicit type. */
+/**
+ * The accepted types. Most libraries send `JWT`. The draft that updates RFC 7523 defines the explicit type.
+ */
 const types = new Set([undefined, 'jwt', 'client-authentication+jwt']);
 
 const claimsForm = compileSchema(
@@ -31,17 +33,16 @@ type AssertionFault =
   | 'assertion_for_other_audience'
   | 'assertion_out_of_time';
 
-/** A verified assertion: its `jti`, and the number of seconds in which that must not be accepted again. */
+/** A verified assertion: its `jti`, and the seconds for which the `jti` must not be accepted again. */
 export type VerifiedAssertion = { readonly id: string; readonly singleUseSeconds: number };
 
-/** Returns whether a client or a partner registered keys, so that it can authenticate with an assertion. */
+/** Returns whether a client or partner has registered keys, with which it can sign assertions. */
 export function hasKeys({ jwks, jwksUri }: Pick<RegisteredClient, 'jwks' | 'jwksUri'>): boolean {
   return jwks !== undefined || jwksUri !== undefined;
 }
 
 /**
- * Returns the client that an assertion claims to be from. This only selects the keys to try and proves
- * nothing.
+ * Returns the unverified client of an assertion, to select the keys that verify it.
  */
 export function claimedClient(assertion: string): string | undefined {
   try {
@@ -52,9 +53,9 @@ export function claimedClient(assertion: string): string | undefined {
 }
 
 /**
- * Verifies a client assertion (RFC 7523 section 3): an asymmetric signature by a key of the client, `iss` and
- * `sub` are the client, `aud` is exactly one of `audiences`, `exp` is at most five minutes ahead, and there
- * is a `jti`. Reports invalid claims only if the signature is valid.
+ * Verifies a client assertion (RFC 7523 section 3). It must have an asymmetric signature by a key of the
+ * client, the client as `iss` and `sub`, exactly one of `audiences` as `aud`, an `exp` at most five minutes
+ * ahead, and a `jti`. Reports invalid claims only if the signature is valid.
  */
 export async function verifyClientAssertion(
   assertion: string,
@@ -62,7 +63,7 @@ export async function verifyClientAssertion(
     readonly clientId: string;
     readonly keys: JWTVerifyGetKey;
     readonly audiences: readonly string[];
-    /** milliseconds since 1970 */
+    /** The current time in milliseconds since 1970. */
     readonly now: number;
   },
 ): Promise<VerifiedAssertion | { readonly fault: AssertionFault }> {

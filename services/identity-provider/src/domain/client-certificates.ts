@@ -12,24 +12,24 @@ type Registered = Pick<
 >;
 
 /**
- * Returns whether a client or a partner registered a certificate, so that it can authenticate by mutual TLS.
+ * Returns whether a client or partner has registered a certificate for mutual TLS.
  */
 export function hasCertificates(client: Registered): boolean {
   return client.tlsClientAuthSanDns !== undefined || client.tlsClientCertificateThumbprints !== undefined;
 }
 
 /**
- * Returns whether a partner can authenticate. A partner that can authenticate must do so, because it is not a
- * public client (RFC 6749 section 2.1).
+ * Returns whether a partner has registered keys or certificates. If so, it must authenticate, because it is
+ * not a public client (RFC 6749 section 2.1).
  */
 export function isConfidential(partner: Registered): boolean {
   return hasKeys(partner) || hasCertificates(partner);
 }
 
 /**
- * Returns whether a certificate belongs to a client (RFC 8705 section 2): it is registered by its thumbprint,
- * or an authority that the edge verifies issued it for the registered name. It must not have expired, even
- * if the edge verified it.
+ * Returns whether a certificate belongs to a client (RFC 8705 section 2): its thumbprint is registered, or
+ * the edge verified its issuer and it contains the registered name. It must not have expired, even if the
+ * edge verified it.
  * @param now milliseconds since 1970
  */
 export function isCertificateOf(client: Registered, certificate: ClientCertificate, now: number): boolean {

@@ -1,20 +1,19 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 
-/** A client has at most two live secrets, so that it can rotate one while the other works. */
+/** The most secrets of a client: two, so that the old one works while a new one is introduced. */
 const secretSlots = 2;
 
 /**
- * Replaces the secret of a client without one, so that every answer takes the same comparisons. Never
- * accepted.
+ * Takes the place of a missing secret, so that every check makes the same comparisons. Never accepted.
  */
 const noSecret = { digest: Buffer.alloc(32), acceptedUntil: Number.NEGATIVE_INFINITY } as const;
 
 export type SecretCheck = 'accepted' | 'expired' | 'wrong';
 
 /**
- * Returns the hash of a client secret as the registry stores it: SHA-256, hexadecimal. A slow password hash
- * protects secrets that people choose. Ours have 256 random bits, which cannot be searched.
+ * Returns the SHA-256 of a client secret in hexadecimal, as the registry stores it. A slow password hash is
+ * only needed for secrets that people choose. These secrets have 256 random bits and cannot be guessed.
  */
 export function hashClientSecret(secret: string): string {
   return digestOf(secret).toString('hex');
@@ -22,16 +21,16 @@ export function hashClientSecret(secret: string): string {
 
 /**
  * Creates a client secret of 256 random bits, in the Base64URL alphabet.
- * @param random returns that many unpredictable bytes
+ * @param random returns the given number of random bytes
  */
 export function createClientSecret(random: (size: number) => Buffer = randomBytes): string {
   return random(32).toString('base64url');
 }
 
 /**
- * Compares a secret with those of a client, in constant time. An unknown client (`undefined`) takes the same
- * steps as a known client.
- * @param now milliseconds since 1970; a secret is refused from its `expires` on
+ * Compares a secret with those of a client in constant time, with the same steps for an unknown client
+ * (`undefined`).
+ * @param now milliseconds since 1970; a secret is not accepted after its `expires`
  */
 export function checkClientSecret(
   client: Pick<RegisteredClient, 'secrets'> | undefined,

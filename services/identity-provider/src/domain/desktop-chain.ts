@@ -5,8 +5,8 @@ import { type Static, type TSchema, Type } from '@clinical-launch/contracts/type
 import type { DesktopIssuingRealm } from './realms.ts';
 
 /*
- * A desktop launch is one chain of tickets. Each ticket is exchanged for the next in one step, and all carry
- * the launch context.
+ * A desktop launch is a chain of tickets. Each ticket is exchanged for the next in one step, and all of them
+ * contain the launch context.
  *
  * | ticket             | is proven by                         | gives                                       |
  * |--------------------|--------------------------------------|---------------------------------------------|
@@ -23,16 +23,19 @@ const codeDetail = Type.Object({
   redirectUri: Type.String(),
   scope: Type.String(),
   nonce: Type.Optional(Type.String()),
-  /** The thumbprint of the key that must redeem it (RFC 9449 section 10). */
+  /** The thumbprint of the key that must redeem the code (RFC 9449 section 10). */
   dpopKey: Type.Optional(Type.String()),
 });
 const refreshDetail = Type.Object({
   clientId: Type.String(),
   scope: Type.String(),
-  /** The thumbprint of the key that must use it, for a public client with DPoP (RFC 9449 section 5). */
+  /**
+   * The thumbprint of the key that must use the token, for a public client with DPoP (RFC 9449 section 5).
+   */
   dpopKey: Type.Optional(Type.String()),
   /**
-   * The thumbprint of the certificate that must use it, for a public client with one (RFC 8705 section 4).
+   * The thumbprint of the certificate that must use the token, for a public client with one (RFC 8705 section
+   * 4).
    */
   certificate: Type.Optional(Type.String()),
 });
@@ -48,10 +51,14 @@ export type Link<Detail> = { readonly context: DesktopContext; readonly detail: 
 type Carried = { readonly context: unknown; readonly detail: unknown };
 
 /**
- * Reads the content of an authorization code. @throws TypeError when another version wrote a different format
+ * Reads the content of an authorization code.
+ * @throws TypeError if another version wrote it in a different format
  */
 export const readCode = readerOf(codeDetail);
-/** Reads the content of a refresh token. @throws TypeError when another version wrote a different format */
+/**
+ * Reads the content of a refresh token.
+ * @throws TypeError if another version wrote it in a different format
+ */
 export const readRefreshToken = readerOf(refreshDetail);
 
 function readerOf<Schema extends TSchema>(schema: Schema): (carried: Carried) => Link<Static<Schema>> {
@@ -62,12 +69,12 @@ function readerOf<Schema extends TSchema>(schema: Schema): (carried: Carried) =>
   };
 }
 
-/** Returns the proof that binds a launch identifier to the one partner application that may use it. */
+/** Returns the proof that binds a launch identifier to its partner application. */
 export function launchProof({ realm, clientId }: { realm: string; clientId: string }): string {
   return `${realm} ${clientId}`;
 }
 
-/** Names the host application that owns a launch, within the realm of the launch. */
+/** Returns the key of the host application that owns a launch, within the realm of the launch. */
 export function launchOwner(
   { name }: DesktopIssuingRealm,
   { issuer, clientId }: { issuer: string; clientId: string },
@@ -80,7 +87,7 @@ export function codeProof(bound: { clientId: string; redirectUri: string; codeCh
   return sha256(JSON.stringify([bound.clientId, bound.redirectUri, bound.codeChallenge]));
 }
 
-/** Returns the code challenge of a code verifier. RFC 7636 section 4.2: S256 */
+/** Returns the code challenge of a code verifier with the method S256 (RFC 7636 section 4.2). */
 export function challengeOf(codeVerifier: string): string {
   return sha256(codeVerifier);
 }
@@ -90,7 +97,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('base6
 const slackSeconds = 60;
 
 /**
- * Returns how many seconds a revocation must be remembered: until every ticket and token of the chain has
+ * Returns the seconds for which a revocation must be stored: until every ticket and token of the chain has
  * expired by every clock.
  */
 export function revocationSeconds({ accessTokenSeconds, desktop }: DesktopIssuingRealm): number {

@@ -5,7 +5,7 @@ import type { IssuingRealm, SigningAlgorithm } from './realms.ts';
 import { confirmationOf, type TokenBinding } from './token-binding.ts';
 
 /**
- * How the user was authenticated: by the host application, which requested the launch on the user's behalf.
+ * The `acr` of a user whom the host application authenticated before it requested the launch.
  */
 export const launchedByHost = 'urn:clinical-launch:acr:launched-by-host';
 
@@ -15,14 +15,14 @@ const idTokenVersion = '1.0';
 type TokenOf = {
   readonly realm: IssuingRealm;
   readonly context: DesktopContext;
-  /** milliseconds since 1970 */
+  /** The current time in milliseconds since 1970. */
   readonly now: number;
   readonly expiresInSeconds: number;
 };
 
 /**
- * Returns the lifetime of a launch's tokens in seconds: the realm's, or less if the chain ends earlier, so
- * that no token outlives its launch.
+ * Returns the lifetime of a launch's tokens in seconds. It is the lifetime of the realm, or less if the chain
+ * ends earlier, so that no token outlives its launch.
  */
 export function desktopTokenSeconds(
   { accessTokenSeconds }: IssuingRealm,
@@ -32,8 +32,8 @@ export function desktopTokenSeconds(
 }
 
 /**
- * Returns the claims of a partner's access token (RFC 9068 section 2.2). It acts for the user: its rights are
- * the scope and the `authorizations`. Patient details are sealed, and only the resource API can open them.
+ * Returns the claims of a partner's access token (RFC 9068 section 2.2). The token acts for the user, with
+ * the rights in `scope` and `authorizations`. Only the resource API can open the sealed patient details.
  */
 export function desktopAccessTokenClaims({
   realm,
@@ -59,7 +59,7 @@ export function desktopAccessTokenClaims({
     jti: tokenId,
     ...lifetime(times),
     scope,
-    /** The chain that the token belongs to: revoking the chain ends the token. */
+    /** The chain of the token. Revoking the chain revokes the token. */
     sid: context.launchId,
     authorizations: context.authorizations,
     launch_context: sealedContext,
@@ -88,10 +88,10 @@ export function idTokenClaims({
     sub: user.userERN,
     aud: context.clientId,
     acr: launchedByHost,
-    // OpenID Connect Core 1.0 section 3.1.3.7: a client that sent no nonce refuses a token with a nonce.
+    // A client that sent no nonce refuses a token with a nonce (OpenID Connect Core 1.0 section 3.1.3.7).
     ...(nonce === undefined ? {} : { nonce }),
     at_hash: accessTokenHash,
-    // For a partner that receives a logout token when the launch is revoked: that token has the same sid.
+    // A partner with a logout address receives a logout token with the same sid when the launch is revoked.
     ...(hasSession ? { sid: context.launchId } : {}),
     email: user.email,
     userERN: user.userERN,
@@ -112,7 +112,7 @@ function lifetime({ now, expiresInSeconds }: Pick<TokenOf, 'now' | 'expiresInSec
   return { iat: issuedAt, nbf: issuedAt - notBeforeSlackSeconds, exp: issuedAt + expiresInSeconds };
 }
 
-/** The hash of each signature algorithm; Ed25519 signs with SHA-512 (RFC 8032). */
+/** The hash of each signature algorithm. Ed25519 uses SHA-512 (RFC 8032). */
 const hashes = { RS256: 'sha256', ES256: 'sha256', EdDSA: 'sha512' } as const;
 
 /** Returns `at_hash`: the left half of the access token's hash (OpenID Connect Core 1.0 section 3.1.3.6). */

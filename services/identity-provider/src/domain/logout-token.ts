@@ -1,12 +1,12 @@
 /**
- * The lifetime of a logout token in seconds (OpenID Connect Back-Channel Logout 1.0 section 2.4: at most two
- * minutes).
+ * The lifetime of a logout token in seconds, at most two minutes (OpenID Connect Back-Channel Logout 1.0
+ * section 2.4).
  */
 const lifeSeconds = 120;
 
 /**
- * Returns the claims of a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4). Names the launch
- * only by its `sid`: no user and no patient.
+ * Returns the claims of a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4). It identifies
+ * the launch by `sid` and contains no user and no patient.
  * @param now milliseconds since 1970
  */
 export function logoutTokenClaims(about: {

@@ -2,7 +2,7 @@ import { compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 
 /**
- * Seconds that a pushed request waits for its authorization, enough to open a browser (RFC 9126 section 2.2).
+ * The lifetime of a pushed request in seconds, enough to open a browser (RFC 9126 section 2.2).
  */
 export const pushedRequestSeconds = 60;
 
@@ -18,14 +18,14 @@ export function ticketOfRequestUri(requestUri: string): string | undefined {
   return requestUri.startsWith(prefix) ? requestUri.slice(prefix.length) : undefined;
 }
 
-/** The parameters of an authorization request, by name, as they were pushed. */
+/** The pushed parameters of an authorization request by name. */
 export type PushedParameters = Readonly<Record<string, string>>;
 
 const form = compileSchema(Type.Record(Type.String(), Type.String()));
 
 /**
- * Reads the content of a pushed request's ticket. @throws TypeError when another version wrote a different
- * format
+ * Reads the content of a pushed request's ticket.
+ * @throws TypeError if another version wrote it in a different format
  */
 export function readPushedParameters({ context }: { readonly context: unknown }): PushedParameters {
   if (form.is(context)) return context;

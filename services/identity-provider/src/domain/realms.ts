@@ -9,12 +9,12 @@ import type {
 
 export type SigningAlgorithm = NonNullable<Realm['signingAlgorithm']>;
 
-/** A realm as its endpoints use it: the registry's settings with their defaults. */
+/** A realm for its endpoints: the registry's settings completed with defaults. */
 export type IssuingRealm = {
-  /** The name as the registry writes it, which the issuer contains. */
+  /** The name in the registry, which the issuer contains. */
   readonly name: string;
   readonly issuer: string;
-  /** The address, as clients reach it, below which its endpoints are. */
+  /** The public address of the realm. Its endpoints are below it. */
   readonly baseUrl: string;
   readonly signingAlgorithm: SigningAlgorithm;
   readonly accessTokenSeconds: number;
@@ -27,26 +27,26 @@ export type DesktopSettings = {
   readonly launchIdentifierSeconds: number;
   readonly authorizationCodeSeconds: number;
   readonly refreshTokenSeconds: number;
-  /** Seconds from the issue of the launch identifier to the end of all its codes and tokens. */
+  /** The seconds from the issue of a launch identifier to the end of all its codes and tokens. */
   readonly sessionSeconds: number;
   readonly sendsIssuer: boolean;
   readonly partners: ReadonlyMap<string, RegisteredPartner>;
 };
 
-/** A realm whose partner applications are launched. */
+/** A realm with partner applications. */
 export type DesktopIssuingRealm = IssuingRealm & { readonly desktop: DesktopSettings };
 
 /** The realms of the current registry. */
 export type Realms = {
   all(): readonly IssuingRealm[];
   /**
-   * Returns the realm that a path names. Ignores the case of segments and a leading `tfp`, because clients
-   * lower-case and prefix the authority that they were given.
+   * Returns the realm of a path. Ignores the case of segments and a leading `tfp`, because some clients
+   * lower-case and prefix the authority.
    */
   find(segments: readonly string[]): IssuingRealm | undefined;
 };
 
-/** Creates the look-up of realms. @param byName returns the realms of the current registry */
+/** Creates the lookup of realms. @param byName returns the realms of the current registry by name */
 export function createRealms(byName: () => ReadonlyMap<string, IssuingRealm>): Realms {
   return {
     all: () => [...byName().values()],
@@ -61,7 +61,7 @@ export function createRealms(byName: () => ReadonlyMap<string, IssuingRealm>): R
   };
 }
 
-/** Returns the realms of a registry by their names. @param publicUrl origin of the platform */
+/** Returns the realms of a registry by name. @param publicUrl the public address of the platform */
 export function realmsByName({ realms }: Registry, publicUrl: string): ReadonlyMap<string, IssuingRealm> {
   return new Map(
     realms.map(({ realm, signingAlgorithm = 'RS256', accessTokenSeconds = 3600, clients, desktop }) => [

@@ -1,8 +1,7 @@
 import type { SigningAlgorithm } from './realms.ts';
 
 /**
- * The lifecycle of a signing key. Only time changes the state, so every replica finds the same state on its
- * own.
+ * The lifecycle of a signing key. Only time changes the state, so every replica computes the same state.
  *
  * | state    | is published | signs | lasts until                                                          |
  * |----------|--------------|-------|----------------------------------------------------------------------|
@@ -31,21 +30,22 @@ export type KeyTimes = {
 
 const minuteMs = 60_000;
 
-/** Milliseconds between a replica's reads of the stored keys, so it may publish a new key this late. */
+/** The milliseconds between a replica's reads of the stored keys. It may publish a new key this late. */
 export const keysReadEveryMs = minuteMs;
 /**
- * OAuth clients keep a key set for ten minutes, in addition to the five minutes that HTTP caches may keep it.
+ * The milliseconds for which a key is published before it signs. OAuth clients keep a key set for ten
+ * minutes, after HTTP caches may have kept it for five.
  */
 export const publishedBeforeSigningMs = 15 * minuteMs;
 /**
- * Milliseconds that the keys a replica has read can be trusted to be current; after that, others may have
+ * The milliseconds for which a replica can use the keys that it has read. Later, other replicas may have
  * replaced them.
  */
 export const keysTrustedForMs = publishedBeforeSigningMs;
 
 const createdBeforeSigningMs = publishedBeforeSigningMs + keysReadEveryMs;
 /**
- * Allows for clocks that differ: between replicas, when a key stops signing, and at verifiers, when a token
+ * The tolerance for clocks that differ: of replicas, when a key stops signing, and of verifiers, when a token
  * expires.
  */
 const clockSlackMs = minuteMs;
@@ -60,7 +60,7 @@ export function keyStateAt(key: KeyTimes, keys: readonly KeyTimes[], now: number
   return now < replacedAt + key.longestTokenSeconds * 1000 + clockSlackMs ? 'previous' : 'retired';
 }
 
-/** Returns the keys of a realm in the states for which `column` of the lifecycle is yes. */
+/** Returns the keys of a realm in the states whose `column` of the lifecycle is true. */
 export function keysWhere<Key extends KeyTimes>(
   column: 'isPublished' | 'signs',
   keys: readonly Key[],
@@ -77,11 +77,11 @@ export type RotationPolicy = {
 
 /** The changes that a realm's keys need now. */
 export type KeyPlan = {
-  /** When the key to create begins to sign. */
+  /** The time at which the key to create starts to sign. */
   readonly create?: { readonly signsFrom: number };
-  /** Keys whose tokens will live longer than planned when the keys were created. */
+  /** The keys whose tokens will live longer than expected when the keys were created. */
   readonly prolong: readonly string[];
-  /** Retired keys, to be deleted. */
+  /** The retired keys to delete. */
   readonly remove: readonly string[];
 };
 
@@ -91,8 +91,8 @@ export function isIdle({ create, prolong, remove }: KeyPlan): boolean {
 }
 
 /**
- * Plans a realm's keys. The first key signs immediately. Each later key is created early enough to be
- * published in time, when its predecessor's period ends or the realm's algorithm changes.
+ * Plans a realm's keys. The first key signs immediately. A later key is created when its predecessor's period
+ * ends or the realm's algorithm changes, early enough to be published before it signs.
  */
 export function planKeys(keys: readonly KeyTimes[], policy: RotationPolicy, now: number): KeyPlan {
   const remove = keys.filter((key) => keyStateAt(key, keys, now) === 'retired').map(({ kid }) => kid);

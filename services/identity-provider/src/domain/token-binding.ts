@@ -1,4 +1,4 @@
-/** The key and the certificate that tokens are bound to, each by its SHA-256 thumbprint. */
+/** The SHA-256 thumbprints of the key and the certificate that tokens are bound to. */
 export type TokenBinding = {
   /** The key of a DPoP proof (RFC 9449). */
   readonly dpopKey: string | undefined;
@@ -7,8 +7,7 @@ export type TokenBinding = {
 };
 
 /**
- * Returns the claim `cnf` of a bound token (RFC 7800 section 3.1), as a member to spread; none for an unbound
- * token.
+ * Returns an object with the claim `cnf` of a bound token (RFC 7800 section 3.1); empty for an unbound token.
  */
 export function confirmationOf({ dpopKey, certificate }: Partial<TokenBinding>) {
   if (dpopKey === undefined && certificate === undefined) return {};

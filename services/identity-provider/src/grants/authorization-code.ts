@@ -16,16 +16,16 @@ import { assertDpopKey, certificateToBind, usingUp } from './bindings.ts';
 import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
-/** Only letters, digits, `_`, `-` and `.` (Desktop: Limits): RFC 7636 without the tilde. */
+/** The pattern of a code verifier (Desktop: Limits). RFC 7636 also allows the tilde. */
 export const codeVerifierPattern = '^[A-Za-z0-9_.-]{43,128}$';
 const codeVerifierForm = new RegExp(codeVerifierPattern);
 
-/** Wrong proofs (verifier or redirect URI) that a code accepts; the last of them uses the code up. */
+/** The number of wrong proofs (verifier or redirect URI) after which a code is revoked. */
 const mismatchLimit = 5;
 
 /**
- * Redeems the code of a launch for the tokens, once (RFC 6749 section 4.1.3 with RFC 7636 section 4.5). A
- * replay of the code ends all tokens that the first use issued (RFC 6749 section 4.1.2).
+ * Creates the grant that redeems the code of a launch for tokens once (RFC 6749 section 4.1.3, RFC 7636
+ * section 4.5). A replay of the code revokes all tokens that the first use issued (RFC 6749 section 4.1.2).
  */
 export function authorizationCode(tickets: Tickets, prepareTokens: PrepareTokens): PartnerGrant {
   return {
@@ -72,8 +72,8 @@ function required(parameters: ReadonlyMap<string, string>, parameter: string): s
 }
 
 /**
- * Returns the scope of the tokens, before anything is used up: the granted scope, or the requested part of
- * it. @throws TokenRefusal
+ * Returns the scope of the tokens, which is the granted scope or the requested part of it. Uses nothing up.
+ * @throws TokenRefusal
  */
 function agreeScope(
   found: FoundTicket,
@@ -151,8 +151,8 @@ async function redeemCode({
 }
 
 /**
- * RFC 9449 section 5, RFC 8705 section 4: client authentication already binds the refresh token of such a
- * client.
+ * Returns the binding of a refresh token. There is none for a client that authenticates, because that already
+ * binds its refresh tokens (RFC 9449 section 5, RFC 8705 section 4).
  */
 function refreshBinding(
   partner: RegisteredPartner,
@@ -166,8 +166,8 @@ function refreshBinding(
 }
 
 /**
- * Refuses a code that is not live. If the code was already used, this is a replay. Without a proof nothing
- * can be redeemed here.
+ * Refuses an invalid code. If the code was already used, handles the replay. Without a proof, it cannot
+ * redeem the code.
  */
 async function refuseDeadCode(tickets: Tickets, code: string, request: PartnerRequest): Promise<never> {
   const redemption = await tickets.redeem('authorization-code', code, {

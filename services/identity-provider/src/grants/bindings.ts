@@ -8,7 +8,7 @@ type Bound = Pick<RegisteredClient, 'tlsClientCertificateBoundAccessTokens'>;
  * Returns the thumbprint of the certificate that the tokens of a client are bound to (RFC 8705 section 3);
  * undefined if the client did not register for bound tokens.
  * @param presented the thumbprint of the connection's certificate
- * @throws TokenRefusal 400 when the client registered for bound tokens and presented no certificate
+ * @throws TokenRefusal 400 if the client registered for bound tokens but presented no certificate
  */
 export function certificateToBind(client: Bound, presented: string | undefined): string | undefined {
   if (client.tlsClientCertificateBoundAccessTokens !== true) return undefined;
@@ -17,8 +17,8 @@ export function certificateToBind(client: Bound, presented: string | undefined):
 }
 
 /**
- * Checks the key of a token request against the key that its code or refresh token is bound to. Also checks
- * that a partner that must use DPoP uses it (RFC 9449 sections 5 and 10). Keys are named by their thumbprints
+ * Checks that the key of a token request is the key that its code or refresh token is bound to, and that a
+ * partner that must use DPoP does so (RFC 9449 sections 5 and 10). Keys are identified by their thumbprints
  * (RFC 7638).
  * @throws TokenRefusal 400
  */

@@ -12,13 +12,13 @@ type ClientCredentialsDependencies = {
   readonly clock: Clock;
 };
 
-/** Returns the one scope that a client may request: all rights that it is registered with. */
+/** Returns the only scope that a client may request, which means all its registered rights. */
 export function defaultScope(audience: string): string {
   return `${audience}/.default`;
 }
 
 /**
- * Creates the client credentials grant (RFC 6749 section 4.4): a client acts for itself (OLTR:
+ * Creates the client credentials grant, with which a client acts for itself (RFC 6749 section 4.4, OLTR:
  * Authentication).
  */
 export function clientCredentials({ audience, keyRing, clock }: ClientCredentialsDependencies): ClientGrant {
@@ -40,7 +40,7 @@ export function clientCredentials({ audience, keyRing, clock }: ClientCredential
         scope: client.scopes.join(' '),
         expiresInSeconds: realm.accessTokenSeconds,
       });
-      // Stored before the answer, so that the audit trail knows every issued token.
+      // Stored before the answer, so that the audit trail contains every issued token.
       await commit([issued]);
       return {
         access_token: token,

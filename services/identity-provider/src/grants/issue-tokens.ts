@@ -16,7 +16,7 @@ import type { TokenBinding } from '../domain/token-binding.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { TokenAnswer } from './grant.ts';
 
-/** The purpose under which `launch_context` is sealed for the resource API. */
+/** The sealing purpose of `launch_context`, which the resource API opens. */
 const contextSealPurpose = 'access-token-context';
 
 type TokenIssueDependencies = {
@@ -33,26 +33,26 @@ type TokenIssueRequest = {
   readonly scope: string;
   readonly call: Call;
   /**
-   * The key and the certificate that the access token is bound to (RFC 9449 section 6.1, RFC 8705 section 3).
+   * The key and certificate that the access token is bound to (RFC 9449 section 6.1, RFC 8705 section 3).
    */
   readonly binding: TokenBinding;
-  /** Seconds until the chain of the ticket ends, if it has an end. */
+  /** The seconds until the chain of the ticket ends, if it has an end. */
   readonly chainEndsInSeconds: number | undefined;
 };
 
 type Granted = { readonly context: DesktopContext; readonly refreshToken: string; readonly nonce?: string };
 
 /**
- * The tokens of one answer, before their ticket is used up: every step that can fail has succeeded by then.
+ * The prepared tokens of an answer. Every step that can fail has succeeded before the ticket is used up.
  */
 export type TokenIssue = {
-  /** Stored in the step that uses the ticket up, so that the audit trail knows every issued token. */
+  /** The event to store in the step that uses up the ticket, so that the audit trail contains every token. */
   readonly event: CloudEvent;
   /** Returns the complete token response (Desktop: Token response). */
   answer(granted: Granted): Promise<TokenAnswer>;
 };
 
-/** Prepares the tokens of an answer. @throws ServiceError 503 when the signing keys are unavailable */
+/** Prepares the tokens of an answer. @throws ServiceError 503 if the signing keys are unavailable */
 export type PrepareTokens = (request: TokenIssueRequest) => Promise<TokenIssue>;
 
 /** Creates the function that prepares the tokens of partner applications. */

@@ -16,14 +16,14 @@ import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
 /**
- * Seconds in which the same refresh token gets the same successor, for a lost reply or two tabs that refresh
- * at once.
+ * The seconds in which a used refresh token gets the same successor again, for a lost answer or for two tabs
+ * that refresh at once.
  */
 const repeatableSeconds = 10;
 
 /**
- * The refreshes of one launch, since each leaves its used-marker until the launch ends: more than one a
- * minute for twelve hours.
+ * The most refreshes of a launch: more than one a minute for twelve hours. Each refresh uses storage until
+ * the launch ends.
  */
 const refreshLimit = { redemptions: 1000 };
 
@@ -37,8 +37,8 @@ type RefreshDependencies = {
 type Refresh = RefreshDependencies & { readonly token: string; readonly request: PartnerRequest };
 
 /**
- * Redeems a refresh token and rotates it (RFC 6749 section 6). A token reused after the grace period must
- * have leaked, so the whole token family is revoked (RFC 9700 section 4.14.2).
+ * Creates the grant that redeems and rotates a refresh token (RFC 6749 section 6). A token reused after the
+ * grace period must have leaked, so the whole token family is revoked (RFC 9700 section 4.14.2).
  */
 export function refreshToken(dependencies: RefreshDependencies): PartnerGrant {
   return {
@@ -87,10 +87,10 @@ async function rotate(refresh: Refresh, link: LiveLink): Promise<TokenAnswer> {
   }
 }
 
-/** Handles a token that is not live: it was used within the grace period, was used earlier, or is unknown. */
+/** Handles a token that was used within the grace period, was used earlier, or is unknown. */
 async function repeat(refresh: Refresh): Promise<TokenAnswer> {
   const { request } = refresh;
-  // A token that is not live creates no successor, so this detail belongs to none.
+  // Such a token creates no successor, so this detail is never stored.
   const redemption = await redeem(refresh, { detail: {}, events: [] });
   switch (redemption.outcome) {
     case 'repeated': {
@@ -158,7 +158,7 @@ function redeem(
     successor: {
       kind: 'refresh-token',
       ttlSeconds: realm.desktop.refreshTokenSeconds,
-      // For a chain that began before chains had an end.
+      // Only for chains that started before chains had an end.
       chainSeconds: realm.desktop.sessionSeconds,
       detail,
       isDerived: true,
@@ -178,8 +178,8 @@ function successorOf({ successor }: Redeemed): string {
 }
 
 /**
- * @throws TokenRefusal when the token belongs to another realm, client or key, or its partner is no longer
- * registered
+ * Checks that the token belongs to this realm, client and key, and that its partner is still registered.
+ * @throws TokenRefusal
  */
 async function assertOwn(
   { context, detail }: Link<RefreshDetail>,

@@ -22,9 +22,9 @@ export type ClientAuthenticationDependencies = {
   readonly tickets: Pick<Tickets, 'claim'>;
   readonly events: Outbox;
   readonly clock: Clock;
-  /** Slows down guesses of secrets. */
+  /** Delays guesses of secrets. */
   readonly attempts: Attempts;
-  /** The header in which the edge forwards client certificates; without it, certificates are ignored. */
+  /** The header in which the edge forwards client certificates. If absent, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
 };
 
@@ -38,7 +38,7 @@ type Authenticating = Pick<FormExchange, 'realm' | 'parameters'> & {
   readonly certificate: ClientCertificate | undefined;
 };
 
-/** An authenticated client. `commit` uses up an assertion, so that it costs no extra round trip. */
+/** An authenticated client. `commit` uses up its assertion, which saves a round trip to the store. */
 type AuthenticatedClient = Pick<ClientRequest, 'client' | 'commit'>;
 
 /** A request of an authenticated client, with the certificate of its connection if there is one. */
@@ -48,10 +48,10 @@ export type ClientExchange = FormExchange &
   Pick<Authenticating, 'certificate'>;
 
 /**
- * Creates the guard that authenticates the client of a request by its secret (RFC 6749 section 2.3.1), by an
- * assertion that it signed (RFC 7523 section 2.2), or by the certificate of its connection (RFC 8705 section
- * 2). It counts the request. It throws TokenRefusal 401, ServiceError 429 after wrong secrets or beyond the
- * client's limit, and 400 for two kinds of credentials at once.
+ * Creates the guard that authenticates and counts the client of a request. It accepts a secret (RFC 6749
+ * section 2.3.1), a signed assertion (RFC 7523 section 2.2), or the certificate of the connection (RFC 8705
+ * section 2). It throws TokenRefusal 401, ServiceError 429 after wrong secrets or over the client's limit,
+ * and 400 for two kinds of credentials at once.
  */
 export function authenticateClient(dependencies: SenderDependencies) {
   return async <In extends FormExchange>(exchange: In): Promise<In & ClientExchange> => {
@@ -69,7 +69,7 @@ export function authenticateClient(dependencies: SenderDependencies) {
     });
     const { clientId, requestsPerSecond } = proven.client;
     call.identify(`client ${realm.issuer} ${clientId}`, clientId);
-    // Counted only now, so that only callers with the client's credentials can use up its limit.
+    // Counts after authentication, so that only the client itself can use up its limit.
     await dependencies.limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
     return { ...exchange, ...proven, certificate, clientId };
   };
@@ -95,8 +95,8 @@ async function proveClient(exchange: Authenticating): Promise<AuthenticatedClien
 }
 
 /**
- * Claims the single-use credential, and stores the events with it. @throws TokenRefusal when it was already
- * used
+ * Claims a single-use credential and stores the events in the same step.
+ * @throws TokenRefusal if the credential was already used
  */
 export async function useUp(
   tickets: Pick<Tickets, 'claim'>,
@@ -109,7 +109,8 @@ export async function useUp(
 }
 
 /**
- * Returns the client that a request without other credentials names, if that client registered certificates.
+ * Authenticates the client in `client_id` by the certificate of the connection. Returns undefined if the
+ * request has other credentials, or the client has registered no certificates.
  * @throws TokenRefusal 401
  */
 function authenticateByCertificate({
@@ -131,7 +132,7 @@ async function authenticateBySecret(exchange: Authenticating): Promise<Registere
   const { realm, parameters, authorization, address } = exchange;
   const { attempts } = exchange.dependencies;
   const credentials = readClientCredentials({ authorization, parameters, realm: realm.name });
-  // Counted whether the client exists or not, so that the answer does not reveal which clients exist.
+  // Counts attempts for unknown clients too, so that the answer does not reveal which clients exist.
   const key = JSON.stringify([realm.name, credentials.clientId, networkOf(plainAddress(address))]);
   attempts.assertMayTry(key);
   const client = checkSecret(exchange, credentials);
@@ -143,7 +144,7 @@ async function authenticateBySecret(exchange: Authenticating): Promise<Registere
   return client;
 }
 
-/** Returns the client, or the reason why these credentials are refused. */
+/** Returns the client, or the refusal of these credentials. */
 function checkSecret(
   { dependencies, realm }: Authenticating,
   { clientId, clientSecret, challenge: headers }: ClientCredentials,

@@ -8,17 +8,17 @@ import { type SenderDependencies, useUp } from './authenticate-client.ts';
 import { authenticateByAssertion, readClientAssertion } from './client-assertion.ts';
 import type { DesktopExchange, FormExchange, NamedExchange } from './realm-guards.ts';
 
-/** A request of a partner application; undefined if the request names none. */
+/** A request of a partner application. `partner` is undefined if the request contains no `client_id`. */
 export type PartnerExchange = NamedExchange<DesktopIssuingRealm> & {
   readonly partner: RegisteredPartner | undefined;
 };
 
 /**
- * Creates the guard that finds the partner application that sent a request. A partner without keys and
- * certificates is a public client, proven by the ticket that it holds. Its credentials are refused, because
- * nothing can check them. A partner that registered keys or certificates must authenticate: with an assertion,
- * which is used up here, or by mutual TLS. Its request is counted here, and its refusals are its own. The
- * guard throws TokenRefusal, and ServiceError 429 beyond the limit of a partner that has authenticated.
+ * Creates the guard that finds the partner application that sent a request. A partner without registered keys
+ * or certificates is a public client, which only its ticket authenticates. The guard refuses any credentials
+ * of such a partner. A partner with registered keys or certificates must authenticate by mutual TLS, or by an
+ * assertion, which the guard uses up. The guard counts the request of an authenticated partner. It throws
+ * TokenRefusal, and ServiceError 429 over the partner's limit.
  */
 export function authenticatePartner(dependencies: SenderDependencies) {
   return async <In extends FormExchange<DesktopIssuingRealm>>(
@@ -69,7 +69,10 @@ async function findPartner(
   return partner;
 }
 
-/** Names the caller, and counts its request: a public partner is counted once it has shown a live ticket. */
+/**
+ * Identifies and counts an authenticated partner. Public partners are counted when they present a valid
+ * ticket.
+ */
 async function countAuthenticated(
   { clientId, requestsPerSecond }: RegisteredPartner,
   { limiter }: SenderDependencies,

@@ -25,10 +25,10 @@ type AuthorizeDependencies = {
 };
 
 /**
- * Exchanges the launch identifier for an authorization code and redirects with it to the registered redirect
- * URI: `POST` or `GET /{realm}/oauth2/v2.0/authorize` (Desktop: Authorization endpoint; RFC 6749 section
- * 4.1.1). Answers errors directly and never by a redirect; an error does not use up the launch identifier. A
- * `request_uri` names a request that was pushed before (RFC 9126 section 4).
+ * Exchanges the launch identifier for an authorization code, and redirects with the code to the registered
+ * redirect URI: `POST` or `GET /{realm}/oauth2/v2.0/authorize` (Desktop: Authorization endpoint; RFC 6749
+ * section 4.1.1). Answers errors directly and never by a redirect. An error does not use up the launch
+ * identifier. A `request_uri` refers to a pushed request (RFC 9126 section 4).
  */
 export function authorize({ tickets, limiter }: AuthorizeDependencies): Handler<DesktopExchange> {
   return behind(readParameters, async ({ realm, response, call, sent }) => {
@@ -81,9 +81,9 @@ type PushedUse = {
 };
 
 /**
- * Uses a pushed request up and returns its parameters, which are checked again: the registry may have changed
- * since.
- * @throws AuthorizeRefusal; after a request of another partner, the pushed request stays usable
+ * Uses up a pushed request and returns its parameters. The caller checks them again, because the registry may
+ * have changed. A request of another partner leaves the pushed request usable.
+ * @throws AuthorizeRefusal
  */
 async function redeemPushed({ tickets, realm, sent, call }: PushedUse): Promise<URLSearchParams> {
   const read = readPushedReference(sent, realm);
@@ -117,8 +117,8 @@ type LaunchUse = {
 };
 
 /**
- * Counts only callers with a launch identifier, so that others cannot use up a partner's limit. @throws
- * ServiceError 429
+ * Counts a request with a valid launch identifier, so that other callers cannot use up a partner's limit.
+ * @throws ServiceError 429
  */
 export async function countHolder({
   tickets,
@@ -167,8 +167,8 @@ function redeemLaunch({
 }
 
 /**
- * Returns the authorization code. @throws AuthorizeRefusal after the call has the GUID of the launch that it
- * belongs to
+ * Returns the authorization code of a redemption, and adopts the GUID of the launch.
+ * @throws AuthorizeRefusal
  */
 function assertRedeemed(redemption: Redemption, call: Call): string {
   if ('correlationId' in redemption) call.adopt(redemption.correlationId);
@@ -190,10 +190,13 @@ function assertRedeemed(redemption: Redemption, call: Call): string {
   }
 }
 
-/** The authorization endpoint accepts no DPoP proofs, and redeems nothing that a chain has many of. */
-const neverAsked = () => new TypeError('Nothing is redeemed here with a proof that counts once or a limit');
+/**
+ * Creates the error for outcomes of DPoP proofs and limits, which the authorization endpoint does not use.
+ */
+const neverAsked = () =>
+  new TypeError('The authorization endpoint redeems without a single-use proof and without a limit');
 
-/** Creates `desktop.launch.refused.v1`. */
+/** Creates the event `desktop.launch.refused.v1`. */
 export function auditAuthorizeRefusal(step: 'push' | 'authorize'): RefusalAudit<NamedExchange> {
   return (error, exchange) => {
     const { call, realm } = exchange;

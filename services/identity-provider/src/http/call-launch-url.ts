@@ -3,13 +3,13 @@ import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 
 /**
  * Calls a launch URL and returns whether the partner's launch handler accepted it. Never throws, because the
- * host can still open the URL.
+ * host can still open the URL itself.
  */
 export type LaunchCaller = (launchUrl: string, call: Call) => Promise<boolean>;
 
 /**
- * Creates the caller of launch URLs (Desktop: Launch handler). Accepts only registered addresses, follows no
- * redirect, and reads only the status of the answer.
+ * Creates the function that calls launch URLs (Desktop: Launch handler). It follows no redirect and reads
+ * only the status of the answer.
  */
 export function createLaunchCaller(fetchOutbound: OutboundFetch): LaunchCaller {
   return async (launchUrl, call) => {

@@ -7,8 +7,8 @@ import type { FindClientKeys, KeyOwner } from '../keys/client-keys.ts';
 export const assertionParameters = ['client_assertion', 'client_assertion_type'];
 
 /**
- * A client that an assertion authenticated. The caller must still claim its `jti`, so that the assertion
- * counts once.
+ * A client authenticated by an assertion. The caller must claim `singleUse`, so that the assertion works
+ * once.
  */
 export type AssertedClient<Client> = { readonly client: Client; readonly singleUse: SingleUse };
 
@@ -20,13 +20,13 @@ type Asserting<Client> = {
   readonly findKeys: FindClientKeys;
   /** The value of `client_id`, which may be omitted (RFC 7521 section 4.2). */
   readonly clientId: string | undefined;
-  /** milliseconds since 1970 */
+  /** The current time in milliseconds since 1970. */
   readonly now: number;
 };
 
 /**
  * Returns the client assertion of a request (RFC 7521 section 4.2); undefined if there is none.
- * @throws TokenRefusal when one of its two parameters is missing, or the request has other credentials too
+ * @throws TokenRefusal if one of its two parameters is missing, or the request has other credentials
  */
 export function readClientAssertion({
   authorization,
@@ -46,8 +46,8 @@ export function readClientAssertion({
 }
 
 /**
- * Authenticates a client or a partner application by the assertion that it signed (RFC 7523 section 2.2).
- * @throws TokenRefusal 401; the same for an unknown client and a wrong signature
+ * Authenticates a client or a partner application by its signed assertion (RFC 7523 section 2.2).
+ * @throws TokenRefusal 401, with the same answer for an unknown client and for a wrong signature
  */
 export async function authenticateByAssertion<Client extends { readonly clientId: string }>({
   assertion,

@@ -1,11 +1,11 @@
 import { TokenRefusal } from '../errors.ts';
 import { assertionParameters } from './client-assertion.ts';
 
-/** The client credentials of a request as received, not yet checked. */
+/** The unchecked client credentials of a request. */
 export type ClientCredentials = {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Headers of the 401, if these credentials do not authenticate a client. */
+  /** The headers of the answer 401 if these credentials are refused. */
   readonly challenge: Readonly<Record<string, string>>;
 };
 
@@ -13,9 +13,9 @@ export const clientAuthenticationMethods = ['client_secret_basic', 'client_secre
 export const clientParameters = ['client_id', 'client_secret', ...assertionParameters];
 
 /**
- * Reads the client credentials of a token request: in the body or by HTTP Basic (RFC 6749 section 2.3.1).
- * @param realm the protection space that a challenge names
- * @throws TokenRefusal when there are none, they are malformed, or there are two kinds
+ * Reads the client credentials of a token request from the body or HTTP Basic (RFC 6749 section 2.3.1).
+ * @param realm the protection space in the challenge
+ * @throws TokenRefusal if there are none, if they are malformed, or if there are two kinds
  */
 export function readClientCredentials({
   authorization,
@@ -33,7 +33,7 @@ export function readClientCredentials({
     return { clientId, clientSecret, challenge: {} };
   }
   if (clientSecret !== undefined) throw new TokenRefusal('two_authentications');
-  // RFC 6749 section 5.2: only a client that sent an Authorization header gets a challenge.
+  // Only a client that sent an Authorization header receives a challenge (RFC 6749 section 5.2).
   const challenge = { 'WWW-Authenticate': `Basic realm="${realm}", charset="UTF-8"` };
   const basic = readBasic(authorization);
   if (basic === undefined) throw new TokenRefusal('malformed_authorization', { headers: challenge });
@@ -54,7 +54,7 @@ function readBasic(authorization: string): { clientId: string; clientSecret: str
   try {
     return { clientId: formDecode(pair.slice(0, colon)), clientSecret: formDecode(pair.slice(colon + 1)) };
   } catch {
-    // A stray percent sign: the value is not form-urlencoded.
+    // A percent sign without two hexadecimal digits is not form-urlencoded.
     return undefined;
   }
 }

@@ -13,10 +13,10 @@ type DpopExchange = {
 };
 
 /**
- * Verifies the DPoP proof of a request (RFC 9449 section 5). Stores nothing: the step that redeems a ticket,
- * or stores a pushed request, uses the proof up.
- * @returns the proof; undefined for a request without one
- * @throws TokenRefusal 400 for a proof that is invalid or is for another request
+ * Verifies the DPoP proof of a request (RFC 9449 section 5). Does not use it up: the step that redeems a
+ * ticket or stores a pushed request does so.
+ * @returns the proof, or undefined if the request has none
+ * @throws TokenRefusal 400 if the proof is invalid or for another request
  */
 export async function readDpopProof({
   dependencies,
@@ -24,7 +24,7 @@ export async function readDpopProof({
   request,
   endpoint,
 }: DpopExchange): Promise<DpopProof | undefined> {
-  // Node joins repeated headers of this name into one text, which is no proof.
+  // Node joins repeated headers of this name into one string, which is not a valid proof.
   const { dpop: header } = request.headers;
   if (typeof header !== 'string') return undefined;
   const url = `${realm.baseUrl}/oauth2/v2.0/${endpoint}`;

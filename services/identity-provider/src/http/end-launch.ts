@@ -8,9 +8,9 @@ import { behindHost, type HostDependencies } from './issue-launch.ts';
 import type { DesktopExchange } from './realm-guards.ts';
 
 /**
- * Ends a launch that the host application requested, by the launch's GUID or its launch identifier:
- * `DELETE /{realm}/launches/{id}`. Revokes the launch identifier, code, refresh and access tokens. Answers
- * 204 as well for a launch that has already ended, until its absolute end. Answers 404 for an unknown launch
+ * Ends a launch that the host application requested, by the launch's GUID or its launch identifier: `DELETE
+ * /{realm}/launches/{id}`. Revokes the launch identifier, code, refresh tokens and access tokens. Also
+ * answers 204 for a launch that was already ended, until its absolute end. Answers 404 for an unknown launch
  * and for a launch of another host.
  */
 export function endLaunch(

@@ -12,15 +12,14 @@ import { type DesktopExchange, isDesktopRealm, type RealmExchange } from './real
 type DiscoveryDependencies = {
   readonly grants: readonly Grant[];
   readonly keyRing: KeyRing;
-  /** The scopes that clients with a secret may request. */
+  /** The scopes that clients may request. */
   readonly scopes: readonly string[];
   readonly clientCertificateHeader?: string | undefined;
 };
 
 /**
- * Publishes the endpoints and features of this realm: `GET {issuer}/.well-known/openid-configuration` (OpenID
- * Connect Discovery 1.0 section 3, RFC 8414 section 2). Contains the lists that the standards require even
- * where they are empty.
+ * Publishes the endpoints and features of a realm: `GET {issuer}/.well-known/openid-configuration` (OpenID
+ * Connect Discovery 1.0 section 3, RFC 8414 section 2). Includes required lists even if they are empty.
  */
 export function getDiscovery(dependencies: DiscoveryDependencies): Handler<RealmExchange> {
   return async ({ realm, response }) => {
@@ -40,9 +39,9 @@ export function getDiscovery(dependencies: DiscoveryDependencies): Handler<Realm
 }
 
 /**
- * Publishes the configuration for clients that start from `iss` and `launch`:
- * `GET {issuer}/.well-known/smart-configuration` (SMART App Launch 2.2, Conformance). Only the ID token names
- * the patient, so no capability states otherwise.
+ * Publishes the configuration for clients that start from `iss` and `launch`: `GET
+ * {issuer}/.well-known/smart-configuration` (SMART App Launch 2.2, Conformance). There is no capability for
+ * the patient, because only the ID token contains it.
  */
 export function getSmartConfiguration(dependencies: DiscoveryDependencies): Handler<DesktopExchange> {
   return ({ realm, response }) => {
@@ -65,7 +64,7 @@ function sharedMetadata(dependencies: DiscoveryDependencies, realm: IssuingRealm
     jwks_uri: `${base}/discovery/v2.0/keys`,
     ...revocationMetadata(realm, dependencies),
     introspection_endpoint: `${base}/oauth2/v2.0/introspect`,
-    // RFC 8414 section 2 allows access token types here too.
+    // RFC 8414 section 2 also allows types of access tokens.
     introspection_endpoint_auth_methods_supported: ['Bearer'],
     grant_types_supported: grants.filter((grant) => isOffered(grant, realm)).map(({ type }) => type),
     scopes_supported: [...clientScopes, ...(isDesktopRealm(realm) ? partnerScopes(realm) : [])],
@@ -95,7 +94,7 @@ function openIdMetadata({ desktop }: DesktopIssuingRealm) {
     backchannel_logout_session_supported: true,
     claims_parameter_supported: false,
     request_parameter_supported: false,
-    // An absent value counts as true.
+    // If absent, it counts as true.
     request_uri_parameter_supported: false,
     authorization_response_iss_parameter_supported: desktop.sendsIssuer,
   };
@@ -104,7 +103,7 @@ function openIdMetadata({ desktop }: DesktopIssuingRealm) {
 const isAnyNotified = ({ partners }: DesktopSettings) =>
   [...partners.values()].some(({ backchannelLogoutUri }) => backchannelLogoutUri !== undefined);
 
-/** Desktop: ID token claims */
+/** The claims of the ID token (Desktop: ID token claims). */
 const idTokenClaimNames =
   'exp nbf iat auth_time ver iss sub aud acr nonce at_hash email userERN title firstName familyName orgERN orgName cdb ods authorizations authorizationDetails'.split(
     ' ',
@@ -118,13 +117,13 @@ function tokenAuthentication(realm: IssuingRealm, dependencies: CertificateSetti
   const { methods, algorithms } = authenticationOf(realm, dependencies);
   return {
     token_endpoint_auth_methods_supported: methods,
-    // RFC 8705 section 3.3
+    // See RFC 8705 section 3.3.
     ...(seesCertificates(dependencies) ? { tls_client_certificate_bound_access_tokens: true } : {}),
     ...(algorithms && { token_endpoint_auth_signing_alg_values_supported: algorithms }),
   };
 }
 
-/** RFC 7009: clients and partners authenticate as at the token endpoint. */
+/** Returns the metadata of revocation (RFC 7009), whose clients authenticate as at the token endpoint. */
 function revocationMetadata(realm: IssuingRealm, dependencies: CertificateSetting) {
   const { methods, algorithms } = authenticationOf(realm, dependencies);
   return {
@@ -139,7 +138,7 @@ type CertificateSetting = Pick<DiscoveryDependencies, 'clientCertificateHeader'>
 const seesCertificates = ({ clientCertificateHeader }: CertificateSetting) =>
   clientCertificateHeader !== undefined;
 
-/** Returns `private_key_jwt` if a client or a partner of the realm registered keys (RFC 8414 section 2). */
+/** Returns the authentication methods of the realm's clients and partners (RFC 8414 section 2). */
 function authenticationOf(realm: IssuingRealm, dependencies: CertificateSetting) {
   const methods = [
     ...(isDesktopRealm(realm) ? ['none'] : []),
@@ -151,7 +150,7 @@ function authenticationOf(realm: IssuingRealm, dependencies: CertificateSetting)
     : { methods };
 }
 
-/** Returns how clients and partners of the realm registered certificates (RFC 8705 section 2). */
+/** Returns the methods for which clients and partners have registered certificates (RFC 8705 section 2). */
 function certificateMethods(realm: IssuingRealm): string[] {
   const partners = isDesktopRealm(realm) ? realm.desktop.partners.values() : [];
   const registered = [...realm.clients.values(), ...partners];

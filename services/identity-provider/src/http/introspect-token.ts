@@ -16,7 +16,7 @@ import type { FindOwnToken } from '../keys/own-tokens.ts';
 import type { RealmExchange } from './realm-guards.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
-/** The right that a resource server needs. */
+/** The required right of a resource server. */
 export const introspectionRight = 'token.introspect';
 
 type IntrospectDependencies = {
@@ -30,9 +30,9 @@ type IntrospectDependencies = {
 };
 
 /**
- * Returns whether a token is active, for resource servers: `POST /{realm}/oauth2/v2.0/introspect` (RFC 7662).
- * They send an access token of one of our realms with the right `token.introspect` (section 2.1). Returns
- * nothing about the patient.
+ * Returns whether a token is active: `POST /{realm}/oauth2/v2.0/introspect` (RFC 7662). A resource server
+ * must send an access token of one of our realms with the right `token.introspect` (section 2.1). The answer
+ * contains no patient data.
  */
 export function introspectToken(dependencies: IntrospectDependencies): Handler<RealmExchange> {
   const { tokens, limiter, events, clientCertificateHeader } = dependencies;
@@ -85,8 +85,8 @@ async function lookUp(
 }
 
 /**
- * Queries the store itself, so that a revocation counts immediately. A token of a launch is revoked with its
- * launch.
+ * Returns whether a token was revoked. Queries the store without a cache, so that a revocation applies
+ * immediately. A token of a launch is revoked with its launch.
  */
 async function hasEnded(
   { sid, jti, client_id }: JWTPayload,
@@ -94,13 +94,13 @@ async function hasEnded(
   { tickets, revokedTokens }: Pick<IntrospectDependencies, 'tickets' | 'revokedTokens'>,
 ): Promise<boolean> {
   if (typeof sid === 'string') return await tickets.isChainRevoked(sid);
-  // A client that was removed from the registry is refused everywhere, and its tokens too.
+  // The tokens of a client that was removed from the registry are inactive.
   if (typeof client_id !== 'string' || !clients.has(client_id) || jti === undefined) return true;
   return await revokedTokens.has(jti);
 }
 
 /**
- * Returns whether a token is bound to a key; a token that is bound only to a certificate is a Bearer token
+ * Returns whether a token is bound to a key. A token that is bound only to a certificate is a Bearer token
  * (RFC 8705 section 3).
  */
 const isBoundToKey = ({ cnf }: JWTPayload) => typeof cnf === 'object' && cnf !== null && 'jkt' in cnf;

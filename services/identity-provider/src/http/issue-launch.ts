@@ -26,7 +26,7 @@ import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import type { LaunchCaller } from './call-launch-url.ts';
 import type { DesktopExchange } from './realm-guards.ts';
 
-/** The right that a host application needs. */
+/** The required right of a host application. */
 export const hostRight = 'launch.issue';
 /** The accepted content types and size of a launch request. */
 export const launchBody = { types: ['application/json'], limitBytes: 32 * 1024 };
@@ -47,9 +47,9 @@ export type IssueLaunchDependencies = HostDependencies & {
 };
 
 /**
- * Issues a launch identifier to a host application, bound to one partner application, with the user and the
- * patient in context: `POST /{realm}/launches` (Desktop: What the service does, steps 1 to 3). The host opens
- * the launch URL, or the service calls it if the host requests so.
+ * Issues a launch identifier to a host application, bound to a partner application, with the user and the
+ * patient in its context: `POST /{realm}/launches` (Desktop: What the service does, steps 1 to 3). The host
+ * opens the launch URL. If the host sends `call`, the service calls it.
  */
 export function issueLaunch(dependencies: IssueLaunchDependencies): Handler<DesktopExchange> {
   const { tickets, clock, callLaunchUrl, pseudonyms } = dependencies;
@@ -76,12 +76,12 @@ export function issueLaunch(dependencies: IssueLaunchDependencies): Handler<Desk
   });
 }
 
-/** A request of a host application, whose refusals are its own. */
+/** A request of an authenticated host application. */
 type HostExchange = DesktopExchange & { readonly host: Caller };
 
 /**
- * Puts a handler behind the host application that sent a request, authenticated by its access token with the
- * right `launch.issue`. It throws ServiceError 401, 429 or 403.
+ * Guards a handler: only host applications whose access token has the right `launch.issue` reach it. It
+ * throws ServiceError 401, 429 or 403.
  */
 export function behindHost(
   { tokens, limiter, clientCertificateHeader }: HostDependencies,
@@ -104,8 +104,8 @@ export function behindHost(
 }
 
 /**
- * Checks the body and reports all errors at once, including those that depend on the registry. @throws
- * ServiceError 400
+ * Validates the body.
+ * @throws ServiceError 400 with all faults at once, including those that depend on the registry
  */
 function validate(
   sent: unknown,
@@ -140,7 +140,7 @@ const unknownPartner: Fault = {
 };
 const notCallable: Fault = {
   path: 'call',
-  message: 'must be false: the host application has to open this launchUrl itself',
+  message: 'must be false, because the host application has to open this launchUrl itself',
   code: 'not-supported',
 };
 
@@ -182,7 +182,7 @@ function issuedEvent({
   });
 }
 
-/** Creates `desktop.launch.refused.v1`. */
+/** Creates the event `desktop.launch.refused.v1`. */
 export function auditLaunchRefusal(step: 'launches' | 'end'): RefusalAudit<HostExchange> {
   return (error, { call, realm, host }) => {
     if (realm === undefined) return undefined;

@@ -29,14 +29,14 @@ type PushDependencies = SenderDependencies & { readonly tickets: Tickets };
 /** The maximum size of a stored request, as JSON. */
 export const pushedRequestBytes = 4096;
 
-/** The pushes that one launch may make, so that nobody can fill the store with one launch identifier. */
+/** The limit of pushes of one launch, so that nobody can fill the store with one launch identifier. */
 const pushLimit = { tickets: 10, seconds: 60 };
 
 /**
  * Stores a valid authorization request and answers 201 with its `request_uri`:
  * `POST /{realm}/oauth2/v2.0/par` (RFC 9126). The `request_uri` works once, for this partner application,
- * within a minute. Each launch has one stored request, which a newer one replaces and which ends with the
- * launch. Authenticates as the token endpoint does. Stores nothing for callers without a live launch
+ * within a minute. Each launch has at most one stored request: a newer one replaces it, and it ends with the
+ * launch. Clients authenticate as at the token endpoint. Stores nothing for callers without a valid launch
  * identifier.
  */
 export function pushAuthorizationRequest(dependencies: PushDependencies): Handler<DesktopExchange> {
@@ -45,7 +45,7 @@ export function pushAuthorizationRequest(dependencies: PushDependencies): Handle
     const { realm, request, response, call, form } = exchange;
     const authorization = assertPushable(form, realm);
     call.trace.follow(launchOf(authorization.launch));
-    // A partner that authenticated was counted then.
+    // An authenticated partner has already been counted.
     if (!isConfidential(authorization.partner)) await countHolder({ tickets, limiter, realm, authorization });
     const dpopProof = await readDpopProof({ dependencies, realm, request, endpoint: 'par' });
     const dpopKey = agreeDpopKey(authorization, dpopProof?.thumbprint);
@@ -73,7 +73,10 @@ export function pushAuthorizationRequest(dependencies: PushDependencies): Handle
 
 type PushExchange = FormExchange<DesktopIssuingRealm> & { readonly form: URLSearchParams };
 
-/** @throws AuthorizeRefusal or TokenRefusal, and ServiceError 429 for a launch that pushed too often */
+/**
+ * Returns the ticket.
+ * @throws AuthorizeRefusal, TokenRefusal, or ServiceError 429 if the launch pushed too often
+ */
 function assertIssued(issue: BesideIssue, call: Call): string {
   switch (issue.outcome) {
     case 'issued':
@@ -92,12 +95,12 @@ function assertIssued(issue: BesideIssue, call: Call): string {
 }
 
 /**
- * Checks a request as the authorization endpoint does. @throws AuthorizeRefusal, and TokenRefusal 413 (RFC
- * 9126 section 2.3)
+ * Checks a request as the authorization endpoint does.
+ * @throws AuthorizeRefusal, and TokenRefusal 413 if it is too large (RFC 9126 section 2.3)
  */
 function assertPushable(form: URLSearchParams, realm: DesktopIssuingRealm): AuthorizationRequest {
   const read = readAuthorizationRequest(form, realm);
-  // RFC 9126 section 2.1
+  // See RFC 9126 section 2.1.
   const nested = form.has('request_uri')
     ? [{ name: 'request_uri', code: 'invalid_request', message: 'must not be pushed' } as const]
     : [];
@@ -109,8 +112,9 @@ function assertPushable(form: URLSearchParams, realm: DesktopIssuingRealm): Auth
 }
 
 /**
- * Returns the key that redeems the code: that of the request's DPoP proof, which must be the key that
- * `dpop_jkt` names (RFC 9449 section 10.1). @throws TokenRefusal
+ * Returns the key that must redeem the code: the key of the request's DPoP proof, or of `dpop_jkt`. If both
+ * are present, they must be equal (RFC 9449 section 10.1).
+ * @throws TokenRefusal
  */
 function agreeDpopKey({ dpopKey }: AuthorizationRequest, proven: string | undefined): string | undefined {
   if (proven !== undefined && dpopKey !== undefined && proven !== dpopKey)

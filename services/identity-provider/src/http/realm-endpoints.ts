@@ -54,7 +54,7 @@ export type RouteDependencies = {
   readonly pages: Pages;
 };
 
-/** Creates the endpoints of every realm: tokens, desktop launches and the documents that clients need. */
+/** Creates the endpoints of every realm for tokens, desktop launches and discovery. */
 export function realmEndpoints(dependencies: RouteDependencies): Endpoint[] {
   const place = inRealm(dependencies.realms);
   const shared = { source, dialect: oauthDialect, place };

@@ -6,23 +6,22 @@ import { noDesktopRealm, TokenRefusal, unknownRealm } from '../errors.ts';
 /** A request in a realm. */
 export type RealmExchange<Realm extends IssuingRealm = IssuingRealm> = Exchange & { readonly realm: Realm };
 
-/** A request in a realm that launches partner applications. */
+/** A request in a realm with partner applications. */
 export type DesktopExchange = RealmExchange<DesktopIssuingRealm>;
 
-/** A request whose parameters are picked from its form. */
+/** A request with the picked parameters of its form. */
 export type FormExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExchange<Realm> & {
   readonly parameters: ReadonlyMap<string, string>;
 };
 
-/** A request that names its sender. */
+/** A request with its sender. */
 export type NamedExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExchange<Realm> & {
-  /** The client or the partner application, as it is registered. */
+  /** The registered client or partner application; undefined if it is unknown. */
   readonly clientId: string | undefined;
 };
 
 /**
- * Creates the guard of every path of a realm. It throws ServiceError 404 for a realm that is not in the
- * registry.
+ * Creates the guard of every path of a realm. It throws ServiceError 404 if the realm is not in the registry.
  */
 export function inRealm(realms: Realms): Guard<Exchange, RealmExchange> {
   return (exchange) => {
@@ -40,7 +39,7 @@ export function inDesktopRealm(exchange: RealmExchange): DesktopExchange {
   return { ...exchange, realm };
 }
 
-/** Returns whether a realm launches partner applications. */
+/** Returns whether a realm has partner applications. */
 export function isDesktopRealm(realm: IssuingRealm): realm is DesktopIssuingRealm {
   return realm.desktop !== undefined;
 }

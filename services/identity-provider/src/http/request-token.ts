@@ -77,7 +77,7 @@ function createPartnerHandler(dependencies: RequestTokenDependencies): Handler<P
       certificate: clientCertificateOf(request, dependencies.clientCertificateHeader)?.thumbprint,
       parameters,
       call,
-      // A partner that authenticated was counted then.
+      // An authenticated partner has already been counted.
       count: (holder) =>
         isConfidential(holder)
           ? undefined
@@ -87,7 +87,7 @@ function createPartnerHandler(dependencies: RequestTokenDependencies): Handler<P
   });
 }
 
-/** Creates the audit event of a refused token request; none for a realm that does not exist. */
+/** Creates the audit event of a refused token request; none if the realm does not exist. */
 export const auditRefusal: RefusalAudit<NamedExchange> = (error, exchange) => {
   const { call, realm } = exchange;
   if (realm === undefined) return undefined;

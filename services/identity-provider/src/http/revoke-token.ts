@@ -23,9 +23,9 @@ type RevokeDependencies = SenderDependencies & {
 };
 
 /**
- * Revokes a token: `POST /{realm}/oauth2/v2.0/revoke` (RFC 7009). A client ends its access token. A partner
- * application ends a refresh or an access token, and with it all codes and tokens of the same launch. Answers
- * the same for a token that is not live.
+ * Revokes a token: `POST /{realm}/oauth2/v2.0/revoke` (RFC 7009). A client revokes its access token. A
+ * partner application revokes a refresh or access token, and with it all codes and tokens of the same launch.
+ * The answer is the same for an inactive token.
  */
 export function revokeToken(dependencies: RevokeDependencies): Handler<RealmExchange> {
   const ofClient = behind(authenticateClient(dependencies)<FormExchange>, (exchange) =>
@@ -48,8 +48,8 @@ export function revokeToken(dependencies: RevokeDependencies): Handler<RealmExch
 
 /**
  * Returns whether a request in a desktop realm is from a partner application. A request with client
- * credentials that names no partner counts as a client's, even if no such client exists, so that the answer
- * does not reveal which clients exist.
+ * credentials but without a known partner counts as a client's, even if the client does not exist, so that
+ * the answer does not reveal which clients exist.
  */
 function isPartner(
   { clientCertificateHeader }: RevokeDependencies,
@@ -105,12 +105,12 @@ async function findHeld(
       : undefined;
   }
   const claims = await findOwnToken(realm, token);
-  // A token that a client got for itself belongs to no launch.
+  // An access token of a client belongs to no launch.
   if (typeof claims?.sid !== 'string' || typeof claims.client_id !== 'string') return undefined;
   return { clientId: claims.client_id, chain: claims.sid };
 }
 
-/** Seconds that verifiers' clocks may be behind ours, their tolerance included. */
+/** The seconds by which verifiers' clocks may be behind ours, including their tolerance. */
 const clockSlackSeconds = 60;
 
 async function revokeClientToken(dependencies: RevokeDependencies, exchange: ClientExchange): Promise<void> {

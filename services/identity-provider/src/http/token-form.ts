@@ -3,7 +3,7 @@ import { readForm } from '@clinical-launch/http/body';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { TokenRefusal } from '../errors.ts';
 
-/** More than the largest request of any client. */
+/** The size limit of a form, above the largest request of any client. */
 export const formLimitBytes = 8 * 1024;
 
 /** Reads the form of a token request. @throws TokenRefusal 400, and 413 for more than 8 KiB. */
@@ -22,9 +22,9 @@ export async function readTokenForm(
 }
 
 /**
- * Picks the named parameters of a form. Ignores unknown parameters; a parameter without a value is absent
- * (RFC 6749 section 3.2).
- * @throws TokenRefusal when a named parameter is sent more than once
+ * Picks the named parameters of a form. Ignores unknown parameters, and parameters without a value (RFC 6749
+ * section 3.2).
+ * @throws TokenRefusal if a named parameter is repeated
  */
 export function pickParameters(form: URLSearchParams, names: readonly string[]): Map<string, string> {
   const picked = new Map<string, string>();

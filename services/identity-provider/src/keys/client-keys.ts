@@ -12,12 +12,12 @@ export type KeyOwner = {
   readonly clientId: string;
 };
 
-/** Finds the verification keys that a client or a partner registered; undefined if it registered none. */
+/** Returns the registered verification keys of a client or partner; undefined if it has none. */
 export type FindClientKeys = (owner: KeyOwner) => JWTVerifyGetKey | undefined;
 
 /**
- * Creates the function that finds registered keys. It follows the registry: a removed key is no longer
- * accepted.
+ * Creates the function that finds registered keys. It follows changes of the registry, so a removed key is no
+ * longer accepted.
  */
 export function createClientKeys(source: RegistrySource, fetchOutbound: OutboundFetch): FindClientKeys {
   const keys = followRegistry(source, (registry) => keysByOwner(registry, fetchOutbound));
@@ -51,8 +51,8 @@ function entryBy(fetchOutbound: OutboundFetch) {
 }
 
 /**
- * Returns the keys that a client publishes. If they cannot be fetched, the answer is 503, because the
- * assertion is not at fault.
+ * Returns the published keys of a client. If they cannot be fetched, throws 503, because the assertion may be
+ * valid.
  */
 function publishedKeys(jwksUri: URL, fetchOutbound: OutboundFetch): JWTVerifyGetKey {
   const remote = createRemoteJWKSet(jwksUri, {
@@ -72,8 +72,8 @@ function publishedKeys(jwksUri: URL, fetchOutbound: OutboundFetch): JWTVerifyGet
 }
 
 /**
- * Removes the name `EdDSA`: it and `Ed25519` name one algorithm (RFC 9864 section 2.2), and the key's type
- * identifies it.
+ * Removes `alg` from Ed25519 keys. `EdDSA` and `Ed25519` are names of the same algorithm (RFC 9864 section
+ * 2.2), and the key's type identifies it.
  */
 function withoutEdDsa({ alg, ...key }: PublicJwk): PublicJwk {
   return alg === undefined || key.kty === 'OKP' ? key : { alg, ...key };

@@ -13,7 +13,7 @@ const privateJwk = compileSchema(
   Type.Object({ kty: Type.Union([Type.Literal('RSA'), Type.Literal('EC'), Type.Literal('OKP')]) }),
 );
 
-/** Creates a key pair; its `kid` is its thumbprint (RFC 7638), so no two keys share a `kid`. */
+/** Creates a key pair. Its `kid` is its thumbprint (RFC 7638), so no two keys have the same `kid`. */
 export async function createKeyPair(
   { realm, algorithm }: { realm: string; algorithm: SigningAlgorithm },
   sealer: Sealer,
@@ -27,9 +27,9 @@ export async function createKeyPair(
 }
 
 /**
- * Opens the private part of a stored key. It signs at once, in this thread: a job of the thread pool takes
- * longer than an ES256 or EdDSA signature, and costs a seventh more for RS256.
- * @throws Error when none of the sealing keys fits
+ * Opens the private part of a stored key. It signs synchronously: a job of the thread pool takes longer than
+ * an ES256 or EdDSA signature, and makes RS256 a seventh slower.
+ * @throws Error if none of the sealing keys opens it
  */
 export function openPrivateKey({ realm, kid, algorithm, sealedPrivateJwk }: KeptKey, sealer: Sealer): Sign {
   try {
@@ -41,7 +41,7 @@ export function openPrivateKey({ realm, kid, algorithm, sealedPrivateJwk }: Kept
   }
 }
 
-/** RFC 7518 sections 3.3 and 3.4, RFC 8037 section 3.1 */
+/** Creates the signature function of a key (RFC 7518 sections 3.3 and 3.4, RFC 8037 section 3.1). */
 function signerOf(algorithm: SigningAlgorithm, key: KeyObject): Sign {
   switch (algorithm) {
     case 'RS256':
@@ -54,7 +54,7 @@ function signerOf(algorithm: SigningAlgorithm, key: KeyObject): Sign {
 }
 
 /**
- * Returns the purpose of a seal, which names the key's place too. Stored keys have always been sealed under
- * these words.
+ * Returns the sealing purpose, which includes the realm and kid. It must not change, because stored keys are
+ * sealed with it.
  */
 const sealPurpose = (realm: string, kid: string) => `identity-provider signing key ${realm} ${kid}`;

@@ -35,8 +35,8 @@ type KnownKeys = {
 export type Signer = {
   readonly algorithm: SigningAlgorithm;
   /**
-   * Signs claims as a JWT in compact form (RFC 7515 section 7.1), of a type: `at+jwt` (RFC 9068 section 2.1),
-   * `JWT` or `logout+jwt`.
+   * Signs claims as a JWT in compact form (RFC 7515 section 7.1) with the type `at+jwt` (RFC 9068 section
+   * 2.1), `JWT` or `logout+jwt`.
    */
   sign(type: 'at+jwt' | 'JWT' | 'logout+jwt', claims: object): string;
 };
@@ -44,9 +44,9 @@ export type Signer = {
 const readAgainAfterFailureMs = 5000;
 
 /**
- * The signing keys as this replica knows them. Reads them again on use after a minute, creates and removes
- * them by the lifecycle, and opens each private key once. If the database is down, the known keys continue to
- * sign, until another replica could have replaced them.
+ * The signing keys that this replica has read. Reads them again when they are used after a minute, creates
+ * and removes keys by the lifecycle, and opens each private key once. If the database is down, the known keys
+ * continue to sign until another replica could have replaced them.
  */
 export class KeyRing {
   readonly #dependencies: KeyRingDependencies;
@@ -60,7 +60,7 @@ export class KeyRing {
     this.#table = table;
   }
 
-  /** Opens the table and makes sure that every realm has a key that signs. @throws Error when it cannot */
+  /** Opens the table, and creates a signing key for every realm without one. @throws Error if this fails */
   static async open(dependencies: KeyRingDependencies): Promise<KeyRing> {
     const ring = new KeyRing(dependencies, await openSigningKeyTable(dependencies.storage));
     await ring.#read();
@@ -68,9 +68,8 @@ export class KeyRing {
   }
 
   /**
-   * Returns the key that signs now. One signer signs all tokens of an answer, so that no key change comes
-   * between them.
-   * @throws ServiceError 503 when the keys are unavailable
+   * Returns the current signer. Use one signer for all tokens of an answer, so that they have the same key.
+   * @throws ServiceError 503 if the keys are unavailable
    */
   async signer(realm: IssuingRealm): Promise<Signer> {
     const known = await this.#upToDate(realm);
@@ -90,8 +89,8 @@ export class KeyRing {
   }
 
   /**
-   * Returns the public keys of the tokens that a realm signed or will sign. @throws ServiceError 503 as
-   * `signer` does
+   * Returns the public keys of a realm's past and future tokens.
+   * @throws ServiceError 503 if the keys are unavailable
    */
   async publicKeys(realm: IssuingRealm): Promise<JWK[]> {
     const { keys } = await this.#upToDate(realm);
@@ -99,7 +98,7 @@ export class KeyRing {
     return published.map(({ publicJwk }) => publicJwk);
   }
 
-  /** Returns when the newest key of each realm is due to be replaced, as this replica knows them. */
+  /** Returns the time at which the newest known key of each realm is due for replacement. */
   dueAt(): { readonly realm: string; readonly at: number }[] {
     const { realms, rotateEveryDays } = this.#dependencies;
     return realms.all().flatMap((realm) => {
@@ -111,8 +110,8 @@ export class KeyRing {
   }
 
   async #upToDate(realm: IssuingRealm): Promise<KnownKeys> {
-    // A realm that was added to the registry since the last read has no key yet. One that was missing at the
-    // last read has keys, none of which was opened to sign.
+    // A realm that was added to the registry after the last read has no key yet. A realm that was missing at
+    // the last read has keys, but none of them is open.
     const { keys, signers } = this.#known;
     const isKnown = keysOf(realm, keys).some(({ kid }) => signers.has(kid));
     if (!isKnown || this.#dependencies.clock.now() >= this.#readAgainAt) {
@@ -130,7 +129,7 @@ export class KeyRing {
       await this.#read();
     } catch (cause) {
       if (clock.now() - this.#known.readAt >= keysTrustedForMs) throw keysOutOfReach(cause);
-      logger.error({ err: cause }, 'the signing keys could not be read; the known keys stay in use');
+      logger.error({ err: cause }, 'the signing keys could not be read, so the known keys stay in use');
       this.#readAgainAt = clock.now() + readAgainAfterFailureMs;
     }
   }
@@ -169,7 +168,7 @@ export class KeyRing {
     });
   }
 
-  /** Opens the private keys that sign or will sign; keeps those that are already open. */
+  /** Opens the private keys that sign or will sign. Reuses those that are already open. */
   #openNew(keys: readonly KeptKey[], now: number): Map<string, Sign> {
     const signing = this.#dependencies.realms.all().flatMap((realm) => {
       const ofRealm = keysOf(realm, keys);
@@ -187,7 +186,7 @@ function keysOf(realm: IssuingRealm, keys: readonly KeptKey[]): KeptKey[] {
   return keys.filter((key) => key.realm === realm.name);
 }
 
-/** The last successful read is too old: another replica may have replaced the keys. */
+/** Creates the error for keys whose last read is too old, because another replica may have replaced them. */
 const keysOutOfReach = (cause: unknown) =>
   temporarilyUnavailable('The signing keys are not available', { cause });
 

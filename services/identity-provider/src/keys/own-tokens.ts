@@ -5,10 +5,10 @@ import type { KeyRing } from './key-ring.ts';
 
 type OwnTokenDependencies = { readonly audience: string; readonly keyRing: KeyRing; readonly clock: Clock };
 
-/** Returns the claims of a live access token of this realm; undefined for anything else. */
+/** Returns the claims of a valid access token of this realm; undefined for any other token. */
 export type FindOwnToken = (realm: IssuingRealm, token: string) => Promise<JWTPayload | undefined>;
 
-/** Creates the function that verifies our own access tokens with the keys that we publish. */
+/** Creates the function that verifies our own access tokens with our published keys. */
 export function createOwnTokens({ audience, keyRing, clock }: OwnTokenDependencies): FindOwnToken {
   return async (realm, token) => {
     const keys = createLocalJWKSet({ keys: await keyRing.publicKeys(realm) });

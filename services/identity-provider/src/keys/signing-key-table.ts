@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import type { KeyTimes } from '../domain/signing-key-lifecycle.ts';
 import { openSchema, schema, type Tables } from '../store/tables.ts';
 
-/** A stored key pair. Its private part is sealed; its public part is in the published form. */
+/** A stored key pair. Its private part is sealed, and its public part has the published form. */
 export type KeptKey = KeyTimes & {
   readonly realm: string;
   readonly publicJwk: JWK;
@@ -12,31 +12,30 @@ export type KeptKey = KeyTimes & {
 };
 
 export type SigningKeyChange = (table: {
-  /** All keys, read under the lock. */
+  /** All keys, read while the lock is held. */
   readonly keys: readonly KeptKey[];
   insert(key: KeptKey): Promise<void>;
   prolong(kids: readonly string[], longestTokenSeconds: number): Promise<void>;
   remove(kids: readonly string[]): Promise<void>;
 }) => Promise<void>;
 
-/** The key pairs of all realms, as every replica sees them. */
+/** The key pairs of all realms, which all replicas share. */
 export type SigningKeyTable = {
   read(): Promise<KeptKey[]>;
   /**
-   * Changes the table in one transaction, one replica at a time. Resolves with the keys that are stored after
-   * it.
+   * Changes the table in one transaction, one replica at a time. Returns the keys stored afterwards.
    */
   change(make: SigningKeyChange): Promise<KeptKey[]>;
 };
 
-/** Opens the service's schema, at its newest migration. */
+/** Opens the service's schema, migrated to the newest version. */
 export async function openSigningKeyTable(storage: Storage): Promise<SigningKeyTable> {
   const database = await openSchema(storage);
   return {
     read: () => readKeys(database),
     change: (make) =>
       database.transaction().execute(async (transaction) => {
-        // The second of two replicas that start together waits here, and then finds the keys of the first.
+        // If two replicas start at the same time, the second waits here and then reads the keys of the first.
         await sql`select pg_advisory_xact_lock(hashtext(${`${schema}.signing_key`}))`.execute(transaction);
         await make({ keys: await readKeys(transaction), ...changesOn(transaction) });
         return readKeys(transaction);

@@ -45,7 +45,8 @@ export const launchPath: PathItem = {
   delete: {
     operationId: 'endLaunch',
     summary: 'End a launch',
-    description: 'Revokes everything that came of it. A launch that has ended already is answered alike.',
+    description:
+      'Revokes all codes and tokens of the launch. The answer is the same if the launch has already ended.',
     tags: [tag],
     security: [{ accessToken: [] }],
     parameters: [
@@ -81,8 +82,8 @@ const redirect = describedAnswer('The redirect to the partner application.', {
 });
 
 /**
- * Describes refusals: JSON, or a page for a browser that a person uses; never a redirect. An error is
- * `default` here, because the one success is a redirect and linters require a 2xx or `default`.
+ * Describes refusals as JSON or as a page, but never as a redirect. The status 500 is `default`, because
+ * linters require a 2xx or `default` and the success is a redirect.
  */
 function authorizeRefusals(statuses: readonly number[]): DescribedAnswers {
   return Object.fromEntries(
@@ -96,7 +97,7 @@ function authorizeRefusals(statuses: readonly number[]): DescribedAnswers {
 const requestUri: JsonSchema = {
   type: 'string',
   description:
-    'The `request_uri` of a pushed request. Every other parameter except `client_id` is then ignored.',
+    'The `request_uri` of a pushed request. If present, all other parameters except `client_id` are ignored.',
 };
 
 const pushedReference: JsonSchema = {
@@ -110,7 +111,7 @@ export const authorizePath: PathItem = {
   get: {
     operationId: 'authorizeByGet',
     summary: 'Exchange a launch identifier for a code',
-    description: 'Every parameter is required, unless the request was pushed before.',
+    description: 'Every parameter is required, unless the request was pushed.',
     tags: [tag],
     security: [],
     parameters: [...Object.entries(authorizationProperties), ['request_uri', requestUri] as const].map(

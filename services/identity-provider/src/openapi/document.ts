@@ -20,12 +20,12 @@ import { type DescribedRealm, introspectionPath, revocationPath, tokenPath } fro
 
 const description = `Identity provider: access tokens for backends, and desktop launches of partner applications.
 
-A realm has a name of one segment, as \`demo\`, or of two, as \`demo/desktop\`. Partner applications are launched in desktop realms, which have two.
-Every answer has \`X-Correlation-Id\`. Any method that is not described is answered 405 with \`Allow\`.`;
+The name of a realm has one segment, such as \`demo\`, or two, such as \`demo/desktop\`. Partner applications are launched in desktop realms, whose names have two segments.
+Every answer contains the header \`X-Correlation-Id\`. Other methods are answered with 405 and \`Allow\`.`;
 
 type DocumentOptions = {
   readonly grants: readonly Pick<Grant, 'type' | 'clients' | 'parameters'>[];
-  /** The scope that a client requests: all of its rights. */
+  /** The scope that a client requests for all its rights. */
   readonly scope: string;
 };
 

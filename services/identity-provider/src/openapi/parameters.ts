@@ -6,13 +6,13 @@ import { codeVerifierPattern } from '../grants/authorization-code.ts';
 import { clientParameters } from '../http/client-credentials.ts';
 import { formLimitBytes } from '../http/token-form.ts';
 
-/** The pair of RFC 7636 appendix B. */
+/** The code verifier and challenge of RFC 7636 appendix B. */
 const example = {
   verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
   challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
 };
 
-/** Names in the documents' examples: invented clients, and placeholders for live values. */
+/** The values in the documents' examples: invented clients, and placeholders for tokens. */
 export const examples = {
   client: { client_id: 'example-client', client_secret: 'the secret of example-client' },
   code: {
@@ -54,15 +54,15 @@ const parameters: Readonly<Record<string, JsonSchema>> = {
   client_assertion: text(
     'A JWT that the client signed (RFC 7523 section 2.2). Sign a new one for each request.',
   ),
-  client_assertion_type: { const: assertionType, description: 'With `client_assertion`.' },
+  client_assertion_type: { const: assertionType, description: 'Required with `client_assertion`.' },
   scope: text(
-    'The requested scope: for a client, its default scope; in a desktop launch, at most the granted scope.',
+    'The requested scope. A client requests its default scope; in a desktop launch, at most the granted scope is allowed.',
   ),
   code: text('The authorization code.'),
-  redirect_uri: text('As in the authorization request.'),
+  redirect_uri: text('The redirect URI of the authorization request.'),
   code_verifier: text('The code verifier of the authorization request.', { pattern: codeVerifierPattern }),
   refresh_token: text('The refresh token.'),
-  token: text('The token that the request is about.'),
+  token: text('The token to revoke or introspect.'),
   token_type_hint: text('Accepted and ignored.'),
 };
 
@@ -96,7 +96,7 @@ const authorizationForms: Readonly<Record<string, JsonSchema>> = {
   code_challenge_method: { const: 'S256' },
 };
 
-/** The parameters of an authorization request as schemas, from the table of rules that checks them. */
+/** The schemas of an authorization request's parameters, created from the rules that check them. */
 export const authorizationProperties: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
   authorizationRules.map(({ name, message }) => [
     name,
@@ -116,7 +116,7 @@ export const authorizationRequest: JsonSchema = {
 /** Returns a form body of the OAuth endpoints. */
 export function formBody(schema: JsonSchema, formExamples: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return {
-    description: `At most ${formLimitBytes} bytes of UTF-8. A repeated parameter is refused; an unknown parameter is ignored.`,
+    description: `At most ${formLimitBytes} bytes of UTF-8. Repeated parameters are refused, and unknown parameters are ignored.`,
     required: true,
     content: {
       'application/x-www-form-urlencoded': {
@@ -136,20 +136,20 @@ const segment = (name: string, description: string, sample: string): JsonSchema 
   example: sample,
 });
 
-/** The path parameters of a realm with a name of one segment, and of two. */
+/** The path parameters of realms whose name has one segment, and of those with two. */
 export const realmParameters = {
-  one: [segment('realm', 'The realm, without regard to case.', 'demo')],
+  one: [segment('realm', 'The realm; case-insensitive.', 'demo')],
   two: [
-    segment('segment1', 'The first segment of the realm, without regard to case.', 'demo'),
-    segment('segment2', 'The second segment of the realm.', 'desktop'),
+    segment('segment1', 'The first segment of the realm; case-insensitive.', 'demo'),
+    segment('segment2', 'The second segment of the realm; case-insensitive.', 'desktop'),
   ],
 };
 
-/** The DPoP proof: proves possession of the key that the tokens are bound to. */
+/** The header with a DPoP proof, which proves possession of the key that the tokens are bound to. */
 export const dpopHeader: JsonSchema = {
   name: 'DPoP',
   in: 'header',
   required: false,
-  description: 'A DPoP proof (RFC 9449): binds the tokens to its key.',
+  description: 'A DPoP proof (RFC 9449), which binds the tokens to its key.',
   schema: { type: 'string' },
 };

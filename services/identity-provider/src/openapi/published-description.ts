@@ -6,11 +6,11 @@ import type { Grant } from '../grants/grant.ts';
 
 type Described = {
   readonly grants: readonly Grant[];
-  /** The scopes that clients with a secret may request. */
+  /** The scopes that clients may request. */
   readonly scopes: readonly string[];
 };
 
-/** Publishes the description of every endpoint, created at the first request: `GET /openapi.json`. */
+/** Publishes the description of every endpoint, which the first request creates: `GET /openapi.json`. */
 export function publishedDescription({ grants, scopes: [scope = ''] }: Described): Endpoint {
   const describe = publishDocument({
     contentType: 'application/json',

@@ -5,9 +5,9 @@ import type { Grant } from '../grants/grant.ts';
 import { introspectionRight } from '../http/introspect-token.ts';
 import { clientForm, describedParameters, dpopHeader, examples, formBody } from './parameters.ts';
 
-/** The differences between the two kinds of realms. */
+/** The differences between client realms and desktop realms. */
 export type DescribedRealm = {
-  /** The end of each operation id. */
+  /** The suffix of each operation id. */
   readonly suffix: '' | 'InDesktopRealm';
   readonly isDesktop: boolean;
   readonly tag: string;
@@ -15,10 +15,13 @@ export type DescribedRealm = {
 
 type DescribedGrants = readonly Pick<Grant, 'type' | 'clients' | 'parameters'>[];
 
-/** Client authentication: HTTP Basic, the parameters in the body, or the certificate of the connection. */
+/**
+ * The client authentication by HTTP Basic, by parameters in the body, or by the certificate of the
+ * connection.
+ */
 const clientAuthentication = [{ clientSecret: [] }, {}];
 
-/** The header of a 401 for a client that sent HTTP Basic (RFC 6749 section 5.2). */
+/** The challenge in a 401 for a client that sent HTTP Basic (RFC 6749 section 5.2). */
 const basicChallenge = {
   'WWW-Authenticate': {
     description: 'Only if the request had an Authorization header.',
@@ -33,7 +36,7 @@ const tokenRefusals = (text: string): DescribedAnswers =>
     headers: { 401: basicChallenge },
   });
 
-/** Describes the token endpoint (RFC 6749 section 3.2) for the grants that a kind of realm offers. */
+/** Describes the token endpoint (RFC 6749 section 3.2) with the grants of a kind of realm. */
 export function tokenPath(realm: DescribedRealm, grants: DescribedGrants, defaultScope: string): PathItem {
   const offered = grants.filter(({ clients }) => realm.isDesktop || clients === 'confidential');
   const names = new Set(offered.flatMap((grant) => grant.parameters));
@@ -81,12 +84,12 @@ export function revocationPath(realm: DescribedRealm): PathItem {
     post: {
       operationId: `revokeToken${realm.suffix}`,
       summary: realm.isDesktop ? 'End a launch by one of its tokens' : 'Revoke an access token',
-      description: 'The answer is the same for a token that is not live.',
+      description: 'The answer is the same for an inactive token.',
       tags: [realm.tag],
       security: clientAuthentication,
       requestBody: formBody(tokenForm(clientForm), { token: { ...sent, token: 'the-token' } }),
       responses: {
-        200: describedAnswer('The token is revoked or was not live.'),
+        200: describedAnswer('The token was revoked or already inactive.'),
         ...tokenRefusals('A parameter is missing or invalid, or the token belongs to another client.'),
       },
     },
@@ -102,8 +105,8 @@ export function introspectionPath(realm: DescribedRealm): PathItem {
   });
   const operation: Operation = {
     operationId: `introspectToken${realm.suffix}`,
-    summary: 'Ask whether a token is alive',
-    description: `For resource servers, with an access token of this platform that has the right \`${introspectionRight}\`. Returns nothing about the patient.`,
+    summary: 'Check whether a token is active',
+    description: `For resource servers, with an access token of this platform that has the right \`${introspectionRight}\`. The answer contains no patient data.`,
     tags: [realm.tag],
     security: [{ accessToken: [] }],
     requestBody: formBody(tokenForm(plainForm), { token: { token: 'the-token' } }),

@@ -12,18 +12,18 @@ import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
 /**
- * Milliseconds in which a logout token is retried: the lifetime of a launch, unless its realm sets another.
+ * The milliseconds for which a logout token is retried: the default lifetime of a launch.
  */
 const tryForMs = 12 * 3_600_000;
 
 /**
- * Milliseconds that an ended delivery is stored, to recognise a repeated event and for operators to inspect.
+ * The milliseconds for which an ended delivery is stored, to recognise repeated events and for operators.
  */
 const storedForMs = 7 * 86_400_000;
 
 /** A revoked launch whose partner application must receive a logout token. */
 export type NewLogout = {
-  /** The id of the event; a repeated event adds nothing. */
+  /** The id of the event. A repeated event adds nothing. */
   readonly messageId: string;
   readonly realm: string;
   readonly clientId: string;
@@ -31,20 +31,21 @@ export type NewLogout = {
   readonly traceparent: string;
 };
 
-/** A delivery that this process has leased. */
+/** A delivery leased by this process. */
 export type DueLogout = LeasedDelivery & NewLogout;
 
-/** The logout tokens to deliver. Times are milliseconds since 1970. */
+/** The store of logout tokens to deliver. Times are milliseconds since 1970. */
 export type Logouts = DeliveryQueue<DueLogout> & {
-  /** Adds a delivery and resolves with whether it is new. */
+  /** Adds a delivery. Returns whether it is new. */
   add(logout: NewLogout, now: number): Promise<boolean>;
   /**
-   * Stores the result of an attempt; does nothing if the lease ended and another process holds the delivery.
+   * Stores the result of an attempt. Does nothing if the lease has expired and another process has leased the
+   * delivery.
    */
   settle(due: DueLogout, settlement: Settlement): Promise<void>;
 };
 
-/** Creates the table's operations in an open schema. */
+/** Creates the store of logout tokens. */
 export function createLogouts(database: Kysely<Tables>): Logouts {
   return {
     async add({ messageId, realm, clientId, launchId, traceparent }, now) {

@@ -27,6 +27,6 @@ export type Tables = {
 /** The migrations of the service's schema. */
 export const migrations = readMigrations(new URL('migrations/', import.meta.url));
 
-/** Opens the service's schema, at its newest migration. */
+/** Opens the service's schema, migrated to the newest version. */
 export const openSchema = (storage: Storage): Promise<Kysely<Tables>> =>
   storage.open<Tables>(schema, migrations);

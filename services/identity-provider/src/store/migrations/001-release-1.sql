@@ -1,5 +1,5 @@
 -- The schema of release 1: signing keys, and logout tokens to deliver.
--- Integers are seconds, attempts and statuses of HTTP, which never reach 32 bits.
+-- Integer columns contain seconds, attempts and HTTP statuses, which always fit into 32 bits.
 -- squawk-ignore-file prefer-bigint-over-int
 
 create table identity_provider.signing_key (
@@ -10,17 +10,17 @@ create table identity_provider.signing_key (
   sealed_private_jwk text not null,
   signs_from timestamptz not null,
   longest_token_seconds integer not null,
-  -- Only one key at a time begins to sign in a realm, also without the lock.
+  -- Ensures even without the lock that two keys of a realm never start to sign at the same time.
   unique (realm, signs_from)
 );
 
--- Logout tokens to deliver. The id of the event that revoked the launch is the id of the message.
+-- Logout tokens to deliver. The message id is the id of the event that revoked the launch.
 create table identity_provider.delivery (
   id bigint generated always as identity primary key,
   realm text not null,
   client_id text not null,
   launch_id uuid not null,
-  -- The columns of every table of deliveries (libs/deliveries/src/delivery-table.ts).
+  -- The columns that all tables of deliveries share (libs/deliveries/src/delivery-table.ts).
   message_id uuid not null unique,
   receiver text not null generated always as (realm || ' ' || client_id) stored,
   traceparent text not null,
