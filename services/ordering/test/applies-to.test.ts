@@ -8,7 +8,7 @@ const traits = (gender: 'female' | 'male' | 'other' | 'unknown', birthDate: stri
   traitsOf({ gender, birthDate }, moment);
 const women: AppliesTo = { sex: 'female', ageFrom: 12, ageTo: 55 };
 
-describe('what is for women of 12 to 55 years', () => {
+describe('a limit to women from 12 to 55 years', () => {
   it.each([
     ['a girl on her 12th birthday', 'female', '2014-03-02', true],
     ['a girl on the day before', 'female', '2014-03-03', false],
@@ -18,8 +18,8 @@ describe('what is for women of 12 to 55 years', () => {
     ['a patient of another gender', 'other', '1996-03-02', true],
     ['a patient of unknown gender', 'unknown', '1996-03-02', true],
     ['a patient of unknown gender and 60 years', 'unknown', '1966-03-01', false],
-    ['a woman whose birth is in the future', 'female', '2027-01-01', true],
-  ] as const)('applies to %s: %#', (_who, gender, birthDate, expected) => {
+    ['a woman with a date of birth in the future', 'female', '2027-01-01', true],
+  ] as const)('decides whether a test is for %s: %#', (_who, gender, birthDate, expected) => {
     expect(isFor({ appliesTo: women }, traits(gender, birthDate))).toBe(expected);
   });
 
@@ -35,12 +35,12 @@ describe('an order set', () => {
   const { orderSets, orderables } = readCatalogue();
   const antenatal = orderSets.get('antenatal-booking') ?? { id: '', name: '', tests: [] };
 
-  it('has nothing for a patient whom the set does not apply to', () => {
+  it('is empty for a patient it does not apply to', () => {
     expect(setFor(antenatal, traits('male', '1996-03-02')).tests).toEqual([]);
     expect(setFor(antenatal, traits('female', '1996-03-02')).tests).toEqual(antenatal.tests);
   });
 
-  it('leaves out the tests that do not apply', () => {
+  it('omits tests that do not apply to the patient', () => {
     const tests = ['HFBC', 'MPSA'].flatMap((code) => orderables.get(code) ?? []);
     const own = { id: 'own', name: 'Own', tests };
     expect(setFor(own, traits('female', '1950-03-02')).tests.map(({ code }) => code)).toEqual(['HFBC']);
@@ -48,7 +48,7 @@ describe('an order set', () => {
   });
 });
 
-describe('a search that insists on one test', () => {
+describe('isNamedBy', () => {
   const psa = readCatalogue().orderables.get('MPSA');
   it.each([
     ['psa', true],
@@ -59,7 +59,7 @@ describe('a search that insists on one test', () => {
     ['prost', false],
     ['specific antigen', false],
     ['', false],
-  ])('is its whole name: %s', (query, expected) => {
+  ])('accepts only a complete name, not part of one: %s', (query, expected) => {
     expect(psa && isNamedBy(psa, query)).toBe(expected);
   });
 });

@@ -34,13 +34,13 @@ const neighbour: LaunchPatient = {
 const openAs = (action: Action, request: Partial<LaunchContext['request']> = {}, clientId = 'pms-demo') =>
   application.openLaunch(aLaunchContext({ request: { action, ...request }, client: { clientId } }));
 
-/** Returns the stored request, independent of any sight. */
+/** Returns the stored request, without the restrictions of any launch. */
 async function storedAs(guid: string) {
   const database = await openOrderingDatabase(application.storage);
   return database.selectFrom('test_requests').selectAll().where('guid', '=', guid).executeTakeFirst();
 }
 
-/** Sends forged forms that would change a request if they were accepted. */
+/** Sends forged forms that would change a request if the service accepted them. */
 async function tryToChange(launch: OpenLaunch, guid: string): Promise<number[]> {
   const before = await storedAs(guid);
   const forms: [path: string, fields: [string, string][]][] = [
@@ -77,7 +77,7 @@ const sampleFields = (): [string, string][] => [
 
 describe('a launch for a patient', () => {
   it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
-    '%s does not open the request that another client calls by the same identifier',
+    'with %s does not open the request of another client with the same identifier',
     async (action) => {
       const order = await anOrder(application, ['HFBC']);
       const { originatingId } = order.context.request;
@@ -87,8 +87,8 @@ describe('a launch for a patient', () => {
   );
 });
 
-describe('two patients with one number', () => {
-  it('that have another name or date of birth are pointed out, on the list and beside the request', async () => {
+describe('a request for another person with the same number', () => {
+  it('is marked on the list and on its pages if the name or date of birth differs', async () => {
     const twin = {
       ...patient,
       name: { family: 'Whitfield', given: ['Martha'] },
@@ -114,7 +114,7 @@ describe('two patients with one number', () => {
 });
 
 describe('a launch for a practice', () => {
-  it('sees every patient of the practice, and shows the one whose request is open', async () => {
+  it('lists every patient of the practice, and shows the patient of the open request', async () => {
     const order = await anOrder(application, ['HFBC'], aLaunchContext({ request: { patient: neighbour } }));
     const launch = await openAs('LocationReportList');
     const list = await launch.page('requests');
@@ -126,7 +126,7 @@ describe('a launch for a practice', () => {
 
 describe('an action that only reads', () => {
   it.each(['PatientReport', 'PatientReportList', 'LocationReportList'] as const)(
-    '%s cannot write, whatever the form says',
+    'such as %s cannot change anything, whatever the form contains',
     async (action) => {
       const order = await anOrder(application, ['HFBC']);
       const launch = await openAction(application, action, order);
@@ -143,8 +143,8 @@ describe('an action that only reads', () => {
   );
 });
 
-describe('an action that changes one thing', () => {
-  it('UpdateTest records no samples, the sample queues change no tests, and OrderTest amends nothing', async () => {
+describe('an action that changes requests', () => {
+  it('is limited: UpdateTest cannot record samples, sample queues cannot change tests, and OrderTest cannot change requests', async () => {
     const order = await anOrder(application, ['HFBC']);
     const changer = await openAction(application, 'UpdateTest', order);
     expect((await changer.send(`requests/${order.guid}/samples`)).status).toBe(403);
@@ -157,7 +157,7 @@ describe('an action that changes one thing', () => {
 });
 
 describe('two windows', () => {
-  it('with two patients never mix: a form names its launch, and another one refuses it', async () => {
+  it('with two patients never mix, because a form contains its launch and another launch refuses it', async () => {
     const [one, other] = [await openAs('OrderTest'), await openAs('OrderTest', { patient: neighbour })];
     const formOfOne = await one.page();
     expect(fieldValues(formOfOne, 'launch')).toContain(one.launchId);
@@ -171,7 +171,7 @@ describe('two windows', () => {
     expect((await other.send('review')).headers.get('location')).toBe(`${other.home}?nothing-chosen`);
   });
 
-  it('name their launch in every form of every page', async () => {
+  it('contain their launch in every form of every page', async () => {
     const order = await anOrder(application, ['HFBC']);
     const changer = await openAction(application, 'UpdateTest', order);
     const collector = await openAction(application, 'PatientRequestList', order);
@@ -197,7 +197,7 @@ describe('two windows', () => {
 });
 
 describe('signing out', () => {
-  it('ends the session, for this browser and for whoever has a copy of its cookie', async () => {
+  it('ends the session for this browser and for every copy of its cookie', async () => {
     const launch = await openAs('PatientReportList');
     expect((await launch.send('requests')).status).toBe(200);
     const left = await launch.post('sign-out', [['launch', launch.launchId]]);
@@ -213,7 +213,7 @@ describe('signing out', () => {
     );
   });
 
-  it('is not done by a link, or by a page of another site', async () => {
+  it('cannot be done by a link or by a page of another site', async () => {
     const launch = await openAs('OrderTest');
     expect((await launch.send('sign-out')).status).toBe(405);
     expect((await launch.post('sign-out', [], { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
@@ -227,7 +227,7 @@ describe('signing out', () => {
     );
   });
 
-  it('leaves the other launches of the browser as they are', async () => {
+  it('does not affect other launches of the browser', async () => {
     const [one, other] = [await openAs('OrderTest'), await openAs('OrderTest', { practice })];
     await one.post('sign-out', []);
     expect((await other.send('')).status).toBe(200);

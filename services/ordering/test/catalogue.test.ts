@@ -26,7 +26,7 @@ const withoutOptions = (index: number) => ({
   ),
 });
 
-describe('the catalogue that ships with the service', () => {
+describe('the default catalogue', () => {
   const catalogue = readCatalogue();
   const orderables = [...catalogue.orderables.values()];
 
@@ -42,13 +42,13 @@ describe('the catalogue that ships with the service', () => {
     );
   });
 
-  it('names a sample for every pathology test, and for nothing else', () => {
+  it('has a sample for every pathology test and for no other test', () => {
     for (const { code, samples, location } of orderables) {
       expect([code, samples.length > 0]).toEqual([code, location.category === 'Pathology']);
     }
   });
 
-  it('has no group, container or order set that leads nowhere', () => {
+  it('has no unused group or container, and no order set with repeated tests', () => {
     for (const group of catalogue.groups) expect(orderables.map((test) => test.group)).toContain(group);
     for (const container of catalogue.containers.values())
       expect(orderables.flatMap(({ samples }) => samples.map((each) => each.container))).toContain(container);
@@ -61,7 +61,7 @@ describe('the catalogue that ships with the service', () => {
   });
 
   it.each(['dmard', 'nhs-health-check', 'pcos', 'menopause', 'dementia', 'liver'])(
-    'has the order set %s, for some patient with all of its tests',
+    'has the order set %s, all of whose tests can apply to one patient',
     (id) => {
       const set = catalogue.orderSets.get(id);
       if (set === undefined) throw new Error(`The catalogue has no order set ${id}`);
@@ -70,7 +70,7 @@ describe('the catalogue that ships with the service', () => {
     },
   );
 
-  it('has advice on timing for every drug level, and before it matters', () => {
+  it('has advice on timing for every drug level and for other tests that depend on timing', () => {
     const levels = orderables.filter(({ name }) => name.endsWith(' level'));
     expect(levels.length).toBeGreaterThan(10);
     for (const code of [...levels.map((level) => level.code), 'ETEST', 'MPSA', 'ECORT', 'KHPSA']) {
@@ -78,14 +78,14 @@ describe('the catalogue that ships with the service', () => {
     }
   });
 
-  it('finds a test by its own analyte: NT-proBNP is not BNP, and SHBG is a test', () => {
+  it('does not confuse analytes, such as NT-proBNP and BNP', () => {
     expect(catalogue.orderables.get('BBNP')?.abbreviation).toBeUndefined();
     expect(catalogue.orderables.get('BELF')?.abbreviation).toBe('ELF');
     expect(catalogue.orderables.get('ETEST')?.synonyms).not.toContain('SHBG');
     expect(catalogue.orderables.get('VBBV')?.covers).toContain('VHBCB');
   });
 
-  it('has panels of single tests at the same laboratory, none of them in an order set beside its parts', () => {
+  it('has panels of single tests at the same laboratory, and no order set with both a panel and its parts', () => {
     const panels = orderables.filter(({ covers }) => covers.length > 0);
     expect(panels.map(({ code }) => code)).toEqual(['HHAEM', 'BPROF', 'BMSCR', 'EFERT', 'VBBV']);
     for (const panel of panels) {
@@ -100,14 +100,14 @@ describe('the catalogue that ships with the service', () => {
     }
   });
 
-  it('asks each question for some test, and gives options to choices alone', () => {
+  it('asks each question for at least one test, and has options only for choices', () => {
     const asked = new Set(orderables.flatMap(({ asks }) => asks.map(({ question }) => question)));
     expect(asked).toEqual(new Set(catalogue.questions.values()));
     for (const { id, kind, options } of catalogue.questions.values())
       expect([id, options !== undefined]).toEqual([id, kind === 'choice']);
   });
 
-  it('says what an orderable needs beside its sample', () => {
+  it('contains what a test requires besides its sample', () => {
     expect(catalogue.orderables.get('CTHRO')).toMatchObject({
       asks: [{ question: catalogue.questions.get('anticoagulant'), isRequired: true }],
       needsClinicalDetails: true,
@@ -121,12 +121,12 @@ describe('the catalogue that ships with the service', () => {
     expect(catalogue.orderables.get('HFBC')?.minimumIntervalDays).toBeUndefined();
   });
 
-  it('draws every container in a colour that the stylesheet has', () => {
+  it('has only colours of containers that the stylesheet contains', () => {
     const css = readFileSync(new URL('../public/app.css', import.meta.url), 'utf8');
     for (const { colour } of catalogue.containers.values()) expect(css).toContain(`.app-tube--${colour} {`);
   });
 
-  it('draws blood in the recommended order: citrate, plain serum, serum gel, heparin, EDTA, fluoride', () => {
+  it('has the recommended order of draw: citrate, plain serum, serum gel, heparin, EDTA, fluoride', () => {
     const order = ['citrate', 'serum-plain', 'serum', 'heparin', 'edta', 'fluoride'].map(
       (id) => catalogue.containers.get(id)?.drawOrder,
     );
@@ -135,30 +135,22 @@ describe('the catalogue that ships with the service', () => {
   });
 });
 
-describe('a catalogue is refused', () => {
+describe('an invalid catalogue', () => {
   it.each([
+    ['a test in an unknown group', changed('orderables', 3, { group: 'nowhere' }), 'orderables[3].group'],
+    ['a test of an unknown location', changed('orderables', 0, { location: 'XX' }), 'orderables[0].location'],
     [
-      'a test in a group that is not there',
-      changed('orderables', 3, { group: 'nowhere' }),
-      'orderables[3].group',
-    ],
-    [
-      'a test of a location that is not there',
-      changed('orderables', 0, { location: 'XX' }),
-      'orderables[0].location',
-    ],
-    [
-      'a sample in a container that is not there',
+      'a sample in an unknown container',
       changed('orderables', 0, { container: undefined, samples: [{ container: 'x' }] }),
       'orderables[0].samples[0].container',
     ],
     [
-      'samples beside a container',
+      'both samples and a container',
       changed('orderables', 0, { samples: [{ container: 'serum' }] }),
       'orderables[0].samples must be absent',
     ],
     [
-      'the same sample twice',
+      'a repeated sample',
       changed('orderables', 0, {
         container: undefined,
         samples: [{ container: 'serum' }, { container: 'serum' }],
@@ -166,7 +158,7 @@ describe('a catalogue is refused', () => {
       'orderables[0].samples[1] is repeated',
     ],
     [
-      'a site that no question of the test asks',
+      'a site question that the test does not ask',
       changed('orderables', 0, {
         container: undefined,
         samples: [{ container: 'serum', siteQuestion: 'wound-site' }],
@@ -179,56 +171,44 @@ describe('a catalogue is refused', () => {
       'orderables[0].appliesTo',
     ],
     [
-      'a choice that is limited in weeks',
+      'a choice with a limit in weeks',
       changed('questions', 0, { withinWeeks: 45 }),
       'questions[0].withinWeeks',
     ],
     [
-      'a test in a container that is not there',
+      'a test in an unknown container',
       changed('orderables', 0, { container: 'x' }),
       'orderables[0].container',
     ],
     [
-      'an order set with a test that is not there',
+      'an order set with an unknown test',
       changed('orderSets', 1, { tests: ['NONE'] }),
       'orderSets[1].tests[0]',
     ],
-    ['a code that is there twice', changed('orderables', 1, { code: 'HFBC' }), 'orderables[1] is repeated'],
-    ['a location id that is there twice', changed('locations', 1, { id: 'NCP' }), 'locations[1] is repeated'],
+    ['a repeated code', changed('orderables', 1, { code: 'HFBC' }), 'orderables[1] is repeated'],
+    ['a repeated location id', changed('locations', 1, { id: 'NCP' }), 'locations[1] is repeated'],
     [
-      'a scheme that the order document lacks',
+      'a scheme that the order document does not allow',
       changed('locations', 0, { code: { value: 'x', scheme: 'GMC' } }),
       'locations[0].code.scheme',
     ],
-    ['a colour that nothing draws', changed('containers', 0, { colour: 'plaid' }), 'containers[0].colour'],
-    [
-      'a panel of a test that is not there',
-      changed('orderables', 0, { covers: ['NONE'] }),
-      'orderables[0].covers[0]',
-    ],
+    ['an unknown colour', changed('containers', 0, { colour: 'plaid' }), 'containers[0].colour'],
+    ['a panel of an unknown test', changed('orderables', 0, { covers: ['NONE'] }), 'orderables[0].covers[0]'],
     ['a panel of a panel', changed('orderables', 0, { covers: ['BUE', 'HHAEM'] }), 'orderables[0].covers[1]'],
     ['a panel of itself', changed('orderables', 0, { covers: ['HFBC'] }), 'orderables[0].covers[0]'],
-    ['a panel of nothing', changed('orderables', 0, { covers: [] }), 'orderables[0].covers'],
+    ['an empty panel', changed('orderables', 0, { covers: [] }), 'orderables[0].covers'],
     [
-      'a question that is not there',
+      'an unknown question',
       changed('orderables', 0, { asks: [{ question: 'fasting' }, { question: 'nothing' }] }),
       'orderables[0].asks[1].question',
     ],
-    [
-      'a question that is there twice',
-      changed('questions', 1, { id: 'fasting' }),
-      'questions[1] is repeated',
-    ],
+    ['a repeated question', changed('questions', 1, { id: 'fasting' }), 'questions[1] is repeated'],
     ['a choice without options', withoutOptions(0), 'questions[0].options'],
     ['a choice with one option', changed('questions', 0, { options: ['Yes'] }), 'questions[0].options'],
     ['a date with options', changed('questions', 1, { options: ['1', '2'] }), 'questions[1].options'],
+    ['an unknown kind of question', changed('questions', 1, { kind: 'number' }), 'questions[1].kind'],
     [
-      'a kind of question that no page asks',
-      changed('questions', 1, { kind: 'number' }),
-      'questions[1].kind',
-    ],
-    [
-      'an interval of no days',
+      'an interval of zero days',
       changed('orderables', 0, { minimumIntervalDays: 0 }),
       'orderables[0].minimumIntervalDays',
     ],
@@ -242,12 +222,12 @@ describe('a catalogue is refused', () => {
       changed('orderables', 0, { snomed: '26604008' }),
       'orderables[0].snomed',
     ],
-    ['a property that nothing reads', changed('groups', 0, { hint: 'x' }), 'groups[0]'],
-  ])('for %s', (_case, candidate, path) => {
+    ['an unknown property', changed('groups', 0, { hint: 'x' }), 'groups[0]'],
+  ])('is refused for %s', (_case, candidate, path) => {
     expect(() => parseCatalogue(candidate)).toThrow(path);
   });
 
-  it('with every fault named at once', () => {
+  it('is refused with every fault at once', () => {
     const candidate = {
       ...changed('orderables', 0, { group: 'a' }),
       orderSets: [{ id: 'x', name: 'X', tests: ['Y'] }],
@@ -255,7 +235,7 @@ describe('a catalogue is refused', () => {
     expect(() => parseCatalogue(candidate)).toThrow(/orderables\[0\]\.group[^]*orderSets\[0\]\.tests\[0\]/);
   });
 
-  it('by the configuration, which names the variable', () => {
+  it('is refused by the configuration with the name of the variable', () => {
     const environment = { PUBLIC_URL: 'http://localhost:8080', CATALOGUE_FILE: '/nowhere/catalogue.json' };
     expect(() => readOrderingConfig(environment)).toThrow('CATALOGUE_FILE cannot be read');
     expect(() => readOrderingConfig({ ...environment, PUBLIC_URL: 'localhost' })).toThrow(
@@ -267,7 +247,7 @@ describe('a catalogue is refused', () => {
   });
 });
 
-describe('a concept id of SNOMED CT', () => {
+describe('isConceptId', () => {
   it.each([
     ['26604007', true],
     ['1290407002', true],
@@ -279,7 +259,7 @@ describe('a concept id of SNOMED CT', () => {
     ['1000', false],
     ['12345678901234567890', false],
     ['', false],
-  ])('has its partition and its check digit: %s', (text, expected) => {
+  ])('checks the partition and check digit of the SNOMED CT id %s', (text, expected) => {
     expect(isConceptId(text)).toBe(expected);
   });
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => application.stop());
 
 describe('two launches that change one request', () => {
-  it('are told of each other: the second is put upon the first, checked and submitted again', async () => {
+  it('conflict: the second change is added to the first, and is checked and submitted again', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE', 'BCRP']);
     const [one, other] = [await openChange(application, ordered), await openChange(application, ordered)];
     await press(one, 'review', { at: one.at, tick: ['BLFT'], untick: ['BUE'] });
@@ -43,7 +43,7 @@ describe('two launches that change one request', () => {
     expect(linesOf(request)).toEqual([['HFBC S2 R', 'BUE S1 D', 'BCRP S1 D', 'BLFT S1 R'], ['XCXR S3 R']]);
   });
 
-  it('keep the answer that the first one changed, where the second one left it as it was', async () => {
+  it('keep an answer of the first launch that the second one did not change', async () => {
     const ordered = await anOrderToChange(application, ['HIRON']);
     const fasting = (answer: string): [string, string][] => [['answer:fasting', answer]];
     await submitChange(await openChange(application, ordered), fasting('Not known'));
@@ -62,7 +62,7 @@ describe('two launches that change one request', () => {
     expect([version, answers.map(({ answer }) => answer)]).toEqual([4, ['Fasting']]);
   });
 
-  it('at the same instant store one, and tell the other', async () => {
+  it('store only one of two simultaneous changes, and report the conflict for the other', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launches = [await openChange(application, ordered), await openChange(application, ordered)];
     for (const launch of launches) await press(launch, 'review', { at: launch.at, tick: ['BUE'] });
@@ -78,7 +78,7 @@ describe('two launches that change one request', () => {
   });
 });
 
-describe('the review of a change that comes back from the history after it was submitted', () => {
+describe('a submitted review that is opened again from the browser’s history', () => {
   const submittedOnce = async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     const launch = await openChange(application, ordered);
@@ -91,13 +91,13 @@ describe('the review of a change that comes back from the history after it was s
     return { launch, send, result, guid: ordered.guid };
   };
 
-  it('is stored once, when it is sent as it was', async () => {
+  it('is stored once if it is sent again unchanged', async () => {
     const { send, result, guid } = await submittedOnce();
     expect(locationOf(await send('Tired'))).toBe(result);
     expect((await stored(application, guid)).version).toBe(2);
   });
 
-  it('is not told that it was stored, when something else was typed: that is kept to be submitted', async () => {
+  it('is not stored if it was changed, but can be submitted again with the change', async () => {
     const { launch, send, guid } = await submittedOnce();
     expect(locationOf(await send('Tired, and diabetic'))).toBe(`${launch.home}${launch.at}review?changed`);
     expect(await launch.page(`${launch.at}review?changed`)).toContain('>Tired, and diabetic</textarea>');
@@ -110,8 +110,8 @@ describe('the review of a change that comes back from the history after it was s
   });
 });
 
-describe('a request that is Complete', () => {
-  it('is immutable: the pages of a change are closed, whatever the form says', async () => {
+describe('a Complete request', () => {
+  it('cannot be changed, whatever the form contains', async () => {
     const ordered = await anOrderToChange(application, ['XCXR']);
     expect((await stored(application, ordered.guid)).status).toBe('Complete');
     const launch = await openChange(application, ordered);
@@ -127,7 +127,7 @@ describe('a request that is Complete', () => {
     expect((await stored(application, ordered.guid)).version).toBe(1);
   });
 
-  it('is opened by UpdateTest to read, and nowhere to change it', async () => {
+  it('is opened by UpdateTest only for reading', async () => {
     const ordered = await anOrderToChange(application, ['XCXR']);
     const launch = await openChange(application, ordered);
     const opened = await launch.send('');
@@ -137,7 +137,7 @@ describe('a request that is Complete', () => {
     expect(html).not.toContain(launch.at);
   });
 
-  it('was completed while it was changed: the change is refused', async () => {
+  it('refuses a change that was started before it was completed', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     const [one, other] = [await openChange(application, ordered), await openChange(application, ordered)];
     await press(other, 'review', { at: other.at, tick: ['BLFT'] });
@@ -147,7 +147,7 @@ describe('a request that is Complete', () => {
     expect((await stored(application, ordered.guid)).status).toBe('Complete');
     expect((await other.post(`${other.at}review`, [...fields, ['action', 'submit']])).status).toBe(409);
     expect((await stored(application, ordered.guid)).version).toBe(2);
-    // The form that completed it may be sent twice: it leads to its result.
+    // The form that completed the request may be sent again, and then leads to its result.
     expect(locationOf(await one.post(`${one.at}review`, [['action', 'submit']]))).toBe(result);
   });
 });

@@ -28,8 +28,8 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-describe('a change by somebody else', () => {
-  it('leaves who asked, who wrote it and when as they were, in the store and in the document', async () => {
+describe('a change by another user', () => {
+  it('does not change the requester, author and time, in the store or the document', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const { parties, createdAt } = await stored(application, ordered.guid);
     application.clock.advance({ seconds: 3600 });
@@ -54,7 +54,7 @@ describe('a change by somebody else', () => {
 });
 
 describe('the pages of a change', () => {
-  it('show what the request has, say what they are for, and mark what was taken', async () => {
+  it('show the tests of the request and mark those with collected samples', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     await takeSample(application, ordered, 'edta');
     const launch = await openChange(application, ordered);
@@ -73,7 +73,7 @@ describe('the pages of a change', () => {
     expect(html).not.toMatch(/<strong>EDTA blood, purple top<\/strong>/);
   });
 
-  it('tell on the review what is added, what is removed and what stays', async () => {
+  it('list added, removed and unchanged tests on the review', async () => {
     const launch = await openChange(application, await anOrderToChange(application, ['HFBC', 'BUE']));
     await press(launch, 'review', { at: launch.at, tick: ['XCXR'], untick: ['BUE'] });
     const html = await launch.page(`${launch.at}review`);
@@ -84,7 +84,7 @@ describe('the pages of a change', () => {
     expect(html).toContain('Submit changes');
   });
 
-  it('say so when nothing is changed, and store nothing', async () => {
+  it('report if nothing was changed, and store nothing', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launch = await openChange(application, ordered);
     expect(locationOf(await submitChange(launch))).toBe(`${launch.home}${launch.at}review?check`);
@@ -92,7 +92,7 @@ describe('the pages of a change', () => {
     expect((await stored(application, ordered.guid)).version).toBe(1);
   });
 
-  it('begin with the answers, the details and the priority of the request, and keep them', async () => {
+  it('start with the answers, details and priority of the request, and keep them', async () => {
     const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const launch = await chooseAndReview(application, ['CINR', 'EPROG', 'HFBC'], context);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
@@ -127,8 +127,8 @@ describe('the pages of a change', () => {
   });
 });
 
-describe('a change that is submitted', () => {
-  it('adds and removes; its document has all batches, the removed tests with D', async () => {
+describe('a submitted change', () => {
+  it('adds and removes tests, and its document contains all batches with removed tests as D', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE', 'KMSU']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, tick: ['BLFT', 'XCXR'], untick: ['BUE', 'KMSU'] });
@@ -145,7 +145,7 @@ describe('a change that is submitted', () => {
     ).toEqual([['HFBC R', 'BUE D', 'BLFT R'], ['KMSU D'], ['XCXR R']]);
   });
 
-  it('gives a new location a batch and a reference of its own, and the others keep theirs', async () => {
+  it('adds a batch with its own reference for a new location, and leaves the other references unchanged', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const before = await stored(application, ordered.guid);
     const launch = await openChange(application, ordered);
@@ -163,7 +163,7 @@ describe('a change that is submitted', () => {
     expect(new Set(batches.map(({ guid }) => guid)).size).toBe(3);
   });
 
-  it('lets a test join a sample that is still to be taken, and not one that was', async () => {
+  it('adds a test to a sample that has not been collected, but not to a collected one', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     await takeSample(application, ordered, 'edta');
     const launch = await openChange(application, ordered);
@@ -174,7 +174,7 @@ describe('a change that is submitted', () => {
     ]);
   });
 
-  it('leaves a removed test removed when the sample that it shared is taken', async () => {
+  it('leaves a removed test removed when its shared sample is collected', async () => {
     const ordered = await anOrderToChange(application, ['BUE', 'BLFT']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, untick: ['BUE'] });
@@ -183,7 +183,7 @@ describe('a change that is submitted', () => {
     expect(linesOf(await stored(application, ordered.guid))).toEqual([['BUE S1 D', 'BLFT S1 S']]);
   });
 
-  it('brings a removed test back as a new line, and the launch may go on', async () => {
+  it('adds a removed test again as a new line, and the launch can continue', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, untick: ['HFBC'] });
@@ -195,7 +195,7 @@ describe('a change that is submitted', () => {
     expect([request.version, linesOf(request)]).toEqual([3, [['HFBC S2 D', 'BUE S1 R', 'HFBC S2 R']]]);
   });
 
-  it('does without the field that names the submission, and takes none that no page has', async () => {
+  it('does not require the field "submission", but refuses an invalid one', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, tick: ['BUE'] });
@@ -206,7 +206,7 @@ describe('a change that is submitted', () => {
     expect(locationOf(await post([]))).toBe(`${launch.home}orders/${ordered.guid}`);
   });
 
-  it('completes a request of which it removes every test: nothing waits any more', async () => {
+  it('completes a request when it removes every test', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'KMSU']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, untick: ['HFBC', 'KMSU'] });
@@ -219,7 +219,7 @@ describe('a change that is submitted', () => {
     expect((await late.send(late.at)).status).toBe(409);
   });
 
-  it('keeps what the catalogue no longer has, until its button removes it', async () => {
+  it('keeps a test that the catalogue no longer contains until its button removes it', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     await withdraw(application, ordered, 'HFBC');
     const launch = await openChange(application, ordered);
@@ -233,7 +233,7 @@ describe('a change that is submitted', () => {
     expect(linesOf(await stored(application, ordered.guid))).toEqual([['OLD S2 D', 'BUE S1 R', 'BLFT S1 R']]);
   });
 
-  it('strikes out the tests that an added panel contains', async () => {
+  it('removes the tests that an added panel contains', async () => {
     const ordered = await anOrderToChange(application, ['BUE', 'HFBC']);
     const launch = await openChange(application, ordered);
     await press(launch, 'update', { at: launch.at, tick: ['BPROF'] });
@@ -248,9 +248,9 @@ describe('a change that is submitted', () => {
   });
 
   it.each([
-    ['twice, one after the other', async (send: () => Promise<Response>) => [await send(), await send()]],
-    ['at the same instant', (send: () => Promise<Response>) => Promise.all([send(), send(), send()])],
-  ])('is stored once when it is submitted %s', async (_case, sendAll) => {
+    ['twice in sequence', async (send: () => Promise<Response>) => [await send(), await send()]],
+    ['three times at once', (send: () => Promise<Response>) => Promise.all([send(), send(), send()])],
+  ])('is stored once if it is sent %s', async (_case, sendAll) => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, tick: ['BLFT'], untick: ['HFBC'] });
@@ -263,7 +263,7 @@ describe('a change that is submitted', () => {
     expect(await publishedOrders(application, ordered.guid, 2)).toHaveLength(2);
   });
 
-  it('is not what the page showed when other tests were chosen meanwhile', async () => {
+  it('is refused if other tests were chosen after the page was loaded', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, tick: ['BUE'] });

@@ -18,7 +18,7 @@ import {
   openAction,
 } from './launches.ts';
 
-/** A launch of UpdateTest; `at` is the path of the page that chooses its request's tests. */
+/** A launch of UpdateTest. `at` is the path of the page that chooses the tests of its request. */
 export type Changer = OpenLaunch & { readonly guid: string; readonly at: string };
 
 /** Creates an order of these tests for a new patient. */
@@ -34,7 +34,7 @@ export async function openChange(
   return { ...launch, at: `requests/${launch.guid}/tests/` };
 }
 
-/** Returns the hidden fields of the review, as its form sends them. */
+/** Returns the hidden fields of the review's form. */
 export async function reviewed(launch: Changer): Promise<[string, string][]> {
   const html = await launch.page(`${launch.at}review`);
   return ['version', 'submission'].map((name) => [name, fieldValues(html, name)[0] ?? '']);
@@ -54,7 +54,7 @@ export const submitChange = async (launch: Changer, fields: [string, string][] =
 /** Returns the address that an answer redirects to. */
 export const locationOf = (response: Response) => response.headers.get('location');
 
-/** Returns a request as it is stored. */
+/** Returns the stored request. */
 export async function stored({ storage }: Application, guid: string): Promise<TestRequest> {
   const database = await openOrderingDatabase(storage);
   const row = await database
@@ -83,7 +83,7 @@ export async function takeSample(
   await keepBatches(application, recordSamples(request, records, request.updatedAt));
 }
 
-/** Gives a test of a request a code that the catalogue no longer contains: OLD. */
+/** Changes the code of a test in a request to OLD, which the catalogue does not contain. */
 export async function withdraw(
   application: Application,
   { guid }: { guid: string },
@@ -111,7 +111,7 @@ async function keepBatches(
     .execute();
 }
 
-/** Resolves with the published orders of a request, opened, oldest first, once there are `count`. */
+/** Waits for `count` published orders of a request. Returns them opened, oldest first. */
 export async function publishedOrders({ published, sealer }: Application, guid: string, count: number) {
   for (const deadline = Date.now() + waitLimitMs; ; ) {
     const events = published.filter(
@@ -126,7 +126,7 @@ export async function publishedOrders({ published, sealer }: Application, guid: 
         return { event, order: parseOrder(order) };
       });
     }
-    if (Date.now() > deadline) throw new Error('The events do not arrive');
+    if (Date.now() > deadline) throw new Error('The events have not arrived');
     await delay(5);
   }
 }

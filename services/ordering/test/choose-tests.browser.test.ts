@@ -22,8 +22,8 @@ async function openPage(options: BrowserContextOptions = {}) {
 const box = (page: Page, code: string) => page.locator(`#test-${code}`);
 const star = (page: Page, code: string) => page.locator(`[data-test="${code}"] .app-star`);
 
-describe('with JavaScript the page keeps in step with what the server decided', () => {
-  it('a button that has the focus keeps it when the panel is replaced', async () => {
+describe('the page with JavaScript', () => {
+  it('keeps the focus on a button when its panel is replaced', async () => {
     const { page, close } = await openPage();
     await box(page, 'HFER').check();
     await page.locator('#chosen').getByText('Ferritin').first().waitFor();
@@ -42,7 +42,7 @@ describe('with JavaScript the page keeps in step with what the server decided', 
     await close();
   });
 
-  it('a panel unticks and blocks its parts, says so aloud, and unblocks them when it is removed', async () => {
+  it('unticks, disables and announces the parts of a panel, and enables them when it is removed', async () => {
     const { page, complaints, close } = await openPage();
     await box(page, 'HFER').check();
     await page.locator('#chosen').getByText('Ferritin').first().waitFor();
@@ -64,7 +64,7 @@ describe('with JavaScript the page keeps in step with what the server decided', 
     await close();
   });
 
-  it('a repeat is warned of in the panel, and aloud once', async () => {
+  it('warns of a repeat in the panel, and announces it once', async () => {
     const { page, close } = await openPage();
     await box(page, 'DHBA1C').check();
     await page.locator('#chosen .app-warning').waitFor();
@@ -76,7 +76,7 @@ describe('with JavaScript the page keeps in step with what the server decided', 
     await close();
   });
 
-  it('a star is set and taken back where it is, and what is ticked stays', async () => {
+  it('adds and removes a favourite in place, and keeps the ticked tests', async () => {
     const { launch, page, close } = await openPage();
     await box(page, 'HFBC').check();
     await star(page, 'CINR').click();
@@ -99,7 +99,7 @@ describe('with JavaScript the page keeps in step with what the server decided', 
 });
 
 describe('the search, by keyboard', () => {
-  it('has the focus; Enter adds the best matches and clears it, while the next query is typed', async () => {
+  it('has the focus, and Enter adds the best matches and clears it for the next query', async () => {
     const { page, complaints, close } = await openPage();
     expect(await page.locator('#search').evaluate((input) => input.matches(':focus'))).toBe(true);
     await page.keyboard.type('fbc u&e');
@@ -112,13 +112,13 @@ describe('the search, by keyboard', () => {
     );
     expect(await page.locator('#search').inputValue()).toBe('');
     for (const code of ['HFBC', 'BUE', 'BLFT']) expect(await box(page, code).isChecked()).toBe(true);
-    // The whole catalogue is asked for once the tests are added.
+    // The whole catalogue is shown after the tests have been added.
     await page.locator('#group-biochemistry [data-test="BUE"]').waitFor();
     expect(complaints).toEqual([]);
     await close();
   });
 
-  it('says what Enter will do before it is pressed, and for whom a test is that is for others', async () => {
+  it('explains what Enter will do, and which patients a test of other patients is for', async () => {
     const { page, close } = await openPage();
     const said = async (query: string, text: string) => {
       await page.locator('#search').fill(query);
@@ -134,7 +134,7 @@ describe('the search, by keyboard', () => {
     await close();
   });
 
-  it('goes to the first match that can be chosen if the query names no test, where a second key adds it', async () => {
+  it('moves to the first available match if the query is not a test name, and a second Enter adds it', async () => {
     const { launch, page, close } = await openPage();
     await box(page, 'DGLUF').check();
     await page.locator('#bar-count', { hasText: '1 test' }).waitFor({ state: 'attached' });
@@ -145,7 +145,7 @@ describe('the search, by keyboard', () => {
     expect(await page.locator('#announcement').innerText()).toBe(
       'Glucose, random (RPG). Press Enter to add it.',
     );
-    // A key that is held is no second one.
+    // A key that is held down does not count as a second press.
     await page.keyboard.down('Enter');
     await page.keyboard.up('Enter');
     await page.locator('#bar-count', { hasText: '2 tests' }).waitFor({ state: 'attached' });
@@ -154,7 +154,7 @@ describe('the search, by keyboard', () => {
     await close();
   });
 
-  it('adds nothing by a key that is held', async () => {
+  it('adds nothing while the key is held down', async () => {
     const { launch, page, close } = await openPage();
     await page.keyboard.type('bowel cancer');
     await page.keyboard.down('Enter');
@@ -166,7 +166,7 @@ describe('the search, by keyboard', () => {
     await close();
   });
 
-  it('leaves the focus in the search box if the user has typed on before the matches are there', async () => {
+  it('keeps the focus in the search box if the user types before the matches arrive', async () => {
     const { page, close } = await openPage();
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
     await page.route('**/matches', async (route) => {
@@ -183,7 +183,7 @@ describe('the search, by keyboard', () => {
   });
 
   it.each([true, false])(
-    'adds only what is named, however fast it is typed, with a connection: %s',
+    'adds only named tests, however fast the user types, with a connection: %s',
     async (isConnected) => {
       const { launch, page, close } = await openPage();
       if (!isConnected) await page.route('**/matches', (route) => route.abort());
@@ -211,7 +211,7 @@ describe('the search, by keyboard', () => {
   it.each([
     ['Control+z', 0],
     ['the button Undo', 2],
-  ])('what Enter added is taken back by %s', async (way, maxStops) => {
+  ])('undoes what Enter added by %s', async (way, maxStops) => {
     const { launch, page, close } = await openPage();
     await box(page, 'HFER').check();
     await page.locator('#bar-count', { hasText: '1 test' }).waitFor({ state: 'attached' });
@@ -234,7 +234,7 @@ describe('the search, by keyboard', () => {
     await close();
   });
 
-  it('arrow keys move through the matches and back, and Enter chooses where they are', async () => {
+  it('moves through the matches with the arrow keys, and chooses one with Enter', async () => {
     const { page, close } = await openPage();
     await page.keyboard.type('glucose');
     await page.locator('#matches').getByText('match “glucose”').waitFor();
@@ -261,8 +261,8 @@ describe('the search, by keyboard', () => {
   });
 });
 
-describe('by keyboard alone', () => {
-  it('a panel is chosen, starred, saved as an order set, reviewed and submitted', async () => {
+describe('a user with only a keyboard', () => {
+  it('can choose a test, add it to favourites, save an order set, review and submit', async () => {
     const { launch, page, close } = await openPage();
     await tabTo(page, page.locator('#search'));
     await page.keyboard.type('inr');
@@ -294,7 +294,7 @@ describe('by keyboard alone', () => {
     await close();
   });
 
-  it('the Enter key in a field of the review checks what was typed, and submits and removes nothing', async () => {
+  it('checks the review with Enter in a field, without submitting or removing anything', async () => {
     const { launch, page, close } = await openPage();
     await box(page, 'DHBA1C').check();
     await page.locator('#chosen .app-warning').waitFor();
@@ -309,10 +309,10 @@ describe('by keyboard alone', () => {
   });
 });
 
-describe('without JavaScript', () => {
-  it('everything that the page offers works', async () => {
+describe('the page without JavaScript', () => {
+  it('supports everything that it offers', async () => {
     const { launch, page, close } = await openPage({ javaScriptEnabled: false });
-    /** Waits for the next page with its styles, which hide some of it. */
+    /** Clicks and waits for the next page with its styles, which hide parts of it. */
     const press = async (button: Locator) => {
       await button.click();
       await page.waitForLoadState();
@@ -328,7 +328,7 @@ describe('without JavaScript', () => {
       true,
     ]);
     expect(await page.locator('[data-chip="XCXR"]').isVisible()).toBe(true);
-    // The first button of the form, which the Enter key presses, is not a chip.
+    // The Enter key presses the first button of the form, which must not be a chip.
     await page.locator('#search').press('Enter');
     await page.waitForURL(/#search$/);
     expect(await page.locator('[data-chip="XCXR"]').getAttribute('aria-pressed')).toBe('false');

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => application.stop());
 
 describe('choosing tests without JavaScript', () => {
-  it('shows the whole catalogue, with specimen and location, and nothing chosen', async () => {
+  it('shows the whole catalogue with specimens and locations, and nothing chosen', async () => {
     const launch = await application.openLaunch();
     const html = await launch.page();
     expect(shownIn(html)).toEqual(offeredCodes(application.catalogue));
@@ -27,7 +27,7 @@ describe('choosing tests without JavaScript', () => {
     expect(html).toContain('Nothing chosen yet');
   });
 
-  it('keeps what is ticked when a search is made, narrowed and cleared', async () => {
+  it('keeps the ticked tests when a search is made, narrowed and cleared', async () => {
     const launch = await application.openLaunch();
     const searched = await press(launch, 'search', { tick: ['HFBC', 'XCXR'], q: 'thyroid' });
     expect([searched.status, searched.headers.get('location')]).toEqual([303, `${launch.home}#search`]);
@@ -46,7 +46,7 @@ describe('choosing tests without JavaScript', () => {
     expect(tickedIn(cleared)).toEqual(['HFBC', 'ETFT', 'XCXR']);
   });
 
-  it('takes a test away when its box is unticked or its Remove button pressed', async () => {
+  it('removes a test when its box is unticked or its Remove button is pressed', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', { tick: ['HFBC', 'BUE', 'KMSU'] });
     await press(launch, 'update', { untick: ['HFBC'] });
@@ -56,7 +56,7 @@ describe('choosing tests without JavaScript', () => {
     expect(tickedIn(await launch.page())).toEqual(['KMSU']);
   });
 
-  it('adds the tests of an order set to what is chosen, each once', async () => {
+  it('adds the tests of an order set to the chosen tests, each once', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'add-set:diabetes-annual', { tick: ['BUE', 'XCXR'] });
     const html = await launch.page();
@@ -66,7 +66,7 @@ describe('choosing tests without JavaScript', () => {
     expect(await launch.page()).not.toContain('Order set added');
   });
 
-  it('lists the chosen tests by laboratory and the samples once each, in order of draw', async () => {
+  it('lists the chosen tests by laboratory, and each sample once in order of draw', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', {
       tick: ['DGLUF', 'HFBC', 'DHBA1C', 'BUE', 'CINR', 'KMSU', 'VHIV', 'XCXR'],
@@ -89,7 +89,7 @@ describe('choosing tests without JavaScript', () => {
     ]);
   });
 
-  it('keeps what another window of the launch chose meanwhile', async () => {
+  it('keeps what another window of the launch has chosen', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', { tick: ['HFBC', 'BUE'] });
     const stale = await launch.page();
@@ -102,7 +102,7 @@ describe('choosing tests without JavaScript', () => {
     expect(tickedIn(await launch.page())).toEqual(['HFBC', 'BCRP', 'XCXR']);
   });
 
-  it('keeps both of two changes that are posted at once', async () => {
+  it('keeps all of several simultaneous changes', async () => {
     const launch = await application.openLaunch();
     const codes = ['HFBC', 'BUE', 'BCRP', 'ETFT', 'XCXR'];
     await Promise.all(
@@ -116,7 +116,7 @@ describe('choosing tests without JavaScript', () => {
     expect(new Set(tickedIn(await launch.page()))).toEqual(new Set(codes));
   });
 
-  it('says so in an error summary when nothing is chosen for a review', async () => {
+  it('shows an error summary if nothing is chosen for a review', async () => {
     const launch = await application.openLaunch();
     expect((await press(launch, 'review')).headers.get('location')).toBe(`${launch.home}review`);
     const review = await launch.send('review');
@@ -126,7 +126,7 @@ describe('choosing tests without JavaScript', () => {
     expect(html).toContain('<title>Error: Choose tests');
   });
 
-  it('ignores tests that the catalogue does not have and refuses buttons that no page has', async () => {
+  it('ignores unknown tests and refuses unknown buttons', async () => {
     const launch = await application.openLaunch();
     await launch.post('', [
       ['test', 'HFBC'],
@@ -140,7 +140,7 @@ describe('choosing tests without JavaScript', () => {
     }
   });
 
-  it('takes a search with characters that neither a page nor a database can carry', async () => {
+  it('accepts a search with control characters and markup', async () => {
     const launch = await application.openLaunch();
     const q = `fbc\u0000\u0007 ${'x'.repeat(500)}"><script>`;
     const response = await launch.post('', [
@@ -158,7 +158,7 @@ describe('a panel', () => {
   const blocked = (html: string) => [...html.matchAll(/value="([^"]*)" disabled/g)].map(([, code]) => code);
   const takenOff = (html: string) => [...html.matchAll(/data-said>([^<]*)/g)].map(([, sentence]) => sentence);
 
-  it('takes off what it contains, blocks it and says so', async () => {
+  it('removes and disables the tests that it contains, with a message', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', { tick: ['HFER', 'HFOL', 'HFBC'] });
     await press(launch, 'update', { tick: ['HHAEM'] });
@@ -171,7 +171,7 @@ describe('a panel', () => {
     expect(takenOff(await launch.page())).toEqual([]);
   });
 
-  it('unblocks what it contains when it is removed, and chooses none of it', async () => {
+  it('enables the tests that it contains when it is removed, without choosing them', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', { tick: ['HHAEM'] });
     await press(launch, 'remove:HHAEM');
@@ -181,7 +181,7 @@ describe('a panel', () => {
     expect(tickedIn(await launch.page())).toEqual(['HFER']);
   });
 
-  it('wins over a set that has its parts', async () => {
+  it('takes precedence over an order set with its parts', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'add-set:tired-all-the-time', { tick: ['BPROF'] });
     const html = await launch.page();
@@ -201,20 +201,23 @@ describe('a panel', () => {
     );
   });
 
-  it.each(['', 'chosen'])('is never chosen beside its parts, whatever a form to "%s" says', async (path) => {
-    const launch = await application.openLaunch();
-    const codes = ['VHIV', 'VBBV', 'VHEPB', 'VHEPC', 'VHEPA'];
-    await launch.post(
-      path,
-      codes.map((code) => ['test', code] as const),
-    );
-    expect(tickedIn(await launch.page())).toEqual(['VBBV', 'VHEPA']);
-    await launch.post(path, [['test', 'VHIV']]);
-    expect(tickedIn(await launch.page())).toEqual(['VBBV', 'VHEPA']);
-  });
+  it.each(['', 'chosen'])(
+    'is never chosen together with its parts, whatever a form to "%s" contains',
+    async (path) => {
+      const launch = await application.openLaunch();
+      const codes = ['VHIV', 'VBBV', 'VHEPB', 'VHEPC', 'VHEPA'];
+      await launch.post(
+        path,
+        codes.map((code) => ['test', code] as const),
+      );
+      expect(tickedIn(await launch.page())).toEqual(['VBBV', 'VHEPA']);
+      await launch.post(path, [['test', 'VHIV']]);
+      expect(tickedIn(await launch.page())).toEqual(['VBBV', 'VHEPA']);
+    },
+  );
 });
 
-it('a search that is too long ends before a character that does not fit, and keeps no half of it', async () => {
+it('a search that is too long is cut before a character that does not fit', async () => {
   const launch = await application.openLaunch();
   const answer = await launch.post('', [
     ['q', `${'a'.repeat(99)}😀`],
@@ -225,7 +228,7 @@ it('a search that is too long ends before a character that does not fit, and kee
 });
 
 describe('choosing tests with JavaScript', () => {
-  it('answers a change with the panel of the chosen tests alone', async () => {
+  it('answers a change with only the panel of chosen tests', async () => {
     const launch = await application.openLaunch();
     const response = await launch.post('chosen', [
       ['test', 'HFBC'],
@@ -237,14 +240,14 @@ describe('choosing tests with JavaScript', () => {
     expect(tickedIn(await launch.page())).toEqual(fieldValues(panel, 'was'));
   });
 
-  it('answers a search with the codes that it finds, and changes nothing', async () => {
+  it('answers a search with the codes of the matches, without changing anything', async () => {
     const launch = await application.openLaunch();
     const response = await launch.post('matches', [['q', 'thyriod']]);
     expect(await response.json()).toEqual({ codes: ['ETFT', 'ETPO', 'UTHY'], notes: [] });
     expect(shownIn(await launch.page())).toHaveLength(offeredCodes(application.catalogue).length);
   });
 
-  it('shows the matches of a search in their order, before the rest, and each test once', async () => {
+  it('shows the matches in order before the other tests, and each test once', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'search', { tick: ['BUE'], q: 'lft u&e' });
     const html = await launch.page();
@@ -253,7 +256,7 @@ describe('choosing tests with JavaScript', () => {
     expect(html.match(/data-test="/g)).toHaveLength(application.catalogue.orderables.size);
   });
 
-  it('serves its script and stylesheet, and only scripts of its own may run', async () => {
+  it('serves its scripts and stylesheets, and allows no other scripts', async () => {
     const launch = await application.openLaunch();
     const page = await launch.send('');
     const policy = page.headers.get('content-security-policy') ?? '';

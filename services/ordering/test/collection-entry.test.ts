@@ -5,8 +5,8 @@ import type { CollectionEntry } from '../src/domain/draft.ts';
 type Typed = { by?: string; date?: string; time?: string };
 
 /**
- * Returns an entry of a sample that was taken in the morning of 2 March 2026; `date` is typed day, month,
- * year.
+ * Returns an entry of a sample that was collected on 2 March 2026 at 9:05am. `date` is `day month year` as
+ * typed.
  */
 function anEntry({ by = 'Nurse Hill', date = '2 3 2026', time = '9:05' }: Typed = {}): CollectionEntry {
   const [day = '', month = '', year = ''] = date.split(' ');
@@ -24,7 +24,7 @@ const faultsOf = (reading: ReturnType<typeof read>) =>
     ? reading.faults.map(({ field, message }) => `${field}: ${message}`)
     : reading.collected;
 
-describe('who took a sample and when', () => {
+describe('readCollectionEntry', () => {
   it.each([
     ['9:05', '09:05'],
     ['09:05', '09:05'],
@@ -78,7 +78,7 @@ describe('who took a sample and when', () => {
     expect(faultsOf(read({ date }))).toEqual([`date: ${message}`]);
   });
 
-  it('reads the 29 February of a leap year, and a year of two digits', () => {
+  it('reads 29 February in a leap year, and a year of two digits', () => {
     expect(instantOf(read({ date: '29 02 24' }, { now: '2024-03-01T09:30:00Z' }))).toBe(
       '2024-02-29T09:05:00.000Z',
     );
@@ -87,14 +87,14 @@ describe('who took a sample and when', () => {
   it.each([
     ['09:31', '2026-03-02T09:31:00.000Z'],
     ['09:32', [{ field: 'time', message: 'The time must be now or in the past' }]],
-  ])('at 09:30 lets a clock be a minute ahead: %s', (time, expected) => {
+  ])('accepts at 09:30 a time up to one minute ahead: %s', (time, expected) => {
     expect(instantOf(read({ time }))).toEqual(expected);
   });
 
   it.each([
     ['09:30', '2026-01-01T09:30:00.000Z'],
     ['09:29', [{ field: 'date', message: 'The date must be within the last 60 days' }]],
-  ])('60 days after the 1 January at 09:30 still reads %s of that day', (time, expected) => {
+  ])('accepts times up to 60 days ago: %s', (time, expected) => {
     expect(instantOf(read({ date: '1 1 2026', time }))).toEqual(expected);
   });
 
@@ -103,11 +103,11 @@ describe('who took a sample and when', () => {
     ['  Nurse\r\n\tHill \u0000', 'Nurse Hill'],
     ['Siân Ó Briain', 'Siân Ó Briain'],
     ['x'.repeat(100), 'x'.repeat(100)],
-  ])('keeps the name %j as one line', (by, kept) => {
+  ])('stores the name %j as one line', (by, kept) => {
     expect(read({ by })).toEqual({ collected: { at: '2026-03-02T09:05:00.000Z', by: kept } });
   });
 
-  it('names every fault at once', () => {
+  it('returns every fault at once', () => {
     expect(faultsOf(read({ by: ' \u0000', date: '', time: '' }))).toEqual([
       'by: Enter who collected the sample',
       'date: Enter when the sample was collected',
@@ -121,11 +121,18 @@ describe('who took a sample and when', () => {
 
 describe('the local time of an entry', () => {
   it.each([
-    ['in winter', 'Europe/London', '2 3 2026', '09:05', '2026-03-02T12:00:00Z', '2026-03-02T09:05:00.000Z'],
-    ['in summer', 'Europe/London', '2 7 2026', '09:05', '2026-07-02T12:00:00Z', '2026-07-02T08:05:00.000Z'],
-    ['east', 'Asia/Kathmandu', '2 3 2026', '09:05', '2026-03-02T12:00:00Z', '2026-03-02T03:20:00.000Z'],
+    ['winter time', 'Europe/London', '2 3 2026', '09:05', '2026-03-02T12:00:00Z', '2026-03-02T09:05:00.000Z'],
+    ['summer time', 'Europe/London', '2 7 2026', '09:05', '2026-07-02T12:00:00Z', '2026-07-02T08:05:00.000Z'],
     [
-      'far west',
+      'a zone in the east',
+      'Asia/Kathmandu',
+      '2 3 2026',
+      '09:05',
+      '2026-03-02T12:00:00Z',
+      '2026-03-02T03:20:00.000Z',
+    ],
+    [
+      'a zone in the far west',
       'Pacific/Pago_Pago',
       '1 3 2026',
       '20:00',
@@ -133,7 +140,7 @@ describe('the local time of an entry', () => {
       '2026-03-02T07:00:00.000Z',
     ],
     [
-      'far east',
+      'a zone in the far east',
       'Pacific/Kiritimati',
       '3 3 2026',
       '01:00',
@@ -141,7 +148,7 @@ describe('the local time of an entry', () => {
       '2026-03-02T11:00:00.000Z',
     ],
     [
-      'before the gap',
+      'before the clocks go forward',
       'Europe/London',
       '29 3 2026',
       '00:59',
@@ -149,7 +156,7 @@ describe('the local time of an entry', () => {
       '2026-03-29T00:59:00.000Z',
     ],
     [
-      'after the gap',
+      'after the clocks go forward',
       'Europe/London',
       '29 3 2026',
       '02:00',
@@ -157,7 +164,7 @@ describe('the local time of an entry', () => {
       '2026-03-29T01:00:00.000Z',
     ],
     [
-      'twice, both past',
+      'a repeated hour, both past',
       'Europe/London',
       '25 10 2026',
       '01:30',
@@ -165,7 +172,7 @@ describe('the local time of an entry', () => {
       '2026-10-25T01:30:00.000Z',
     ],
     [
-      'twice, the first now',
+      'a repeated hour, only the first past',
       'Europe/London',
       '25 10 2026',
       '01:30',
@@ -173,7 +180,7 @@ describe('the local time of an entry', () => {
       '2026-10-25T00:30:00.000Z',
     ],
     [
-      'twice, both past, west',
+      'a repeated hour in the west',
       'America/New_York',
       '1 11 2026',
       '01:30',
@@ -181,24 +188,24 @@ describe('the local time of an entry', () => {
       '2026-11-01T06:30:00.000Z',
     ],
     [
-      'half an hour twice',
+      'a repeated half hour',
       'Australia/Lord_Howe',
       '5 4 2026',
       '01:45',
       '2026-04-05T12:00:00Z',
       '2026-04-04T15:15:00.000Z',
     ],
-  ])('%s (%s): %s at %s', (_case, timeZone, date, time, now, at) => {
+  ])('is read in %s (%s): %s at %s', (_case, timeZone, date, time, now, at) => {
     expect(instantOf(read({ date, time }, { now, timeZone }))).toBe(at);
   });
 
-  it.each(['01:00', '01:30', '01:59'])('refuses %s of the night in which the clocks went forward', (time) => {
+  it.each(['01:00', '01:30', '01:59'])('is refused for %s in the hour that the clocks skipped', (time) => {
     expect(faultsOf(read({ date: '29 3 2026', time }, { now: '2026-03-29T12:00:00Z' }))).toEqual([
       'time: The clocks went forward past this time. Enter the time that they showed',
     ]);
   });
 
-  it('is the day of the practice, not of the machine', () => {
+  it('has the date of the practice, not of the machine', () => {
     // 1 July 00:30 in London is still 30 June in UTC.
     const now = '2026-06-30T23:30:00Z';
     expect(instantOf(read({ date: '1 7 2026', time: '0:15' }, { now }))).toBe('2026-06-30T23:15:00.000Z');
@@ -211,12 +218,12 @@ describe('the local time of an entry', () => {
     ['2026-03-02T09:05:59.900Z', 'Europe/London', anEntry({ by: 'A', time: '09:05' })],
     ['2026-06-30T23:15:00Z', 'Europe/London', anEntry({ by: 'A', date: '1 7 2026', time: '00:15' })],
     ['2026-12-31T13:00:00Z', 'Pacific/Auckland', anEntry({ by: 'A', date: '1 1 2027', time: '02:00' })],
-  ])('is written for %s in %s', (at, timeZone, entry) => {
+  ])('is formatted for %s in %s', (at, timeZone, entry) => {
     expect(writeCollectionEntry({ at, by: 'A' }, timeZone)).toEqual(entry);
   });
 
   it.each(['2026-03-29T00:59:30Z', '2026-03-29T01:00:00Z', '2026-10-25T00:30:00Z', '2026-10-25T01:30:10Z'])(
-    'of now, %s, is read as the minute that it is',
+    'of now, %s, is read as the same minute',
     (now) => {
       const entry = collectionNow(Date.parse(now), 'Nurse Hill', 'Europe/London');
       expect(readCollectionEntry(entry, { now: Date.parse(now), timeZone: 'Europe/London' })).toEqual({

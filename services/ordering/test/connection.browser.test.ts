@@ -11,8 +11,8 @@ async function open() {
   return { launch, ...opened, banner: opened.page.locator('#connection') };
 }
 
-describe('without a connection', () => {
-  it('the search filters the tests that the page has, and the server ranks them when it is back', async () => {
+describe('the page without a connection', () => {
+  it('filters its tests by the search, and lets the server rank them when it is back', async () => {
     const { browser, page, banner, close } = await open();
     await browser.setOffline(true);
     await page.locator('#search').fill('thyroid');
@@ -32,7 +32,7 @@ describe('without a connection', () => {
     await close();
   });
 
-  it('ticks are kept, said to be kept, and sent when the connection is back', async () => {
+  it('keeps ticks, says so, and sends them when the connection is back', async () => {
     const { launch, browser, page, banner, close } = await open();
     await page.locator('#test-HFBC').check();
     await page.locator('#bar-count').getByText('1 test chosen').waitFor({ state: 'attached' });
@@ -43,7 +43,7 @@ describe('without a connection', () => {
     await banner.getByText('It is sent when the connection is back').waitFor();
     expect(tickedIn(await launch.page())).toEqual(['HFBC']);
     await browser.setOffline(false);
-    // The first tick is sent alone, and there are two tests after it, too.
+    // Waits for BLFT, because the first tick is sent alone and there are two tests after it as well.
     await until(async () => tickedIn(await launch.page()).includes('BLFT'));
     expect(tickedIn(await launch.page())).toEqual(['BUE', 'BLFT']);
     await page.locator('#bar-count').getByText('2 tests chosen').waitFor({ state: 'attached' });
@@ -51,7 +51,7 @@ describe('without a connection', () => {
     await close();
   });
 
-  it('a request is not sent, the page says so and stays, and it can be sent afterwards', async () => {
+  it('does not submit a request, says so, and submits it later', async () => {
     const { launch, browser, page, banner, close } = await open();
     await page.locator('#test-HFBC').check();
     await page.locator('#chosen button[value="review"]').click();
@@ -75,7 +75,7 @@ describe('without a connection', () => {
     await close();
   });
 
-  it('the step to the review is not taken', async () => {
+  it('does not go to the review', async () => {
     const { browser, page, banner, close } = await open();
     await page.locator('#test-HFBC').check();
     await page.locator('#bar-count').getByText('1 test chosen').waitFor({ state: 'attached' });

@@ -3,29 +3,29 @@ import { afterAll, beforeAll } from '@jest/globals';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { type Application, type OpenLaunch, startOrdering } from './launches.ts';
 
-/** A window of a browser of its own, in which a launch was opened. */
+/** A window of a new browser in which a launch is open. */
 type OpenedWindow = {
   readonly browser: BrowserContext;
   readonly page: Page;
-  /** Ends the browser. */
+  /** Closes the browser. */
   readonly close: () => Promise<void>;
 };
 
 type WindowOptions = BrowserContextOptions & {
-  /** Below the launch: its home page by default. */
+  /** The path below the launch; by default its home page. */
   readonly path?: string;
   /** Prepares the browser before it opens the page. */
   readonly prepare?: (browser: BrowserContext) => unknown;
 };
 
-/** What a clinician works at: ordering, and Chromium. */
+/** The ordering service and a Chromium in which a clinician uses it. */
 export type Desk = {
   readonly application: Application;
-  /** Opens a page of a launch in the browser that the launch belongs to. */
+  /** Opens a page of a launch in a new browser with the launch's cookie. */
   open(launch: OpenLaunch, options?: WindowOptions): Promise<OpenedWindow>;
 };
 
-/** Returns a desk that exists while the tests of the calling file run. */
+/** Starts a desk for the tests of the calling file, and stops it after them. */
 export function useDesk(): Desk {
   let application: Application | undefined;
   let chromium: Browser | undefined;
@@ -37,7 +37,7 @@ export function useDesk(): Desk {
     await application?.stop();
   });
   const started = <Part>(part: Part | undefined): Part => {
-    if (part === undefined) throw new Error('A desk exists only while a test runs');
+    if (part === undefined) throw new Error('The desk exists only while tests run');
     return part;
   };
   return {
@@ -50,7 +50,7 @@ export function useDesk(): Desk {
       await prepare?.(browser);
       const page = await browser.newPage();
       await page.goto(started(application).url + launch.home + path);
-      // The focus moves there when the page is drawn, which may be after it has loaded.
+      // Autofocus takes effect when the page is rendered, which may be after it has loaded.
       await page.locator('[autofocus]:not(:focus)').waitFor({ state: 'detached' });
       return { browser, page, close: () => browser.close() };
     },

@@ -19,7 +19,7 @@ import { textOf } from './listing.ts';
 
 const catalogue = readCatalogue();
 
-/** Returns what is found for a test that was requested before, at 9:30am on 2 March 2026. */
+/** Returns the repeats found at 9:30am on 2 March 2026 for a chosen test and earlier tests. */
 function found(chosen: string, ...earlier: Partial<EarlierTest>[]) {
   const tests = [...catalogue.orderables.values()].filter(({ code }) => code === chosen);
   const before = earlier.map((changes) => ({
@@ -42,20 +42,20 @@ function found(chosen: string, ...earlier: Partial<EarlierTest>[]) {
   ]);
 }
 
-describe('a test that was requested before is pointed out', () => {
-  it('while it waits for its sample, however long ago', () => {
+describe('a test that was requested before', () => {
+  it('is reported while it waits for its sample, however long ago it was requested', () => {
     expect(found('HFBC', { requestedAt: '2025-06-01T10:00:00Z' })).toEqual([['NCP-000001', 'NCP-000001', 0]]);
     expect(found('HFBC', { isSampleTaken: true })).toEqual([]);
   });
 
-  it('on the same local day, also when its sample was taken or when it needs none', () => {
+  it('is reported on the same local day, even if its sample was collected or it needs none', () => {
     const { container: _, ...image } = { container: undefined };
     expect(found('HFBC', { requestedAt: '2026-03-02T00:00:00Z', isSampleTaken: true })).toHaveLength(1);
     expect(found('HFBC', { requestedAt: '2026-03-01T23:59:00Z', isSampleTaken: true })).toEqual([]);
     expect(found('XCXR', { ...image, requestedAt: '2026-03-02T00:00:00Z' })).toHaveLength(1);
   });
 
-  it('with the waiting request to use, though a later one was taken within the interval', () => {
+  it('is reported with the waiting request to use, even if a later sample was collected', () => {
     expect(
       found(
         'DHBA1C',
@@ -65,13 +65,13 @@ describe('a test that was requested before is pointed out', () => {
     ).toEqual([['NCP-000002', 'NCP-000001', 56]]);
   });
 
-  it('also in a panel, which serves in its place; a part does not serve in place of a panel', () => {
+  it('is reported if a panel contains it, but a part cannot be used instead of a panel', () => {
     expect(found('BUE', { code: 'BPROF' })).toEqual([['NCP-000001', 'NCP-000001', 0]]);
     expect(found('BPROF', { code: 'BUE' })).toEqual([['NCP-000001', undefined, 0]]);
   });
 });
 
-describe('the request that is already there', () => {
+describe('the existing request', () => {
   let application: Application;
   beforeAll(async () => {
     application = await startOrdering();
@@ -80,7 +80,7 @@ describe('the request that is already there', () => {
 
   const contextOf = (patient = aPatient()) => aLaunchContext({ request: { patient } });
 
-  /** Orders tests, and chooses others for the same patient. */
+  /** Orders tests, and then chooses tests for the same patient in another launch. */
   async function chooseAgain(before: string[], now: string[]) {
     const patient = aPatient();
     const { guid } = await anOrder(application, before, contextOf(patient));
@@ -92,7 +92,7 @@ describe('the request that is already there', () => {
   const use = (launch: OpenLaunch, reference: string) =>
     launch.post('review', [['action', `use:${reference}`]]);
 
-  it('is used for all of its tests by one button of the review', async () => {
+  it('is used for all its tests by one button of the review', async () => {
     const { launch, reference } = await chooseAgain(['HFBC', 'BUE'], ['HFBC', 'BUE', 'BCRP']);
     expect(textOf(await launch.page('review'))).toContain(
       `Use request ${reference} for Full blood count and Urea and electrolytes`,
@@ -107,20 +107,20 @@ describe('the request that is already there', () => {
     expect(row?.batches.flatMap(({ tests }) => tests.map(({ code }) => code.value))).toEqual(['BCRP']);
   });
 
-  it('is used from the panel of the chosen tests, with the boxes of that moment', async () => {
+  it('is used from the panel of chosen tests, together with the current boxes', async () => {
     const { launch, reference } = await chooseAgain(['HFBC'], ['HFBC', 'BUE']);
     await press(launch, `use:${reference}`, { tick: ['BCRP'] });
     expect(tickedIn(await launch.page())).toEqual(['BUE', 'BCRP']);
   });
 
-  it('leaves nothing to review when it has everything, and says so', async () => {
+  it('leaves nothing to review if it contains all chosen tests, with a message', async () => {
     const { launch, reference } = await chooseAgain(['HFBC'], ['HFBC']);
     expect((await use(launch, reference)).headers.get('location')).toBe(launch.home);
     expect(await launch.page()).toContain(`Full blood count removed: already in request ${reference}.`);
   });
 
   it.each(['NCP-999999', 'nothing'])(
-    'removes nothing for a request that is not there: %s',
+    'removes no tests if the reference is unknown: %s',
     async (reference) => {
       const { launch } = await chooseAgain(['HFBC'], ['HFBC']);
       await press(launch, `use:${reference}`);
@@ -128,7 +128,7 @@ describe('the request that is already there', () => {
     },
   );
 
-  it('is not offered for the tests of another patient, nor for its own', async () => {
+  it('is not offered for another patient or for its own change', async () => {
     const { guid, context } = await anOrder(application, ['HFBC'], contextOf());
     const other = await chooseAndReview(application, ['HFBC'], contextOf());
     expect(await other.page('review')).not.toContain('value="use:');
@@ -137,7 +137,7 @@ describe('the request that is already there', () => {
     expect(await change.page(`${change.at}review`)).not.toContain('value="use:');
   });
 
-  it('needs no reason to be repeated if it has no interval', async () => {
+  it('can be repeated without a reason if the test has no interval', async () => {
     const { launch } = await chooseAgain(['HFBC'], ['HFBC']);
     expect(await launch.page('review')).not.toContain('name="repeat-reason"');
     expect((await submit(launch)).headers.get('location')).toContain('/orders/');

@@ -23,14 +23,14 @@ import {
 const catalogue = readCatalogue();
 const imaging = [...catalogue.orderables.values()].filter((test) => test.imaging !== undefined);
 
-/** Returns the topics that are asked before an examination of a patient. */
+/** Returns the topics of the required questions before an examination of a patient. */
 function topicsFor(code: string, patient: PatientTraits) {
   const tests = [...catalogue.orderables.values()].filter((test) => test.code === code);
   return askedBy(tests, patient).flatMap(({ question, isRequired }) => (isRequired ? [question.topic] : []));
 }
 
-describe('before an examination', () => {
-  it('clinical details are required, for every one', () => {
+describe('an examination', () => {
+  it('always requires clinical details', () => {
     expect(imaging.length).toBeGreaterThan(20);
     expect(imaging.filter(({ needsClinicalDetails }) => !needsClinicalDetails)).toEqual([]);
   });
@@ -45,7 +45,7 @@ describe('before an examination', () => {
     ['XKNE', 30, ['side', 'pregnancy']],
     ['TCCH', 56, ['contrast-allergy', 'kidney-function']],
     ['RMKN', 56, ['side', 'mri-safety']],
-  ])('%s of a woman of %i years asks for %j', (code, age, topics) => {
+  ])('such as %s of a woman of %i years requires %j', (code, age, topics) => {
     expect(topicsFor(code, { gender: 'female', age })).toEqual(topics);
   });
 
@@ -53,12 +53,12 @@ describe('before an examination', () => {
     ['male', []],
     ['other', ['pregnancy']],
     ['unknown', ['pregnancy']],
-  ] as const)('an X-ray of a patient of gender %s asks for %j', (gender, topics) => {
+  ] as const)('by X-ray of a patient of gender %s requires %j', (gender, topics) => {
     expect(topicsFor('XCXR', { gender, age: 30 })).toEqual(topics);
   });
 });
 
-describe('a catalogue that may harm', () => {
+describe('a catalogue that may cause harm', () => {
   const location = { id: 'SVI', name: 'Imaging', code: { value: 'X', scheme: 'LOCAL' }, category: 'Imaging' };
   const check = (test: object, questions: object[] = [], elsewhere: object[] = []) =>
     safetyFaults(
@@ -89,7 +89,7 @@ describe('a catalogue that may harm', () => {
     ] as const;
 
   it.each([
-    ['an examination of no modality', {}, [], ['A must state its imaging modality']],
+    ['an examination without a modality', {}, [], ['A must state its imaging modality']],
     [
       'an examination without clinical details',
       { imaging: { modality: 'ultrasound' }, needsClinicalDetails: false },
@@ -116,11 +116,11 @@ describe('a catalogue that may harm', () => {
       [],
       ['A must ask a required question on the topic mri-safety'],
     ],
-  ])('is reported: %s', (_case, test, questions, faults) => {
+  ])('is reported for %s', (_case, test, questions, faults) => {
     expect(check(test, questions)).toEqual(faults);
   });
 
-  it('is reported: an enquiry that is optional, or that leaves out a woman of 12 or of 55 years', () => {
+  it('is reported for a pregnancy enquiry that is optional or omits women of 12 or 55 years', () => {
     const xray = { imaging: { modality: 'x-ray' } };
     const [optional, questions] = ask('pregnancy', {}, false);
     expect(check({ ...xray, ...optional }, [...questions])).toHaveLength(1);
@@ -134,21 +134,21 @@ describe('a catalogue that may harm', () => {
     expect(check({ ...xray, ...asks }, [...whole])).toEqual([]);
   });
 
-  it('is reported: a pregnancy enquiry with answers of its own', () => {
+  it('is reported for a pregnancy enquiry with other answers', () => {
     const [asks, reversed] = ask('pregnancy', { options: ['No', 'Yes', 'Not known'] });
     expect(check({ imaging: { modality: 'x-ray' }, ...asks }, [...reversed])).toEqual([
       'question q must offer Yes, No, Not known, in this order',
     ]);
   });
 
-  it('is reported: two questions of one topic', () => {
+  it('is reported for two questions on one topic', () => {
     const [asks, one] = ask('pregnancy');
     expect(check({ imaging: { modality: 'x-ray' }, ...asks }, [...one, { ...one[0], id: 'other' }])).toEqual([
       'questions q and other must be one: both have the topic pregnancy',
     ]);
   });
 
-  it('is reported: a test that is also said to be requested elsewhere', () => {
+  it('is reported for a test that is also listed as requested elsewhere', () => {
     const [asks, questions] = ask('pregnancy');
     const test = { imaging: { modality: 'x-ray' }, synonyms: ['Plain film'], ...asks };
     const elsewhere = [{ name: 'B', synonyms: ['plain films', 'plain film'], instead: 'Ask the clinic.' }];
@@ -157,7 +157,7 @@ describe('a catalogue that may harm', () => {
     ]);
   });
 
-  it('is reported: a side that is asked once for all', () => {
+  it('is reported for a side that is not asked per test', () => {
     const [asks, once] = ask('side');
     expect(check({ imaging: { modality: 'ultrasound', hasSides: true }, ...asks }, [...once])).toEqual([
       'question q must be asked per test',
@@ -172,7 +172,7 @@ describe('a request for examinations', () => {
   });
   afterAll(() => application.stop());
 
-  it('keeps a side for each', async () => {
+  it('stores a side for each examination', async () => {
     const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const launch = await chooseAndReview(application, ['XKNE', 'XSHO'], context);
     const html = await launch.page('review');
@@ -186,7 +186,7 @@ describe('a request for examinations', () => {
     ]);
   });
 
-  it('asks a pregnancy once beside a test that need not know, and prints the answer on both forms', async () => {
+  it('asks about a pregnancy once for several tests, and prints the answer on both forms', async () => {
     const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const launch = await chooseAndReview(application, ['KMSU', 'XKNE'], context);
     const html = await launch.page('review');
@@ -202,30 +202,33 @@ describe('a request for examinations', () => {
     expect(await launch.page(`orders/${guid}`)).not.toContain('ionising');
   });
 
-  it.each(['Yes', 'Not known'])('says what to do if the answer about a pregnancy is %s', async (answer) => {
-    const context = aLaunchContext({ request: { patient: aYoungPatient() } });
-    const launch = await chooseAndReview(application, ['KMSU', 'XKNE', 'TCHD', 'UABD'], context);
-    const html = await launch.page('review');
-    const answers = neededFor(html).map(([name, value]): [string, string] =>
-      name === 'answer:pregnancy' ? [name, answer] : [name, value],
-    );
-    const { headers } = await launch.post('review', [
-      ['version', fieldValues(html, 'version')[0] ?? ''],
-      ...answers,
-      ['answer:contrast-allergy', 'No'],
-      ['answer:kidney-function', 'Not known'],
-      ['action', 'submit'],
-    ]);
-    const result = await launch.page(`orders/${headers.get('location')?.split('/').at(-1)}`);
-    for (const page of [html, result]) {
-      expect(page.replace(/<[^>]*>/g, '')).toContain(
-        'Knee X-ray and CT head use ionising radiation. Telephone Seaview Imaging Centre on 01632 960203 before the patient attends.',
+  it.each(['Yes', 'Not known'])(
+    'explains what to do if the answer about a pregnancy is %s',
+    async (answer) => {
+      const context = aLaunchContext({ request: { patient: aYoungPatient() } });
+      const launch = await chooseAndReview(application, ['KMSU', 'XKNE', 'TCHD', 'UABD'], context);
+      const html = await launch.page('review');
+      const answers = neededFor(html).map(([name, value]): [string, string] =>
+        name === 'answer:pregnancy' ? [name, answer] : [name, value],
       );
-    }
-    expect(result).toContain('The patient is or might be pregnant');
-  });
+      const { headers } = await launch.post('review', [
+        ['version', fieldValues(html, 'version')[0] ?? ''],
+        ...answers,
+        ['answer:contrast-allergy', 'No'],
+        ['answer:kidney-function', 'Not known'],
+        ['action', 'submit'],
+      ]);
+      const result = await launch.page(`orders/${headers.get('location')?.split('/').at(-1)}`);
+      for (const page of [html, result]) {
+        expect(page.replace(/<[^>]*>/g, '')).toContain(
+          'Knee X-ray and CT head use ionising radiation. Telephone Seaview Imaging Centre on 01632 960203 before the patient attends.',
+        );
+      }
+      expect(result).toContain('The patient is or might be pregnant');
+    },
+  );
 
-  it('shows the answer to a question of an older catalogue, and asks the question of this catalogue when the request is changed', async () => {
+  it('shows the answer to a question of an older catalogue, and asks the current question in a change', async () => {
     const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const order = await anOrder(application, ['KMSU'], context);
     const database = await openOrderingDatabase(application.storage);
@@ -248,7 +251,7 @@ describe('a request for examinations', () => {
   it.each([
     ['a number', [{ system: 'phone', value: '07700 900461', use: 'mobile' }], '07700 900461 (mobile)'],
     ['only an e-mail address', [{ system: 'email', value: 'a@example.org' }], 'Not given'],
-  ] as const)('has the telephone on the page and on the form: %s', async (_what, telecom, shown) => {
+  ] as const)('shows the patient’s telephone on the page and the form: %s', async (_what, telecom, shown) => {
     const context = aLaunchContext({ request: { patient: aPatient({ telecom: [...telecom] }) } });
     const order = await anOrder(application, ['XCXR'], context);
     const launch = await openAction(application, 'PatientReport', order);
