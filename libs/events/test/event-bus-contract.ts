@@ -6,18 +6,18 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { BatchConsumer, EventBus, EventConsumer } from '../src/event-bus.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';
 
-/** One implementation, ready for the suite, with no other publisher or consumer. */
+/** An implementation for the suite, without other publishers or consumers. */
 export type EventBusUnderTest = {
   readonly bus: EventBus;
-  /** The number of deliveries to a consumer that cannot handle an event, before it is a dead letter. */
+  /** The number of deliveries to a failing consumer before an event becomes a dead letter. */
   readonly deliveries: number;
   /** Returns the dead letters of a consumer. */
   deadLetters(consumer: string): Promise<readonly CloudEvent[]>;
-  /** Releases what remains after the bus is stopped; the bus may be stopped already. */
+  /** Stops the bus, if it still runs, and releases its resources. */
   close(): Promise<void>;
 };
 
-/** Returns a consumer that stores each event after `deal` handled it. */
+/** Returns a consumer that records each event that `deal` handled. */
 function aConsumer({
   deal = async () => undefined,
   ...rest
@@ -37,7 +37,7 @@ function aConsumer({
 }
 type Deal = (event: CloudEvent) => Promise<void>;
 
-/** Returns a consumer of batches that stores each batch after `deal` handled it, all of it or nothing. */
+/** Returns a consumer of batches that records the events of each batch that `deal` handled completely. */
 function aBatchConsumer(deal: (events: readonly CloudEvent[]) => Promise<void> = async () => undefined) {
   const handed: CloudEvent[][] = [];
   const dealtWith: CloudEvent[] = [];
@@ -53,22 +53,22 @@ function aBatchConsumer(deal: (events: readonly CloudEvent[]) => Promise<void> =
 }
 
 const failing = async () => {
-  throw new Error('cannot deal with it');
+  throw new Error('the consumer fails');
 };
 
 /**
- * Describes the behaviour of every implementation of `EventBus`. Delivery is at least once, so a duplicate
- * event is never an error here, and an event may take time to arrive.
+ * Describes the behaviour of every implementation of `EventBus`. Delivery is at least once and asynchronous,
+ * so the suite accepts duplicates and waits for events.
  */
 export function describeEventBus(name: string, create: () => Promise<EventBusUnderTest>): void {
-  describe(`${name}: event bus`, () => {
+  describe(`an event bus (${name})`, () => {
     let under: EventBusUnderTest;
     beforeEach(async () => {
       under = await create();
     });
     afterEach(() => under.close());
 
-    it('brings every event to every consumer, as it was published', async () => {
+    it('delivers every event unchanged to every consumer', async () => {
       const consumers = [aConsumer(), aConsumer(), aConsumer()];
       for (const { consumer } of consumers) await under.bus.consume(consumer);
       const events = [anEvent('launch.token.refused.v1'), ...someEvents(20)];
@@ -80,7 +80,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       }
     });
 
-    it('brings a consumer the types that it wants and no others', async () => {
+    it('delivers only the requested types to a consumer', async () => {
       const refusals = aConsumer({ types: ['launch.token.refused.v1'] });
       const both = aConsumer({ types: ['launch.token.refused.v1', 'launch.token.redeemed.v1'] });
       const others = aConsumer({ types: ['order.submitted.v1'] });
@@ -94,7 +94,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(others.handed).toEqual([]);
     });
 
-    it('keeps the order of publication for each consumer, however slow it is', async () => {
+    it('preserves the order of publication for slow and fast consumers', async () => {
       const slow = aConsumer({ deal: () => delay(1) });
       const fast = aConsumer();
       for (const { consumer } of [slow, fast]) await under.bus.consume(consumer);
@@ -107,7 +107,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       }
     });
 
-    it('hands a consumer one event at a time', async () => {
+    it('delivers one event at a time to a consumer', async () => {
       let atOnce = 0;
       let most = 0;
       const { consumer, dealtWith } = aConsumer({
@@ -124,7 +124,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(most).toBe(1);
     });
 
-    it('hands a consumer of batches together what waits for it, in order and one batch at a time', async () => {
+    it('delivers waiting events to a consumer of batches in order, one batch at a time', async () => {
       const first = Promise.withResolvers<void>();
       let atOnce = 0;
       let most = 0;
@@ -134,7 +134,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
         await first.promise;
         atOnce -= 1;
       });
-      // Its only batch is there when this one has received all of the events.
+      // Once this consumer has received all events, the other consumer's batch is complete.
       const witness = aConsumer();
       for (const one of [consumer, witness.consumer]) await under.bus.consume(one);
       const events = someEvents(100);
@@ -149,7 +149,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(most).toBe(1);
     });
 
-    it('isolates an event that fails its batch: the others are handled once, and it alone is a dead letter', async () => {
+    it('makes only the failing event of a batch a dead letter, and handles the others once', async () => {
       const events = someEvents(40);
       const bad = events[17];
       const { consumer, handed, dealtWith } = aBatchConsumer(async (batch) => {
@@ -165,7 +165,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(alone).toHaveLength(under.deliveries);
     });
 
-    it('brings a batch again that failed for a moment, every event of it', async () => {
+    it('redelivers every event of a batch that failed temporarily', async () => {
       let failures = 1;
       const { consumer, dealtWith } = aBatchConsumer(async () => {
         failures -= 1;
@@ -179,12 +179,12 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(await under.deadLetters(consumer.name)).toEqual([]);
     });
 
-    it('divides no batch while its database is away, and brings all of it again', async () => {
+    it('redelivers a whole batch, without dividing it, when its database is unavailable', async () => {
       let isAway = true;
       const { consumer, handed, dealtWith } = aBatchConsumer(async () => {
         if (!isAway) return;
         isAway = false;
-        throw new Unavailable('The database is away');
+        throw new Unavailable('The database is unavailable');
       });
       await under.bus.consume(consumer);
       const events = someEvents(10);
@@ -196,7 +196,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(new Set(idsOf(dealtWith))).toEqual(new Set(idsOf(events)));
     });
 
-    it('brings an event again to the consumer that failed, and to it alone', async () => {
+    it('redelivers an event only to the consumer that failed', async () => {
       let failures = under.deliveries - 1;
       const weak = aConsumer({
         deal: async () => {
@@ -215,7 +215,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(await under.deadLetters(weak.consumer.name)).toEqual([]);
     });
 
-    it('makes a dead letter of an event after its last delivery, whole, and goes on with the next', async () => {
+    it('makes an event a dead letter after its last delivery, and delivers the next event', async () => {
       const bad = anEvent('launch.token.refused.v1');
       const weak = aConsumer({ deal: async ({ id }) => (id === bad.id ? failing() : undefined) });
       const strong = aConsumer();
@@ -230,10 +230,10 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(weak.dealtWith).toEqual([next]);
     });
 
-    it('takes a consumer that throws at once like one whose promise is rejected', async () => {
+    it('treats a consumer that throws synchronously like one that rejects', async () => {
       const name = `consumer-${crypto.randomUUID()}`;
       const handle = (): Promise<void> => {
-        throw new Error('cannot deal with it');
+        throw new Error('the consumer fails');
       };
       await under.bus.consume({ name, handle });
       await under.bus.publish([anEvent()]);
@@ -241,7 +241,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(await under.deadLetters(name)).toHaveLength(1);
     });
 
-    it('refuses an event that is not of the catalogue, with everything that was published with it', async () => {
+    it('refuses an event that is not in the catalogue, and all events published with it', async () => {
       const { consumer, handed, dealtWith } = aConsumer();
       await under.bus.consume(consumer);
       const foreign = JSON.parse(JSON.stringify({ ...anEvent(), type: 'order.forgotten.v1' }));
@@ -255,7 +255,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(handed).toEqual([marker]);
     });
 
-    it('hands over members that a newer release added, as they came', async () => {
+    it('delivers unknown members of a newer release unchanged', async () => {
       const { consumer, handed, dealtWith } = aConsumer();
       await under.bus.consume(consumer);
       const event = JSON.parse(
@@ -266,7 +266,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(handed).toEqual([event]);
     });
 
-    it('does nothing when there is nothing to publish', async () => {
+    it('accepts an empty list of events', async () => {
       const { consumer, handed } = aConsumer();
       await under.bus.consume(consumer);
       await under.bus.publish([]);
@@ -274,7 +274,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(handed).toEqual([]);
     });
 
-    it('stops after what is under way', async () => {
+    it('finishes the current event before it stops', async () => {
       const story: string[] = [];
       const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
       const { consumer, handed } = aConsumer({

@@ -5,7 +5,7 @@ const guid = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
 const refusal = { status: 401, reason: 'token_unknown' };
 const dataOf = { 'launch.token.refused.v1': refusal, 'launch.token.redeemed.v1': {} } as const;
 
-/** Returns an event of the catalogue with its own id. */
+/** Returns a valid event with a new id. */
 export function anEvent(
   type: Extract<EventType, keyof typeof dataOf> = 'launch.token.redeemed.v1',
 ): CloudEvent {
@@ -21,5 +21,5 @@ export function anEvent(
 /** Returns `count` events. */
 export const someEvents = (count: number): CloudEvent[] => Array.from({ length: count }, () => anEvent());
 
-/** Returns their ids, each once, in the order of their first appearance. */
+/** Returns the distinct ids in the order of their first occurrence. */
 export const idsOf = (events: readonly CloudEvent[]): string[] => [...new Set(events.map(({ id }) => id))];

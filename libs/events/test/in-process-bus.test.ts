@@ -20,8 +20,8 @@ describeEventBus('in process', async () => {
   };
 });
 
-describe('in process, beyond the contract', () => {
-  it('is its own outbox', async () => {
+describe('InProcessBus', () => {
+  it('delivers events appended to it as an outbox', async () => {
     const { bus } = create();
     const handed: CloudEvent[] = [];
     await bus.consume({ name: 'one', handle: async (event) => void handed.push(event) });
@@ -31,7 +31,7 @@ describe('in process, beyond the contract', () => {
     expect(handed).toEqual(events);
   });
 
-  it('has every name once', async () => {
+  it('refuses a second consumer with the same name', async () => {
     const { bus } = create();
     await bus.consume({ name: 'one', handle: async () => undefined });
     await expect(bus.consume({ name: 'one', handle: async () => undefined })).rejects.toThrow(
@@ -39,9 +39,9 @@ describe('in process, beyond the contract', () => {
     );
   });
 
-  it('tells of a dead letter with its consumer and the last error', async () => {
+  it('reports a dead letter with its consumer and the last error', async () => {
     const { bus, told } = create([]);
-    const error = new Error('cannot deal with it');
+    const error = new Error('the consumer fails');
     await bus.consume({ name: 'one', handle: () => Promise.reject(error) });
     const event = anEvent();
     await bus.publish([event]);
@@ -49,7 +49,7 @@ describe('in process, beyond the contract', () => {
     expect(told).toEqual([{ consumer: 'one', event, error }]);
   });
 
-  it('is idle when also the events are dealt with that consumers caused', async () => {
+  it('is idle only after the events published by consumers are handled', async () => {
     const { bus } = create();
     const story: string[] = [];
     await bus.consume({
@@ -67,14 +67,14 @@ describe('in process, beyond the contract', () => {
     expect(story).toEqual(['launch.token.refused.v1']);
   });
 
-  it('stops at once when an event waits for its next attempt, which it still gets', async () => {
+  it('makes the remaining attempts immediately when it stops', async () => {
     const { bus, told } = create([3_600_000, 3_600_000]);
     let attempts = 0;
     await bus.consume({
       name: 'one',
       handle: async () => {
         attempts += 1;
-        if (attempts < 3) throw new Error('cannot deal with it');
+        if (attempts < 3) throw new Error('the consumer fails');
       },
     });
     await bus.publish([anEvent()]);

@@ -26,13 +26,13 @@ beforeEach(async () => {
 });
 afterEach(() => place.close());
 
-/** Returns a consumer that stores each event. */
+/** Returns a consumer that records each event. */
 function aCollector(name: string) {
   const handed: CloudEvent[] = [];
   return { handed, consumer: { name, handle: async (event: CloudEvent) => void handed.push(event) } };
 }
 
-/** Returns an event with as much ciphertext as an order has. */
+/** Returns an event with as much ciphertext as a typical order. */
 const aLargeEvent = (event: CloudEvent): CloudEvent => ({
   ...event,
   type: 'order.submitted.v1',
@@ -47,8 +47,8 @@ const aLargeEvent = (event: CloudEvent): CloudEvent => ({
   },
 });
 
-describe('RabbitMQ: what is published', () => {
-  it('is a CloudEvent in structured mode that outlives the broker, routed by its type', async () => {
+describe('an event published to RabbitMQ', () => {
+  it('is a persistent CloudEvent in structured mode, routed by its type', async () => {
     const bus = await place.connect();
     await bus.consume(aCollector('first').consumer);
     await bus.stop();
@@ -67,7 +67,7 @@ describe('RabbitMQ: what is published', () => {
     });
   });
 
-  it('waits for a consumer that is known and has never run', async () => {
+  it('waits for a known consumer that has never run', async () => {
     const { consumer, handed } = aCollector('later');
     const publisher = await place.connect({ knownConsumers: [consumer] });
     const events = someEvents(3);
@@ -78,7 +78,7 @@ describe('RabbitMQ: what is published', () => {
     expect(idsOf(handed)).toEqual(idsOf(events));
   });
 
-  it('is refused while no consumer has a queue for it, and taken as soon as one has', async () => {
+  it('is refused until a consumer has a queue for it', async () => {
     const bus = await place.connect();
     const { consumer, handed } = aCollector('late');
     const events = someEvents(3);
@@ -89,7 +89,7 @@ describe('RabbitMQ: what is published', () => {
     expect(handed).toEqual(events);
   });
 
-  it('is refused when it is routed for a part only, so that none is forgotten', async () => {
+  it('is refused if another event of its batch cannot be routed', async () => {
     const bus = await place.connect();
     const { consumer } = aCollector('some');
     await bus.consume({ ...consumer, types: ['launch.token.redeemed.v1'] });
@@ -98,7 +98,7 @@ describe('RabbitMQ: what is published', () => {
     );
   });
 
-  it('is confirmed in whole batches, also when several are under way', async () => {
+  it('is confirmed in concurrent batches', async () => {
     const bus = await place.connect();
     const { consumer, handed } = aCollector('many');
     await bus.consume(consumer);
@@ -108,8 +108,9 @@ describe('RabbitMQ: what is published', () => {
     expect(new Set(idsOf(handed))).toEqual(new Set(idsOf(batches.flat())));
   });
 
-  it('is sent without delay: every connection has TCP_NODELAY', async () => {
-    // A message of more than 2 kB is two writes, and the second would wait for a delayed acknowledgement.
+  it('is sent over a connection with TCP_NODELAY', async () => {
+    // A message of more than 2 kB takes two writes, and the second would wait for a delayed TCP
+    // acknowledgement.
     const sockets = new Map<Socket, boolean>();
     const own = Object.getOwnPropertyDescriptor(Socket.prototype, 'setNoDelay') ?? {};
     Socket.prototype.setNoDelay = function (isOn) {
@@ -134,15 +135,15 @@ describe('RabbitMQ: what is published', () => {
     expect(await bus.isReady()).toBe(false);
   });
 
-  it('is refused when the bus was stopped', async () => {
+  it('is refused by a stopped bus', async () => {
     const bus = await place.connect();
     await bus.stop();
     await expect(bus.publish([anEvent()])).rejects.toThrow('RabbitMQ is not connected');
   });
 });
 
-describe('RabbitMQ: consumers', () => {
-  it('gets its events from one queue when it runs twice, each event by one of the two', async () => {
+describe('a consumer on RabbitMQ', () => {
+  it('shares its events between two instances', async () => {
     const [one, two] = [aCollector('shared'), aCollector('shared')];
     const instances = [await place.connect({ prefetch: 1 }), await place.connect({ prefetch: 1 })];
     await instances[0]?.consume(one.consumer);
@@ -154,7 +155,7 @@ describe('RabbitMQ: consumers', () => {
     expect(Math.min(one.handed.length, two.handed.length)).toBeGreaterThan(0);
   });
 
-  it('keeps its events while no instance of it runs', async () => {
+  it('receives the events published while no instance was running', async () => {
     const before = await place.connect();
     await before.consume(aCollector('away').consumer);
     await before.stop();
@@ -167,7 +168,7 @@ describe('RabbitMQ: consumers', () => {
     expect(handed).toEqual(events);
   });
 
-  it('gets only the types that its newest version wants, also of what was queued before', async () => {
+  it('receives only the types of its newest version, even of queued events', async () => {
     const before = await place.connect();
     await before.consume(aCollector('changed').consumer);
     await before.stop();
@@ -184,31 +185,31 @@ describe('RabbitMQ: consumers', () => {
     expect(await place.depthOf(place.topology.queueOf('changed'))).toBe(0);
   });
 
-  it('goes on with other events while one waits to be tried again', async () => {
+  it('handles other events while one waits for its retry', async () => {
     const bus = await place.connect({ retryAfterMs: [3_600_000] });
     const [bad, good] = [anEvent(), anEvent()];
     const handed: CloudEvent[] = [];
     const handle = async (event: CloudEvent) => {
       handed.push(event);
-      if (event.id === bad.id) throw new Error('cannot deal with it');
+      if (event.id === bad.id) throw new Error('the consumer fails');
     };
     await bus.consume({ name: 'patient', handle });
     await bus.publish([bad, good]);
     await until(() => handed.length === 2);
     expect(handed).toEqual([bad, good]);
     await bus.stop();
-    // Stopping does not wait for a retry: the event returns to its queue when the broker has seen the channel
-    // close.
+    // Stopping does not wait for the retry. The event returns to its queue when the broker notices that the
+    // channel is closed.
     await until(async () => (await place.depthOf(place.topology.queueOf('patient'))) === 1);
   });
 
-  it('goes on with the neighbours of an event that fails its batch, while that one waits', async () => {
+  it('handles the other events of a batch while the failing event waits for its retry', async () => {
     const bus = await place.connect({ retryAfterMs: [3_600_000] });
     const events = someEvents(600);
     const bad = events[300];
     const stored: string[] = [];
     const handleAll = async (batch: readonly CloudEvent[]) => {
-      if (batch.some(({ id }) => id === bad?.id)) throw new Error('cannot deal with it');
+      if (batch.some(({ id }) => id === bad?.id)) throw new Error('the consumer fails');
       stored.push(...idsOf(batch));
     };
     await bus.consume({ name: 'batches', handleAll });
@@ -216,18 +217,18 @@ describe('RabbitMQ: consumers', () => {
     await until(() => stored.length === events.length - 1);
     expect(stored).toEqual(idsOf(events.filter((event) => event !== bad)));
     await bus.stop();
-    // All others are acknowledged, also those that came after it.
+    // All other events are acknowledged, including later ones.
     await until(async () => (await place.depthOf(place.topology.queueOf('batches'))) === 1);
   });
 
-  it('uses up the attempts of few events while everything fails, and handles all of them afterwards', async () => {
+  it('attempts only a few events while everything fails, and handles all of them later', async () => {
     const bus = await place.connect({ retryAfterMs: [500, 3_600_000] });
     let isDown = true;
     const tried = new Set<string>();
     const stored: string[] = [];
     const handleAll = async (batch: readonly CloudEvent[]) => {
       if (isDown && batch.length === 1) for (const id of idsOf(batch)) tried.add(id);
-      if (isDown) throw new Error('the database is away');
+      if (isDown) throw new Error('the database is unavailable');
       stored.push(...idsOf(batch));
     };
     await bus.consume({ name: 'batches', handleAll });
@@ -240,7 +241,7 @@ describe('RabbitMQ: consumers', () => {
     expect(tried.size).toBe(32);
   });
 
-  it('receives a batch again that it had handled when its connection was lost', async () => {
+  it('receives a handled batch again if the connection was lost before the acknowledgement', async () => {
     const proxy = await startStallingProxy(brokerUrl);
     const bus = await place.connect({ url: proxy.url });
     const effects = new Set<string>();
@@ -251,7 +252,7 @@ describe('RabbitMQ: consumers', () => {
       for (const id of idsOf(batch)) effects.add(id);
       if (deliveries > batch.length) return;
       unacknowledged = batch.length;
-      // Nothing is acknowledged on this connection any more.
+      // Prevents further acknowledgements on this connection.
       proxy.refuse(true);
       await until(async () => !(await bus.isReady()));
       proxy.refuse(false);
@@ -260,7 +261,8 @@ describe('RabbitMQ: consumers', () => {
     const events = someEvents(200);
     await publisher.publish(events);
     await bus.consume({ name: 'batches', handleAll });
-    // The events of the first batch come twice, and a bus that stops returns those that are still to come.
+    // The events of the first batch are delivered twice. A stopping bus returns undelivered events to the
+    // queue.
     await until(() => unacknowledged > 0 && deliveries >= events.length + unacknowledged);
     await bus.stop();
     await proxy.stop();
@@ -268,7 +270,7 @@ describe('RabbitMQ: consumers', () => {
     expect(effects).toEqual(new Set(idsOf(events)));
   });
 
-  it('gives back what it has not begun when it is stopped', async () => {
+  it('returns unhandled events to its queue when it stops', async () => {
     const bus = await place.connect();
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
     const handed: CloudEvent[] = [];
@@ -286,7 +288,7 @@ describe('RabbitMQ: consumers', () => {
     await until(async () => (await place.depthOf(place.topology.queueOf('slow'))) === 9);
   });
 
-  it('has a name of its own in a process, and one that a queue can have', async () => {
+  it('is refused if its name is taken or not valid for a queue', async () => {
     const bus = await place.connect();
     await bus.consume(aCollector('one').consumer);
     await expect(bus.consume(aCollector('one').consumer)).rejects.toThrow(TypeError);
@@ -295,8 +297,8 @@ describe('RabbitMQ: consumers', () => {
   });
 });
 
-describe('RabbitMQ: connections', () => {
-  it('are made again after they were cut, and consumers are subscribed again', async () => {
+describe('the connections to RabbitMQ', () => {
+  it('are reopened after a loss, and resubscribe the consumers', async () => {
     const proxy = await startStallingProxy(brokerUrl);
     const bus = await place.connect({ url: proxy.url });
     const { consumer, handed } = aCollector('faithful');
@@ -308,7 +310,7 @@ describe('RabbitMQ: connections', () => {
       await until(() => idsOf(handed).includes(event.id));
       proxy.refuse(true);
       await until(async () => !(await bus.isReady()));
-      // The connection that publishes may learn later than the other that it was cut.
+      // The publishing connection may notice its loss later than the consuming one.
       const refusal = () => bus.publish([event]).catch(({ message }: Error) => message);
       await until(async () => (await refusal()) === 'RabbitMQ is not connected');
       proxy.refuse(false);
@@ -318,7 +320,7 @@ describe('RabbitMQ: connections', () => {
     expect(idsOf(handed)).toEqual(idsOf(events));
   });
 
-  it('say once that they are lost and once that they are back, however often they try', async () => {
+  it('log once when they are lost and once when they are restored', async () => {
     const proxy = await startStallingProxy(brokerUrl);
     const bus = await place.connect({ url: proxy.url });
     proxy.refuse(true);
@@ -335,7 +337,7 @@ describe('RabbitMQ: connections', () => {
     ]);
   });
 
-  it('are made when the broker comes after the bus, and nothing held up the start', async () => {
+  it('are opened later if the broker is down when the bus starts', async () => {
     const proxy = await startStallingProxy(brokerUrl);
     proxy.refuse(true);
     const bus = await place.connect({ url: proxy.url });
@@ -352,7 +354,7 @@ describe('RabbitMQ: connections', () => {
     expect(handed).toEqual([event]);
   });
 
-  it.concurrent('are given up when confirms do not come in time, and publish says so', async () => {
+  it.concurrent('are closed if the broker does not confirm in time, and publish rejects', async () => {
     const own = await openPlace();
     const proxy = await startStallingProxy(brokerUrl);
     const consuming = await own.connect();
@@ -372,7 +374,7 @@ describe('RabbitMQ: connections', () => {
     await own.close();
   });
 
-  it.concurrent('stop also while the broker is silent', async () => {
+  it.concurrent('can be stopped while the broker does not respond', async () => {
     const own = await openPlace();
     const proxy = await startStallingProxy(brokerUrl);
     const bus = await own.connect({ url: proxy.url });
@@ -383,7 +385,7 @@ describe('RabbitMQ: connections', () => {
     await own.close();
   });
 
-  it('are given up when the broker does not answer what is opened on them', async () => {
+  it('are closed if the broker does not open channels in time', async () => {
     let attempts = 0;
     const link = await keepConnected({
       url: brokerUrl,
@@ -403,7 +405,7 @@ describe('RabbitMQ: connections', () => {
     await link.stop();
   });
 
-  it('subscribe again, with a new queue, when somebody deleted the queue', async () => {
+  it('recreate and resubscribe a deleted queue', async () => {
     const bus = await place.connect();
     const { consumer, handed } = aCollector('robbed');
     await bus.consume(consumer);
@@ -420,7 +422,7 @@ describe('RabbitMQ: connections', () => {
     expect(handed[0]).toEqual(event);
   });
 
-  it('are refused for an address that is none, which may hold a password and is not repeated', async () => {
+  it('are refused for an invalid address, which the error does not contain', async () => {
     const attempt = place.connect({ url: 'http://guest:secret@127.0.0.1' });
     await expect(attempt).rejects.toThrow(
       new TypeError('The address of RabbitMQ must be amqp://… or amqps://…'),

@@ -15,7 +15,7 @@ afterEach(() => place.close());
 
 const consumer = 'audit';
 
-/** Starts a consumer on its own bus that fails until it is fixed. */
+/** Starts a consumer on a separate bus. It fails until `isCured` is set. */
 async function startAudit() {
   const bus = await place.connect();
   const health = { isCured: false };
@@ -33,7 +33,7 @@ async function startAudit() {
 }
 
 describe('dead letters', () => {
-  it('are events that a consumer failed to deal with so many times, each with its reason', async () => {
+  it('are events whose consumer failed at every attempt, each with the reason', async () => {
     const { bus, handed, buried } = await startAudit();
     const event = anEvent();
     const before = Date.now();
@@ -52,14 +52,14 @@ describe('dead letters', () => {
     expect(place.log.at(-1)).toMatchObject({ level: 'error', consumer, eventId: event.id, attempt: 3 });
   });
 
-  it('can be looked at as often as one likes, and stay in their order', async () => {
+  it('can be listed any number of times, and keep their order', async () => {
     const { bus, buried } = await startAudit();
     const events = someEvents(5);
     for (const [index, event] of events.entries()) {
       await bus.publish([event]);
       await buried(index + 1);
     }
-    // More often than RabbitMQ delivers a message by default before it drops it.
+    // More often than RabbitMQ's default delivery limit, after which it drops a message.
     for (let look = 0; look < 25; look += 1) {
       const letters = await listDeadLetters(place.broker, consumer);
       expect(letters.map(({ id }) => id)).toEqual(idsOf(events));
@@ -69,7 +69,7 @@ describe('dead letters', () => {
     expect(await place.depthOf(place.topology.deadLetterQueueOf(consumer))).toBe(5);
   });
 
-  it('go back to their consumer alone when they are replayed, and are gone', async () => {
+  it('return only to their own consumer when replayed, and leave the queue', async () => {
     const { bus, health, dealtWith, buried } = await startAudit();
     const other: CloudEvent[] = [];
     await bus.consume({ name: 'other', handle: async (event) => void other.push(event) });
@@ -84,7 +84,7 @@ describe('dead letters', () => {
     expect(other).toEqual(events);
   });
 
-  it('can be replayed one by one', async () => {
+  it('can be replayed individually', async () => {
     const { bus, health, dealtWith, buried } = await startAudit();
     const [first, second, third] = [anEvent(), anEvent(), anEvent()];
     await bus.publish([first, second, third]);
@@ -98,7 +98,7 @@ describe('dead letters', () => {
     expect(new Set(left.map(({ id }) => id))).toEqual(new Set([first.id, third.id]));
   });
 
-  it('get all their attempts again when they are replayed and fail again', async () => {
+  it('receive the full number of attempts again when replayed', async () => {
     const { bus, handed, buried } = await startAudit();
     await bus.publish([anEvent()]);
     await buried(1);
@@ -108,7 +108,7 @@ describe('dead letters', () => {
     expect(await listDeadLetters(place.broker, consumer)).toMatchObject([{ attempts: 3 }]);
   });
 
-  it('are also messages that are no event of the catalogue, at once, and they show nothing of them', async () => {
+  it('include invalid messages after one attempt, without showing their content', async () => {
     const { handed, buried } = await startAudit();
     const foreign = { ...anEvent(), time: 'Whitfield', data: { family: 'Whitfield' } };
     const queue = place.topology.queueOf(consumer);
@@ -128,9 +128,9 @@ describe('dead letters', () => {
     expect(handed).toEqual([]);
   });
 
-  it('take no neighbour with them: a message that cannot be read or proven, in the middle of a batch', async () => {
+  it('include an unreadable or forged message of a batch, but not the messages around it', async () => {
     const verify = (event: CloudEvent) => {
-      if (event.type === 'launch.token.refused.v1') throw new Error('its source did not write it');
+      if (event.type === 'launch.token.refused.v1') throw new Error('its source did not sign it');
       return event;
     };
     const publisher = await place.connect({ knownConsumers: [{ name: consumer }] });
@@ -148,7 +148,7 @@ describe('dead letters', () => {
     await until(async () => (await listDeadLetters(place.broker, consumer)).length === 2);
   });
 
-  it('are made by the broker itself when a message ends its consumer again and again', async () => {
+  it('are created by the broker when a message exceeds its delivery limit', async () => {
     const { bus, buried } = await startAudit();
     await bus.stop();
     const publisher = await place.connect();
@@ -157,7 +157,7 @@ describe('dead letters', () => {
     await place.withChannel(async (channel) => {
       for (let death = 0; death <= deliveryLimit; death += 1) {
         const message = await channel.get(place.topology.queueOf(consumer));
-        if (message === false) throw new Error(`It was gone after ${death} deliveries`);
+        if (message === false) throw new Error(`The message was missing after ${death} deliveries`);
         channel.reject(message, true);
       }
     });
@@ -167,13 +167,13 @@ describe('dead letters', () => {
     expect(Date.parse(letter?.time ?? '')).not.toBeNaN();
   });
 
-  it('are made by the broker itself, without the reason, when the reason cannot be published', async () => {
+  it('are created by the broker without a reason if the reason cannot be published', async () => {
     const { bus, buried } = await startAudit();
     await bus.stop();
     const subscription = await subscribe({
       link: { url: place.broker.url, logger: { info() {}, warn() {}, error() {} } },
       topology: place.topology,
-      consumer: { name: consumer, handle: () => Promise.reject(new Error('cannot deal with it')) },
+      consumer: { name: consumer, handle: () => Promise.reject(new Error('the consumer fails')) },
       prefetch: 1,
       retryAfterMs: [],
       bury: () => Promise.reject(new Error('RabbitMQ accepts no events')),
@@ -186,7 +186,7 @@ describe('dead letters', () => {
     expect(await listDeadLetters(place.broker, consumer)).toMatchObject([{ event, reason: 'rejected' }]);
   });
 
-  it('are asked for in vain of a consumer that never was', async () => {
+  it('cannot be listed for an unknown consumer', async () => {
     await expect(listDeadLetters(place.broker, 'nobody')).rejects.toThrow(
       'The consumer nobody has no dead-letter queue',
     );

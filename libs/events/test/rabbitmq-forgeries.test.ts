@@ -30,9 +30,7 @@ const refused = () =>
 const gateway = createEventWriter([keyOf('launch-gateway')]);
 const signed = (event: CloudEvent): CloudEvent => JSON.parse(gateway(event));
 
-/**
- * Starts the audit trail on a bus that verifies its events; returns the handled events and the dead letters.
- */
+/** Starts an audit trail on a bus that verifies events. Returns the handled events and the dead letters. */
 async function startAuditTrail({ keys = [listenerKey] } = {}) {
   const verify = createEventVerifier(listener, keys);
   const bus = await place.connect({ verifierOf: (consumer) => (consumer === listener ? verify : undefined) });
@@ -42,12 +40,12 @@ async function startAuditTrail({ keys = [listenerKey] } = {}) {
   return { bus, handed, letters };
 }
 
-/** Publishes with the rights of a service that has these keys. */
+/** Publishes events with the keys of a service. */
 const publish = async (events: readonly CloudEvent[], writeEvent = JSON.stringify as typeof gateway) =>
   (await place.connect({ writeEvent })).publish(events);
 
 describe('an event on RabbitMQ', () => {
-  it('that its source signed is handed over as it was told', async () => {
+  it('is delivered unchanged if its source signed it', async () => {
     const { handed, letters } = await startAuditTrail();
     const events = [redeemed(), refused()];
     await publish(events, gateway);
@@ -56,7 +54,7 @@ describe('an event on RabbitMQ', () => {
     expect(await letters()).toEqual([]);
   });
 
-  it('keeps the signature that it got on its way into an outbox, whoever publishes it', async () => {
+  it('keeps the signature from its outbox, whichever service publishes it', async () => {
     const { handed } = await startAuditTrail();
     const event = redeemed();
     await publish([signed(event)], createEventWriter([keyOf('ordering')]));
@@ -64,7 +62,7 @@ describe('an event on RabbitMQ', () => {
     expect(handed).toEqual([event]);
   });
 
-  it('that was signed before a roll of keys is still proven by the old key', async () => {
+  it('is verified with the old key if it was signed before a key rotation', async () => {
     const { handed } = await startAuditTrail({ keys: [randomBytes(32), listenerKey] });
     const event = redeemed();
     await publish([event], gateway);
@@ -72,7 +70,7 @@ describe('an event on RabbitMQ', () => {
     expect(handed).toEqual([event]);
   });
 
-  it('with members that a newer release added is proven with them', async () => {
+  it('is verified including the unknown members of a newer release', async () => {
     const { handed, letters } = await startAuditTrail();
     const event = { ...redeemed(), subject: 'newer', data: { newer: 'member' } } as CloudEvent;
     const changed = { ...signed(event), data: { newer: 'other' } } as CloudEvent;
@@ -84,23 +82,26 @@ describe('an event on RabbitMQ', () => {
   const forgeries: readonly [string, () => CloudEvent][] = [
     ['without a signature', redeemed],
     ['with the signature of another event', () => ({ ...redeemed(), macs: signed(redeemed()).macs ?? '' })],
-    ['in the name of a source by another service', () => signedBy('ordering', redeemed())],
+    ['signed by a service that is not its source', () => signedBy('ordering', redeemed())],
     ['signed for another listener', () => signedFor('order-renderer', redeemed())],
     [
-      'of a type that is another service’s to tell',
+      'of a type that only another service may publish',
       () => signed(tell('/launch-gateway', 'launch.session.ended.v1', {})),
     ],
-    ['of a source that is none', () => signed(tell('/constructor', 'launch.token.redeemed.v1', {}))],
-    ['filed under another launch', () => ({ ...signed(redeemed()), correlationid: randomUUID() })],
+    ['of an unknown source', () => signed(tell('/constructor', 'launch.token.redeemed.v1', {}))],
+    [
+      'with the correlation id of another launch',
+      () => ({ ...signed(redeemed()), correlationid: randomUUID() }),
+    ],
     ['with another time', () => ({ ...signed(redeemed()), time: '2020-01-01T00:00:00.000Z' })],
-    ['with another id, so that it counts twice', () => ({ ...signed(redeemed()), id: randomUUID() })],
+    ['with another id, to be stored twice', () => ({ ...signed(redeemed()), id: randomUUID() })],
     [
       'with other data',
       () => ({ ...signed(refused()), data: { status: 401, reason: 'token_used' } }) as CloudEvent,
     ],
   ];
 
-  it.each(forgeries)('%s is a dead letter, and nothing is done with it', async (_name, forge) => {
+  it.each(forgeries)('%s becomes a dead letter, and reaches no consumer', async (_name, forge) => {
     const { bus, handed, letters } = await startAuditTrail();
     const forged = forge();
     await publish([forged]);
@@ -116,13 +117,13 @@ describe('an event on RabbitMQ', () => {
   });
 });
 
-/** Signs as a service that has its own key but claims to be another. */
+/** Signs with the key of another service than the source. */
 function signedBy(service: ServiceName, event: CloudEvent): CloudEvent {
   const key = deriveEventKey(listenerKey, service);
   return JSON.parse(createEventWriter([{ source: 'launch-gateway', listener, key }])(event));
 }
 
-/** Signs as the source does for a consumer with another key. */
+/** Signs as the source, but for a consumer with another key. */
 function signedFor(other: ServiceName, event: CloudEvent): CloudEvent {
   const key = deriveEventKey(randomBytes(32), 'launch-gateway');
   const macs = createEventWriter([{ source: 'launch-gateway', listener, key }])(event);

@@ -9,9 +9,7 @@ export type LogLine = { readonly level: string; readonly message: string; readon
 
 type BusSettings = Partial<Parameters<typeof connectRabbitMq>[0]>;
 
-/**
- * Opens a namespace for the test on a broker: creates buses in it, inspects it, and removes it in the end.
- */
+/** Opens a namespace for one test on a broker. Its functions create buses in it, inspect it and remove it. */
 export async function openPlace(url = brokerUrl) {
   const namespace = `test-${crypto.randomUUID()}`;
   const topology = topologyOf(namespace);
@@ -42,7 +40,7 @@ export async function openPlace(url = brokerUrl) {
     topology,
     log,
     withChannel,
-    /** Connects a bus that reconnects quickly; its queues are removed by `close`. */
+    /** Connects a bus that reconnects quickly. `close` removes its queues. */
     async connect(settings: BusSettings = {}) {
       const logger = { info: write('info'), warn: write('warn'), error: write('error') };
       const bus = await connectRabbitMq({
@@ -61,7 +59,7 @@ export async function openPlace(url = brokerUrl) {
       buses.push(bus);
       return bus;
     },
-    /** Returns the number of ready messages of a queue, as the broker counts them. */
+    /** Returns the broker's count of ready messages in a queue. */
     depthOf: (queue: string) =>
       withChannel(async (channel) => (await channel.checkQueue(queue)).messageCount),
     async close() {

@@ -5,7 +5,7 @@ import { type OutboxSource, startRelay } from '../src/relay.ts';
 import { anEvent } from './events.ts';
 
 describe('a relay whose bus is down', () => {
-  it('tries less and less often, and no nudge hastens it', async () => {
+  it('doubles its delay after each failure, whatever the nudges', async () => {
     const event = anEvent();
     let attempts = 0;
     const { waits, stopRecording } = recordWaits();
@@ -19,7 +19,7 @@ describe('a relay whose bus is down', () => {
       source,
       publish: async () => {
         attempts += 1;
-        throw new Error('the broker is away');
+        throw new Error('the broker is down');
       },
       onFailure: () => setImmediate(() => relay.nudge()),
       everyMs: 20,
@@ -31,7 +31,7 @@ describe('a relay whose bus is down', () => {
   });
 });
 
-/** Records the milliseconds of the timers that fire: a wait that a nudge shortens clears its timer. */
+/** Records the delays of the timers that fire. A wait shortened by a nudge clears its timer. */
 function recordWaits() {
   const waits: number[] = [];
   const { setTimeout: setRealTimeout } = globalThis;

@@ -27,8 +27,8 @@ function anOutbox() {
   return { waiting, source };
 }
 
-describe('a broker of its own, which fails', () => {
-  it('loses no event when it is killed in the middle, and each has its effect once', async () => {
+describe('RabbitMQ', () => {
+  it('loses no event when it is killed, and each event takes effect once', async () => {
     const place = await openPlace(broker.url);
     const bus = await place.connect({ confirmWithinMs: 5000 });
     const effects = new Map<string, CloudEvent>();
@@ -49,7 +49,7 @@ describe('a broker of its own, which fails', () => {
         failures += 1;
       },
       everyMs: 10,
-      // The broker is back after some seconds, and is known to be within this time.
+      // The relay notices within this time that the broker is back.
       maxRetryMs: 100,
     });
     const append = (count: number) => {
@@ -59,10 +59,10 @@ describe('a broker of its own, which fails', () => {
       relay.nudge();
     };
     for (let round = 1; round <= 2; round += 1) {
-      // The stream never pauses: it runs before, during and after the kill. The number of waiting events is
-      // bounded, or a slow machine never catches up with the events added while the broker was down.
+      // Events are appended before, during and after the kill. The number of waiting events is limited, so
+      // that a slow machine can catch up.
       const stream = setInterval(() => waiting.length < 1000 && append(20), 20);
-      // At least two seconds: RabbitMQ stores the definition of a new queue with half a second of delay.
+      // Waits at least two seconds, because RabbitMQ stores the definition of a new queue half a second late.
       const [enough, early] = [effects.size + 1000, Date.now() + 2000];
       await until(() => effects.size >= enough && Date.now() > early);
       await broker.kill();
@@ -81,7 +81,7 @@ describe('a broker of its own, which fails', () => {
     await place.close();
   });
 
-  it('has replicated queues that lose nothing on the way to the dead letters, nor there', async () => {
+  it('has quorum queues and at-least-once dead-lettering', async () => {
     const place = await openPlace(broker.url);
     const bus = await place.connect();
     await bus.consume({ name: 'audit', handle: async () => undefined });
@@ -121,7 +121,7 @@ describe('a broker of its own, which fails', () => {
     await place.close();
   });
 
-  it('refuses events during a memory alarm, at once as soon as it is known, and delivers meanwhile', async () => {
+  it('refuses new events during a memory alarm, but delivers earlier ones', async () => {
     const place = await openPlace(broker.url);
     const bus = await place.connect({ confirmWithinMs: 3000, retryAfterMs: [] });
     const handed: CloudEvent[] = [];

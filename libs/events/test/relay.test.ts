@@ -7,7 +7,7 @@ import { someEvents } from './events.ts';
 const anHourMs = 3_600_000;
 const often = 1;
 
-/** Creates an outbox with waiting events, as an `OutboxSource`, a few at a time. */
+/** Creates an outbox that drains its waiting events three at a time. */
 function anOutbox(waiting: CloudEvent[]) {
   const source: OutboxSource = {
     async drain(publish) {
@@ -20,7 +20,9 @@ function anOutbox(waiting: CloudEvent[]) {
   return { waiting, source };
 }
 
-/** Creates a bus that stores the published events and resolves at a given number; it may be down. */
+/**
+ * Creates a bus that can be down. It records the published events, and `receives` waits for a number of them.
+ */
 function aBus() {
   const published: CloudEvent[] = [];
   const awaited = new Map<number, () => void>();
@@ -29,7 +31,7 @@ function aBus() {
     bus,
     published,
     publish: async (events: readonly CloudEvent[]) => {
-      if (!bus.isUp) throw new Error('the broker is away');
+      if (!bus.isUp) throw new Error('the broker is down');
       published.push(...events);
       for (const [count, tell] of awaited) if (published.length >= count) tell();
     },
@@ -41,7 +43,7 @@ function aBus() {
   };
 }
 
-/** Collects failures, and resolves at the next one. */
+/** Records failures. `next` resolves at the next failure. */
 function failures() {
   const told: unknown[] = [];
   let next = Promise.withResolvers<void>();
@@ -57,7 +59,7 @@ function failures() {
 }
 
 describe('a relay', () => {
-  it('publishes everything that waits, once and in order', async () => {
+  it('publishes all waiting events once and in order', async () => {
     const events = someEvents(20);
     const { source, waiting } = anOutbox([...events]);
     const { publish, published } = aBus();
@@ -68,7 +70,7 @@ describe('a relay', () => {
     expect([waiting, told]).toEqual([[], []]);
   });
 
-  it('looks again by itself', async () => {
+  it('polls regularly', async () => {
     const events = someEvents(7);
     const { source, waiting } = anOutbox(events.slice(0, 1));
     const { publish, published, receives } = aBus();
@@ -80,7 +82,7 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('keeps the events while they cannot be published, tells of it, and publishes them afterwards', async () => {
+  it('keeps events that cannot be published, reports the failure, and publishes them later', async () => {
     const events = someEvents(5);
     const { source, waiting } = anOutbox([...events]);
     const { bus, publish, published, receives } = aBus();
@@ -91,14 +93,14 @@ describe('a relay', () => {
     await next();
     expect(waiting).toEqual(events);
     expect(published).toEqual([]);
-    expect(told).toContainEqual(new Error('the broker is away'));
+    expect(told).toContainEqual(new Error('the broker is down'));
     bus.isUp = true;
     await receives(5);
     await relay.stop();
     expect(published).toEqual(events);
   });
 
-  it('looks at once when it is nudged', async () => {
+  it('polls immediately when nudged', async () => {
     const events = someEvents(2);
     const { source, waiting } = anOutbox(events.slice(0, 1));
     const { publish, published, receives } = aBus();
@@ -111,7 +113,7 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('forgets no nudge that comes while it is looking', async () => {
+  it('remembers a nudge during a poll', async () => {
     const events = someEvents(2);
     const { source, waiting } = anOutbox([]);
     const { publish, published, receives } = aBus();
@@ -125,7 +127,7 @@ describe('a relay', () => {
           if (looks > 1) return source.drain(publishAll);
           looking.resolve();
           await mayAnswer.promise;
-          // It had polled before the events came.
+          // This poll began before the events were appended.
           return 0;
         },
       },
@@ -142,12 +144,12 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('publishes what follows an event that is not of the catalogue: the outbox of one process refuses that one', async () => {
+  it('publishes the events after an invalid one, which the in-memory outbox refuses', async () => {
     const { publish, published, receives } = aBus();
     const outbox = new InMemoryOutbox();
     const [one, wrong, other] = someEvents(3);
     if (one === undefined || wrong === undefined || other === undefined)
-      throw new Error('three were asked for');
+      throw new Error('someEvents(3) returned fewer events');
     await outbox.append([one]);
     await expect(outbox.append([{ ...wrong, source: 'Whitfield' }])).rejects.toThrow(TypeError);
     await outbox.append([other]);
@@ -158,7 +160,7 @@ describe('a relay', () => {
     expect(await outbox.depth()).toBe(0);
   });
 
-  it('stops after it has published what was appended before', async () => {
+  it('publishes the events appended before it stops', async () => {
     const events = someEvents(9);
     const { source, waiting } = anOutbox(events.slice(0, 1));
     const { publish, published, receives } = aBus();
@@ -169,7 +171,7 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('stops while nothing can be published, and the events stay', async () => {
+  it('stops while the bus is down, and keeps the events', async () => {
     const events = someEvents(2);
     const { source, waiting } = anOutbox([...events]);
     const { bus, publish } = aBus();

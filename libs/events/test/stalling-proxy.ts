@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Starts a TCP proxy in front of a broker that can go silent, or cut every connection, as networks do. */
+/** Starts a TCP proxy in front of a broker. The proxy can stall or cut every connection, as networks do. */
 export async function startStallingProxy(brokerUrl: string) {
   const broker = new URL(brokerUrl);
   const sockets = new Set<Socket>();
@@ -39,19 +39,19 @@ export async function startStallingProxy(brokerUrl: string) {
 
   return {
     url: url.href,
-    /** Stops forwarding in both directions and keeps the connections; new connections are silent too. */
+    /** Stops forwarding in both directions, on current and new connections, without closing them. */
     stall() {
       isStalled = true;
       for (const socket of sockets) socket.pause();
     },
-    /** Forwards the held data and everything that follows. */
+    /** Forwards the held data, and resumes forwarding. */
     flow() {
       isStalled = false;
       for (const socket of sockets) socket.resume();
     },
-    /** Ends every connection. */
+    /** Closes every connection. */
     cut,
-    /** Ends every connection, and every new one immediately, until it is switched off. */
+    /** Closes every current and new connection until called with false. */
     refuse(isRefused: boolean) {
       isRefusing = isRefused;
       if (isRefused) cut();

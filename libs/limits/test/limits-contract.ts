@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createWaitingTests } from '../../testing/test/waiting-tests.ts';
 import type { Limits } from '../src/limits.ts';
 
-/** One implementation, ready for the suite; at most 32 events of refusals wait. */
+/** An implementation for the suite. It stores at most 32 events of refusals. */
 export type LimitsUnderTest = {
   readonly limits: Limits;
   /** Returns the number of waiting events of refusals. */
   waiting(): Promise<number>;
   /** Advances the time of this implementation. */
   pass(ms: number): Promise<void>;
-  /** Whether that time is everybody's, for which one can only wait. */
+  /** Whether the implementation uses real time, so that `pass` must wait. */
   readonly isTimeReal: boolean;
   stop(): Promise<void>;
 };
@@ -20,7 +20,7 @@ export const mostEvents = 32;
 
 /** Describes the behaviour of every implementation of `Limits`. */
 export function describeLimits(name: string, create: () => Promise<LimitsUnderTest>): void {
-  describe(`${name}: limits`, () => {
+  describe(`limits (${name})`, () => {
     let under: LimitsUnderTest;
     beforeAll(async () => {
       under = await create();
@@ -33,29 +33,26 @@ export function describeLimits(name: string, create: () => Promise<LimitsUnderTe
     const refuse = (from: string, events = 0) =>
       under.limits.refuse({ from, limit, events: Array.from({ length: events }, () => anEvent()) });
 
-    waiting.it(
-      'counts the refusals of an address, and reports those beyond its limit until the window ends',
-      async () => {
-        const [address, other] = [anAddress(), anAddress()];
-        for (let refusal = 0; refusal < 3; refusal += 1)
-          expect(await refuse(address)).toEqual({ overForMs: 0, dropped: 0 });
-        const { overForMs } = await refuse(address);
-        expect(overForMs).toBeGreaterThan(0);
-        expect(overForMs).toBeLessThanOrEqual(3000);
-        expect((await refuse(other)).overForMs).toBe(0);
-        await under.pass(overForMs + 20);
-        expect((await refuse(address)).overForMs).toBe(0);
-      },
-    );
+    waiting.it('report refusals of an address beyond its limit until the window ends', async () => {
+      const [address, other] = [anAddress(), anAddress()];
+      for (let refusal = 0; refusal < 3; refusal += 1)
+        expect(await refuse(address)).toEqual({ overForMs: 0, dropped: 0 });
+      const { overForMs } = await refuse(address);
+      expect(overForMs).toBeGreaterThan(0);
+      expect(overForMs).toBeLessThanOrEqual(3000);
+      expect((await refuse(other)).overForMs).toBe(0);
+      await under.pass(overForMs + 20);
+      expect((await refuse(address)).overForMs).toBe(0);
+    });
 
-    it('keeps the event of a refusal within the limit, and none beyond it', async () => {
+    it('store the events of refusals only within the limit', async () => {
       const address = anAddress();
       const before = await under.waiting();
       for (let refusal = 0; refusal < 5; refusal += 1) await refuse(address, 1);
       expect((await under.waiting()) - before).toBe(3);
     });
 
-    it('drops and counts the events beyond the share of refusals', async () => {
+    it('drop and count events when too many are waiting', async () => {
       const from = 'client that is verified';
       let dropped = 0;
       const before = await under.waiting();
@@ -68,7 +65,7 @@ export function describeLimits(name: string, create: () => Promise<LimitsUnderTe
       expect((await under.waiting()) - before).toBeLessThanOrEqual(mostEvents);
     });
 
-    waiting.it('lets a client wait from its fifth failed attempt on, twice as long each time', async () => {
+    waiting.it('delay a client from its fifth failed attempt, doubling the delay each time', async () => {
       const key = randomUUID();
       for (let attempt = 1; attempt <= 4; attempt += 1)
         expect(await under.limits.failAttempt(key)).toEqual({ isCounted: true, waitMs: 0 });
@@ -81,7 +78,7 @@ export function describeLimits(name: string, create: () => Promise<LimitsUnderTe
       expect(await under.limits.failAttempt(key)).toEqual({ isCounted: true, waitMs: 2000 });
     });
 
-    it('forgets failed attempts when the client has authenticated', async () => {
+    it('forget failed attempts when the client has authenticated', async () => {
       const key = randomUUID();
       for (let attempt = 1; attempt <= 5; attempt += 1) await under.limits.failAttempt(key);
       await under.limits.forgiveAttempts(key);

@@ -39,7 +39,7 @@ describeLimits('Redis', async () => {
   const outbox = new RedisOutbox({ redis, prefix, stream: 'refused' });
   return {
     limits: new RedisLimits({ redis, prefix, mostEvents: 16 * mostEvents }),
-    // One address fills the share of one shard, a sixteenth.
+    // One address uses only one of the 16 shards.
     waiting: () => outbox.depth(),
     pass: (ms) => delay(ms),
     isTimeReal: true,
@@ -47,7 +47,7 @@ describeLimits('Redis', async () => {
   };
 });
 
-it('forgets failed attempts a minute after the last of them, or after its wait', async () => {
+it('InMemoryLimits forgets failed attempts a minute after the last one or its delay', async () => {
   const { limits, pass } = createInMemory();
   for (let attempt = 1; attempt <= 8; attempt += 1) {
     await limits.failAttempt('key');
@@ -77,7 +77,7 @@ describe('RedisLimits', () => {
     expect(await other.failAttempt('key')).toEqual({ isCounted: true, waitMs: 1000 });
   });
 
-  it('is one round trip for each refusal', async () => {
+  it('makes one round trip for each refusal', async () => {
     const limits = new RedisLimits({ redis, prefix: aPrefix() });
     await limits.refuse({ from: 'the first, which leaves the script on the server', limit, events: [] });
     const calls = async () =>
@@ -87,7 +87,7 @@ describe('RedisLimits', () => {
     expect((await calls()) - before).toBe(1);
   });
 
-  it('stores no more entries in Redis, however many addresses and clients are refused', async () => {
+  it('limits its entries in Redis, however many addresses and clients are refused', async () => {
     const prefix = aPrefix();
     const limits = new RedisLimits({ redis, prefix, mostEvents: 1600, maxEntries: 100 });
     const flood = () =>
@@ -107,7 +107,7 @@ describe('RedisLimits', () => {
       const sizes = await Promise.all((await redis.keys(`${prefix}*`)).map(sizeOf));
       return sizes.reduce((sum, size) => sum + size, 0);
     };
-    // Events, and in each of 16 shards: refusals, and failed attempts of one period and the next.
+    // The events, and in each of 16 shards the refusals and the failed attempts of two periods.
     const most = 1600 + 3 * 16 * 100 + 16;
     for (let round = 0; round < 20; round += 1) await flood();
     expect(await stored()).toBeLessThanOrEqual(most);
@@ -123,14 +123,14 @@ describe('RedisLimits', () => {
     for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
   });
 
-  it('counts the failed attempts of a caller that it knows, also when it has room for no other', async () => {
+  it('counts the failed attempts of a known caller even when it is full', async () => {
     const limits = new RedisLimits({ redis, prefix: aPrefix(), maxEntries: 1 });
     for (let attempt = 1; attempt <= 4; attempt += 1) await limits.failAttempt('key');
     expect(await limits.failAttempt('key')).toEqual({ isCounted: true, waitMs: 1000 });
   });
 
-  it('counts failed attempts of the period before, and forgives them', async () => {
-    // Once more if a period began during the test: the attempts are then two periods old.
+  it('counts and forgives failed attempts of the previous period', async () => {
+    // Repeats the test if a new period began meanwhile, because the attempts are then two periods old.
     for (let isRead = false; !isRead; ) {
       const prefix = aPrefix();
       const limits = new RedisLimits({ redis, prefix });
@@ -149,7 +149,7 @@ describe('RedisLimits', () => {
     }
   });
 
-  it('hands the events of refusals to their own relay, and the outbox of accepted work knows nothing of them', async () => {
+  it('stores the events of refusals in a separate outbox', async () => {
     const prefix = aPrefix();
     const event = anEvent();
     await new RedisLimits({ redis, prefix }).refuse({ from: '192.0.2.4', limit, events: [event] });

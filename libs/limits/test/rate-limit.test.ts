@@ -16,13 +16,13 @@ const tooMany = expect.objectContaining({
   headers: { 'Retry-After': '1' },
 });
 
-describe('a limit of five a second', () => {
-  it('takes five and refuses the sixth with Retry-After', () => {
+describe('a limit of five requests a second', () => {
+  it('accepts five requests and refuses the sixth with Retry-After', () => {
     for (let request = 0; request < 5; request += 1) count();
     expect(() => count()).toThrow(tooMany);
   });
 
-  it('holds in any second, wherever it begins', () => {
+  it('applies to every interval of one second', () => {
     clock.advance({ seconds: 0.9 });
     for (let request = 0; request < 5; request += 1) count();
     clock.advance({ seconds: 0.2 });
@@ -33,26 +33,26 @@ describe('a limit of five a second', () => {
     expect(() => count()).not.toThrow();
   });
 
-  it('does not count what it refused: who keeps trying gets through all the same', () => {
+  it('does not count refused requests', () => {
     for (let request = 0; request < 5; request += 1) count();
     for (let request = 0; request < 50; request += 1) expect(() => count()).toThrow(tooMany);
     clock.advance({ seconds: 1 });
     expect(() => count()).not.toThrow();
   });
 
-  it('is for each key its own', () => {
+  it('applies to each key separately', () => {
     for (let request = 0; request < 5; request += 1) count('one');
     expect(() => count('one')).toThrow(tooMany);
     expect(() => count('other')).not.toThrow();
   });
 
-  it('is kept also when very many keys come along', () => {
+  it('still applies after requests of 20,000 other keys', () => {
     for (let request = 0; request < 5; request += 1) count('one');
     for (let key = 0; key < 20_000; key += 1) count(`address ${key}`);
     expect(() => count('one')).toThrow(tooMany);
   });
 
-  it('looks through its keys once a second, however many requests the second has', () => {
+  it('scans its keys at most once a second', () => {
     let searches = 0;
     const { [Symbol.iterator]: search } = Map.prototype;
     Map.prototype[Symbol.iterator] = function (this: Map<unknown, unknown>) {
@@ -71,8 +71,8 @@ describe('a limit of five a second', () => {
   });
 });
 
-describe('no limit', () => {
-  it('refuses nothing', () => {
+describe('a key without a limit', () => {
+  it('is never refused', () => {
     expect(() => {
       for (let request = 0; request < 10_000; request += 1) limiter.count('pms', undefined);
     }).not.toThrow();

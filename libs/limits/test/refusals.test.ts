@@ -75,8 +75,8 @@ const countsOf = (events: readonly CloudEvent[]) =>
     .map(({ data }) => ({ status: undefined, count: undefined, ...data }))
     .map(({ status, count }) => [status, count]);
 
-describe('refusals of one address', () => {
-  it('beyond the limit are answered 429 with Retry-After, without an event, until the window ends', async () => {
+describe('the refusals of one address', () => {
+  it('become 429 with Retry-After and without an event beyond the limit', async () => {
     const { getTimes, get, kept, clock } = await serve();
     expect(await getTimes(5, '/anonymous/401')).toEqual([401, 401, 401, 401, 401]);
     clock.advance({ seconds: 3 });
@@ -88,7 +88,7 @@ describe('refusals of one address', () => {
     expect((await get('/anonymous/401')).status).toBe(401);
   });
 
-  it('include those of other addresses of its network, which one IPv6 subscriber can choose', async () => {
+  it('include those of its whole IPv6 /64 network', async () => {
     const { url } = await serve();
     const get = async (address: string) =>
       (await fetch(`${url}/anonymous/401`, { headers: { 'X-Forwarded-For': address } })).status;
@@ -97,14 +97,14 @@ describe('refusals of one address', () => {
     expect(await get('2001:db8:1:3::6')).toBe(401);
   });
 
-  it('never limit accepted requests from the same address', async () => {
+  it('do not limit accepted requests from the same address', async () => {
     const { getTimes, get } = await serve();
     await getTimes(50, '/anonymous/401');
     expect(new Set(await getTimes(500, '/ok'))).toEqual(new Set([200]));
     expect((await get('/anonymous/401')).status).toBe(429);
   });
 
-  it('do not include those of a verified client, each of which has its own event', async () => {
+  it('exclude those of an authenticated client, each with its own event', async () => {
     const { getTimes, get, kept } = await serve();
     expect(new Set(await getTimes(20, '/client'))).toEqual(new Set([400]));
     expect(kept).toHaveLength(20);
@@ -112,7 +112,7 @@ describe('refusals of one address', () => {
     expect((await get('/client')).status).toBe(400);
   });
 
-  it('include those of a known launch, each of which has its own event', async () => {
+  it('include those of a known launch, each with its own event', async () => {
     const { getTimes, kept } = await serve();
     expect(await getTimes(7, '/launch')).toEqual([410, 410, 410, 410, 410, 429, 429]);
     expect(kept.map(({ data }) => data)).toEqual(
@@ -120,12 +120,12 @@ describe('refusals of one address', () => {
     );
   });
 
-  it('do not include failures of ours', async () => {
+  it('exclude server errors', async () => {
     const { getTimes } = await serve();
     expect(new Set(await getTimes(20, '/anonymous/503'))).toEqual(new Set([503]));
   });
 
-  it('cost no round trip once the address is over its limit', async () => {
+  it('need no round trip once the address exceeds its limit', async () => {
     const { getTimes, calls } = await serve();
     await getTimes(6, '/anonymous/401');
     const before = calls();
@@ -133,20 +133,20 @@ describe('refusals of one address', () => {
     expect(calls()).toBe(before);
   });
 
-  it('are limited by each process itself while Redis is away', async () => {
+  it('are limited by each process separately while Redis is unavailable', async () => {
     const refuse = () => Promise.reject(new RedisUnavailable('Redis does not answer'));
     const { getTimes } = await serve({ limits: { refuse } });
     expect(await getTimes(7, '/anonymous/401')).toEqual([401, 401, 401, 401, 401, 429, 429]);
   });
 
-  it('are limited by what another replica counted', async () => {
+  it('are limited by the counts of other replicas', async () => {
     const { get } = await serve({ limits: { refuse: async () => ({ overForMs: 4100, dropped: 0 }) } });
     expect(await get('/anonymous/401')).toEqual({ status: 429, retryAfter: '5' });
   });
 });
 
 describe('anonymous refusals', () => {
-  it('become one event at once, and one with their number for the rest of each interval', async () => {
+  it('produce one event immediately, and one with the number of the rest per interval', async () => {
     const { getTimes, get, kept, clock, refusals } = await serve();
     await get('/anonymous/401');
     expect(countsOf(kept)).toEqual([[401, 1]]);
@@ -166,7 +166,7 @@ describe('anonymous refusals', () => {
     expect(countsOf(kept).at(-1)).toEqual([401, 2]);
   });
 
-  it('carry the correlation id of the first request that they count', async () => {
+  it('produce events with the correlation id of the first counted request', async () => {
     const { url, kept, refusals } = await serve();
     const ids: (string | null)[] = [];
     for (let request = 0; request < 3; request += 1) {

@@ -14,7 +14,7 @@ afterAll(() => redis.disconnect());
 
 const aPrefix = () => `test-${crypto.randomUUID()}:`;
 
-/** Returns two replicas of a service on the same Redis. */
+/** Returns the rate limiters of two replicas on the same Redis. */
 function twoReplicas(): readonly [RateLimiter, RateLimiter] {
   const options = { redis, prefix: aPrefix(), service: 'test' };
   return [createSharedRateLimiter(options), createSharedRateLimiter(options)];
@@ -31,7 +31,7 @@ async function send(limiter: RateLimiter, perSecond: number, client = 'pms'): Pr
   }
 }
 
-/** Sends requests by turns through two replicas, and returns those that were accepted. */
+/** Sends requests through two replicas in turn, and returns the number of accepted ones. */
 async function accepted(replicas: readonly [RateLimiter, RateLimiter], requests: number, perSecond: number) {
   const answers = await Promise.all(
     Array.from({ length: requests }, (_, request) => send(replicas[request % 2 === 0 ? 0 : 1], perSecond)),
@@ -39,14 +39,15 @@ async function accepted(replicas: readonly [RateLimiter, RateLimiter], requests:
   return answers.filter((retryAfter) => retryAfter === undefined).length;
 }
 
-/** Returns the second of Redis's clock, and the part of it that is over. */
+/** Returns the current second of Redis's clock, and the elapsed fraction of it. */
 async function redisTime(): Promise<{ readonly second: number; readonly part: number }> {
   const [seconds, microseconds] = await redis.time();
   return { second: Number(seconds), part: Number(microseconds) / 1e6 };
 }
 
 /**
- * Runs work until one run is within one second of Redis, and returns its result with its first and last part.
+ * Repeats work until one run is within a single second of Redis's clock. Returns its result and the elapsed
+ * fractions of that second before and after.
  */
 async function withinOneSecond<Result>(work: (second: number) => Promise<Result>) {
   for (;;) {
@@ -57,7 +58,7 @@ async function withinOneSecond<Result>(work: (second: number) => Promise<Result>
   }
 }
 
-/** Stores that a client of `test` sent so many requests in a second. */
+/** Records in Redis that a client sent a number of requests in a given second. */
 async function hasSent(prefix: string, requests: number, second: number): Promise<void> {
   const limiter = createSharedRateLimiter({ redis, prefix, service: 'test' });
   await send(limiter, requests);
@@ -66,12 +67,12 @@ async function hasSent(prefix: string, requests: number, second: number): Promis
 }
 
 describe('a rate limit that replicas share', () => {
-  it('gives a client with five a second 5 of 12 requests on two replicas, not 10', async () => {
+  it('accepts 5 of 12 requests on two replicas for a limit of five a second', async () => {
     const { result } = await withinOneSecond(() => accepted(twoReplicas(), 12, 5));
     expect(result).toBe(5);
   });
 
-  it('counts the requests of the second before by their part of the last second', async () => {
+  it('counts the requests of the previous second in proportion to its part of the window', async () => {
     const { result, from, to } = await withinOneSecond(async (second) => {
       const prefix = aPrefix();
       await hasSent(prefix, 10, second - 1);
@@ -92,7 +93,7 @@ describe('a rate limit that replicas share', () => {
     expect(result).toBe(10);
   });
 
-  it('says when the next request is allowed, and allows it then', async () => {
+  it('accepts a request again after Retry-After', async () => {
     const [limiter] = twoReplicas();
     const { result } = await withinOneSecond(async () => {
       const client = crypto.randomUUID();
@@ -103,7 +104,7 @@ describe('a rate limit that replicas share', () => {
     await until(async () => (await send(limiter, 1, result.client)) === undefined);
   });
 
-  it('counts each client by itself', async () => {
+  it('counts each client separately', async () => {
     const [limiter] = twoReplicas();
     const { result } = await withinOneSecond(async () => {
       const [one, other] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -113,7 +114,7 @@ describe('a rate limit that replicas share', () => {
     expect(result).toEqual([false, true]);
   });
 
-  it('costs a client without a limit nothing', () => {
+  it('does nothing for a client without a limit', () => {
     expect(twoReplicas()[0].count('pms', undefined)).toBeUndefined();
   });
 });

@@ -21,7 +21,7 @@ describe('connectRedis', () => {
   afterAll(() => lab.stop());
 
   it.each(['', 'http://host', 'redis://', 'redis://:s3cret@host:port', 'redis://host/one', 'redis://a,b'])(
-    'refuses the address %p and does not repeat it',
+    'refuses the address %p without repeating it in the error',
     async (url) => {
       const refusal = connectRedis(url);
       await expect(refusal).rejects.toThrow(TypeError);
@@ -31,7 +31,7 @@ describe('connectRedis', () => {
     },
   );
 
-  it.concurrent('says what was wrong when Redis is not ready in time', async () => {
+  it.concurrent('reports the cause if Redis is not ready in time', async () => {
     const server = await lab.server();
     await server.kill();
     await expect(connectRedis(server.url, { readyWithinMs: 3000 })).rejects.toMatchObject({
@@ -40,7 +40,7 @@ describe('connectRedis', () => {
     });
   });
 
-  it.concurrent('waits for a Redis that starts later, signs in, and selects the database', async () => {
+  it.concurrent('waits for Redis to start, authenticates, and selects the database', async () => {
     const server = await lab.server('--requirepass', 'p@ss,word');
     await server.kill();
     const connecting = lab.client(`${server.url.replace('//', '//:p%40ss%2Cword@')}/3`);
@@ -50,17 +50,17 @@ describe('connectRedis', () => {
     expect(await redis.info('keyspace')).toContain('db3:keys=1');
   });
 
-  it.concurrent('finds a whole cluster from one address that says so', async () => {
+  it.concurrent('discovers a cluster from one address with ?cluster=true', async () => {
     const cluster = await lab.cluster();
     const redis = await lab.client(`${cluster.url.split(',')[0]}?cluster=true`);
     if (!(redis instanceof Cluster)) throw new Error('no cluster');
     expect(redis.nodes('master')).toHaveLength(3);
     const tickets = createTickets(redis, aPrefix());
-    // Over all shards, so over all nodes.
+    // Uses all shards, and therefore all nodes.
     await Promise.all(Array.from({ length: 200 }, () => issueTicket(tickets)));
   });
 
-  it.concurrent('follows the primary that Sentinels name, and no ticket works twice after a failover', async () => {
+  it.concurrent('follows the primary reported by Sentinels, and no ticket works twice after a failover', async () => {
     const sentinel = await lab.sentinel();
     const redis = await lab.client(sentinel.url);
     const tickets = createTickets(redis, aPrefix());
@@ -79,25 +79,25 @@ describe('connectRedis', () => {
       );
     await until(isIssued, () => `${redis.status}: ${String((lastError as Error).cause ?? lastError)}`);
     expect(await redeemTicket(tickets, used)).toMatchObject({ outcome: 'used' });
-    // The new primary may have missed that a ticket was used, so it opens none of its predecessor's.
+    // The new primary may not know that a ticket was used, so it redeems no earlier tickets.
     await expect(redeemTicket(tickets, unused)).rejects.toThrow(RedisUnavailable);
     const fresh = await issueTicket(tickets);
     expect(await redeemTicket(tickets, fresh)).toMatchObject({ outcome: 'redeemed' });
   });
 
-  it.concurrent('waits for the next connection when a Sentinel ends one that says it is ready', async () => {
+  it.concurrent('waits for the next connection if a failover ends one that reports ready', async () => {
     const server = await lab.server();
     const redis = await lab.client(server.url);
     const tickets = createTickets(redis, aPrefix());
     const ticket = await issueTicket(tickets);
     if (!(redis instanceof Redis)) throw new Error('a cluster');
-    // As the failover detector does.
+    // The failover detector does the same.
     redis.disconnect(true);
     expect(redis.status).toBe('ready');
     expect(await redeemTicket(tickets, ticket)).toMatchObject({ outcome: 'redeemed' });
   });
 
-  it.concurrent('connects again when a Sentinel reports a failover while its address is asked for', async () => {
+  it.concurrent('reconnects if a failover happens while the address is being resolved', async () => {
     const sentinel = await lab.sentinel();
     const redis = await lab.client(sentinel.url);
     const tickets = createTickets(redis, aPrefix());
@@ -105,15 +105,15 @@ describe('connectRedis', () => {
     const connecting = once(redis, 'connecting');
     redis.disconnect(true);
     await connecting;
-    // As the failover detector does.
+    // The failover detector does the same.
     (Reflect.get(redis, 'connector') as { disconnect(): void }).disconnect();
-    // The error that it emits before would end `once` of node:events.
+    // `once` of node:events would reject at the error that is emitted first.
     await new Promise((resolve) => redis.once('end', resolve));
     await until(() => redis.status === 'ready');
     expect(await redeemTicket(tickets, await issueTicket(tickets))).toMatchObject({ outcome: 'redeemed' });
   });
 
-  it.concurrent('refuses requests while Redis is away, reports that once, and recovers by itself', async () => {
+  it.concurrent('refuses requests while Redis is unavailable, logs it once, and recovers', async () => {
     const logger = aLogger();
     const server = await lab.server();
     const redis = await lab.client(server.url, { logger });
@@ -135,7 +135,7 @@ describe('connectRedis', () => {
     ]);
   });
 
-  it.concurrent('gives up on a Redis that hangs', async () => {
+  it.concurrent('times out if Redis hangs', async () => {
     const server = await lab.server();
     const redis = await lab.client(server.url);
     const other = new Redis(server.port);
@@ -158,11 +158,11 @@ describe('assertSafeRedis', () => {
   });
   afterAll(() => lab.stop());
 
-  it('accepts a Redis that neither evicts nor forgets', async () => {
+  it('accepts a Redis without eviction and with persistence', async () => {
     await expect(assertSafeRedis(redis, { isProduction: true })).resolves.toBeUndefined();
   });
 
-  it('names every problem at once in production, and only warns elsewhere', async () => {
+  it('reports every problem at once in production, and only warns elsewhere', async () => {
     await redis.config('SET', 'maxmemory-policy', 'volatile-ttl', 'appendonly', 'no');
     const name = `127.0.0.1:${server.port}`;
     const problems = [

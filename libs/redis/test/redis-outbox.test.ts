@@ -29,7 +29,7 @@ describe('RedisOutbox', () => {
   });
   afterAll(() => lab.stop());
 
-  it('hands over what was appended, once, and keeps nothing of it', async () => {
+  it('drains each appended event once, and then is empty', async () => {
     const prefix = aPrefix();
     const outbox = new RedisOutbox({ redis, prefix });
     const appended = events(1000);
@@ -51,17 +51,17 @@ describe('RedisOutbox', () => {
     }
   });
 
-  it('keeps the order of the events of one launch', async () => {
+  it('preserves the order of a launch’s events', async () => {
     const prefix = aPrefix();
     const [outbox, tickets] = [new RedisOutbox({ redis, prefix }), createTickets(redis, prefix)];
     const [issued, redeemed] = events(2);
-    if (issued === undefined || redeemed === undefined) throw new Error('two were asked for');
+    if (issued === undefined || redeemed === undefined) throw new Error('events(2) returned fewer events');
     const ticket = await issueTicket(tickets, { events: [issued], correlationId: issued.correlationid });
     await redeemTicket(tickets, ticket, { events: [redeemed] });
     expect(await drainAll(outbox)).toEqual([issued, { ...redeemed, correlationid: issued.correlationid }]);
   });
 
-  it('refuses an event that is not of the catalogue, with all that came along', async () => {
+  it('refuses an event that is not in the catalogue, and all events appended with it', async () => {
     const outbox = new RedisOutbox({ redis, prefix: aPrefix() });
     await expect(outbox.append([anEvent(), { ...anEvent(), source: 'nowhere' }])).rejects.toThrow(TypeError);
     expect(await outbox.depth()).toBe(0);
@@ -69,11 +69,11 @@ describe('RedisOutbox', () => {
     expect(await outbox.committed()).toBe(0);
   });
 
-  it('publishes what a newer release wrote, with the members that only that one knows', async () => {
+  it('publishes events of a newer release with their unknown members', async () => {
     const prefix = aPrefix();
     const outbox = new RedisOutbox({ redis, prefix });
     const [own] = events(1);
-    if (own === undefined) throw new Error('one was asked for');
+    if (own === undefined) throw new Error('events(1) returned no event');
     const newer = { ...anEvent(), subject: 'newer', data: { newer: 'member' } };
     await expect(outbox.append([newer as unknown as CloudEvent])).rejects.toThrow(TypeError);
     await outbox.append([own]);
@@ -82,7 +82,7 @@ describe('RedisOutbox', () => {
     expect(await drainAll(outbox)).toEqual([own, newer]);
   });
 
-  it('sets aside what the bus would refuse, reports it without its data, and publishes the rest', async () => {
+  it('sets aside invalid entries, reports them without their data, and publishes the rest', async () => {
     const prefix = aPrefix();
     const rejected: RejectedEvent[] = [];
     const outbox = new RedisOutbox({ redis, prefix, onRejected: (one) => void rejected.push(one) });
@@ -112,7 +112,7 @@ describe('RedisOutbox', () => {
     ]);
   });
 
-  it('offers the events again at once, to any relay, when publishing failed', async () => {
+  it('releases events immediately to any relay if publishing failed', async () => {
     const prefix = aPrefix();
     const [outbox, other] = [new RedisOutbox({ redis, prefix }), new RedisOutbox({ redis, prefix })];
     const appended = events(600);
@@ -121,18 +121,18 @@ describe('RedisOutbox', () => {
     const sent: CloudEvent[] = [];
     const failSecond = async (batch: readonly WrittenEvent[]) => {
       batches += 1;
-      if (batches === 2) throw new Error('the broker is away');
+      if (batches === 2) throw new Error('the broker is down');
       sent.push(...eventsOf(batch));
     };
     for (const event of events(400)) await outbox.append([event]);
-    await expect(outbox.drain(failSecond)).rejects.toThrow('the broker is away');
+    await expect(outbox.drain(failSecond)).rejects.toThrow('the broker is down');
     sent.push(...(await drainAll(other)));
     expect(new Set(idsOf(sent)).size).toBe(1000);
     expect(sent).toHaveLength(1000);
     expect(await outbox.depth()).toBe(0);
   });
 
-  it('takes over what a relay took that died, and not before its time', async () => {
+  it('takes over the events of a dead relay, but not before the timeout', async () => {
     const prefix = aPrefix();
     const dead = new RedisOutbox({ redis, prefix });
     const patient = new RedisOutbox({ redis, prefix, takeOverAfterMs: 3_600_000 });
@@ -140,7 +140,7 @@ describe('RedisOutbox', () => {
     const appended = events(50);
     await dead.append(appended);
     const taken = Promise.withResolvers<void>();
-    // Stops responding while it publishes: the promise never settles.
+    // Hangs while it publishes: the promise never settles.
     void dead.drain(() => {
       taken.resolve();
       return new Promise(() => undefined);
@@ -156,7 +156,7 @@ describe('RedisOutbox', () => {
     expect(await alive.depth()).toBe(0);
   });
 
-  it('lets four relays work side by side: none is lost, none is published twice', async () => {
+  it('loses no event and publishes none twice with four concurrent relays', async () => {
     const prefix = aPrefix();
     const sent: CloudEvent[] = [];
     const failures: unknown[] = [];
@@ -180,7 +180,7 @@ describe('RedisOutbox', () => {
     expect(idsOf(sent)).toEqual(idsOf(appended));
   });
 
-  it('tells for how long the oldest event has waited, by the clock of Redis', async () => {
+  it('reports how long the oldest event has waited, by the clock of Redis', async () => {
     const outbox = new RedisOutbox({ redis, prefix: aPrefix() });
     expect(await outbox.oldestAgeMs()).toBe(0);
     await outbox.append([anEvent()]);

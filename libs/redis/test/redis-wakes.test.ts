@@ -12,7 +12,7 @@ import { wakeRelays } from '../src/redis-wakes.ts';
 
 const anHourMs = 3_600_000;
 
-/** Starts a relay that only appends wake, as another process than the one that appends. */
+/** Starts a relay that polls only when woken by appends from another connection. */
 async function startWokenRelay(relaying: RedisClient, appending: RedisClient) {
   const prefix = aPrefix();
   const outbox = new RedisOutbox({ redis: relaying, prefix });
@@ -48,7 +48,7 @@ let url: string;
 let redis: RedisClient;
 let cluster: Promise<RedisClusterServers>;
 beforeAll(async () => {
-  // It takes two seconds to be up, in which the others are tested.
+  // The cluster needs two seconds to start; the other tests run meanwhile.
   cluster = lab.cluster();
   url = (await lab.server()).url;
   redis = await lab.client(url);
@@ -56,7 +56,7 @@ beforeAll(async () => {
 afterAll(() => lab.stop());
 
 describe('an append to an outbox in Redis', () => {
-  it('reaches the relay of another process without a poll', async () => {
+  it('wakes the relay of another process', async () => {
     const woken = await startWokenRelay(redis, await lab.client(url));
     for (let count = 1; count <= 20; count += 1) {
       await woken.appending.append([anEvent()]);
@@ -65,7 +65,7 @@ describe('an append to an outbox in Redis', () => {
     await woken.stop();
   });
 
-  it('is reported only when nothing waited in its shard', async () => {
+  it('sends a wake only if its shard was empty', async () => {
     const prefix = aPrefix();
     const outbox = new RedisOutbox({ redis, prefix });
     const listener = await lab.client(url);
@@ -81,7 +81,7 @@ describe('an append to an outbox in Redis', () => {
     expect(new Set(reported).size).toBe(1);
   });
 
-  it('is never forgotten, however many are appended while the relay drains', async () => {
+  it('is published even if it happens while the relay drains', async () => {
     const woken = await startWokenRelay(redis, await lab.client(url));
     const appended = Array.from({ length: 3000 }, () => anEvent());
     const queue = appended.values();
@@ -95,10 +95,10 @@ describe('an append to an outbox in Redis', () => {
     expect(new Set(woken.sent.map(({ id }) => id))).toEqual(new Set(appended.map(({ id }) => id)));
   });
 
-  it('is found when the connection of the listener was cut in between', async () => {
+  it('is published even if the listening connection was cut before', async () => {
     const appending = await lab.client(url);
     const woken = await startWokenRelay(redis, appending);
-    if (appending instanceof Cluster) throw new Error('one Redis was started');
+    if (appending instanceof Cluster) throw new Error('A single Redis was expected, not a cluster');
     await appending.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await woken.appending.append([anEvent()]);
     await until(() => woken.sent.length === 1);
@@ -106,7 +106,7 @@ describe('an append to an outbox in Redis', () => {
     expect(woken.failures).toEqual([]);
   });
 
-  it('reaches the relay from every node of a Redis Cluster', async () => {
+  it('wakes the relay from every node of a Redis Cluster', async () => {
     const { url: all } = await cluster;
     const woken = await startWokenRelay(await lab.client(all), await lab.client(all));
     const appended = Array.from({ length: 100 }, () => anEvent());

@@ -5,7 +5,7 @@ import type { TicketsUnderTest } from './tickets-contract.ts';
 
 export const onReplay = (events: CloudEvent[] = []) => ({ revokeForSeconds: 60, events });
 
-/** Returns the steps of a chain of tickets, in a short form. */
+/** Returns short functions for the operations on a chain of tickets. */
 export function createChainSteps(under: () => TicketsUnderTest) {
   const issue = async (kind: TicketKind, changes: Partial<IssueRequest> = {}) => {
     const correlationId = changes.correlationId ?? randomUUID();
@@ -16,7 +16,7 @@ export function createChainSteps(under: () => TicketsUnderTest) {
   };
   const redeem = (kind: TicketKind, ticket: string, request: Partial<RedeemRequest> = {}) =>
     under().tickets.redeem(kind, ticket, { events: [], ...request });
-  /** Redeems as the token endpoint does at a refresh. */
+  /** Redeems a refresh token as the token endpoint does. */
   const refresh = (ticket: string, changes: Partial<RedeemRequest> = {}) =>
     redeem('refresh-token', ticket, {
       successor: { kind: 'refresh-token', ttlSeconds: 60, detail: { scope: 'openid' }, isDerived: true },

@@ -21,14 +21,14 @@ const kinds = [
 ] as const satisfies TicketKind[];
 
 /**
- * Describes the behaviour of every implementation of `Tickets` when one ticket follows another: codes and
- * refresh tokens.
+ * Describes how every implementation of `Tickets` handles chains, in which a ticket has a successor: codes
+ * and refresh tokens.
  */
 export function describeChains({ under, event, waiting }: Parts): void {
   const { issue, redeem, refresh, refreshed, isLive, revoke, isRevoked, sentOf } = createChainSteps(under);
 
   describe('a refresh token', () => {
-    it('is rotated at every use, and each next one has the context and the chain of the first', async () => {
+    it('is rotated at every use, and each successor has the context and chain of the first', async () => {
       const first = await issue('refresh-token', { detail: { scope: 'openid launch' } });
       let { ticket } = first;
       const seen = new Set([ticket]);
@@ -45,7 +45,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(seen.size).toBe(6);
     });
 
-    it('gives the same answer again within the window, and sends no event for it', async () => {
+    it('returns the same answer again within the window, without an event', async () => {
       const { ticket, correlationId } = await issue('refresh-token', { detail: { scope: 'of the first' } });
       const [first, again, replayed] = [event(correlationId), event(correlationId), event(correlationId)];
       const redeemed = await refresh(ticket, { events: [first] });
@@ -63,7 +63,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(successorOf(repeated))).toMatchObject({ outcome: 'redeemed' });
     });
 
-    it('gives the same answer within the window also when the successor was used, which lives on', async () => {
+    it('returns the same answer within the window even if the successor was used', async () => {
       const { ticket } = await issue('refresh-token');
       const second = await refreshed(ticket);
       const third = await refreshed(second);
@@ -72,7 +72,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await isLive('refresh-token', third)).toBe(true);
     });
 
-    it('has one live successor after fifty simultaneous uses, the same for all', async () => {
+    it('has one live successor after fifty simultaneous uses', async () => {
       const { ticket, correlationId } = await issue('refresh-token');
       const events = Array.from({ length: 50 }, () => event(correlationId));
       const all = await Promise.all(events.map((each) => refresh(ticket, { events: [each] })));
@@ -85,7 +85,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf(events)).toHaveLength(1);
     });
 
-    waiting.it('revokes the whole family when it comes again after the window', async () => {
+    waiting.it('revokes the whole family when reused after the window', async () => {
       const { ticket, correlationId } = await issue('refresh-token');
       const live = await refreshed(ticket, { repeatableSeconds: 1 });
       await under().pass(1.1);
@@ -98,18 +98,18 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(live)).toEqual({ outcome: 'unknown' });
       expect(await isLive('refresh-token', live)).toBe(false);
       expect(await isRevoked(correlationId)).toBe(true);
-      // A replay knows only the request; the ticket knows the chain.
+      // The event receives the correlation id of the ticket's chain, not that of the request.
       expect(await sentOf([revoked])).toEqual([{ ...revoked, correlationid: correlationId }]);
     });
 
-    it('is used, not repeated, once its chain is revoked', async () => {
+    it('is answered “used”, not “repeated”, once its chain is revoked', async () => {
       const { ticket, correlationId } = await issue('refresh-token');
       await refresh(ticket);
       await revoke(correlationId);
       expect(await refresh(ticket)).toEqual({ outcome: 'used', correlationId });
     });
 
-    it('is repeated only for whom proves what the first proved, and who asks for it', async () => {
+    it('is repeated only for a request that allows it and has a valid proof', async () => {
       const { ticket, correlationId } = await issue('refresh-token', { challenge: 'c' });
       const successor = await refreshed(ticket, { proofs: ['c'] });
       const { tickets } = under();
@@ -123,7 +123,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(proven).toMatchObject({ outcome: 'repeated', successor });
     });
 
-    it('is exhausted beyond the limit of its chain, repetitions included, and revokes nothing', async () => {
+    it('is exhausted beyond the limit of its chain, including repetitions, without revocation', async () => {
       const limit = { redemptions: 3 };
       const { ticket: first, correlationId } = await issue('refresh-token', { chainSeconds: 60 });
       const second = await refreshed(first, { limit });
@@ -139,14 +139,14 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(other.ticket, { limit })).toMatchObject({ outcome: 'redeemed' });
     });
 
-    it('is exhausted by as many simultaneous uses as the limit allows', async () => {
+    it('is exhausted beyond the limit of simultaneous uses', async () => {
       const limit = { redemptions: 5 };
       const { ticket } = await issue('refresh-token', { chainSeconds: 60 });
       const all = await Promise.all(Array.from({ length: 20 }, () => refresh(ticket, { limit })));
       expect(all.filter(({ outcome }) => outcome === 'exhausted')).toHaveLength(15);
     });
 
-    waiting.it('is known as used until its chain ends, and then unknown', async () => {
+    waiting.it('is “used” until its chain ends, and then “unknown”', async () => {
       const { ticket } = await issue('refresh-token', { chainSeconds: 4 });
       await refresh(ticket, { repeatableSeconds: 1 });
       await under().pass(1.1);
@@ -155,7 +155,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await redeem('refresh-token', ticket)).toEqual({ outcome: 'unknown' });
     });
 
-    it('cannot be repeatable without a derived successor', async () => {
+    it('is repeatable only with a derived successor', async () => {
       const { ticket } = await issue('refresh-token');
       const drawn = { kind: 'refresh-token', ttlSeconds: 60 } as const;
       for (const request of [{ successor: drawn }, { successor: { ...drawn, isDerived: false } }, {}]) {
@@ -168,7 +168,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
   });
 
   describe('a derived ticket', () => {
-    it('looks like a drawn one: 256 bits in the Base64URL alphabet, none of them fixed', async () => {
+    it('looks like a random one: 256 bits in the Base64URL alphabet, none of them fixed', async () => {
       const drawn = await Promise.all(Array.from({ length: 100 }, () => issue('refresh-token')));
       const derived = await Promise.all(drawn.map(({ ticket }) => refreshed(ticket)));
       expect(new Set([...drawn.map(({ ticket }) => ticket), ...derived]).size).toBe(200);
@@ -183,7 +183,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       }
     });
 
-    it('is not its predecessor, nor a digest of it, which would need no key', async () => {
+    it('is neither its predecessor nor a digest of it', async () => {
       const { ticket } = await issue('refresh-token');
       const successor = await refreshed(ticket);
       const secret = ticket.slice(-43);
@@ -205,7 +205,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       return { code, correlationId, token, request };
     };
 
-    it('is bound as the redemption of the launch identifier says, and stays as it was after a mismatch', async () => {
+    it('is bound to the challenge of its request, and stays valid after a mismatch', async () => {
       const { ticket, correlationId } = await issue('launch-identifier', { challenge: 'realm client' });
       const successor = { kind: 'authorization-code', ttlSeconds: 60, challenge: 'pkce' } as const;
       const code = successorOf(
@@ -223,7 +223,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       });
     });
 
-    it('revokes what it gave when it is replayed, whatever the proof, and says so once', async () => {
+    it('revokes its tokens when it is replayed, whatever the proof, and reports it once', async () => {
       for (const proofs of [['c'], ['wrong'], []]) {
         const { code, correlationId, token, request } = await codeAndTokens();
         const newest = await refreshed(token);
@@ -240,7 +240,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       }
     });
 
-    it('is used up by the fifth wrong proof, so that the right one fails too, and says so once', async () => {
+    it('is used up by the fifth wrong proof, which is reported once', async () => {
       const { ticket: code, correlationId } = await issue('authorization-code', { challenge: 'c' });
       const ended = event(randomUUID());
       const onMismatch = { limit: 5, revokeForSeconds: 60, events: [ended] };
@@ -258,7 +258,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf([ended])).toEqual([{ ...ended, correlationid: correlationId }]);
     });
 
-    it('accepts the right proof after four wrong ones', async () => {
+    it('accepts the correct proof after four wrong ones', async () => {
       const { ticket: code, correlationId } = await issue('authorization-code', { challenge: 'c' });
       const onMismatch = { limit: 5, revokeForSeconds: 60, events: [] };
       for (let round = 0; round < 4; round += 1) {
@@ -270,14 +270,14 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await isRevoked(correlationId)).toBe(false);
     });
 
-    it('gives tokens that live on when it is replayed to somebody who revokes nothing', async () => {
+    it('keeps its tokens live when replayed in a request without `onReplay`', async () => {
       const { code, correlationId, token } = await codeAndTokens();
       expect(await redeem('authorization-code', code)).toEqual({ outcome: 'used', correlationId });
       expect(await isRevoked(correlationId)).toBe(false);
       expect(await isLive('refresh-token', token)).toBe(true);
     });
 
-    it('gives tokens of which none is left when it is used fifty times at once', async () => {
+    it('leaves no live token after fifty simultaneous uses', async () => {
       const { ticket, correlationId } = await issue('authorization-code');
       const successor = { kind: 'refresh-token', ttlSeconds: 60 } as const;
       const all = await Promise.all(
@@ -294,7 +294,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
   });
 
   describe('a chain', () => {
-    it('is revoked by hand: its tickets of every kind are unknown, one that was used stays used', async () => {
+    it('makes its live tickets of every kind unknown when revoked, while a used one stays used', async () => {
       const { ticket: used, correlationId } = await issue('launch-identifier');
       await redeem('launch-identifier', used);
       const live = await Promise.all(kinds.map((kind) => issue(kind, { correlationId, challenge: 'c' })));
@@ -305,13 +305,13 @@ export function describeChains({ under, event, waiting }: Parts): void {
         const ticket = live[at]?.ticket ?? '';
         expect(await under().tickets.find(kind, ticket, { extendSeconds: 60 })).toBeUndefined();
         expect(await redeem(kind, ticket, { proofs: ['c'] })).toEqual({ outcome: 'unknown' });
-        // As for a ticket that never existed: nothing reveals whether the proof was correct.
+        // Answered like a ticket that never existed, which does not reveal whether the proof was correct.
         expect(await redeem(kind, ticket)).toEqual({ outcome: 'unknown' });
       }
       expect(await redeem('launch-identifier', used)).toEqual({ outcome: 'used', correlationId });
     });
 
-    it('is revoked once: its events are sent the first time, under its own correlation id', async () => {
+    it('sends the events of its first revocation only, under its own correlation id', async () => {
       const { correlationId } = await issue('refresh-token');
       const [first, second] = [event(randomUUID()), event(correlationId)];
       await revoke(correlationId, 60, [first]);
@@ -319,7 +319,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf([first, second])).toEqual([{ ...first, correlationid: correlationId }]);
     });
 
-    it('lets no ticket live that is issued while it is being revoked', async () => {
+    it('has no live tickets left after a revocation, even if some are issued at the same time', async () => {
       const { ticket, correlationId } = await issue('refresh-token');
       const [redemption, later] = await Promise.all([
         refresh(ticket),
@@ -332,7 +332,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       }
     });
 
-    it('is left alone when another one is revoked', async () => {
+    it('is not affected by the revocation of another chain', async () => {
       const [one, other] = [await issue('refresh-token'), await issue('refresh-token')];
       await revoke(one.correlationId);
       await refresh(one.ticket);
@@ -340,58 +340,52 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(other.ticket)).toMatchObject({ outcome: 'redeemed' });
     });
 
-    waiting.it(
-      'ends with every ticket of it at its absolute end, however often one is extended or succeeded',
-      async () => {
-        const { tickets } = under();
-        const { ticket: session } = await issue('launch-session', { chainSeconds: 5 });
-        const { ticket: code } = await issue('authorization-code', { chainSeconds: 5 });
-        const found = await tickets.find('launch-session', session, { extendSeconds: 1800 });
-        expect(found?.chainEndsInSeconds).toBeGreaterThan(0);
-        expect(found?.chainEndsInSeconds).toBeLessThanOrEqual(5);
-        const first = successorOf(
-          await redeem('authorization-code', code, { successor: { kind: 'refresh-token', ttlSeconds: 60 } }),
-        );
-        await under().pass(2.5);
-        // A later lifetime changes nothing: the first ticket set the end.
-        const successor = {
-          kind: 'refresh-token',
-          ttlSeconds: 60,
-          chainSeconds: 60,
-          isDerived: true,
-        } as const;
-        const rotation = await refresh(first, { successor });
-        expect(rotation).toMatchObject({ outcome: 'redeemed' });
-        expect('chainEndsInSeconds' in rotation && rotation.chainEndsInSeconds).toBeLessThanOrEqual(2.5);
-        expect(await refresh(first, { successor })).toEqual({
-          ...rotation,
-          outcome: 'repeated',
-          chainEndsInSeconds: expect.any(Number),
-        });
-        expect(await isLive('launch-session', session)).toBe(true);
-        await under().pass(2.6);
-        expect(await tickets.find('launch-session', session, { extendSeconds: 1800 })).toBeUndefined();
-        expect(await refresh(successorOf(rotation))).toEqual({ outcome: 'unknown' });
-        // A ticket within its repeatable window gives nothing either. Its used-marker ended with the chain.
-        expect(await refresh(first, { successor })).toEqual({ outcome: 'unknown' });
-      },
-    );
+    waiting.it('ends with all its tickets at its fixed end, despite extensions and successors', async () => {
+      const { tickets } = under();
+      const { ticket: session } = await issue('launch-session', { chainSeconds: 5 });
+      const { ticket: code } = await issue('authorization-code', { chainSeconds: 5 });
+      const found = await tickets.find('launch-session', session, { extendSeconds: 1800 });
+      expect(found?.chainEndsInSeconds).toBeGreaterThan(0);
+      expect(found?.chainEndsInSeconds).toBeLessThanOrEqual(5);
+      const first = successorOf(
+        await redeem('authorization-code', code, { successor: { kind: 'refresh-token', ttlSeconds: 60 } }),
+      );
+      await under().pass(2.5);
+      // `chainSeconds` of a later ticket is ignored: the first ticket sets the end of the chain.
+      const successor = {
+        kind: 'refresh-token',
+        ttlSeconds: 60,
+        chainSeconds: 60,
+        isDerived: true,
+      } as const;
+      const rotation = await refresh(first, { successor });
+      expect(rotation).toMatchObject({ outcome: 'redeemed' });
+      expect('chainEndsInSeconds' in rotation && rotation.chainEndsInSeconds).toBeLessThanOrEqual(2.5);
+      expect(await refresh(first, { successor })).toEqual({
+        ...rotation,
+        outcome: 'repeated',
+        chainEndsInSeconds: expect.any(Number),
+      });
+      expect(await isLive('launch-session', session)).toBe(true);
+      await under().pass(2.6);
+      expect(await tickets.find('launch-session', session, { extendSeconds: 1800 })).toBeUndefined();
+      expect(await refresh(successorOf(rotation))).toEqual({ outcome: 'unknown' });
+      // Neither is a ticket within its repeatable window redeemed: its used-marker expired with the chain.
+      expect(await refresh(first, { successor })).toEqual({ outcome: 'unknown' });
+    });
 
-    waiting.it(
-      'lets each of its tickets expire by the lifetime of the ticket, before the chain ends',
-      async () => {
-        const { ticket } = await issue('launch-identifier', { ttlSeconds: 1, chainSeconds: 60 });
-        const { ticket: code } = await issue('authorization-code', { chainSeconds: 60 });
-        const successor = { kind: 'refresh-token', ttlSeconds: 1 } as const;
-        const token = successorOf(await redeem('authorization-code', code, { successor }));
-        expect(await isLive('refresh-token', token)).toBe(true);
-        await under().pass(1.1);
-        expect(await redeem('launch-identifier', ticket)).toEqual({ outcome: 'unknown' });
-        expect(await redeem('refresh-token', token)).toEqual({ outcome: 'unknown' });
-      },
-    );
+    waiting.it('has tickets that expire by their own lifetimes before the chain ends', async () => {
+      const { ticket } = await issue('launch-identifier', { ttlSeconds: 1, chainSeconds: 60 });
+      const { ticket: code } = await issue('authorization-code', { chainSeconds: 60 });
+      const successor = { kind: 'refresh-token', ttlSeconds: 1 } as const;
+      const token = successorOf(await redeem('authorization-code', code, { successor }));
+      expect(await isLive('refresh-token', token)).toBe(true);
+      await under().pass(1.1);
+      expect(await redeem('launch-identifier', ticket)).toEqual({ outcome: 'unknown' });
+      expect(await redeem('refresh-token', token)).toEqual({ outcome: 'unknown' });
+    });
 
-    waiting.it('that has no end yet is given one by a successor', async () => {
+    waiting.it('receives its end from a successor if it had none', async () => {
       const { tickets } = under();
       const { ticket } = await issue('launch-token');
       const session = successorOf(
@@ -404,7 +398,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await isLive('launch-session', session)).toBe(false);
     });
 
-    it('is revoked by name by the owner that began it alone, as often as it asks', async () => {
+    it('can be revoked repeatedly, but only by its owner', async () => {
       const { tickets } = under();
       const record = { owner: 'host one', audience: 'partner' };
       const { ticket, correlationId } = await issue('launch-identifier', {
@@ -424,7 +418,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf(sent)).toEqual(sent.slice(1, 2));
     });
 
-    waiting.it('tells what it is for until it ends, also when it was revoked', async () => {
+    waiting.it('keeps its record until it ends, even if it was revoked', async () => {
       const { tickets } = under();
       const chainRecord = { owner: 'host', audience: 'partner' };
       const { correlationId } = await issue('launch-identifier', { chainSeconds: 3, chainRecord });
@@ -436,7 +430,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
     });
 
     waiting.it(
-      'has no owner any more once it has ended, and none without an end or with a claim',
+      'has no owner once it has ended, and cannot have one without an end or with a claim',
       async () => {
         const { tickets } = under();
         const chainRecord = { owner: 'host', audience: 'partner' };
@@ -453,7 +447,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       },
     );
 
-    it('is found by each of its tickets, alive, used or revoked', async () => {
+    it('is found by a live, used or revoked ticket', async () => {
       const { tickets } = under();
       const { ticket, correlationId } = await issue('launch-identifier');
       const find = () => tickets.findChainOf('launch-identifier', ticket);
@@ -465,7 +459,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await tickets.findChainOf('launch-identifier', 'nonsense')).toBeUndefined();
     });
 
-    waiting.it('stays revoked for the longest time that was asked, and is forgotten then', async () => {
+    waiting.it('stays revoked for the longest requested time', async () => {
       const [one, other] = [randomUUID(), randomUUID()];
       await revoke(one, 60);
       await revoke(one, 1);

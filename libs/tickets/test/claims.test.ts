@@ -23,14 +23,14 @@ async function* pages(...claims: readonly ReturnType<typeof recorded>[]) {
 
 /** Describes the behaviour of every implementation of `Claims`. */
 function describeClaims(name: string, create: () => Promise<ClaimsUnderTest>): void {
-  describe(`${name}: claims`, () => {
+  describe(`claims (${name})`, () => {
     let under: ClaimsUnderTest;
     beforeAll(async () => {
       under = await create();
     });
     afterAll(() => under.stop());
 
-    it('are complete after they were rebuilt, and every recorded claim is held', async () => {
+    it('are complete after a rebuild, with every recorded claim held', async () => {
       const { tickets, claims } = under;
       const [one, other] = [aClaim(), aClaim()];
       expect(await claims.areComplete()).toBe(false);
@@ -41,7 +41,7 @@ function describeClaims(name: string, create: () => Promise<ClaimsUnderTest>): v
       expect((await issue(tickets, aClaim())).outcome).toBe('issued');
     });
 
-    it('keep their holder: an action that may join it still can', async () => {
+    it('keep their holder, so that actions that may join still can', async () => {
       const { tickets, claims } = under;
       const claim = aClaim('OrderTest');
       await claims.hold([recorded(claim)]);
@@ -49,7 +49,7 @@ function describeClaims(name: string, create: () => Promise<ClaimsUnderTest>): v
       expect((await issue(tickets, joining)).outcome).toBe('issued');
     });
 
-    it('that are held stay as they are, and those that expired are not held', async () => {
+    it('are not overwritten when held again, and not held if they have expired', async () => {
       const { tickets, claims } = under;
       const [held, expired] = [aClaim('OrderTest'), aClaim()];
       await issue(tickets, held);
@@ -98,7 +98,7 @@ describe('a Redis that lost its data', () => {
     };
   };
 
-  it('issues no ticket with a claim before its claims are rebuilt, and every other ticket', async () => {
+  it('issues tickets with a claim only after a rebuild, but always issues other tickets', async () => {
     const { claims, tickets } = connect();
     const claim = aClaim();
     await claims.rebuild(pages());
@@ -110,7 +110,7 @@ describe('a Redis that lost its data', () => {
     expect(await issue(tickets, claim)).toEqual({ outcome: 'claimed' });
   });
 
-  it('in the middle of a rebuild is not taken for complete', async () => {
+  it('is incomplete if it lost its data during a rebuild', async () => {
     const { claims } = connect();
     const losing = async function* () {
       yield [recorded(aClaim())];
@@ -121,7 +121,7 @@ describe('a Redis that lost its data', () => {
     expect(await claims.areComplete()).toBe(false);
   });
 
-  it('is rebuilt by two replicas at once', async () => {
+  it('can be rebuilt by two replicas at once', async () => {
     const { claims } = connect();
     expect(await Promise.all([claims.rebuild(pages()), claims.rebuild(pages())])).toEqual([true, true]);
   });
@@ -148,7 +148,7 @@ describe('the claims in Redis', () => {
   const inventClaims = (count: number, expiresAt: number) =>
     Array.from({ length: count }, () => ({ ...recorded(aClaim()), expiresAt }));
 
-  it('are removed once they have expired, when their hash grows', async () => {
+  it('are removed after they expired when their hash grows', async () => {
     const { claims, keyOf } = connect();
     const claim = recorded(aClaim());
     const { claims: hash } = keyOf(claim.name);
@@ -158,14 +158,14 @@ describe('the claims in Redis', () => {
     expect(await redis.hlen(hash)).toBe(1);
   });
 
-  it('are lists of bytes, not tables', async () => {
+  it('are stored in the compact listpack encoding', async () => {
     const { prefix, claims } = connect();
     await claims.hold(inventClaims(500, Date.now() + 60_000));
     const [some = ''] = await redis.keys(`${prefix}*:claims:*`);
     expect(await redis.object('ENCODING', some)).toMatch(/^(?:listpack|ziplist)$/);
   });
 
-  it('expire with the last of their hash, also if an earlier one is held later', async () => {
+  it('expire with the last claim of their hash, in whichever order they were held', async () => {
     const { claims, keyOf } = connect();
     const [name, neighbour] = namesOfOneHash((each) => keyOf(each).claims);
     const expiresAt = Date.now() + 60_000;
@@ -176,7 +176,7 @@ describe('the claims in Redis', () => {
     expect(await redis.pexpiretime(hash)).toBe(expiresAt);
   });
 
-  it('are gone once all of their hash have expired', async () => {
+  it('leave no hash once all of its claims have expired', async () => {
     const { prefix, claims } = connect();
     await claims.hold(inventClaims(50, Date.now() + 200));
     await new Promise((resolve) => setTimeout(resolve, 400));
@@ -184,7 +184,7 @@ describe('the claims in Redis', () => {
   });
 });
 
-/** Returns two names whose claims are in one hash. */
+/** Returns two names whose claims are in the same hash. */
 function namesOfOneHash(hashOf: (name: string) => string): readonly [string, string] {
   const names = new Map<string, string>();
   for (let number = 0; ; number += 1) {

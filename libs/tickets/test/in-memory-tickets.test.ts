@@ -27,9 +27,9 @@ function create(usedMarkerSeconds?: number) {
 describeTickets('in memory', async () => create());
 
 it.each([
-  ['half a minute, as it is set', 30, 30],
-  ['24 hours by default', undefined, 86_400],
-])('forgets that a ticket was used when the used-marker has expired: %s', async (_long, set, seconds) => {
+  ['after a configured 30 seconds', 30, 30],
+  ['after 24 hours by default', undefined, 86_400],
+])('InMemoryTickets forgets that a ticket was used %s', async (_long, set, seconds) => {
   const { tickets, pass } = create(set);
   const issued = await tickets.issue('launch-token', {
     context: 1,
@@ -47,7 +47,7 @@ it.each([
   expect(await tickets.redeem('launch-token', issued.ticket, { events: [] })).toEqual({ outcome: 'unknown' });
 });
 
-it('forgets what has expired from time to time, and nothing else', async () => {
+it('InMemoryTickets removes expired tickets, but no others', async () => {
   const { tickets, pass } = create();
   const lasting = await issueTicket(tickets, { ttlSeconds: 60 });
   const brief = await issueTicket(tickets, { ttlSeconds: 5 });

@@ -14,7 +14,7 @@ type Parts = {
 
 const aProof = (forSeconds = 60) => ({ name: `proof ${randomUUID()}`, forSeconds });
 
-/** Describes how every implementation of `Tickets` uses up proofs, and bounds the uses of a chain. */
+/** Describes how every implementation of `Tickets` uses up proofs, and limits the uses of a chain. */
 export function describeProofs({ under, event, waiting }: Parts): void {
   const { issue, redeem, refresh, isLive, isRevoked, sentOf } = createChainSteps(under);
   const use = (correlationId: string, changes: Partial<ChainUse> = {}) =>
@@ -28,8 +28,8 @@ export function describeProofs({ under, event, waiting }: Parts): void {
       proof,
     });
 
-  describe('a proof', () => {
-    it('is used up by a redemption, and a second one with it redeems nothing', async () => {
+  describe('a single-use proof', () => {
+    it('is used up by a redemption, and refused at the next', async () => {
       const proof = aProof();
       const { ticket } = await issue('refresh-token');
       const next = successorOf(await refresh(ticket, { proof }));
@@ -38,7 +38,7 @@ export function describeProofs({ under, event, waiting }: Parts): void {
       expect(await refresh(next, { proof: aProof() })).toMatchObject({ outcome: 'redeemed' });
     });
 
-    it('is used up by a repetition too', async () => {
+    it('is used up by a repeated redemption', async () => {
       const proof = aProof();
       const { ticket } = await issue('refresh-token');
       const next = successorOf(await refresh(ticket));
@@ -46,7 +46,7 @@ export function describeProofs({ under, event, waiting }: Parts): void {
       expect(await refresh(next, { proof })).toEqual({ outcome: 'used-proof' });
     });
 
-    it('makes a replay revoke nothing when it was used', async () => {
+    it('prevents a revocation if a replay sends it a second time', async () => {
       const proof = aProof();
       const { ticket: code, correlationId } = await issue('authorization-code');
       const request = { proof, onReplay: onReplay() };
@@ -58,7 +58,7 @@ export function describeProofs({ under, event, waiting }: Parts): void {
       expect(await isRevoked(correlationId)).toBe(true);
     });
 
-    it('is not used up by a redemption that is refused', async () => {
+    it('is not used up by a refused redemption', async () => {
       const proof = aProof();
       const { ticket: code, correlationId } = await issue('authorization-code', { challenge: 'c' });
       const guessed = `${code.slice(0, -1)}${code.endsWith('A') ? 'B' : 'A'}`;
@@ -72,7 +72,7 @@ export function describeProofs({ under, event, waiting }: Parts): void {
       });
     });
 
-    it('is used up by a ticket that is issued beside another, and replaces none a second time', async () => {
+    it('is used up by issuing a ticket beside another', async () => {
       const proof = aProof();
       const { ticket } = await issue('launch-identifier', { challenge: 'c' });
       const pushed = await push(ticket, proof);
@@ -80,7 +80,7 @@ export function describeProofs({ under, event, waiting }: Parts): void {
       expect(await isLive('pushed-request', 'ticket' in pushed ? pushed.ticket : '')).toBe(true);
     });
 
-    it('counts once among fifty simultaneous uses', async () => {
+    it('is accepted once among fifty simultaneous uses', async () => {
       const [proof, correlationId] = [aProof(), randomUUID()];
       const events = Array.from({ length: 50 }, () => event(correlationId));
       const uses = await Promise.all(events.map((each) => use(correlationId, { proof, events: [each] })));
@@ -89,14 +89,14 @@ export function describeProofs({ under, event, waiting }: Parts): void {
       expect(await sentOf(events)).toHaveLength(1);
     });
 
-    it('is of one chain: another chain does not know it', async () => {
+    it('is used up only for its own chain', async () => {
       const proof = aProof();
       const [one, other] = [randomUUID(), randomUUID()];
       expect(await use(one, { proof })).toEqual({ outcome: 'accepted' });
       expect(await use(other, { proof })).toEqual({ outcome: 'accepted' });
     });
 
-    waiting.it('is forgotten when it could no longer be sent', async () => {
+    waiting.it('is forgotten after `forSeconds`', async () => {
       const [proof, correlationId] = [aProof(3), randomUUID()];
       await use(correlationId, { proof });
       expect(await use(correlationId, { proof })).toEqual({ outcome: 'used-proof' });
@@ -106,27 +106,24 @@ export function describeProofs({ under, event, waiting }: Parts): void {
   });
 
   describe('the uses of a chain', () => {
-    it('send their events, under the correlation id of the chain', async () => {
+    it('send their events under the correlation id of the chain', async () => {
       const correlationId = randomUUID();
       const sent = event(randomUUID());
       await use(correlationId, { events: [sent] });
       expect(await sentOf([sent])).toEqual([{ ...sent, correlationid: correlationId }]);
     });
 
-    waiting.it(
-      'are counted from the first of them, so that the next ones do not prolong a wait',
-      async () => {
-        const correlationId = randomUUID();
-        const limit = { uses: 2, seconds: 3 };
-        expect(await use(correlationId, { limit })).toEqual({ outcome: 'accepted' });
-        await under().pass(1.6);
-        expect(await use(correlationId, { limit })).toEqual({ outcome: 'accepted' });
-        await under().pass(1.6);
-        expect(await use(correlationId, { limit })).toEqual({ outcome: 'accepted' });
-      },
-    );
+    waiting.it('are counted in a window that starts with the first use', async () => {
+      const correlationId = randomUUID();
+      const limit = { uses: 2, seconds: 3 };
+      expect(await use(correlationId, { limit })).toEqual({ outcome: 'accepted' });
+      await under().pass(1.6);
+      expect(await use(correlationId, { limit })).toEqual({ outcome: 'accepted' });
+      await under().pass(1.6);
+      expect(await use(correlationId, { limit })).toEqual({ outcome: 'accepted' });
+    });
 
-    waiting.it('are refused beyond their limit until its time has passed, and send no event', async () => {
+    waiting.it('are refused beyond their limit until the window ends, without an event', async () => {
       const correlationId = randomUUID();
       const limit = { uses: 2, seconds: 3 };
       const events = [event(correlationId), event(correlationId), event(correlationId)];

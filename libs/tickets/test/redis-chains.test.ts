@@ -16,7 +16,7 @@ import type { RedeemRequest, Redemption, SingleUse, Tickets } from '../src/ticke
 
 const successor = { kind: 'refresh-token', ttlSeconds: 60, isDerived: true } as const;
 
-/** Redeems as the token endpoint does at a refresh. */
+/** Redeems a refresh token as the token endpoint does. */
 const refresh = (tickets: Tickets, ticket: string, changes: Partial<RedeemRequest> = {}) =>
   tickets.redeem('refresh-token', ticket, {
     successor,
@@ -59,7 +59,7 @@ afterAll(async () => {
 });
 
 describe('a chain in Redis', () => {
-  it('is with all its keys and events in the one shard of its correlation id', async () => {
+  it('has all its keys and events in the shard of its correlation id', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const correlationId = randomUUID();
@@ -74,7 +74,7 @@ describe('a chain in Redis', () => {
     expect(shards[0]).toBe(`{s${tokens[0]?.slice(0, 2)}}`);
   });
 
-  it('leaves nothing that does not expire, and what may be repeated for the window alone', async () => {
+  it('has only keys that expire, with repeatable answers only for the window', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const token = await issueToken(tickets);
@@ -93,7 +93,7 @@ describe('a chain in Redis', () => {
     }
   });
 
-  it('leaves the used-markers of refresh tokens alone until the chain ends', async () => {
+  it('keeps the used-markers of refresh tokens until the chain ends', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const chain = { correlationId: randomUUID(), chainSeconds: 600 };
@@ -111,7 +111,7 @@ describe('a chain in Redis', () => {
     expect(await leftOf('used:authorization-code')).toBeGreaterThan(86_000_000);
   });
 
-  it('makes one round trip for each push, refresh, repeat, replay, use, revocation, question and look', async () => {
+  it('needs one round trip for each operation', async () => {
     const tickets = createTickets(redis, aPrefix());
     const act = async () => {
       const correlationId = randomUUID();
@@ -131,7 +131,7 @@ describe('a chain in Redis', () => {
     await act();
 
     const watcher = await connectRedis(server.url);
-    if (!('monitor' in watcher)) throw new Error('one Redis was asked for');
+    if (!('monitor' in watcher)) throw new Error('A single Redis was expected, not a cluster');
     const monitor = await watcher.monitor();
     const asked: string[] = [];
     monitor.on('monitor', (_time: string, [command = '', text]: string[], source: string) => {
@@ -145,13 +145,13 @@ describe('a chain in Redis', () => {
     expect(asked).toEqual([...Array<string>(9).fill('evalsha'), 'echo end']);
   });
 
-  it('contains no ticket, drawn or derived, neither in memory nor on disk', async () => {
+  it('stores no random or derived ticket, neither in memory nor on disk', async () => {
     const tickets = createTickets(redis, aPrefix());
     const first = await issueToken(tickets);
     const second = successorOf(await refresh(tickets, first));
     const third = successorOf(await refresh(tickets, second));
     expect(await refresh(tickets, second)).toMatchObject({ outcome: 'repeated', successor: third });
-    // Every change that was ever made, in the append-only file.
+    // The append-only file contains every change.
     const directory = join(server.directory, 'appendonlydir');
     const files = (await readdir(directory)).map((name) => readFile(join(directory, name), 'latin1'));
     const written = (await Promise.all(files)).join('\n');
@@ -170,7 +170,7 @@ describe('a derived ticket in Redis', () => {
   const withKeys = (keys: Parameters<typeof createSealers>[0], prefix: string) =>
     new RedisTickets({ redis, sealers: createSealers(keys), prefix });
 
-  it('is another one under another key', async () => {
+  it('depends on the key', async () => {
     const [onePrefix, otherPrefix] = [aPrefix(), aPrefix()];
     const one = withKeys([older], onePrefix);
     const other = withKeys([newer, older], otherPrefix);
@@ -182,7 +182,7 @@ describe('a derived ticket in Redis', () => {
     expect(new Set(successors.map(successorOf)).size).toBe(2);
   });
 
-  it('is the same again when the keys were rolled in between', async () => {
+  it('is the same after a key rotation', async () => {
     const prefix = aPrefix();
     const [before, after] = [withKeys([older], prefix), withKeys([newer, older], prefix)];
     const token = await issueToken(before);
@@ -193,7 +193,7 @@ describe('a derived ticket in Redis', () => {
   });
 });
 
-describe('a reply that is lost, in a chain', () => {
+describe('a chain of tickets, when the reply of Redis is lost', () => {
   let proxy: CuttingProxy;
   let cut: RedisClient;
   beforeAll(async () => {
@@ -205,7 +205,7 @@ describe('a reply that is lost, in a chain', () => {
     await proxy.stop();
   });
 
-  it('makes no replay of the request that was the winner', async () => {
+  it('does not treat the retry of a successful redemption as a replay', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(cut, prefix);
     for (let round = 0; round < 10; round += 1) {
@@ -243,7 +243,7 @@ describe('a reply that is lost, in a chain', () => {
     }
   });
 
-  it('leaves a proof with the request that used it', async () => {
+  it('accepts the proof of a retried request', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(cut, prefix);
     const token = await issueToken(tickets);
@@ -269,7 +269,7 @@ describe('a reply that is lost, in a chain', () => {
     expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(2);
   });
 
-  it('appends the events of a replay and of a revocation once', async () => {
+  it('appends the events of a replay and a revocation once', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(cut, prefix);
     const outbox = new RedisOutbox({ redis, prefix });
@@ -288,7 +288,7 @@ describe('a reply that is lost, in a chain', () => {
     expect(await outbox.committed()).toBe(2);
   });
 
-  it('leaves a repetition a repetition, also when the window closes before it is asked again', async () => {
+  it('still answers a retried repetition as repeated if the window closes before the retry', async () => {
     const prefix = aPrefix();
     const correlationId = randomUUID();
     const tickets = createTickets(redis, prefix);
@@ -303,7 +303,7 @@ describe('a reply that is lost, in a chain', () => {
   });
 });
 
-/** Returns the client, whose first script runs and whose first reply is lost once the condition is true. */
+/** Returns a client that runs its first script, waits for the condition, and then loses the reply. */
 function losingOneReply(client: RedisClient, hasBecome: () => Promise<boolean>): RedisClient {
   let isLost = false;
   return new Proxy(client, {

@@ -18,10 +18,10 @@ describeTickets('Redis Cluster of three nodes', async () =>
   redisUnderTest(await lab.client(cluster.url), async () => undefined),
 );
 
-it('is unavailable while a node of the cluster is down, and recovers with it', async () => {
+it('a Redis Cluster is unavailable while a node is down, and recovers with it', async () => {
   const { url, servers } = cluster;
   const tickets = createTickets(await lab.client(url), aPrefix());
-  // More than enough for tickets on every node.
+  // Enough for tickets on every node.
   const issueMany = () => Promise.allSettled(Array.from({ length: 200 }, () => issueTicket(tickets)));
   const isServing = async () => (await issueMany()).every(({ status }) => status === 'fulfilled');
   expect(await isServing()).toBe(true);

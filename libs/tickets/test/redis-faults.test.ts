@@ -17,7 +17,7 @@ import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Tickets } from '../src/tickets.ts';
 
-/** Returns the outcome of a redemption, or that Redis was unavailable. */
+/** Returns the outcome of a redemption, or `unavailable`. */
 const outcomeOf = async (tickets: Tickets, ticket: string) => {
   try {
     return (await redeemTicket(tickets, ticket, { events: [anEvent()] })).outcome;
@@ -31,7 +31,7 @@ function unlessUnavailable(error: unknown): undefined {
   if (!(error instanceof RedisUnavailable)) throw error;
 }
 
-describe('a reply that is lost', () => {
+describe('tickets, when the reply of Redis is lost', () => {
   const lab = createRedisLab();
   let proxy: CuttingProxy;
   let redis: RedisClient;
@@ -42,7 +42,7 @@ describe('a reply that is lost', () => {
   });
   afterAll(() => lab.stop());
 
-  it('leaves the winner a winner: the repeated redemption hears redeemed, with everything, 25 times of 25', async () => {
+  it('answer the retry of a redemption `redeemed` with the full result', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const cutsBefore = proxy.cuts;
@@ -65,7 +65,7 @@ describe('a reply that is lost', () => {
     expect(await drainAll(outbox)).toHaveLength(25);
   });
 
-  it('issues once: the repeated issue hears issued although its claim is taken', async () => {
+  it('answer the retry of an issue `issued`, even if its claim is taken', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const claim = { name: 'pms 1', holder: 'OrderTest', ttlSeconds: 60 };
@@ -76,11 +76,11 @@ describe('a reply that is lost', () => {
     expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(1);
   });
 
-  it('leaves a claim with the request that made it', async () => {
+  it('answer the retry of a claim as successful', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const claim = (name: string) => tickets.claim(name, { forSeconds: 60, events: [anEvent()] });
-    // Loads the script on the server, so that the cut reply is that of a script that ran.
+    // Loads the script into the server, so that the lost reply is that of a script that ran.
     await claim('assertion 1');
     proxy.cut(1);
     expect(await claim('assertion 2')).toBe(true);
@@ -88,7 +88,7 @@ describe('a reply that is lost', () => {
     expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(2);
   });
 
-  it('counts a wrong proof once', async () => {
+  it('count a wrong proof once', async () => {
     const tickets = createTickets(redis, aPrefix());
     const ticket = await issueTicket(tickets, { challenge: 'c' });
     const onMismatch = { limit: 3, revokeForSeconds: 60, events: [] };
@@ -102,10 +102,10 @@ describe('a reply that is lost', () => {
     });
   });
 
-  it('appends events once', async () => {
+  it('append events once', async () => {
     const outbox = new RedisOutbox({ redis, prefix: aPrefix() });
     const [first, second] = [anEvent(), anEvent()];
-    // Loads the script on the server, so that the cut reply is that of a script that ran.
+    // Loads the script into the server, so that the lost reply is that of a script that ran.
     await outbox.append([first]);
     proxy.cut(1);
     await outbox.append([second]);
@@ -113,7 +113,7 @@ describe('a reply that is lost', () => {
     expect(new Set(await drainAll(outbox))).toEqual(new Set([first, second]));
   });
 
-  it('is unavailable when it is lost twice, and the ticket is used', async () => {
+  it('are unavailable if the reply is lost twice, but use the ticket', async () => {
     const tickets = createTickets(redis, aPrefix());
     const ticket = await issueTicket(tickets);
     proxy.cut(2);
@@ -125,11 +125,11 @@ describe('a reply that is lost', () => {
   });
 });
 
-describe('a Redis that is killed and started again from its append-only file', () => {
+describe('a Redis that is killed and restarts from its append-only file', () => {
   const lab = createRedisLab();
   afterEach(() => lab.stop());
 
-  it('redeems no ticket twice, keeps each change with its events, and is reconnected to', async () => {
+  it('redeems no ticket twice, and keeps each change together with its events', async () => {
     const server = await lab.server();
     const redis = await lab.client(server.url);
     const prefix = aPrefix();
@@ -142,7 +142,7 @@ describe('a Redis that is killed and started again from its append-only file', (
         try {
           const ticket = await issueTicket(tickets, { events: [anEvent()] });
           issued.add(ticket);
-          // Every second ticket stays, to be redeemed afterwards.
+          // Every second ticket is left to be redeemed later.
           if (issued.size % 2 === 0) continue;
           const { outcome } = await redeemTicket(tickets, ticket, { events: [anEvent()] });
           if (outcome === 'redeemed') redeemed.add(ticket);
@@ -160,7 +160,7 @@ describe('a Redis that is killed and started again from its append-only file', (
     await Promise.all(launches);
     await server.restart();
 
-    // No ticket is redeemed twice; the others are redeemed once the guard has passed.
+    // Used tickets stay used; the others are redeemed after the failover guard.
     await until(async () => {
       // The client may still be without a connection.
       const ticket = await issueTicket(tickets, { events: [anEvent()] }).catch(unlessUnavailable);
@@ -174,7 +174,7 @@ describe('a Redis that is killed and started again from its append-only file', (
         if (outcome === 'unavailable') outcome = await outcomeOf(tickets, ticket);
         return outcome !== 'unavailable';
       });
-      // `used`: by a redemption whose answer was lost when Redis was killed.
+      // `used` if the answer of a redemption was lost when Redis was killed.
       expect(['redeemed', 'used']).toContain(outcome);
       expect(await outcomeOf(tickets, ticket)).toBe('used');
     };
@@ -191,11 +191,11 @@ describe('a Redis that is killed and started again from its append-only file', (
   });
 });
 
-describe('a Redis whose history is another one', () => {
+describe('a Redis with another history, after a failover or a restart', () => {
   const lab = createRedisLab();
   afterEach(() => lab.stop());
 
-  it('redeems no ticket of the time before its promotion while the guard stands, and newer ones at once', async () => {
+  it('redeems tickets from before its promotion only after the guard, and newer ones immediately', async () => {
     const [first, second] = [await lab.server(), await lab.server()];
     const [master, replica] = [await lab.client(first.url), await lab.client(second.url)];
     const prefix = aPrefix();
@@ -207,19 +207,19 @@ describe('a Redis whose history is another one', () => {
     await until(async () => (await master.call('WAIT', 1, 1000)) === 1);
     await replica.call('REPLICAOF', 'NO', 'ONE');
 
-    // The new master never gets these writes.
+    // These writes never reach the new primary.
     for (const ticket of tickets) expect(await outcomeOf(before, ticket)).toBe('redeemed');
     const outcomes = await Promise.all(tickets.map((ticket) => outcomeOf(after, ticket)));
     expect(new Set(outcomes)).toEqual(new Set(['unavailable']));
     expect(await outcomeOf(after, await issueTicket(after))).toBe('redeemed');
-    // Tickets that outlive the guard are accepted: the guard is designed for launch tokens, which expire
-    // before.
+    // Tickets that outlive the guard are accepted. The guard is meant for launch tokens, which expire before
+    // it ends.
     await until(async () => (await outcomeOf(after, tickets[0] ?? '')) === 'redeemed');
   });
 
-  it('says how long a ticket of the time before a restart has to wait', async () => {
+  it('reports how long a ticket from before a restart must wait', async () => {
     const server = await lab.server();
-    // Longer than any machine takes for the test.
+    // Longer than the test takes on any machine.
     const tickets = createTickets(await lab.client(server.url), aPrefix(), { failoverGuardSeconds: 3600 });
     const ticket = await issueTicket(tickets);
     await server.kill();
@@ -239,11 +239,11 @@ describe('a Redis whose history is another one', () => {
   });
 });
 
-describe('what Redis keeps', () => {
+describe('the data in Redis', () => {
   const lab = createRedisLab();
   afterEach(() => lab.stop());
 
-  it('contains no ticket and no word of a context or a detail, neither in memory nor on disk', async () => {
+  it('contains no ticket, context or detail in plain text, neither in memory nor on disk', async () => {
     const server = await lab.server();
     const redis = await lab.client(server.url);
     const tickets = createTickets(redis, aPrefix());
@@ -262,7 +262,7 @@ describe('what Redis keeps', () => {
     }
 
     const kept = await contentOf(redis);
-    // Every change that was ever made, in the append-only file.
+    // The append-only file contains every change.
     const directory = join(server.directory, 'appendonlydir');
     const files = (await readdir(directory)).map((name) => readFile(join(directory, name), 'latin1'));
     const written = (await Promise.all(files)).join('\n');
@@ -273,14 +273,14 @@ describe('what Redis keeps', () => {
       for (const secret of secrets) {
         expect(secret.length).toBeGreaterThan(8);
         expect(text.includes(secret)).toBe(false);
-        // Nor the random part of a ticket without its shard.
+        // The random part of a ticket, without its shard, must not appear either.
         expect(text.includes(secret.slice(2))).toBe(false);
       }
     }
   });
 });
 
-/** Returns all keys with all values. */
+/** Returns all keys and values. */
 async function contentOf(redis: RedisClient): Promise<string> {
   const readers: Record<string, (key: string) => Promise<unknown>> = {
     string: (key) => redis.get(key),

@@ -18,8 +18,8 @@ afterAll(() => lab.stop());
 type LogLine = { readonly message: string; readonly [field: string]: unknown };
 
 /**
- * Creates tickets of two launches and returns their keys: the attacker can write to Redis and holds their own
- * session.
+ * Creates the tickets of two launches, and returns their keys. The attacker, who has the session `mine`, can
+ * write to Redis.
  */
 async function twoSessions(kind: TicketKind = 'launch-session') {
   const prefix = aPrefix();
@@ -29,7 +29,7 @@ async function twoSessions(kind: TicketKind = 'launch-session') {
   const session = async (name: string) => {
     const correlationId = randomUUID();
     const content = { context: { patient: name }, detail: { scope: name } };
-    // One claim for both, so that both are in one shard and COPY works on a cluster too.
+    // Both have the same claim and therefore the same shard, so that COPY works on a cluster.
     const claim = { name: 'one', holder: 'OrderTest', joins: ['OrderTest'], ttlSeconds: 60 };
     const issued = await tickets.issue(kind, anIssue({ correlationId, claim, ...content }));
     if (issued.outcome !== 'issued') throw new Error(issued.outcome);
@@ -55,25 +55,28 @@ const changes: [string, (two: Two) => Promise<unknown>][] = [
     'is a copy of the record of another launch',
     ({ mine, victim }) => redis.copy(victim.key, mine.key, 'REPLACE'),
   ],
-  ['names another correlation id', ({ mine }) => redis.hset(mine.key, 'correlationid', randomUUID())],
-  ['has no context any more', ({ mine }) => redis.hdel(mine.key, 'context')],
-  ['has a context that is no seal', ({ mine }) => redis.hset(mine.key, 'context', 'k1.AAAA')],
+  ['has another correlation id', ({ mine }) => redis.hset(mine.key, 'correlationid', randomUUID())],
+  ['has no context', ({ mine }) => redis.hdel(mine.key, 'context')],
+  ['has a context that is not sealed', ({ mine }) => redis.hset(mine.key, 'context', 'k1.AAAA')],
 ];
 
-describe('whoever writes Redis and holds a session of their own sees no other patient: a record that', () => {
-  it.each(changes)('%s makes its session unknown, and is logged as an error', async (_change, change) => {
-    const two = await twoSessions();
-    await change(two);
-    expect(await two.tickets.find('launch-session', two.mine.ticket)).toBeUndefined();
-    expect(two.log).toEqual([
-      expect.objectContaining({ correlationId: two.mine.correlationId, kind: 'launch-session' }),
-    ]);
-    expect(JSON.stringify(two.log)).not.toContain('victim');
-    const found = await two.tickets.find('launch-session', two.victim.ticket);
-    expect(found).toMatchObject({ context: { patient: 'victim' }, detail: { scope: 'victim' } });
-  });
+describe('a record altered by an attacker who can write to Redis', () => {
+  it.each(changes)(
+    'makes the session unknown, and is logged as an error, if it %s',
+    async (_change, change) => {
+      const two = await twoSessions();
+      await change(two);
+      expect(await two.tickets.find('launch-session', two.mine.ticket)).toBeUndefined();
+      expect(two.log).toEqual([
+        expect.objectContaining({ correlationId: two.mine.correlationId, kind: 'launch-session' }),
+      ]);
+      expect(JSON.stringify(two.log)).not.toContain('victim');
+      const found = await two.tickets.find('launch-session', two.victim.ticket);
+      expect(found).toMatchObject({ context: { patient: 'victim' }, detail: { scope: 'victim' } });
+    },
+  );
 
-  it.each(changes)('%s redeems nothing', async (_change, change) => {
+  it.each(changes)('cannot be redeemed if it %s', async (_change, change) => {
     const two = await twoSessions('launch-token');
     await change(two);
     const successor = { kind: 'launch-session', ttlSeconds: 60 } as const;
@@ -81,7 +84,7 @@ describe('whoever writes Redis and holds a session of their own sees no other pa
     expect(redemption).toEqual({ outcome: 'unknown' });
   });
 
-  it('is of another kind opens no detail, though it is of the same launch', async () => {
+  it('is unknown if it was copied to another kind of ticket', async () => {
     const { prefix, tickets, mine } = await twoSessions('authorization-code');
     const asRefreshToken = createTicketKeys(prefix).ticket(
       mine.ticket.slice(0, 2),
@@ -94,13 +97,13 @@ describe('whoever writes Redis and holds a session of their own sees no other pa
   });
 });
 
-describe('a notice that was changed in Redis', () => {
-  it('or copied from another ticket is ignored, and logged as an error: nobody is led elsewhere', async () => {
+describe('a notice altered in Redis', () => {
+  it('or copied from another ticket is ignored, and logged as an error', async () => {
     const prefix = aPrefix();
     const log: LogLine[] = [];
     const logger = { error: (fields: object, message: string) => void log.push({ message, ...fields }) };
     const tickets = new RedisTickets({ redis, sealers, prefix, logger });
-    // One claim for both, so that both are in one shard and COPY works on a cluster too.
+    // Both have the same claim and therefore the same shard, so that COPY works on a cluster.
     const claim = { name: 'one', holder: 'OrderTest', joins: ['OrderTest'], ttlSeconds: 60 };
     const issue = async (content: string) => {
       const notice = { content, ttlSeconds: 60 };
@@ -122,8 +125,8 @@ describe('a notice that was changed in Redis', () => {
   });
 });
 
-describe('what follows from a ticket', () => {
-  it('opens the context for each holder of its chain, with the correlation id of the first', async () => {
+describe('a redeemed ticket', () => {
+  it('passes its context and correlation id to each successor', async () => {
     const { tickets, victim } = await twoSessions('launch-identifier');
     const { correlationId } = victim;
     const step = async (kind: TicketKind, ticket: string, next: TicketKind) => {
@@ -138,7 +141,7 @@ describe('what follows from a ticket', () => {
     expect(await tickets.find('refresh-token', token)).toEqual(found);
   });
 
-  it('files its events under the correlation id that its ticket says, whatever the record names', async () => {
+  it('sends its events under the correlation id in the ticket, not that in the record', async () => {
     const { prefix, tickets, mine } = await twoSessions('launch-token');
     await redis.hset(mine.key, 'correlationid', randomUUID());
     const redeemed = anEvent();

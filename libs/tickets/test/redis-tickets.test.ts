@@ -37,7 +37,7 @@ describe('RedisTickets', () => {
     await until(async () => (await redeemTicket(tickets, ticket)).outcome === 'unknown');
   });
 
-  it('remembers for 24 hours by default that a ticket was used', async () => {
+  it('keeps the used-marker for 24 hours by default', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     await redeemTicket(tickets, await issueTicket(tickets));
@@ -48,7 +48,7 @@ describe('RedisTickets', () => {
     expect(leftMs).toBeLessThanOrEqual(86_400_000);
   });
 
-  it('keeps ticket, claim, successor and events of a launch in the one shard that the ticket says', async () => {
+  it('stores ticket, claim, successor and events of a launch in the shard named by the ticket', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const claim = { name: 'pms 1', holder: 'OrderTest', ttlSeconds: 60 };
@@ -61,7 +61,7 @@ describe('RedisTickets', () => {
     for (const key of keys) expect(key.startsWith(`${prefix}{s${ticket.slice(0, 2)}}:`)).toBe(true);
   });
 
-  it('lets every key but the streams and their counters expire', async () => {
+  it('sets an expiry on every key except the streams and their counters', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const claim = { name: 'pms 2', holder: 'OrderTest', ttlSeconds: 60 };
@@ -74,7 +74,7 @@ describe('RedisTickets', () => {
     }
   });
 
-  it('makes one round trip for an issue, for a redemption with its successor and for a look', async () => {
+  it('needs one round trip to issue, to redeem with a successor and to find a ticket', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const claim = (name: string) => ({ name, holder: 'OrderTest', ttlSeconds: 60 });
@@ -93,7 +93,7 @@ describe('RedisTickets', () => {
     await launch('the first, which leaves the scripts on the server');
 
     const watcher = await lab.client(server.url);
-    if (!('monitor' in watcher)) throw new Error('one Redis was asked for');
+    if (!('monitor' in watcher)) throw new Error('A single Redis was expected, not a cluster');
     const monitor = await watcher.monitor();
     lab.onStop(() => monitor.disconnect());
     const asked: string[] = [];
@@ -124,7 +124,7 @@ describe('RedisTickets', () => {
     expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(1);
   });
 
-  it('keeps nothing of an issue with an event that the bus would not take', async () => {
+  it('stores nothing if an event of the issue is invalid', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const faulty = { ...anEvent(), correlationid: 'no guid' };
@@ -133,7 +133,7 @@ describe('RedisTickets', () => {
     expect(await redis.keys(`${prefix}*`)).toEqual([]);
   });
 
-  it('refuses a prefix that would take the place of the hash tag', () => {
+  it('refuses a prefix that contains a hash tag', () => {
     expect(() => createTickets(redis, 'a{b}:')).toThrow(TypeError);
   });
 });

@@ -4,7 +4,7 @@ import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { aPrefix, createTickets, sentBy } from '@clinical-launch/testing/ticket-fixtures';
 import type { TicketsUnderTest } from './tickets-contract.ts';
 
-/** Returns tickets and outbox of a Redis for the contract suite; time advances as it does for Redis. */
+/** Returns the tickets and the outbox of a Redis for the contract suite, which uses real time. */
 export function redisUnderTest(redis: RedisClient, stop: () => Promise<void>): TicketsUnderTest {
   const prefix = aPrefix();
   const outbox = new RedisOutbox({ redis, prefix });

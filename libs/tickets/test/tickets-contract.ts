@@ -6,14 +6,14 @@ import { describeTicketsBeside } from './beside-contract.ts';
 import { describeChains } from './chains-contract.ts';
 import { describeProofs } from './proofs-contract.ts';
 
-/** One implementation, ready for the suite. */
+/** An implementation for the suite. */
 export type TicketsUnderTest = {
   readonly tickets: Tickets;
   /** Returns all events of the outbox, in order. */
   outbox(): Promise<readonly CloudEvent[]>;
   /** Advances the time of this implementation. */
   pass(seconds: number): Promise<void>;
-  /** Whether that time is everybody's, for which one can only wait. */
+  /** Whether the implementation uses real time, so that `pass` must wait. */
   readonly isTimeReal: boolean;
   stop(): Promise<void>;
 };
@@ -42,7 +42,7 @@ const issueRequest = (changes: Partial<IssueRequest> = {}): IssueRequest => ({
 
 /** Describes the behaviour of every implementation of `Tickets`. */
 export function describeTickets(name: string, create: () => Promise<TicketsUnderTest>): void {
-  describe(`${name}: tickets`, () => {
+  describe(`Tickets (${name})`, () => {
     let under: TicketsUnderTest;
     let claims = 0;
     beforeAll(async () => {
@@ -63,13 +63,13 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       });
     const freshClaim = () => `claim ${(claims += 1)} of ${crypto.randomUUID()}`;
 
-    it('hands out tickets of at least 256 bits in the Base64URL alphabet, never the same twice', async () => {
+    it('issues unique tickets of at least 256 bits in the Base64URL alphabet', async () => {
       const tickets = await Promise.all(Array.from({ length: 100 }, () => issue()));
       expect(new Set(tickets).size).toBe(100);
       for (const ticket of tickets) expect(ticket).toMatch(/^[A-Za-z0-9_-]{89}$/);
     });
 
-    it('gives back context and detail as they were, and the correlation id', async () => {
+    it('returns context, detail and correlation id unchanged', async () => {
       const context = { text: 'Ó “Zoë” 𠮷 \u0000', list: [1, null, { deep: true }] };
       const ticket = await issue({ context, detail: { redirectUri: 'app://auth' }, correlationId: guid(2) });
       expect(await redeem(ticket)).toEqual({
@@ -80,7 +80,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       });
     });
 
-    it('redeems a ticket once: the second time it is used, whatever the proof', async () => {
+    it('redeems a ticket once, and then answers `used` whatever the proof', async () => {
       const ticket = await issue({ challenge: 'c' });
       expect(await redeem(ticket, ['c'])).toMatchObject({ outcome: 'redeemed' });
       expect(await redeem(ticket, ['c'])).toEqual({ outcome: 'used', correlationId: guid(1) });
@@ -95,7 +95,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(outcomes.filter(({ outcome }) => outcome === 'used')).toHaveLength(199);
     });
 
-    it('leaves the ticket usable after a mismatch', async () => {
+    it('keeps a ticket valid after a mismatch', async () => {
       const ticket = await issue({ challenge: 'c' });
       for (const proofs of [['d'], [], undefined, ['', 'C', 'cc']]) {
         expect(await redeem(ticket, proofs)).toEqual({ outcome: 'mismatch', correlationId: guid(1) });
@@ -103,7 +103,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await redeem(ticket, ['d', 'c'])).toMatchObject({ outcome: 'redeemed' });
     });
 
-    it('does not know a ticket that was never issued, is of another kind, or is no ticket at all', async () => {
+    it('answers `unknown` for a ticket never issued, of another kind or malformed', async () => {
       const ticket = await issue();
       const { tickets } = under;
       for (const stranger of [
@@ -121,52 +121,46 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await redeem(ticket)).toMatchObject({ outcome: 'redeemed' });
     });
 
-    waiting.it(
-      'does not know a ticket that has expired, and still knows one that was used before',
-      async () => {
-        const [expired, used] = [await issue({ ttlSeconds: 3 }), await issue({ ttlSeconds: 3 })];
-        await redeem(used);
-        await under.pass(3.1);
-        expect(await redeem(expired)).toEqual({ outcome: 'unknown' });
-        expect(await redeem(used)).toMatchObject({ outcome: 'used' });
-      },
-    );
+    waiting.it('answers `unknown` for an expired ticket, but `used` if it was used before', async () => {
+      const [expired, used] = [await issue({ ttlSeconds: 3 }), await issue({ ttlSeconds: 3 })];
+      await redeem(used);
+      await under.pass(3.1);
+      expect(await redeem(expired)).toEqual({ outcome: 'unknown' });
+      expect(await redeem(used)).toMatchObject({ outcome: 'used' });
+    });
 
     describe('the notice of a ticket', () => {
       const notice = { content: { page: 'https://pms.example/ó' }, ttlSeconds: 60 };
       const { content } = notice;
 
-      waiting.it(
-        'comes with each refusal: a mismatch, a replay, and a launch after the ticket has expired',
-        async () => {
-          const [ticket, expired] = [
-            await issue({ notice, challenge: 'c' }),
-            await issue({ notice, ttlSeconds: 1 }),
-          ];
-          const correlationId = guid(1);
-          expect(await redeem(ticket, ['d'])).toEqual({
-            outcome: 'mismatch',
-            correlationId,
-            notice: content,
-          });
-          expect(await redeem(ticket, ['c'])).toEqual({
-            outcome: 'redeemed',
-            context: { patient: 'one' },
-            correlationId,
-          });
-          expect(await redeem(ticket, ['c'])).toEqual({ outcome: 'used', correlationId, notice: content });
-          await under.pass(1.1);
-          expect(await redeem(expired)).toEqual({ outcome: 'unknown', notice: content });
-        },
-      );
+      waiting.it('is returned with each refusal: for a mismatch, a replay or an expired ticket', async () => {
+        const [ticket, expired] = [
+          await issue({ notice, challenge: 'c' }),
+          await issue({ notice, ttlSeconds: 1 }),
+        ];
+        const correlationId = guid(1);
+        expect(await redeem(ticket, ['d'])).toEqual({
+          outcome: 'mismatch',
+          correlationId,
+          notice: content,
+        });
+        expect(await redeem(ticket, ['c'])).toEqual({
+          outcome: 'redeemed',
+          context: { patient: 'one' },
+          correlationId,
+        });
+        expect(await redeem(ticket, ['c'])).toEqual({ outcome: 'used', correlationId, notice: content });
+        await under.pass(1.1);
+        expect(await redeem(expired)).toEqual({ outcome: 'unknown', notice: content });
+      });
 
-      it('comes with each of the simultaneous redemptions that lose', async () => {
+      it('is returned with each losing redemption of a race', async () => {
         const ticket = await issue({ notice });
         const redemptions = await Promise.all(Array.from({ length: 20 }, () => redeem(ticket)));
         expect(redemptions.filter((redemption) => 'notice' in redemption)).toHaveLength(19);
       });
 
-      it('is of this ticket alone: not of another one of its launch, nor of one that was never issued', async () => {
+      it('is returned only for this ticket, not for a successor or a guessed ticket', async () => {
         const ticket = await issue({ notice });
         const guessed = `${ticket.slice(0, -1)}${ticket.endsWith('A') ? 'B' : 'A'}`;
         expect(await redeem(guessed)).toEqual({ outcome: 'unknown' });
@@ -183,7 +177,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
         expect(await end()).toEqual({ outcome: 'used', correlationId: guid(1) });
       });
 
-      waiting.it('ends when its own time has passed', async () => {
+      waiting.it('expires by its own lifetime', async () => {
         const ticket = await issue({ notice: { ...notice, ttlSeconds: 3 } });
         await redeem(ticket);
         expect(await redeem(ticket)).toMatchObject({ notice: content });
@@ -192,7 +186,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       });
     });
 
-    it('issues the successor in the same step, with context and correlation id inherited', async () => {
+    it('issues the successor in the same step, with the same context and correlation id', async () => {
       const ticket = await issue({ context: { launch: 1 }, correlationId: guid(3) });
       const redemption = await under.tickets.redeem('launch-token', ticket, {
         successor: { kind: 'launch-session', ttlSeconds: 60, detail: { step: 2 } },
@@ -205,7 +199,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await under.tickets.find('launch-token', redemption.successor)).toBeUndefined();
     });
 
-    waiting.it('finds a live ticket without using it, and not a used or an expired one', async () => {
+    waiting.it('finds a live ticket without using it, but no used or expired one', async () => {
       const [live, used, expired] = [await issue(), await issue(), await issue({ ttlSeconds: 1 })];
       await redeem(used);
       await under.pass(1.1);
@@ -216,7 +210,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await redeem(live)).toMatchObject({ outcome: 'redeemed' });
     });
 
-    waiting.it('extends a session each time it is found, and ends it when it idles', async () => {
+    waiting.it('extends a session each time it is found, and ends it when idle', async () => {
       const session = await issue({ ttlSeconds: 3 });
       for (let look = 0; look < 3; look += 1) {
         await under.pass(1.2);
@@ -226,7 +220,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await under.tickets.find('launch-token', session, { extendSeconds: 3 })).toBeUndefined();
     });
 
-    it("takes a caller's identifier once, also among simultaneous issues", async () => {
+    it('accepts a claim once, even among simultaneous issues', async () => {
       const claim = { name: freshClaim(), holder: 'OrderTest', ttlSeconds: 60 };
       const issues = await Promise.all(
         Array.from({ length: 50 }, () => under.tickets.issue('launch-token', issueRequest({ claim }))),
@@ -235,7 +229,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(issues.filter(({ outcome }) => outcome === 'claimed')).toHaveLength(49);
     });
 
-    it('lets an issue join the claim of a holder that it names, without taking it over', async () => {
+    it('lets an issue join the claim of a named holder without taking it over', async () => {
       const name = freshClaim();
       const outcome = async (holder: string, joins?: string[]) => {
         const claim = { name, holder, ttlSeconds: 60, ...(joins === undefined ? {} : { joins }) };
@@ -247,7 +241,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await outcome('OrderTest')).toBe('claimed');
     });
 
-    waiting.it('frees a claim when its time has passed', async () => {
+    waiting.it('releases a claim after its lifetime', async () => {
       const claim = { name: freshClaim(), holder: 'OrderTest', ttlSeconds: 1 };
       await issue({ claim });
       await under.pass(1.1);
@@ -255,7 +249,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
     });
 
     waiting.it(
-      'lets a name be claimed once until its time has passed, and sends the events of that claim alone',
+      'lets a name be claimed once until its lifetime ends, with the events of that claim only',
       async () => {
         const name = freshClaim();
         const events = Array.from({ length: 20 }, () => event(guid(6)));
@@ -272,7 +266,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       },
     );
 
-    it('sends the events of an issue and of a redemption with them, and none of a refusal', async () => {
+    it('sends the events of successful issues and redemptions, but not of refusals', async () => {
       const [issued, claimed, redeemed, refused] = [
         event(guid(4)),
         event(guid(4)),
@@ -290,7 +284,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
 
       const mine = new Set([issued.id, claimed.id, redeemed.id, refused.id]);
       const sent = (await under.outbox()).filter(({ id }) => mine.has(id));
-      // The redemption knew only its own request; the ticket knows the launch.
+      // The event of the redemption receives the correlation id of the launch, which the ticket contains.
       expect(sent).toEqual([issued, { ...redeemed, correlationid: guid(4) }]);
     });
 

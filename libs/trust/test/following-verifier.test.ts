@@ -23,14 +23,14 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Returns a registry that trusts one identity provider, for these clients. */
+/** Returns a registry that trusts one identity provider for these clients. */
 const registryWith = (...clientIds: string[]) =>
   JSON.stringify({
     realms: [],
     trustedIssuers: [{ issuer: issuer.issuer, clients: clientIds.map((clientId) => ({ clientId })) }],
   });
 
-it('accepts a client that was registered while the process runs, and no longer one that was taken out', async () => {
+it('a running verifier accepts newly registered clients and refuses removed ones', async () => {
   const registryFile = join(folder, 'registry.json');
   await writeFile(registryFile, registryWith('first'));
   const { promise: inUse, resolve } = Promise.withResolvers<void>();

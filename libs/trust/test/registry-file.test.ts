@@ -52,29 +52,27 @@ function watch(check?: (registry: Registry) => void): WatchedRegistry {
 const told = () => new Promise<void>((resolve) => (wake = resolve));
 const realmsOf = ({ realms }: Registry) => realms.map(({ realm }) => realm);
 
-/** Replaces the file in one step: a poll never reads half of it. */
+/** Replaces the file atomically, so that a poll never reads half of it. */
 async function replace(text: string): Promise<void> {
   await writeFile(`${path}.next`, text);
   await rename(`${path}.next`, path);
 }
 
-/** Changes the file and waits until that is reported. */
+/** Changes the file, and waits until the change or fault is reported. */
 async function change(make: () => Promise<void>): Promise<void> {
   const hearing = told();
   await make();
   await hearing;
 }
 
-/**
- * Replaces the file in one step: on a busy machine a file that is half written would be reported as a fault.
- */
+/** Replaces the file atomically, because a half-written file would be reported as a fault. */
 async function replaceFile(text: string): Promise<void> {
   await writeFile(`${path}.new`, text);
   await rename(`${path}.new`, path);
 }
 
-describe('a registry file that is followed', () => {
-  it('takes effect when it changed, without a restart', async () => {
+describe('a watched registry file', () => {
+  it('takes effect after a change without a restart', async () => {
     const { current } = watch();
     expect(realmsOf(current())).toEqual(['north']);
     await change(() => replaceFile(registryOf('north', 'south')));
@@ -85,7 +83,7 @@ describe('a registry file that is followed', () => {
     expect(faults).toEqual([]);
   });
 
-  it('leaves out what is suspended, and is checked with it', async () => {
+  it('is checked including suspended entries, which are then left out', async () => {
     const client = { clientId: 'a', name: 'A', secrets: [], scopes: [] };
     const partner = { clientId: 'c', name: 'C', scopes: [], launchUrl: 'c:/l', redirectUris: ['c:/r'] };
     const registryWith = (state: object) => ({
@@ -115,7 +113,7 @@ describe('a registry file that is followed', () => {
     expect(current()).toEqual(resumed);
   });
 
-  it('writes the platform address where its name stands', async () => {
+  it('replaces ${PUBLIC_URL} with the address of the platform', async () => {
     const { current } = watch();
     const issuer = { issuer: '${PUBLIC_URL}/issuer', clients: [] };
     await change(() => replaceFile(JSON.stringify({ realms: [], trustedIssuers: [issuer] })));
@@ -123,11 +121,11 @@ describe('a registry file that is followed', () => {
   });
 
   it.each([
-    ['no JSON', '{'],
-    ['of another shape', '{"realms":[{"realm":"NORTH","clients":[]}]}'],
-    ['registered twice', registryOf('north', 'north')],
+    ['not JSON', '{'],
+    ['of the wrong shape', '{"realms":[{"realm":"NORTH","clients":[]}]}'],
+    ['one with a duplicate realm', registryOf('north', 'north')],
     ['empty', ''],
-  ])('keeps the one before when the new one is %s, says so once, and recovers', async (_what, text) => {
+  ])('is ignored while its content is %s, reports one fault, and recovers', async (_what, text) => {
     const { current } = watch();
     await change(() => replaceFile(text));
     expect(realmsOf(current())).toEqual(['north']);
@@ -137,7 +135,7 @@ describe('a registry file that is followed', () => {
     expect(faults).toHaveLength(1);
   });
 
-  it('keeps the one before when the file is gone, and finds it again', async () => {
+  it('keeps its last content while the file is missing, and recovers', async () => {
     const { current } = watch();
     await change(() => unlink(path));
     expect(realmsOf(current())).toEqual(['north']);
@@ -146,7 +144,7 @@ describe('a registry file that is followed', () => {
     expect(realmsOf(current())).toEqual(['south']);
   });
 
-  it('keeps the one before when the new one may not be used here', async () => {
+  it('keeps its last content if the check refuses the new one', async () => {
     const { current } = watch(({ realms }) => {
       if (realms.some(({ realm }) => realm === 'demo')) throw new TypeError('not in production');
     });
@@ -155,7 +153,7 @@ describe('a registry file that is followed', () => {
     expect(String(faults[0])).toContain('not in production');
   });
 
-  it('follows a link to another file, as orchestrators mount a changed one', async () => {
+  it('follows a changed symbolic link, as orchestrators update mounted files', async () => {
     await writeFile(join(folder, 'first.json'), registryOf('first'));
     await writeFile(join(folder, 'second.json'), registryOf('second'));
     await unlink(path);
@@ -168,14 +166,14 @@ describe('a registry file that is followed', () => {
     expect(realmsOf(current())).toEqual(['second']);
   });
 
-  it('must be usable at the start', async () => {
+  it('must be valid at the start', async () => {
     await writeFile(path, '{"realms":1}');
     expect(() => watch()).toThrow('The registry is invalid');
   });
 });
 
-describe('what is made of a registry', () => {
-  it('is made again only when the registry is another', () => {
+describe('a value derived from a registry', () => {
+  it('is derived again only when the registry has changed', () => {
     const [one, other] = [{ realms: [] }, { realms: [] }];
     let registry: Registry = one;
     let times = 0;

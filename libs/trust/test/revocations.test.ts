@@ -19,7 +19,7 @@ let issuer: Awaited<ReturnType<typeof startTokenIssuer>>;
 let store: RevokedTokens;
 let isAway: boolean;
 let revocations: FollowedRevocations;
-/** Advances the time; resolves when the list was read after that. */
+/** Advances the time, and resolves once the list has been read after that. */
 let passTime: (seconds: number) => Promise<void>;
 let lines: string[];
 
@@ -44,7 +44,7 @@ beforeEach(async () => {
   passTime = async (seconds) => {
     clock.advance({ seconds });
     const readsBefore = reads;
-    // The first of two begins after the time has passed, and ends before the second begins.
+    // Of two further reads, the second surely starts after the time has passed.
     await until(() => reads >= readsBefore + 2);
   };
 });
@@ -53,7 +53,7 @@ afterEach(async () => {
   await issuer.stop();
 });
 
-/** Returns a verifier that trusts the issuer, for the client `pms`, and the authorization of one token. */
+/** Returns a function that verifies a token of the client `pms` with a verifier that trusts the issuer. */
 async function verifying(tokenId: string) {
   const trustedIssuers = [{ issuer: issuer.issuer, clients: [{ clientId: 'pms' }] }];
   const addresses = { publicUrl: 'http://localhost', identityProviderUrl: 'http://localhost/idp' };
@@ -70,7 +70,7 @@ async function verifying(tokenId: string) {
 const revoke = (tokenId: string, forSeconds = 3600) =>
   store.revoke(tokenId, { owner: 'pms', forSeconds, events: [] });
 
-it('a token that was revoked is refused from the next reading on, also one that was verified before', async () => {
+it('a revoked token is refused after the next read of the list, even if it was verified before', async () => {
   const [revoked, other] = [await verifying('revoked'), await verifying('other')];
   expect(await revoked()).toMatchObject({ clientId: 'pms' });
   await revoke('revoked');
@@ -79,14 +79,14 @@ it('a token that was revoked is refused from the next reading on, also one that 
   expect(await other()).toMatchObject({ clientId: 'pms' });
 });
 
-it('a token that was revoked before the process started is refused at once', async () => {
+it('a token revoked before the process started is refused immediately', async () => {
   await revoke('revoked');
   const following = await followRevocations(store, { clock, logger: createRecordedLogger().logger });
   expect(following.has('revoked')).toBe(true);
   await following.stop();
 });
 
-it('the list is read again two seconds after it was read', async () => {
+it('the list of revoked tokens is read every two seconds', async () => {
   const readsAt: number[] = [];
   const readAfter = async (position?: string) => {
     readsAt.push(performance.now());
@@ -107,7 +107,7 @@ it('a revocation is forgotten when it ends', async () => {
   expect(revocations.has('revoked')).toBe(false);
 });
 
-it('a revocation that was read counts on when the store has lost it', async () => {
+it('a revocation stays in effect after the store has lost it', async () => {
   await revoke('revoked');
   await passTime(2);
   store = new InMemoryRevokedTokens({ clock, outbox: { append: async () => undefined } });
@@ -115,7 +115,7 @@ it('a revocation that was read counts on when the store has lost it', async () =
   expect(revocations.has('revoked')).toBe(true);
 });
 
-it('tokens are accepted for 30 seconds without a reading, then answered 503 until the list can be read', async () => {
+it('tokens are accepted for 30 seconds without a read, then answered 503 until the next read', async () => {
   const verify = await verifying('one');
   isAway = true;
   await passTime(30);
@@ -127,12 +127,12 @@ it('tokens are accepted for 30 seconds without a reading, then answered 503 unti
   isAway = false;
   await passTime(1);
   expect(await verify()).toMatchObject({ clientId: 'pms' });
-  // Once for each change, not for each read.
+  // Logged once for each change of state, not for each read.
   expect(lines.filter((line) => line.includes('cannot be read'))).toHaveLength(1);
   expect(lines.filter((line) => line.includes('can be read again'))).toHaveLength(1);
 });
 
-it('a reading counts from its beginning, because what was revoked since may not be in it', async () => {
+it('the age of a read counts from its start, because it may lack later revocations', async () => {
   const slow = await followRevocations(
     {
       readAfter: async (position) => {
@@ -149,7 +149,7 @@ it('a reading counts from its beginning, because what was revoked since may not 
   await slow.stop();
 });
 
-it('no token is accepted by a process that has never read the list', async () => {
+it('a process that has never read the list accepts no token', async () => {
   const never = await followRevocations(
     { readAfter: () => Promise.reject(new RedisUnavailable('Redis does not answer')) },
     { clock, logger: createRecordedLogger().logger },

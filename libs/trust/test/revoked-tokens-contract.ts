@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createWaitingTests } from '../../testing/test/waiting-tests.ts';
 import type { RevokedTokens, TokenRevocation } from '../src/revoked-tokens.ts';
 
-/** One implementation, ready for the suite; an owner may have four live entries. */
+/** An implementation for the suite. An owner may have four live entries. */
 export type RevokedTokensUnderTest = {
   readonly revokedTokens: RevokedTokens;
   /** Returns all events of the outbox. */
   outbox(): Promise<readonly CloudEvent[]>;
   /** Advances the time of this implementation. */
   pass(seconds: number): Promise<void>;
-  /** Whether that time is everybody's, for which one can only wait. */
+  /** Whether the implementation uses real time, so that `pass` must wait. */
   readonly isTimeReal: boolean;
   stop(): Promise<void>;
 };
@@ -21,7 +21,7 @@ export const maxTokens = 4;
 
 /** Describes the behaviour of every implementation of `RevokedTokens`. */
 export function describeRevokedTokens(name: string, create: () => Promise<RevokedTokensUnderTest>): void {
-  describe(`${name}: revoked tokens`, () => {
+  describe(`a list of revoked tokens (${name})`, () => {
     let under: RevokedTokensUnderTest;
     beforeAll(async () => {
       under = await create();
@@ -32,7 +32,7 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
     const revoke = (tokenId: string, changes: Partial<TokenRevocation> = {}) =>
       under.revokedTokens.revoke(tokenId, { owner: randomUUID(), forSeconds: 60, events: [], ...changes });
 
-    /** Returns the ids after a position, of every page, and the position to continue from. */
+    /** Returns the ids of all pages after a position, and the position to continue from. */
     async function readAll(from?: string) {
       const tokenIds: string[] = [];
       for (let position = from; ; ) {
@@ -43,7 +43,7 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
       }
     }
 
-    waiting.it('has a token from its revocation to its end, and no other', async () => {
+    waiting.it('contains a token from its revocation until its expiry', async () => {
       const tokenId = randomUUID();
       expect(await under.revokedTokens.has(tokenId)).toBe(false);
       expect(await revoke(tokenId, { forSeconds: 3 })).toEqual({ outcome: 'revoked' });
@@ -54,7 +54,7 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
       expect((await readAll()).tokenIds).not.toContain(tokenId);
     });
 
-    it('tells a reader of the revocations since it last read, with the time that they have left', async () => {
+    it('returns the revocations since the last read, with their remaining time', async () => {
       const [early, late] = [randomUUID(), randomUUID()];
       await revoke(early);
       const { tokenIds, position } = await readAll();
@@ -67,7 +67,7 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
       expect(tokens[0]?.forMs).toBeLessThanOrEqual(60_000);
     });
 
-    it('gives the whole list, page by page, to a reader whose position it does not know', async () => {
+    it('returns all pages to a reader without a position', async () => {
       const ids = Array.from({ length: 2100 }, () => randomUUID());
       await Promise.all(ids.map((id) => revoke(id)));
       const { tokenIds, position } = await readAll();
@@ -76,7 +76,7 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
       expect((await readAll(position)).tokenIds).toEqual([]);
     });
 
-    it('sends the events of a revocation once, however often the token is revoked', async () => {
+    it('sends the events of the first revocation of a token only', async () => {
       const tokenId = randomUUID();
       const [first, second] = [anEvent(), anEvent()];
       await revoke(tokenId, { events: [first] });
@@ -85,35 +85,32 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
       expect(sent).toEqual([first]);
     });
 
-    it('leaves one revocation of many at once', async () => {
+    it('contains a token once after simultaneous revocations', async () => {
       const tokenId = randomUUID();
       const { position } = await readAll();
       await Promise.all(Array.from({ length: 20 }, () => revoke(tokenId)));
       expect((await readAll(position)).tokenIds).toEqual([tokenId]);
     });
 
-    waiting.it(
-      'refuses an owner beyond its limit until an entry ends, changes nothing then, and limits nobody else',
-      async () => {
-        const owner = randomUUID();
-        const event = anEvent();
-        await revoke(randomUUID(), { owner, forSeconds: 3 });
-        for (let tokens = 1; tokens < maxTokens; tokens += 1) await revoke(randomUUID(), { owner });
-        const tokenId = randomUUID();
-        const refused = await revoke(tokenId, { owner, events: [event] });
-        expect(refused).toEqual({ outcome: 'full', retryAfterSeconds: expect.any(Number) });
-        const { retryAfterSeconds } = refused as { retryAfterSeconds: number };
-        expect(retryAfterSeconds).toBeGreaterThan(0);
-        expect(retryAfterSeconds).toBeLessThanOrEqual(3);
-        expect(await under.revokedTokens.has(tokenId)).toBe(false);
-        expect((await under.outbox()).map(({ id }) => id)).not.toContain(event.id);
-        expect(await revoke(randomUUID())).toEqual({ outcome: 'revoked' });
-        await under.pass(retryAfterSeconds + 0.1);
-        expect(await revoke(tokenId, { owner })).toEqual({ outcome: 'revoked' });
-      },
-    );
+    waiting.it('refuses revocations beyond an owner’s limit until one of its entries expires', async () => {
+      const owner = randomUUID();
+      const event = anEvent();
+      await revoke(randomUUID(), { owner, forSeconds: 3 });
+      for (let tokens = 1; tokens < maxTokens; tokens += 1) await revoke(randomUUID(), { owner });
+      const tokenId = randomUUID();
+      const refused = await revoke(tokenId, { owner, events: [event] });
+      expect(refused).toEqual({ outcome: 'full', retryAfterSeconds: expect.any(Number) });
+      const { retryAfterSeconds } = refused as { retryAfterSeconds: number };
+      expect(retryAfterSeconds).toBeGreaterThan(0);
+      expect(retryAfterSeconds).toBeLessThanOrEqual(3);
+      expect(await under.revokedTokens.has(tokenId)).toBe(false);
+      expect((await under.outbox()).map(({ id }) => id)).not.toContain(event.id);
+      expect(await revoke(randomUUID())).toEqual({ outcome: 'revoked' });
+      await under.pass(retryAfterSeconds + 0.1);
+      expect(await revoke(tokenId, { owner })).toEqual({ outcome: 'revoked' });
+    });
 
-    it('answers the owner who reached its limit that a token is revoked which already was', async () => {
+    it('answers `revoked` for an already revoked token even if its owner reached the limit', async () => {
       const owner = randomUUID();
       const ids = Array.from({ length: maxTokens }, () => randomUUID());
       for (const id of ids) await revoke(id, { owner });

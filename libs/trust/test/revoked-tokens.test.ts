@@ -43,7 +43,7 @@ function redisUnderTest(redis: RedisClient, stop: () => Promise<void>) {
 
 const clusterLab = createRedisLab();
 let cluster: Promise<RedisClusterServers>;
-// It takes two seconds to be up, in which the others are tested.
+// The cluster needs two seconds to start; the other tests run meanwhile.
 beforeAll(() => {
   cluster = clusterLab.cluster();
 });
@@ -70,14 +70,14 @@ describe('RedisRevokedTokens', () => {
 
   const revocation = { owner: 'north pms', forSeconds: 60, events: [] };
 
-  it('is one round trip for each revocation, question and reading', async () => {
+  it('needs one round trip for each revocation, query and read', async () => {
     const revokedTokens = new RedisRevokedTokens({ redis, prefix: aPrefix() });
     const steps = [
       () => revokedTokens.revoke(randomUUID(), { ...revocation, events: [anEvent()] }),
       () => revokedTokens.has('one'),
       () => revokedTokens.readAfter(),
     ];
-    // The first run loads the scripts on the server.
+    // The first run loads the scripts into the server.
     for (const step of steps) await step();
     const calls = async () =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
@@ -86,7 +86,7 @@ describe('RedisRevokedTokens', () => {
     expect((await calls()) - before).toBe(steps.length);
   });
 
-  it('names all of its keys revoked-tokens, and lets all but the sequence expire with the last token', async () => {
+  it('names its keys revoked-tokens, and lets all but the sequence expire with the last token', async () => {
     const prefix = aPrefix();
     const revokedTokens = new RedisRevokedTokens({ redis, prefix });
     await revokedTokens.revoke('long', revocation);
@@ -100,7 +100,7 @@ describe('RedisRevokedTokens', () => {
     }
   });
 
-  it('stores the ended sessions under keys of their own', async () => {
+  it('stores ended sessions under separate keys', async () => {
     const prefix = aPrefix();
     const endedSessions = new RedisRevokedTokens({ redis, prefix, list: 'ended-sessions' });
     await endedSessions.revoke('one', revocation);
@@ -109,23 +109,23 @@ describe('RedisRevokedTokens', () => {
     for (const key of await redis.keys(`${prefix}*`)) expect(key).toMatch(/:ended-sessions[-a-z]*(:|$)/);
   });
 
-  it('takes no more memory of Redis, however many tokens one client revokes one after the other', async () => {
+  it('uses limited memory in Redis, however many tokens a client revokes', async () => {
     const prefix = aPrefix();
     const revokedTokens = new RedisRevokedTokens({ redis, prefix, maxTokens: 50 });
-    // Keeps the keys from expiring completely.
+    // Keeps the keys from expiring.
     await revokedTokens.revoke('long', { ...revocation, owner: 'other' });
     for (let round = 0; round < 3; round += 1) {
       const ids = Array.from({ length: 200 }, () => randomUUID());
       await Promise.all(ids.map((id) => revokedTokens.revoke(id, { ...revocation, forSeconds: 1 })));
       const keys = (await redis.keys(`${prefix}*`)).filter((key) => !key.endsWith('-sequence'));
       const sizes = await Promise.all(keys.map((key) => redis.zcard(key)));
-      // Those of the other owner, those of this one, and twice both together.
+      // One set for each owner, and two sets with the entries of both.
       expect(sizes.toSorted((one, other) => one - other)).toEqual([1, 50, 51, 51]);
       await delay(1050);
     }
   });
 
-  it('gives the whole list to a reader when Redis lost its data, and its sequence went back', async () => {
+  it('returns the whole list to a reader after Redis lost its data and its sequence', async () => {
     const own = await lab.server();
     const revokedTokens = new RedisRevokedTokens({ redis: await lab.client(own.url), prefix: aPrefix() });
     for (const id of ['one', 'two', 'three']) await revokedTokens.revoke(id, revocation);
@@ -139,7 +139,7 @@ describe('RedisRevokedTokens', () => {
     expect(tokens.map(({ tokenId }) => tokenId)).toEqual(['four']);
   });
 
-  it('is unavailable, and says nothing about a token, while Redis does not answer', async () => {
+  it('is unavailable while Redis does not answer', async () => {
     const own = await lab.server();
     const revokedTokens = new RedisRevokedTokens({ redis: await lab.client(own.url), prefix: aPrefix() });
     await own.kill();
