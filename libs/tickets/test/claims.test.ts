@@ -82,7 +82,7 @@ describeClaims('Redis', async () => {
   };
 });
 
-describe('a Redis that lost its data', () => {
+describe('claims in a Redis that lost its data', () => {
   const lab = createRedisLab();
   let redis: RedisClient;
   beforeAll(async () => {

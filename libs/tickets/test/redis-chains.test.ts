@@ -220,7 +220,7 @@ describe('a chain of tickets, when the reply of Redis is lost', () => {
     expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(10);
   });
 
-  it('counts a push once', async () => {
+  it('makes a repeated push count once', async () => {
     const tickets = createTickets(cut, aPrefix());
     const token = await issueToken(tickets);
     await push(tickets, await issueToken(tickets));
@@ -230,7 +230,7 @@ describe('a chain of tickets, when the reply of Redis is lost', () => {
     }
   });
 
-  it('counts a refresh once', async () => {
+  it('makes a repeated refresh count once', async () => {
     const tickets = createTickets(cut, aPrefix());
     const limit = { redemptions: 2 };
     let token = await issueToken(tickets);

@@ -162,7 +162,7 @@ describe('a Redis that is killed and restarts from its append-only file', () => 
 
     // Used tickets stay used; the others are redeemed after the failover guard.
     await until(async () => {
-      // The client may still be without a connection.
+      // The client may not have reconnected yet.
       const ticket = await issueTicket(tickets, { events: [anEvent()] }).catch(unlessUnavailable);
       return ticket !== undefined && (await outcomeOf(tickets, ticket)) === 'redeemed';
     });
@@ -226,7 +226,7 @@ describe('a Redis with another history, after a failover or a restart', () => {
     await server.restart();
     let newer: string | undefined;
     await until(async () => {
-      // The client may still be without a connection.
+      // The client may not have reconnected yet.
       newer = await issueTicket(tickets).catch(unlessUnavailable);
       return newer !== undefined;
     });

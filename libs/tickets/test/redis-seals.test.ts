@@ -45,9 +45,9 @@ async function twoSessions(kind: TicketKind = 'launch-session') {
 type Two = Awaited<ReturnType<typeof twoSessions>>;
 
 const changes: [string, (two: Two) => Promise<unknown>][] = [
-  ['has the sealed context of another launch', ({ copyField }) => copyField('context')],
+  ['a sealed context copied from another launch', ({ copyField }) => copyField('context')],
   [
-    'has context and correlation id of another launch',
+    'a context and correlation id copied from another launch',
     ({ copyField }) => Promise.all(['context', 'correlationid'].map(copyField)),
   ],
   ['has the sealed detail of another ticket', ({ copyField }) => copyField('detail')],

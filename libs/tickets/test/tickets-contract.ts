@@ -11,7 +11,7 @@ export type TicketsUnderTest = {
   readonly tickets: Tickets;
   /** Returns all events of the outbox, in order. */
   outbox(): Promise<readonly CloudEvent[]>;
-  /** Advances the time of this implementation. */
+  /** Advances this implementation's clock. */
   pass(seconds: number): Promise<void>;
   /** Whether the implementation uses real time, so that `pass` must wait. */
   readonly isTimeReal: boolean;
