@@ -7,9 +7,9 @@ import type { Limits } from '../src/limits.ts';
 /** An implementation for the suite. It stores at most 32 events of refusals. */
 export type LimitsUnderTest = {
   readonly limits: Limits;
-  /** Returns the number of waiting events of refusals. */
+  /** Returns the number of waiting refusal events. */
   waiting(): Promise<number>;
-  /** Advances the time of this implementation. */
+  /** Advances this implementation's clock. */
   pass(ms: number): Promise<void>;
   /** Whether the implementation uses real time, so that `pass` must wait. */
   readonly isTimeReal: boolean;

@@ -113,7 +113,7 @@ describe('RedisLimits', () => {
     expect(await stored()).toBeLessThanOrEqual(most);
   });
 
-  it('lets the counts of addresses and attempts expire', async () => {
+  it('sets an expiry on the counts of addresses and attempts', async () => {
     const prefix = aPrefix();
     const limits = new RedisLimits({ redis, prefix });
     await limits.refuse({ from: '192.0.2.3', limit, events: [] });

@@ -20,7 +20,7 @@ function twoReplicas(): readonly [RateLimiter, RateLimiter] {
   return [createSharedRateLimiter(options), createSharedRateLimiter(options)];
 }
 
-/** Resolves with undefined for an accepted request, and with `Retry-After` for a refused one. */
+/** Returns undefined for an accepted request, and the `Retry-After` value for a refused one. */
 async function send(limiter: RateLimiter, perSecond: number, client = 'pms'): Promise<string | undefined> {
   try {
     await limiter.count(client, perSecond);
