@@ -195,9 +195,10 @@ export function continueByKey(form, button) {
 
 const isContinuing = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 
-/** Returns the boxes in sight that can be chosen. */
+/** Returns the boxes in sight that can be chosen: a narrow page folds the groups of the catalogue. */
 function boxesIn(form) {
-  return [...form.querySelectorAll('[data-test]:not([hidden]) input[name="test"]:enabled')];
+  const boxes = form.querySelectorAll('[data-test]:not([hidden]) input[name="test"]:enabled');
+  return [...boxes].filter((box) => box.checkVisibility());
 }
 
 /**

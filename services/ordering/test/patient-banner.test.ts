@@ -12,6 +12,7 @@ describe('the patient banner', () => {
       name: 'WHITFIELD, Margaret Anne (Mrs)',
       listName: 'WHITFIELD, Margaret Anne',
       born: '28 February 1958',
+      shortBorn: '28 Feb 1958',
       age: '68 years',
       gender: 'Female',
       identifiers: [{ label: 'NHS number', value: '943 476 5919' }],

@@ -217,3 +217,33 @@ describe('without scrolling', () => {
     },
   );
 });
+
+describe.each([true, false])('on a telephone, with scripts: %s', (hasScript) => {
+  /** Returns how many lines the elements in sight take. */
+  async function linesOf(elements: Locator): Promise<number> {
+    const boxes = await Promise.all((await elements.all()).map((element) => element.boundingBox()));
+    const ends = boxes.filter((box) => box !== null).map(({ y, height }) => Math.round((y + height) / 8));
+    return new Set(ends).size;
+  }
+
+  it('folds the groups, and names the patient and offers the next steps in one line each', async () => {
+    const { launch, page, close } = await open(await newOrder(), { hasScript });
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await linesOf(page.locator('.app-patient .app-facts__item'))).toBe(1);
+    const box = page.getByRole('checkbox', { name: /^Full blood count/ });
+    expect(await box.count()).toBe(0);
+    await page.getByRole('link', { name: /tests of Haematology$/ }).click();
+    await box.check();
+    await page.goto(desk.application.url + launch.home);
+    await page.locator('#search').fill('knee');
+    await page.keyboard.press('Enter');
+    await page.getByRole('checkbox', { name: /^Knee X-ray/ }).check();
+    await page.locator('.app-bar button').click();
+    await isReviewed(page);
+    expect(await page.locator('.app-next .nhsuk-button:visible').count()).toBe(4);
+    expect(await linesOf(page.locator('.app-next .nhsuk-button'))).toBe(1);
+    await page.getByRole('link', { name: 'More about the patient and the request' }).click();
+    expect(await page.getByText('Requested by').first().isVisible()).toBe(true);
+    await close();
+  });
+});

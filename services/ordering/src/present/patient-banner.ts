@@ -1,6 +1,8 @@
 import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { writtenDate } from '@clinical-launch/contracts/written-time';
+import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/patient-identifiers';
+import { shortened, writtenDate } from '@clinical-launch/contracts/written-time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { monthsOld } from '../domain/days.ts';
 import { fullName, listName, patientName } from '../domain/person-name.ts';
@@ -12,6 +14,8 @@ export type PatientBanner = {
   readonly listName: string;
   readonly previousName?: string;
   readonly born: string;
+  /** As it is written where there is little room. */
+  readonly shortBorn: string;
   /** Absent when the date of birth is after today. */
   readonly age?: string;
   readonly gender: string;
@@ -40,11 +44,13 @@ const genders = { male: 'Male', female: 'Female', other: 'Other', unknown: 'Not 
 export function presentBanner(request: LaunchRequest, today: string): PatientBanner {
   const { patient, requester, author, practice } = request;
   const age = ageOn(today, patient.birthDate);
+  const born = writtenDate(patient.birthDate);
   return {
     name: patientName(patient.name),
     listName: listName(patient.name),
     ...(patient.previousFamilyName === undefined ? {} : { previousName: patient.previousFamilyName }),
-    born: writtenDate(patient.birthDate),
+    born,
+    shortBorn: shortened(born),
     ...(age === undefined ? {} : { age }),
     gender: genders[patient.gender],
     identifiers: presentIdentifiers(patient),
