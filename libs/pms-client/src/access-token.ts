@@ -1,5 +1,8 @@
 import { readJsonAnswer } from './json-answer.ts';
 
+/** The type of `fetch`. These declarations are complete without those of Node or of a browser. */
+type Fetch = typeof globalThis extends { fetch: infer Known } ? Known : never;
+
 /** How a PMS authenticates: OAuth 2.0 client credentials, the secret in the body (OLTR: Authentication). */
 export type TokenRequest = {
   /** `{base}/idp/{realm}/oauth2/v2.0/token` */
@@ -8,6 +11,8 @@ export type TokenRequest = {
   readonly clientSecret: string;
   /** `<APP_ID_URI>/.default` */
   readonly scope: string;
+  /** Sends the requests: for a proxy, a client certificate or a log. The global `fetch` by default. */
+  readonly fetch?: Fetch;
 };
 
 /** The identity provider refused to issue an access token. */
@@ -77,8 +82,8 @@ export function createTokenCache(request: TokenRequest, now: () => number = Date
   };
 }
 
-async function fetchToken({ tokenUrl, clientId, clientSecret, scope }: TokenRequest) {
-  const response = await fetch(tokenUrl, {
+async function fetchToken({ tokenUrl, clientId, clientSecret, scope, fetch: send = fetch }: TokenRequest) {
+  const response = await send(tokenUrl, {
     method: 'POST',
     body: new URLSearchParams({
       grant_type: 'client_credentials',

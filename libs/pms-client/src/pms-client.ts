@@ -90,11 +90,12 @@ export type PmsClient = {
  */
 export function createPmsClient(options: PmsClientOptions): PmsClient {
   const tokens = createTokenCache(options, options.now ?? Date.now);
+  const send = options.fetch ?? fetch;
   const address = `${options.baseUrl.replace(/\/+$/, '')}/AccessApi/RequestLaunchUrl`;
 
   const post = async (serviceRequest: object, codeChallenge: string) => {
     const token = await tokens.get();
-    const response = await fetch(address, {
+    const response = await send(address, {
       method: 'POST',
       headers: {
         Authorization: `Bearer ${token}`,

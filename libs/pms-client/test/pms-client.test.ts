@@ -40,6 +40,19 @@ describe('a launch', () => {
     expect(request?.body).not.toContain(url.searchParams.get('codeVerifier'));
   });
 
+  it('is sent by the fetch of the options, as the request for its token', async () => {
+    const sent: string[] = [];
+    const client = createPmsClient({
+      ...other.options,
+      fetch: (address, init) => {
+        sent.push(new Request(address).url);
+        return fetch(address, init);
+      },
+    });
+    await client.requestLaunch(payload);
+    expect(sent).toEqual([other.options.tokenUrl, `${other.url}/AccessApi/RequestLaunchUrl`]);
+  });
+
   it('has a verifier of its own', async () => {
     const client = createClient();
     await client.requestLaunch(payload);
