@@ -1,11 +1,10 @@
 import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/coded-identifiers';
 import { shortened, writtenDate } from '@clinical-launch/contracts/written-time';
+import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/patient-identifiers';
 import { type Patient, records } from './records.ts';
+import { shownDate } from './shown-time.ts';
 
 const genders = { male: 'Male', female: 'Female', other: 'Other', unknown: 'Not known' } as const;
-
-/** Returns a date written YYYY-MM-DD as people write it: `28 Feb 1958`. */
-export const shownDate = (date: string): string => shortened(writtenDate(date));
 
 /** Returns a patient as the pages show it. */
 export function shownPatient({ id, name, birthDate, gender, address, identifiers }: Patient) {

@@ -8,16 +8,18 @@ export type Page = { readonly url: string; readonly status: number; readonly htm
 export class Browser {
   readonly #cookies: { path: string; pair: string }[] = [];
   readonly #reach: (address: string) => string;
+  readonly #fetch: typeof fetch;
 
   /** @param reach returns where an address is reached, if not there */
-  constructor(reach: (address: string) => string = (address) => address) {
+  constructor(reach: (address: string) => string = (address) => address, send: typeof fetch = fetch) {
     this.#reach = reach;
+    this.#fetch = send;
   }
 
   /** Opens an address, or posts a form to it, and follows redirects and a page's immediate refresh. */
   async open(address: string, form?: URLSearchParams): Promise<Page> {
     const url = new URL(address);
-    const response = await fetch(this.#reach(url.href), {
+    const response = await this.#fetch(this.#reach(url.href), {
       redirect: 'manual',
       headers: { Cookie: this.#cookiesFor(url.pathname) },
       ...(form === undefined ? {} : { method: 'POST', body: form }),

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { buildServiceRequest, createPmsClient } from '@clinical-launch/pms-client';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
-import { Browser, type Page, plainText } from './browser.ts';
+import { Browser } from './browser.ts';
+import { expectPage, orderTests } from './order-tests.ts';
 import { expect, expectStory, type Played, reachedAt, say } from './steps.ts';
 
 /**
@@ -29,18 +30,8 @@ export async function playOltrLaunch(played: Played, request: LaunchRequest = an
   const replay = await new Browser(reachedAt(played)).open(launch.url);
   expect(replay.status === 410, 'a second launch with the same URL is answered 410');
 
-  const tests = oneTestOfEachLocation(choose).slice(0, 2);
-  const chosen = new URLSearchParams(tests.map(({ code }): [string, string] => ['test', code]));
-  chosen.set('action', 'review');
-  const review = expectPage(await browser.open(choose.url, chosen), 'Review the request');
+  const { tests, document } = await orderTests(browser, choose);
   say('two tests are chosen', tests.map(({ code, location }) => `${code} (${location})`).join(', '));
-
-  const submit = new URLSearchParams({ action: 'submit', version: valueOf(review, 'version') });
-  const result = expectPage(await browser.open(review.url, submit), 'Request submitted');
-  const notepad = await browser.open(new URL(notepadOf(result), result.url).href);
-  const [, output] = /<textarea[^>]*name="Output"[^>]*>([^]*?)<\/textarea>/.exec(notepad.html) ?? [];
-  if (output === undefined) throw new Error(`No Output in the Notepad page (${notepad.status})`);
-  const document = plainText(output);
   expect(document.split('<orderBatch>').length - 1 === 2, 'the order document has two batches');
   process.stdout.write(`\n${document}\n\n`);
   await expectStory(played, launch.correlationId, [
@@ -77,34 +68,4 @@ export function anOrder(): LaunchRequest {
     practice,
     performer: { identifier: { system: 'performing-org', value: 'RCB00' }, name: 'North Coast Pathology' },
   };
-}
-
-function oneTestOfEachLocation({ html }: Page): { code: string; location: string }[] {
-  const byLocation = new Map<string, string>();
-  for (const [, code = '', item = ''] of html.matchAll(
-    /data-test="([^"]+)"([^]*?)<\/label>[^]*?(?=<\/div>)/g,
-  )) {
-    const [, location] = /· ([^<]+)/.exec(html.slice(html.indexOf(`id="test-${code}-hint"`))) ?? [];
-    if (item !== '' && location !== undefined && !byLocation.has(location.trim()))
-      byLocation.set(location.trim(), code);
-  }
-  return [...byLocation].map(([location, code]) => ({ code, location }));
-}
-
-function valueOf({ html }: Page, name: string): string {
-  const [, value] = new RegExp(`name="${name}" value="([^"]*)"`).exec(html) ?? [];
-  if (value === undefined) throw new Error(`The page has no field ${name}`);
-  return plainText(value);
-}
-
-function notepadOf({ html }: Page): string {
-  const [, source] = /<iframe name="Notepad"[^>]*? src="([^"]+)"/.exec(html) ?? [];
-  if (source === undefined) throw new Error('The result page has no IFRAME Notepad');
-  return source;
-}
-
-function expectPage(page: Page, heading: string): Page {
-  if (page.status !== 200 || !page.html.includes(heading))
-    throw new Error(`Not the page "${heading}": ${page.status}`);
-  return page;
 }

@@ -1,5 +1,5 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import { Memory } from '../simulator.ts';
+import { Memory } from '../memory.ts';
 
 /** Creates where the provider stores one kind of its objects: in this process, the oldest removed first. */
 export function createStore(): Adapter {
