@@ -1,0 +1,155 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { messageText } from './message-text.ts';
+import { shortenSecrets } from './shorten.ts';
+
+/** A signed token of an answer. Only its signature is secret. */
+type DecodedToken = { readonly name: string; readonly text: string };
+
+/** A request with its answer, their secrets shortened. */
+export type RecordedExchange = {
+  readonly title: string;
+  /** The side that sent the request. */
+  readonly sender: string;
+  /** Milliseconds since 1970 */
+  readonly at: number;
+  /** Method and path. */
+  readonly line: string;
+  readonly request: string;
+  /** Absent if only the browser saw the answer. */
+  readonly answer?: {
+    readonly status: number;
+    readonly text: string;
+    readonly tokens: readonly DecodedToken[];
+  };
+  /** The GUID under which the audit trail has the exchange. */
+  readonly reference?: string;
+  readonly note?: string;
+};
+
+/** What is recorded, by method and path; of other pages and files nothing. */
+const titles: readonly (readonly [line: RegExp, title: string])[] = [
+  [/\/token$/, 'Token request'],
+  [/\/RequestLaunchUrl$/, 'Request for the launch URL'],
+  [/\/secureLaunch$/, 'Opening of the launch'],
+  [/^POST .*\/review$/, 'Submission of the order'],
+  [/\/notepad$/, 'Order document'],
+  [/\/pms\/documents$/, 'Order document, by the message to the page'],
+  [/\/pms\/callbacks$/, 'Order document, by callback'],
+  [/\/desktop\/launches$/, 'Request for the launch identifier'],
+  [/\/openid-configuration$/, 'Discovery'],
+  [/\/keys$/, 'Public keys of the issuer'],
+  [/\/partner\/launch$/, 'Launch handler'],
+  [/\/authorize$/, 'Authorization request'],
+  [/\/partner\/callback$/, 'Auth handler'],
+  [/\/resource\/me$/, 'Resource: the user'],
+  [/\/resource\/patient$/, 'Resource: the patient'],
+];
+
+/** More than a launch with all its attempts has. */
+const maxExchanges = 40;
+
+type Message = { readonly headers: Iterable<readonly [name: string, value: string]>; readonly body: string };
+type Sent = Pick<RecordedExchange, 'sender' | 'note' | 'reference'> &
+  Message & { readonly method: string; readonly url: URL; readonly at: number };
+type Answered = Message & { readonly status: number };
+
+/** A request that a simulator received, or that it knows of; and what it says about it. */
+type Known = { readonly sender: string; readonly body?: string; readonly reference: string };
+
+export type Recorder = ReturnType<typeof createRecorder>;
+
+/**
+ * Creates the recorder of what the simulators send and receive. It records into lists of its callers, which
+ * contain no whole secret.
+ */
+export function createRecorder(clock: Clock) {
+  const current = new AsyncLocalStorage<RecordedExchange[]>();
+  return {
+    /** Records into the list what every `fetchAs` sends during the work. */
+    into: <Result>(list: RecordedExchange[], work: () => Promise<Result>): Promise<Result> =>
+      current.run(list, work),
+
+    /** Returns the `fetch` of one side. */
+    fetchAs:
+      (sender: string): typeof fetch =>
+      async (input, init) => {
+        const list = current.getStore();
+        if (list === undefined) return fetch(input, init);
+        const request = new Request(input, init);
+        const { method } = request;
+        const url = new URL(request.url);
+        const sent = { body: await request.clone().text(), at: clock.now() };
+        const response = await fetch(request);
+        const { status, headers } = response;
+        const reference = headers.get('x-correlation-id') ?? '';
+        add(
+          list,
+          { ...sent, sender, method, url, headers: [['Host', url.host], ...request.headers], reference },
+          { status, headers, body: await response.clone().text() },
+        );
+        return response;
+      },
+
+    /** Records a request that a simulator received, and the status of its answer. */
+    received(list: RecordedExchange[], request: IncomingMessage, known: Known & { status: number }): void {
+      const { method = '', url: target = '', rawHeaders: raw } = request;
+      const headers = raw.flatMap((name, index) =>
+        index % 2 ? [] : [[name, raw[index + 1] ?? ''] as const],
+      );
+      const url = new URL(target, 'http://received');
+      const { status, body = '', ...rest } = known;
+      const answered = { status, headers: [['X-Correlation-Id', known.reference]] as const, body: '' };
+      add(list, { ...rest, body, method, url, headers, at: clock.now() }, answered);
+    },
+
+    /** Records a request of the browser whose answer no simulator sees. */
+    unseen(
+      list: RecordedExchange[],
+      line: Pick<Sent, 'method' | 'url'>,
+      known: Known & { note: string },
+    ): void {
+      add(list, { body: '', ...known, ...line, headers: [], at: clock.now() });
+    },
+  };
+}
+
+function add(
+  list: RecordedExchange[],
+  { method, url, headers, body, reference = '', ...rest }: Sent,
+  answered?: Answered,
+): void {
+  const line = `${method} ${url.pathname}`;
+  const title = titles.find(([pattern]) => pattern.test(line))?.[1];
+  if (title === undefined || list.length >= maxExchanges) return;
+  list.push({
+    ...rest,
+    title,
+    line,
+    request: shortenSecrets(messageText(line + url.search, headers, body)),
+    ...(answered === undefined ? {} : { answer: answerOf(answered) }),
+    ...(reference === '' ? {} : { reference }),
+  });
+}
+
+function answerOf({ status, headers, body }: Answered) {
+  return {
+    status,
+    text: shortenSecrets(messageText(`HTTP/1.1 ${status}`, headers, body)),
+    tokens: decodedTokens(body),
+  };
+}
+
+const tokenForm = /"([a-z_]+)":\s*"(ey[\w-]+\.ey[\w-]+\.([\w-]+))"/g;
+
+/** Returns header and claims of the signed tokens of a JSON answer, and the beginning of their signatures. */
+function decodedTokens(body: string): DecodedToken[] {
+  return [...body.matchAll(tokenForm)].map(([, name = '', token = '', signature = '']) => {
+    const parts = [decodeProtectedHeader(token), decodeJwt(token)].map((part) =>
+      JSON.stringify(part, null, 2),
+    );
+    return { name, text: [...parts, `${signature.slice(0, 8)}… (signature)`].join('\n.\n') };
+  });
+}

@@ -1,0 +1,38 @@
+/** Parameters of queries and forms that are secret. */
+const secretParameters = [
+  'access_token',
+  'client_assertion',
+  'client_secret',
+  'code',
+  'code_verifier',
+  'codeVerifier',
+  'launch',
+  'launchToken',
+  'refresh_token',
+  'request_uri',
+  'token',
+].join('|');
+
+/** The parts of an HTTP message that are secret; the second group is the secret. */
+const secrets = [
+  new RegExp(`(\\b(?:${secretParameters})=)([^&\\s"'<>]+)`, 'g'),
+  /("(?:access_token|id_token|launch|refresh_token)": ")([^"]+)/g,
+  /^(Authorization: \w+ )(\S+)/gim,
+  /^(Set-Cookie: [^=]+=)([^;\n]+)/gim,
+];
+
+/** Returns the beginning of a secret, and its length. */
+const shortened = (secret: string) =>
+  `${secret.slice(0, Math.min(8, secret.length / 2))}… (${secret.length} characters)`;
+
+/** Returns an HTTP message, as `messageText` writes it, with the beginning of each secret alone. */
+export function shortenSecrets(message: string): string {
+  const withCookies = message.replace(/^(Cookie: )(.+)$/gim, (_line, name: string, pairs: string) =>
+    name.concat(pairs.replace(/=([^;]+)/g, (_pair, value: string) => `=${shortened(value)}`)),
+  );
+  return secrets.reduce(
+    (text, pattern) =>
+      text.replace(pattern, (_match, name: string, secret: string) => name + shortened(secret)),
+    withCookies,
+  );
+}

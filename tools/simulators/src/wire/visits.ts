@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import type { PersonName } from '@clinical-launch/contracts/launch-context';
+import type { Exchange } from '@clinical-launch/http/endpoint';
+import { readSentCookies, setCookie } from '@clinical-launch/pages/cookies';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import { Memory } from '../memory.ts';
+import type { RecordedExchange } from './recorder.ts';
+
+/** The second part of an attempt, which is sent after a wait. */
+type Later = { readonly afterSeconds: number; readonly send: () => Promise<void> };
+
+/** Something that the visitor can send again, or send wrong. */
+export type Attempt = {
+  readonly label: string;
+  readonly explanation: string;
+  /** Sends it; returns what remains to be sent after a wait. A refusal is an answer like any other. */
+  readonly send: () => Promise<Later | undefined>;
+};
+
+/** The outcome of an attempt. */
+type Attempted = {
+  readonly exchanges: RecordedExchange[];
+  pending?: Later & { readonly dueAt: number };
+};
+
+/** A launch that a visitor of the demo made, with everything that was sent. */
+export type VisitedLaunch = {
+  /** The correlation id. */
+  readonly id: string;
+  readonly kind: 'OLTR launch' | 'Desktop launch';
+  readonly patient: PersonName;
+  readonly startedAt: number;
+  readonly exchanges: RecordedExchange[];
+  readonly attempts: Map<string, Attempt>;
+  readonly attempted: Map<string, Attempted>;
+  /** Returns the order documents that came back, the newest first. */
+  readonly documents: () => readonly string[];
+};
+
+const cookieName = 'demo-visitor';
+const maxLaunches = 5;
+const keptMs = 30 * 60_000;
+
+export type Visits = ReturnType<typeof createVisits>;
+
+/**
+ * Creates the memory of the launches of each browser: a few launches, for half an hour. Another browser does
+ * not see them, because the cookie cannot be guessed.
+ */
+export function createVisits({ clock, isSecure }: { clock: Clock; isSecure: boolean }) {
+  const ofVisitors = new Memory<VisitedLaunch[]>();
+  const byKey = new Memory<VisitedLaunch>();
+  const isKept = ({ startedAt }: VisitedLaunch) => startedAt + keptMs > clock.now();
+
+  const visitorOf = ({ request }: Pick<Exchange, 'request'>) =>
+    readSentCookies(request, cookieName).find((value) => ofVisitors.has(value));
+
+  const forgetExpired = () => {
+    for (const [key, launch] of byKey) if (!isKept(launch)) byKey.delete(key);
+    for (const [visitor, launches] of ofVisitors) {
+      if (!launches.some(isKept)) ofVisitors.delete(visitor);
+    }
+  };
+
+  /** Returns the launches of the browser that sent the request, the newest first. */
+  const launchesOf = (exchange: Pick<Exchange, 'request'>): readonly VisitedLaunch[] =>
+    (ofVisitors.get(visitorOf(exchange) ?? '') ?? []).filter(isKept);
+
+  return {
+    launchesOf,
+
+    /** Adds a launch to those of the browser. Backends find it by its id and by the other keys. */
+    keep(exchange: Exchange, launch: VisitedLaunch, keys: readonly string[] = []): void {
+      forgetExpired();
+      const visitor = visitorOf(exchange) ?? randomBytes(32).toString('base64url');
+      ofVisitors.set(visitor, [launch, ...(ofVisitors.get(visitor) ?? [])].slice(0, maxLaunches));
+      for (const key of [launch.id, ...keys]) byKey.set(key, launch);
+      const options = { path: '/demo', httpOnly: true, sameSite: 'lax', secure: isSecure } as const;
+      setCookie(exchange.response, { name: cookieName, value: visitor, ...options });
+    },
+
+    /** Returns the launch of a key, in whatever browser; undefined for another's or an expired one. */
+    find(key: string): VisitedLaunch | undefined {
+      const launch = byKey.get(key);
+      return launch !== undefined && isKept(launch) ? launch : undefined;
+    },
+  };
+}
