@@ -55,7 +55,7 @@ async function orderInBrowser(): Promise<string> {
   await oltr.getByRole('button', { name: 'Review request' }).click();
   await oltr.getByRole('button', { name: 'Submit request' }).click();
   await oltr.getByRole('heading', { name: 'Request submitted' }).waitFor();
-  await pms.locator('pre').waitFor();
+  await pms.getByText('Order document (XML)').waitFor();
   const token = await platform.tokenOf('audit-demo');
   await platform.storyOf(guid, ['order.document.returned.v1', 'order.document.delivered.v1'], token);
   await context.close();

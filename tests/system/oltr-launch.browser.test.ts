@@ -58,9 +58,8 @@ describe('an OLTR launch in a browser', () => {
     await oltr.getByRole('button', { name: 'Submit request' }).click();
     await oltr.getByRole('heading', { name: 'Request submitted' }).waitFor();
 
-    const shown = pms.locator('pre');
-    await shown.waitFor();
-    const xml = await shown.innerText();
+    await pms.getByText('Order document (XML)').waitFor();
+    const xml = (await pms.locator('pre').textContent()) ?? '';
     expect(xml.match(/<orderBatch>/g)).toHaveLength(2);
     expect(xml).toContain('<familyName>Ó Súilleabháin</familyName>');
     expect(xml).toContain('<testDescription>Full blood count</testDescription>');

@@ -16,6 +16,8 @@ import {
 import { isProduction } from '@clinical-launch/runtime/mode';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import { type Dialect, readDialect } from './dialect.ts';
+import { createRecorder, type Recorder } from './wire/recorder.ts';
+import { createVisits, type Visits } from './wire/visits.ts';
 
 export type SimulatorConfig = {
   /** The platform's address for browsers. */
@@ -49,6 +51,9 @@ export type Simulation = {
   readonly config: SimulatorConfig;
   readonly clock: Clock;
   readonly registry: RegistrySource;
+  /** Records what is sent, for the page that shows it. */
+  readonly recorder: Recorder;
+  readonly visits: Visits;
   /** Returns the address at which this backend reaches `address`, which is for browsers. */
   readonly reach: (address: string) => string;
   /** The headers of every page. */
@@ -75,6 +80,8 @@ export function createSimulation(config: SimulatorConfig, { clock, registry }: D
     config,
     clock,
     registry,
+    recorder: createRecorder(clock),
+    visits: createVisits({ clock, isSecure: publicUrl.startsWith('https:') }),
     headers,
     page: (template, model) => pages.render(template, model),
     reach: (address) =>
@@ -88,18 +95,6 @@ export function createSimulation(config: SimulatorConfig, { clock, registry }: D
       redirect(response, address);
     },
   };
-}
-
-const remembered = 200;
-
-/** The memory of a simulator: it runs for ever, so the oldest entries are removed. */
-export class Memory<Kept> extends Map<string, Kept> {
-  override set(key: string, value: Kept): this {
-    super.set(key, value);
-    const [oldest] = this.keys();
-    if (this.size > remembered && oldest !== undefined) this.delete(oldest);
-    return this;
-  }
 }
 
 const dialect = problemDialect({ isProduction: false });

@@ -7,7 +7,8 @@ import { queryOf } from '@clinical-launch/http/request-target';
 import { setCookie } from '@clinical-launch/pages/cookies';
 import { parseCookie } from 'cookie';
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
-import { Memory, type Simulation, simulated } from '../simulator.ts';
+import { Memory } from '../memory.ts';
+import { type Simulation, simulated } from '../simulator.ts';
 import { type Authorization, createIdentityProvider, type Tokens } from './identity-provider.ts';
 
 const application = { name: 'Lighthouse Shared Care (simulator)', home: '/demo/partner' };

@@ -4,8 +4,10 @@ import { readBytes, readForm } from '@clinical-launch/http/body';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { CallbackRefused, verifyCallback } from '@clinical-launch/pms-client';
 import type { Clock } from '@clinical-launch/runtime/clock';
+import { Memory } from '../memory.ts';
 import { badRequest, getPatient } from '../records.ts';
-import { Memory, type Simulation, simulated } from '../simulator.ts';
+import { timeOfDay } from '../shown-time.ts';
+import { type Simulation, simulated } from '../simulator.ts';
 import type { ReturnedDocuments } from './returned-documents.ts';
 
 /** Public, as all secrets of the demo are; its registry contains it sealed. */
@@ -26,7 +28,7 @@ const answerLabels: Readonly<Record<Answer, string>> = {
 };
 
 type SeenCallback = {
-  /** RFC 3339 */
+  /** `16:10:05` */
   readonly at: string;
   /** `webhook-id`; empty for a callback that was refused unread. */
   readonly id: string;
@@ -37,14 +39,14 @@ const shownCallbacks = 5;
 const maxCallbackBytes = 1024 * 1024;
 
 /** Creates the callback address of the simulated PMS, and the part of its page about callbacks. */
-export function pmsCallbacks({ clock, sendTo }: Simulation, documents: ReturnedDocuments) {
+export function pmsCallbacks({ clock, sendTo, recorder, visits }: Simulation, documents: ReturnedDocuments) {
   const seen: SeenCallback[] = [];
   const filed = new Memory<true>();
   let answer: Answer = 'take';
   let refusals = 0;
 
   const note = (id: string, outcome: string) => {
-    seen.unshift({ at: new Date(clock.now()).toISOString(), id, outcome });
+    seen.unshift({ at: timeOfDay(clock.now()), id, outcome });
     seen.splice(shownCallbacks);
   };
 
@@ -60,7 +62,11 @@ export function pmsCallbacks({ clock, sendTo }: Simulation, documents: ReturnedD
       note('', 'answered 503');
       return sendStatus(response, 503);
     }
-    const { id, data } = readCallback(request, await readBytes(request, response, maxCallbackBytes), clock);
+    const body = await readBytes(request, response, maxCallbackBytes);
+    const { id, data } = readCallback(request, body, clock);
+    const exchanges = visits.find(data.launchId)?.exchanges ?? [];
+    const received = { sender: 'Platform', body: body.toString(), status: 204, reference: data.launchId };
+    recorder.received(exchanges, request, received);
     const isRepeated = filed.has(id);
     if (!isRepeated) documents.file(data, 'callback');
     filed.set(id, true);

@@ -1,4 +1,4 @@
-import { Memory } from '../simulator.ts';
+import { Memory } from '../memory.ts';
 
 /** How a document arrived: sent to the page by the launched system, or posted to the callback address. */
 export type Way = 'page' | 'callback';
@@ -30,6 +30,12 @@ export class ReturnedDocuments {
       this.#ofOrders.delete(came.orderGuid);
       this.#ofOrders.set(came.orderGuid, { ...came, ways: [way] });
     }
+  }
+
+  /** Returns the documents of a launch, the newest first. */
+  ofLaunch(launchId: string): string[] {
+    const ofLaunch = [...this.#ofOrders.values()].filter((filed) => filed.launchId === launchId);
+    return ofLaunch.map(({ document }) => document).toReversed();
   }
 
   /**

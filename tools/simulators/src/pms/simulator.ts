@@ -1,26 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { type Action, actions } from '@clinical-launch/contracts/launch-context';
+import type { Action } from '@clinical-launch/contracts/launch-context';
 import { compileSchema, guidForm } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { sendStatus } from '@clinical-launch/http/answer';
-import { readForm, readJson } from '@clinical-launch/http/body';
+import { readJson } from '@clinical-launch/http/body';
 import type { Endpoint, Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
-import {
-  buildServiceRequest,
-  createPmsClient,
-  LaunchRefused,
-  TokenRefused,
-} from '@clinical-launch/pms-client';
-import { demoSecret } from '@clinical-launch/trust/production-registry';
-import { badRequest, getPatient, type Patient, records } from '../records.ts';
+import { badRequest, getPatient, type Patient } from '../records.ts';
 import { shownPatient, shownRecords } from '../shown-patient.ts';
-import { Memory, type Simulation, simulated } from '../simulator.ts';
+import { type Simulation, simulated } from '../simulator.ts';
 import { pmsCallbacks } from './callbacks.ts';
+import { application, pmsLaunches } from './launches.ts';
 import { ReturnedDocuments } from './returned-documents.ts';
-
-/** The PMS's record of a launch that it requested. */
-type SentLaunch = { readonly patientId: string; readonly action: Action; readonly originatingId: string };
+import { shownOrder } from './shown-order.ts';
 
 const returnedDocument = compileSchema(
   Type.Object({
@@ -49,32 +40,22 @@ const adviceByReason = new Map([
   ['token_unknown', 'It was not opened within ten seconds. Start again from the record.'],
   ['verifier_mismatch', 'Its address was not complete. Start again from the record.'],
 ]);
-/** These open the request that an earlier launch of the same originating id created. */
-const actsOnExisting: readonly Action[] = ['UpdateTest', 'PatientSampleQueue', 'PatientReport'];
-const application = { name: 'Harbour Practice Manager (simulator)', home: '/demo/pms' };
 
 /**
  * Creates a small practice management system, for the demo: its backend requests a launch URL as any PMS
  * does, the browser opens it, and the order document is returned to the page and to the backend.
  */
 export function pmsSimulator(simulation: Simulation): Endpoint[] {
-  const { config, clock, show, sendTo } = simulation;
-  const { publicUrl, platformUrl, dialect } = config;
-  const launches = new Memory<SentLaunch>();
+  const { show, recorder, visits } = simulation;
+  const { publicUrl } = simulation.config;
   const documents = new ReturnedDocuments();
+  const launching = pmsLaunches(simulation, documents);
   const callbacks = pmsCallbacks(simulation, documents);
-  const client = createPmsClient({
-    baseUrl: platformUrl,
-    tokenUrl: `${platformUrl}/idp/demo/oauth2/v2.0/token`,
-    clientId: 'pms-demo',
-    clientSecret: demoSecret('pms-demo'),
-    scope: dialect.scope,
-    now: () => clock.now(),
-  });
-
   const showRecord: Handler = ({ request, response }) => {
     const patient = getPatient(queryOf(request).get('patient'));
-    const returned = documents.of(nhsNumberOf(patient));
+    const returned = documents
+      .of(nhsNumberOf(patient))
+      .map((one) => ({ ...one, order: shownOrder(one.document) }));
     show(response, 'pms/views/record.njk', {
       application,
       records: shownRecords,
@@ -86,26 +67,6 @@ export function pmsSimulator(simulation: Simulation): Endpoint[] {
     });
   };
 
-  const launch: Handler = async ({ request, response, call }) => {
-    const form = await readForm(request, response);
-    const patient = getPatient(form.get('patient') ?? '');
-    const action = actions.find((name) => name === form.get('action'));
-    if (action === undefined) throw badRequest('Action not found');
-    const originatingId = originatingIdFor(action, patient.id);
-    try {
-      const { url, correlationId } = await client.requestLaunch(
-        payloadOf({ action, originatingId, patient }),
-      );
-      launches.set(correlationId, { patientId: patient.id, action, originatingId });
-      sendTo(response, url);
-    } catch (error) {
-      if (!(error instanceof LaunchRefused || error instanceof TokenRefused)) throw error;
-      call.logger.warn({ err: error }, 'the launch was refused');
-      response.statusCode = 502;
-      show(response, 'pms/views/refused.njk', { application, error, patient });
-    }
-  };
-
   const showLaunchError: Handler = ({ request, response }) => {
     const query = queryOf(request);
     const reference = query.get('reference') ?? '';
@@ -114,7 +75,7 @@ export function pmsSimulator(simulation: Simulation): Endpoint[] {
       advice: adviceByReason.get(query.get('reason') ?? '') ?? 'Start again from the record.',
       // Anybody can link to this page, so only a GUID is shown.
       reference: guidForm.test(reference) ? reference : undefined,
-      patientId: launches.get(reference)?.patientId,
+      patientId: launching.find(reference)?.patientId,
     });
   };
 
@@ -123,30 +84,18 @@ export function pmsSimulator(simulation: Simulation): Endpoint[] {
     if (request.headers.origin !== new URL(publicUrl).origin)
       throw badRequest('Documents are accepted only from our own page');
     const body = await readJson(request, response, { types: ['application/json'], limitBytes: 262_144 });
-    if (!returnedDocument.is(body) || !launches.has(body.launchId))
+    if (!returnedDocument.is(body) || launching.find(body.launchId) === undefined)
       throw badRequest('This document does not belong to any of our launches');
     const { launchId, orderGuid, document } = body;
     documents.file({ launchId, orderGuid, document }, 'page');
+    const received = { sender: 'Browser', body: JSON.stringify(body), status: 204, reference: launchId };
+    recorder.received(visits.find(launchId)?.exchanges ?? [], request, received);
     sendStatus(response, 204);
   };
 
-  const payloadOf = (wanted: Omit<SentLaunch, 'patientId'> & { patient: Patient }) => {
-    const authoredOn = new Date(clock.now()).toISOString();
-    return buildServiceRequest({ ...records, ...wanted, authoredOn }, dialect.namespaces);
-  };
-
-  function originatingIdFor(action: Action, patientId: string): string {
-    const created = [...launches.values()].findLast(
-      (sent) => sent.patientId === patientId && sent.action === 'OrderTest',
-    );
-    return actsOnExisting.includes(action) && created !== undefined
-      ? created.originatingId
-      : `HS-${randomUUID()}`;
-  }
-
   return [
     simulated('/demo/pms', { GET: showRecord }),
-    simulated('/demo/pms/launches', { POST: launch }),
+    ...launching.endpoints,
     simulated('/demo/pms/launch-error', { GET: showLaunchError }),
     simulated('/demo/pms/documents', { POST: takeDocument }),
     ...callbacks.endpoints,

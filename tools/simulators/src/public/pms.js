@@ -1,22 +1,21 @@
 // Receives the order document from the result page of the launched system, and files it in the record. The
 // same document also arrives at the backend, by callback, so the page polls the backend and redraws only the
 // changes.
-const returned = document.getElementById('returned');
+const { oltrOrigin } = document.querySelector('[data-oltr-origin]').dataset;
 const lookEveryMs = 2000;
 
 async function look() {
   const response = await fetch(location.href).catch(() => undefined);
   if (!response?.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-  for (const id of ['returned', 'callbacks']) {
-    const shown = document.getElementById(id);
-    const now = page.getElementById(id);
+  for (const shown of document.querySelectorAll('[data-live]')) {
+    const now = page.getElementById(shown.id);
     if (shown.innerHTML !== now.innerHTML) shown.replaceChildren(...now.childNodes);
   }
 }
 
 addEventListener('message', async ({ origin, data }) => {
-  if (origin !== returned.dataset.oltrOrigin || data?.type !== 'clinical-launch.order-document') return;
+  if (origin !== oltrOrigin || data?.type !== 'clinical-launch.order-document') return;
   const { launchId, orderGuid, document: xml } = data;
   const response = await fetch('/demo/pms/documents', {
     method: 'POST',

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { type Action, actions } from '@clinical-launch/contracts/launch-context';
+import { readForm } from '@clinical-launch/http/body';
+import type { Exchange, Handler } from '@clinical-launch/http/endpoint';
+import {
+  buildServiceRequest,
+  createPmsClient,
+  LaunchRefused,
+  TokenRefused,
+} from '@clinical-launch/pms-client';
+import { demoSecret } from '@clinical-launch/trust/production-registry';
+import { Memory } from '../memory.ts';
+import { Browser } from '../play/browser.ts';
+import { orderTests } from '../play/order-tests.ts';
+import { badRequest, getPatient, type Patient, records } from '../records.ts';
+import { type Simulation, simulated } from '../simulator.ts';
+import type { RecordedExchange } from '../wire/recorder.ts';
+import { rememberToken } from '../wire/remember-token.ts';
+import type { VisitedLaunch } from '../wire/visits.ts';
+import { launchAttempts } from './attempts.ts';
+import type { ReturnedDocuments } from './returned-documents.ts';
+import { shownOrder } from './shown-order.ts';
+
+/** The PMS's record of a launch that it requested. */
+type SentLaunch = { readonly patientId: string; readonly action: Action; readonly originatingId: string };
+
+/** A launch whose URL is ready. */
+type Launched = {
+  readonly id: string;
+  readonly url: string;
+  readonly action: Action;
+  readonly payload: object;
+  readonly patient: Patient;
+  readonly exchanges: RecordedExchange[];
+};
+
+/** These open the request that an earlier launch of the same originating id created. */
+const actsOnExisting: readonly Action[] = ['UpdateTest', 'PatientSampleQueue', 'PatientReport'];
+export const application = { name: 'Harbour Practice Manager (simulator)', home: '/demo/pms' };
+
+/** Creates the part of the PMS that launches: by the user's browser, or in the place of a user. */
+export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments) {
+  const { clock, show, sendTo, reach, recorder, visits } = simulation;
+  const { platformUrl, dialect } = simulation.config;
+  const launches = new Memory<SentLaunch>();
+  const clientOf = (clientId: string) =>
+    createPmsClient({
+      baseUrl: platformUrl,
+      tokenUrl: `${platformUrl}/idp/demo/oauth2/v2.0/token`,
+      clientId,
+      clientSecret: demoSecret(clientId),
+      scope: dialect.scope,
+      now: () => clock.now(),
+      fetch: recorder.fetchAs('Practice system'),
+    });
+  const client = clientOf('pms-demo');
+  const withToken = rememberToken();
+  const sendAsBrowser = recorder.fetchAs('Browser');
+  const open = (address: string) => sendAsBrowser(reach(address), { redirect: 'manual' });
+
+  /** Requests a launch and hands it on; shows a refusal to the user. */
+  const launchWith =
+    (handOn: (exchange: Exchange, launched: Launched) => Promise<void> | void): Handler =>
+    async (exchange) => {
+      const { request, response, call } = exchange;
+      const form = await readForm(request, response);
+      const patient = getPatient(form.get('patient') ?? '');
+      const action = actions.find((name) => name === form.get('action'));
+      if (action === undefined) throw badRequest('Action not found');
+      const originatingId = originatingIdFor(action, patient.id);
+      try {
+        const payload = payloadOf({ action, originatingId, patient });
+        const sent: RecordedExchange[] = [];
+        const { url, correlationId } = await recorder.into(sent, () => client.requestLaunch(payload));
+        launches.set(correlationId, { patientId: patient.id, action, originatingId });
+        const launched = { id: correlationId, url, action, payload, patient, exchanges: withToken(sent) };
+        visits.keep(exchange, visitOf(launched));
+        await handOn(exchange, launched);
+      } catch (error) {
+        if (!(error instanceof LaunchRefused || error instanceof TokenRefused)) throw error;
+        call.logger.warn({ err: error }, 'the launch was refused');
+        response.statusCode = 502;
+        show(response, 'pms/views/refused.njk', { application, error, patient });
+      }
+    };
+
+  const visitOf = ({ id, url, action, payload, patient, exchanges }: Launched): VisitedLaunch => {
+    const requestAnother = async () => {
+      const another = { action: 'OrderTest', originatingId: `HS-${randomUUID()}`, patient } as const;
+      return (await client.requestLaunch(payloadOf(another))).url;
+    };
+    const clientWithoutRight = () => clientOf('pms-noscope');
+    return {
+      id,
+      kind: 'OLTR launch',
+      patient: patient.name,
+      startedAt: clock.now(),
+      exchanges,
+      attempts: launchAttempts({ url, action, payload, requestAnother, open, client, clientWithoutRight }),
+      attempted: new Map(),
+      documents: () => documents.ofLaunch(id),
+    };
+  };
+
+  const launch = launchWith(({ response }, { id, url, exchanges }) => {
+    const note = 'The practice system sees no answer to your browser.';
+    const known = { sender: 'Browser', note, reference: id };
+    recorder.unseen(exchanges, { method: 'GET', url: new URL(url) }, known);
+    sendTo(response, url);
+  });
+
+  /** Orders two tests in place of the user, so that every request of the browser can be shown. */
+  const play = launchWith(async ({ response, call }, { id, url, exchanges }) => {
+    const browser = new Browser(reach, sendAsBrowser);
+    await recorder
+      .into(exchanges, async () => {
+        const { document } = await orderTests(browser, await browser.open(url));
+        documents.file({ launchId: id, orderGuid: shownOrder(document).guid, document }, 'page');
+      })
+      .catch((error: unknown) => call.logger.warn({ err: error }, 'the order was not completed'));
+    sendTo(response, `/demo/wire/${id}`);
+  });
+
+  const payloadOf = (wanted: Omit<SentLaunch, 'patientId'> & { patient: Patient }) => {
+    const authoredOn = new Date(clock.now()).toISOString();
+    return buildServiceRequest({ ...records, ...wanted, authoredOn }, dialect.namespaces);
+  };
+
+  function originatingIdFor(action: Action, patientId: string): string {
+    const created = [...launches.values()].findLast(
+      (sent) => sent.patientId === patientId && sent.action === 'OrderTest',
+    );
+    return actsOnExisting.includes(action) && created !== undefined
+      ? created.originatingId
+      : `HS-${randomUUID()}`;
+  }
+
+  return {
+    endpoints: [
+      simulated('/demo/pms/launches', { POST: launch }),
+      simulated('/demo/pms/played', { POST: play }),
+    ],
+    /** Returns the record of a launch; undefined if this PMS did not request it. */
+    find: (correlationId: string): SentLaunch | undefined => launches.get(correlationId),
+  };
+}

@@ -1,0 +1,64 @@
+import { shownIdentifier } from '@clinical-launch/contracts/patient-identifiers';
+import { writtenClock } from '@clinical-launch/contracts/written-time';
+import { plainText } from '../play/browser.ts';
+import { shownDate } from '../shown-time.ts';
+
+const statuses: Readonly<Record<string, string>> = { R: 'Requested', S: 'Sample taken', D: 'Removed' };
+
+/** Returns what an order document contains, as the record shows it. */
+export function shownOrder(xml: string) {
+  const [patient, requestor] = [inside(xml, 'patient'), inside(xml, 'requestor')];
+  return {
+    xml,
+    guid: textOf(inside(xml, 'orderHeader'), 'guid'),
+    patient: nameIn(patient),
+    born: dayOf(textOf(patient, 'dateOfBirth')),
+    nhsNumber: shownIdentifier({ system: 'nhs-number', value: textOf(patient, 'nhsNumber') }),
+    requester: nameIn(requestor),
+    requestedAt: timeOf(textOf(xml, 'timeofRequest')),
+    batches: all(xml, 'orderBatch').map(shownBatch),
+  };
+}
+
+function shownBatch(batch: string) {
+  const tests = all(batch, 'testOrder');
+  const outsideTests = tests.reduce((text, test) => text.replace(test, ''), batch);
+  const samples = new Map(
+    all(outsideTests, 'sample').map((sample) => [textOf(sample, 'refid'), textOf(sample, 'description')]),
+  );
+  return {
+    reference: textOf(batch, 'orderReference'),
+    laboratory: textOf(inside(batch, 'Provider'), 'name'),
+    tests: tests.map((test) => ({
+      name: textOf(test, 'testDescription'),
+      code: textOf(inside(test, 'code'), 'value'),
+      sample: samples.get(textOf(inside(test, 'sample'), 'refid')) || 'No sample',
+      status: statuses[textOf(test, 'Status')] ?? textOf(test, 'Status'),
+    })),
+  };
+}
+
+function nameIn(person: string) {
+  const given = textOf(person, 'firstNames');
+  return {
+    family: textOf(person, 'familyName'),
+    given: given === '' ? [] : [given],
+    title: textOf(person, 'title'),
+  };
+}
+
+/** Returns the content of every element of a name. None of them contains another of its name. */
+const all = (xml: string, name: string): string[] =>
+  [...xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, 'g'))].map(([, content = '']) => content);
+
+const inside = (xml: string, name: string): string => all(xml, name)[0] ?? '';
+
+const textOf = (xml: string, name: string): string => plainText(inside(xml, name));
+
+/** Reads YYYYMMDD. */
+const dayOf = (text: string): string =>
+  shownDate([text.slice(0, 4), text.slice(4, 6), text.slice(6, 8)].join('-'));
+
+/** Reads YYYYMMDDhhmmss. */
+const timeOf = (text: string): string =>
+  `${dayOf(text)} at ${writtenClock(`${text.slice(8, 10)}:${text.slice(10, 12)}`)}`;
