@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { hashClientSecret } from '@clinical-launch/identity-provider/domain/client-secrets';
 import { Browser, plainText } from '@clinical-launch/simulators/play/browser';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MovedClock } from './moved-clock.ts';
 import { root } from './run-command.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
@@ -21,9 +23,11 @@ const addedPartner = JSON.stringify({
   scopes: ['openid', 'launch'],
 });
 
+const clock = new MovedClock();
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 beforeAll(async () => {
   platform = await startPlatformForTest({
+    clock,
     changeRegistry: (text) =>
       text.replace('"clients": [', `$&${addedClient},`).replace('"partners": [', `$&${addedPartner},`),
   });
@@ -92,5 +96,132 @@ describe('the host application of the demo', () => {
       'partner-standard',
       'partner-native',
     ]);
+  });
+});
+
+/** A browser of the demo that follows no redirect, so that each answer can be read. */
+function openVisitor() {
+  let cookie = '';
+  const send = async (path: string, fields?: Record<string, string>) => {
+    const response = await fetch(platform.url + path, {
+      redirect: 'manual',
+      headers: { Cookie: cookie },
+      ...(fields && { method: 'POST', body: new URLSearchParams(fields) }),
+    });
+    cookie = response.headers.getSetCookie()[0]?.split(';', 1)[0] ?? cookie;
+    const { status, headers } = response;
+    return {
+      status,
+      headers,
+      location: headers.get('location') ?? '',
+      text: plainText(await response.text()),
+    };
+  };
+  return {
+    send,
+    /** Returns the launch URL of a patient. */
+    launch: async () =>
+      (await send('/demo/pms/launches', { patient: 'record-1', action: 'OrderTest' })).location,
+    /** Returns the address of the page of what the newest launch sent. */
+    newest: async () => (await send('/demo/wire')).location,
+  };
+}
+
+/** Returns the lines of the exchanges on a page, each with its status. */
+const linesOf = (text: string) =>
+  [...text.matchAll(/<code>((?:GET|POST) [^<]+)<\/code>(?: <span class="nhsuk-tag[^>]*>(\d+))?/g)].map(
+    ([, line = '', status = '']) => `${line.replaceAll(/[0-9a-f-]{36}/g, '{guid}')} ${status}`.trim(),
+  );
+
+describe('what a launch sent', () => {
+  const wholeOrder = { patient: 'record-2', action: 'OrderTest' };
+
+  it('is shown with every answer, secrets shortened, and the order', async () => {
+    const { send } = openVisitor();
+    const { location } = await send('/demo/pms/played', wholeOrder);
+    await until(async () => /callbacks<[^]*>204</.test((await send(location)).text));
+    const { text } = await send(location);
+    expect(linesOf(text)).toEqual(
+      expect.arrayContaining([
+        'POST /idp/demo/oauth2/v2.0/token 200',
+        'POST /AccessApi/RequestLaunchUrl 200',
+        'GET /secureLaunch 200',
+        'POST /oltr/{guid}/review 303',
+        'GET /orders/{guid}/notepad 200',
+      ]),
+    );
+    expect(text).toMatch(/client_secret=pms-dem… \(15 characters\)/);
+    expect(text).toMatch(/"client_id": "pms-demo"/);
+    expect(text).toMatch(/Set-Cookie: launch-session=.{8}… \(\d+ characters\); Path=/);
+    expect(text).not.toMatch(/pms-demo-secret<|=pms-demo-secret|ey[\w-]{30,}|[?&]launchToken=[\w.-]{20}/);
+    expect(text).toMatch(
+      /<td[^>]*>Full blood count \(HFBC\)<\/td><td[^>]*>EDTA blood[^<]*<\/td><td[^>]*>Requested</,
+    );
+    expect(text).toMatch(/3 Nov 1987[^]*943 476 5870[^]*<details[^]*<onlineOrder/);
+  });
+
+  it('of a user has the launch URL in part, and each exchange a place in the audit trail', async () => {
+    const { send, launch, newest } = openVisitor();
+    const { searchParams } = new URL(await launch());
+    const page = await newest();
+    const { text } = await send(page);
+    expect(linesOf(text)).toEqual([
+      'POST /idp/demo/oauth2/v2.0/token 200',
+      'POST /AccessApi/RequestLaunchUrl 200',
+      'GET /secureLaunch',
+    ]);
+    for (const secret of ['launchToken', 'codeVerifier'].map((name) => searchParams.get(name) ?? '')) {
+      expect(secret.length).toBeGreaterThan(40);
+      expect(text).not.toContain(secret);
+    }
+    const references = [...text.matchAll(/\/audit\/launches\/([0-9a-f-]{36})">Audit trail</g)];
+    expect(references).toHaveLength(3);
+    const token = await platform.tokenOf('audit-demo');
+    const wanted = ['access.token.issued.v1', 'launch.url.issued.v1', 'launch.url.issued.v1'];
+    for (const [index, type] of wanted.entries())
+      await platform.storyOf(references[index]?.[1] ?? '', [type], token);
+  });
+
+  it.each([
+    ['again', ['GET /secureLaunch 410']],
+    ['verifier', ['POST /AccessApi/RequestLaunchUrl 200', 'GET /secureLaunch 401']],
+    ['identifier', ['POST /AccessApi/RequestLaunchUrl 409']],
+    ['right', ['POST /idp/demo/oauth2/v2.0/token 200', 'POST /AccessApi/RequestLaunchUrl 403']],
+  ])('can be sent again, or wrong: %s', async (attempt, answers) => {
+    const { send } = openVisitor();
+    const { location } = await send('/demo/pms/played', wholeOrder);
+    const { status, location: next } = await send(location, { attempt });
+    expect([status, next]).toEqual([303, `${location}#${attempt}`]);
+    expect(linesOf((await send(location)).text).slice(-answers.length)).toEqual(answers);
+  });
+
+  it('can be opened after its ten seconds, and the page waits for the answer without a script', async () => {
+    const { send, launch, newest } = openVisitor();
+    await launch();
+    const page = await newest();
+    await send(page, { attempt: 'late' });
+    const waiting = await send(page);
+    expect([waiting.headers.get('refresh'), linesOf(waiting.text).at(-1)]).toEqual([
+      expect.stringMatching(/^1[01]$/),
+      'POST /AccessApi/RequestLaunchUrl 200',
+    ]);
+    expect(waiting.text).toMatch(/Waiting: it is sent at \d\d:\d\d:\d\d/);
+    clock.advance({ seconds: 12 });
+    const { headers, text } = await send(page);
+    expect([headers.get('refresh'), linesOf(text).at(-1)]).toEqual([null, 'GET /secureLaunch 401']);
+  });
+
+  it('is shown to the browser that launched alone: five launches, for half an hour', async () => {
+    const { send, launch, newest } = openVisitor();
+    await launch();
+    const first = await newest();
+    expect((await openVisitor().send(first)).status).toBe(404);
+    expect((await openVisitor().send('/demo/wire')).text).toContain('This browser has made no launch');
+    for (let count = 0; count < 5; count += 1) await launch();
+    expect((await send(first)).status).toBe(404);
+    const last = await newest();
+    expect((await send(last)).text.match(/<li><a href="\/demo\/wire\/[0-9a-f-]{36}">/g)).toHaveLength(4);
+    clock.advance({ seconds: 31 * 60 });
+    expect((await send(last)).status).toBe(404);
   });
 });

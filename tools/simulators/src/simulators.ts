@@ -8,6 +8,7 @@ import { demoClients, partnersOf } from './registered.ts';
 import { shownRecords } from './shown-patient.ts';
 import { createSimulation, type Dependencies, type SimulatorConfig, simulated } from './simulator.ts';
 import { staffSimulator } from './staff/simulator.ts';
+import { wirePages } from './wire/pages.ts';
 
 /**
  * Creates the applications around the platform, for the demo: a practice management system, a host
@@ -32,6 +33,7 @@ export function simulators(config: SimulatorConfig, { clock, registry }: Depende
       ...pmsSimulator(simulation),
       ...hostSimulator(simulation),
       ...partnerSimulator(simulation),
+      ...wirePages(simulation),
       ...staff.endpoints,
     ],
     below: [
