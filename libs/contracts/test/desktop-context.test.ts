@@ -43,7 +43,7 @@ const launch: DesktopLaunch = {
   patient,
 };
 
-/** Returns the launch with the member at that path changed; `undefined` removes it. */
+/** Returns the launch with another value at a path. `undefined` removes the member. */
 function changed(path: string, value: unknown): unknown {
   const copy: unknown = structuredClone(launch);
   const steps = path.split('/');
@@ -55,7 +55,7 @@ function changed(path: string, value: unknown): unknown {
   return copy;
 }
 
-/** Returns the paths of the errors in the body, with their messages. */
+/** Returns the paths and messages of the errors in a body. */
 const faultsOf = (body: unknown) => {
   const read = readDesktopLaunch(body);
   return 'faults' in read ? read.faults.map(({ path, message }) => ({ path, message })) : [];
@@ -75,19 +75,19 @@ const members = [
   'patient/address-details/0/addressLine1',
 ];
 
-describe('the body of a launch request', () => {
-  it('is taken as the contract has it', () => {
+describe('the body of a desktop launch request', () => {
+  it('is accepted if it follows the contract', () => {
     expect(readDesktopLaunch(launch)).toEqual({ launch });
     expect(readDesktopLaunch({ ...launch, call: true })).toEqual({ launch: { ...launch, call: true } });
   });
 
-  it.each(members)('needs %s', (path) => {
+  it.each(members)('requires %s', (path) => {
     const faults = faultsOf(changed(path, undefined));
     expect(faults).toHaveLength(1);
     expect(faults[0]?.message).toBe('is required');
   });
 
-  it.each(members)('refuses a number as %s', (path) => {
+  it.each(members)('must not have a number as %s', (path) => {
     expect(faultsOf(changed(path, 1))).toContainEqual({
       path: expect.any(String),
       message: expect.stringContaining('must be of type'),
@@ -129,10 +129,10 @@ describe('the body of a launch request', () => {
     ['patient/extra', 'x'],
     ['extra', 'x'],
     ['call', 'https://attacker.example/'],
-  ])('refuses as %s %j, once, without repeating it', (path, value) => {
+  ])('has one fault, which does not repeat the value, with %s %j', (path, value) => {
     const faults = faultsOf(changed(path, value));
     expect(faults).toHaveLength(1);
-    // Any value that differs from the message's own words.
+    // Short values may also occur in the message itself.
     const sent = JSON.stringify(value).slice(1, -1);
     expect(sent.length > 3 && JSON.stringify(faults).includes(sent)).toBe(false);
   });
@@ -152,7 +152,7 @@ describe('the body of a launch request', () => {
     ['patient/patient-identifiers/3/identifierValue', 100],
     ['patient/address-details/1/postcode', 300],
     ['client_id', 200],
-  ])('takes %s of %i characters and none longer', (path, length) => {
+  ])('may have %s of up to %i characters', (path, length) => {
     expect(faultsOf(changed(path, 'a'.repeat(length)))).toEqual([]);
     expect(faultsOf(changed(path, 'a'.repeat(length + 1)))).toHaveLength(1);
   });
@@ -162,7 +162,7 @@ describe('the body of a launch request', () => {
     ['patient/patient-identifiers', 20, () => ({ identifierType: 'Hospital', identifierValue: '1' })],
     ['patient/address-details', 10, () => ({ addressLine1: '' })],
     ['patient/contact-details', 20, () => ({ phone: '1' })],
-  ])('takes as %s a list of %i entries and none longer', (path, length, entry) => {
+  ])('may have in %s up to %i entries', (path, length, entry) => {
     const [guid, partner] = patient['patient-identifiers'];
     const first = path.endsWith('identifiers') ? [guid, partner] : [];
     const list = (size: number) => [
@@ -173,11 +173,11 @@ describe('the body of a launch request', () => {
     expect(faultsOf(changed(path, list(length + 1)))).toHaveLength(1);
   });
 
-  it.each(['29-Feb-2000', '31-Dec-1899', '01-Jan-2026'])('takes the day %s', (dob) => {
+  it.each(['29-Feb-2000', '31-Dec-1899', '01-Jan-2026'])('may have the date of birth %s', (dob) => {
     expect(faultsOf(changed('patient/dob', dob))).toEqual([]);
   });
 
-  it('refuses a day of birth in the future, by any clock of the world', () => {
+  it('must not have a date of birth in the future in every time zone', () => {
     const now = Date.parse('2026-03-02T12:00:00Z');
     const faultsOn = (dob: string) => readDesktopLaunch(changed('patient/dob', dob), now);
     expect(faultsOn('03-Mar-2026')).toHaveProperty('launch');
@@ -186,7 +186,7 @@ describe('the body of a launch request', () => {
     });
   });
 
-  it('shows * for a member name that the host chose, never the name', () => {
+  it('has faults with * in place of member names that the host chose', () => {
     const details = [{ 'Margaret Whitfield 9434765919': 7 }, { '9434765919': 7 }, { ['k'.repeat(500)]: 7 }];
     expect(faultsOf(changed('patient/contact-details', details))).toEqual(
       details.map((_, index) => ({
@@ -196,7 +196,7 @@ describe('the body of a launch request', () => {
     );
   });
 
-  it('tells every fault at once', () => {
+  it('is refused with every fault at once', () => {
     expect(faultsOf({}).map(({ path }) => path)).toEqual([
       'client_id',
       'user',
@@ -206,11 +206,11 @@ describe('the body of a launch request', () => {
     ]);
   });
 
-  it.each([undefined, null, 'text', 1, []])('refuses %j', (body) => {
+  it.each([undefined, null, 'text', 1, []])('must not be %j', (body) => {
     expect(faultsOf(body)).not.toEqual([]);
   });
 
-  it('has a size that an access token can carry', () => {
+  it('is limited to a size that fits in an access token', () => {
     const room = maxLaunchedBytes - Buffer.byteLength(JSON.stringify(Object.values(launch).slice(1)));
     const address = Array.from({ length: 10 }, () => ({ addressLine1: 'a'.repeat(280) }));
     const full =
@@ -229,14 +229,14 @@ describe('the body of a launch request', () => {
 });
 
 describe('the patient context of the ID token', () => {
-  it('is the JSON text of an array with one element of a type and a version', () => {
+  it('is a JSON array of one element with a type and a version', () => {
     expect(JSON.parse(patientContextJson(patient))).toEqual([
       { type: 'patient-context', version: '1.0.0', ...patient },
     ]);
   });
 });
 
-describe('the context of a ticket', () => {
+describe('isDesktopContext', () => {
   const { client_id: clientId, ...launched } = launch;
   const context = {
     launchId: 'd3b07384-d9a0-4c9b-8f2e-000000000001',
@@ -246,7 +246,7 @@ describe('the context of a ticket', () => {
     ...launched,
   };
 
-  it('is known by its form', () => {
+  it('recognises the context of a desktop launch by its shape', () => {
     expect(isDesktopContext(context)).toBe(true);
     const newer = { ...context, newer: 1, patient: { ...context.patient, newer: 'member' } };
     expect(isDesktopContext(newer)).toBe(true);

@@ -17,7 +17,7 @@ const refusal = {
   count: 12,
 };
 
-/** One event of each type with all of its members. The type requires an example for a new event. */
+/** The data of one event of each type, with all members. The type requires an example for each new event. */
 const examples: { readonly [Type in EventType]: EventData<Type> } = {
   'access.token.issued.v1': {
     realm: 'demo',
@@ -146,18 +146,18 @@ function refusalOf(candidate: unknown): string {
 }
 
 describe('the event catalogue', () => {
-  it.each(types)('%s: its example is accepted', (type) => {
+  it.each(types)('accepts the example of %s', (type) => {
     expect(() => assertCloudEvent(exampleOf(type))).not.toThrow();
   });
 
-  it.each(types)('%s: data that the catalogue does not name is refused, and not repeated', (type) => {
+  it.each(types)('refuses unknown data in %s without repeating it', (type) => {
     const event = { ...exampleOf(type), data: { ...examples[type], patientName: 'Whitfield' } };
     const said = refusalOf(event);
     expect(said).toMatch(/: data has an unknown property$/);
     expect(said).not.toContain('Whitfield');
   });
 
-  it.each(types)('%s: a consumer accepts members of a newer release, and sees them', (type) => {
+  it.each(types)('lets a consumer receive unknown members of a newer release in %s', (type) => {
     const { user = { username: 'mbair' }, practice = { code: 'B82017' } } = examples[type] as Concerning;
     const data = {
       ...examples[type],
@@ -172,16 +172,13 @@ describe('the event catalogue', () => {
     expect(() => assertReceivedEvent(faulty)).toThrow(/: data.user.username must be of type string$/);
   });
 
-  it.each(types)(
-    '%s: a consumer accepts the event of a release that did not say whom it is about',
-    (type) => {
-      const { user: _u, practice: _p, patient: _c, address: _a, ...earlier } = examples[type] as Concerning;
-      expect(() => assertReceivedEvent({ ...exampleOf(type), data: earlier })).not.toThrow();
-    },
-  );
+  it.each(types)('lets a consumer receive %s without user, practice, patient and address', (type) => {
+    const { user: _u, practice: _p, patient: _c, address: _a, ...earlier } = examples[type] as Concerning;
+    expect(() => assertReceivedEvent({ ...exampleOf(type), data: earlier })).not.toThrow();
+  });
 
   it.each(types.filter((type) => Object.keys(examples[type]).length > 0))(
-    '%s: data of another type is refused, naming the path',
+    'refuses data of the wrong type in %s, and names the path',
     (type) => {
       const [member = ''] = Object.keys(examples[type]);
       const event = { ...exampleOf(type), data: { ...examples[type], [member]: [] } };
@@ -190,12 +187,12 @@ describe('the event catalogue', () => {
   );
 
   /**
-   * The longest texts, the same in every event: the values that a registry and a token endpoint accept must
-   * fit.
+   * The maximum text lengths, equal in every event. All values that a registry or a token endpoint accepts
+   * must fit.
    */
   const longest = { realm: 100, issuer: 300, clientId: 200, hostClientId: 200, tokenId: 100, scope: 1000 };
 
-  it.each(types)('%s: its texts are as long as those of the registry, and no longer', (type) => {
+  it.each(types)('limits the texts in %s to the lengths of the registry', (type) => {
     for (const [member, length] of Object.entries(longest)) {
       if (!Object.hasOwn(examples[type], member)) continue;
       const event = (size: number) => ({
@@ -208,7 +205,7 @@ describe('the event catalogue', () => {
   });
 
   it.each(types.filter((type) => type.endsWith('.refused.v1')))(
-    '%s: the status of a refusal is one of HTTP, and of the kinds that refuse',
+    'limits the status in %s to three digits',
     (type) => {
       const withStatus = (status: number) => ({
         ...exampleOf(type),
@@ -219,13 +216,13 @@ describe('the event catalogue', () => {
     },
   );
 
-  it.each(types)('%s: its name is a past fact with a version, and can be a routing key', (type) => {
+  it.each(types)('names %s as a routing key with a version', (type) => {
     expect(type).toMatch(/^[a-z]+(\.[a-z]+)+\.v\d+$/);
   });
 });
 
-describe('the envelope', () => {
-  it('is that of CloudEvents 1.0 in structured mode, with a fresh id each time', () => {
+describe('the envelope of an event', () => {
+  it('is that of CloudEvents 1.0 in structured mode, with a new id each time', () => {
     const event = exampleOf('launch.token.redeemed.v1');
     expect(event).toEqual({
       specversion: '1.0',
@@ -250,18 +247,18 @@ describe('the envelope', () => {
     ['correlationid', guid.toUpperCase()],
     ['traceparent', '00-0-0-01'],
     ['data', undefined],
-  ])('is refused with a faulty %s', (member, value) => {
+  ])('is refused with an invalid %s', (member, value) => {
     expect(refusalOf({ ...exampleOf('launch.token.redeemed.v1'), [member]: value })).toContain(
       `: ${member} `,
     );
   });
 
-  it('is refused with an attribute that we do not have', () => {
+  it('is refused with an unknown attribute', () => {
     const event = { ...exampleOf('launch.token.redeemed.v1'), subject: 'Whitfield' };
     expect(refusalOf(event)).not.toContain('Whitfield');
   });
 
-  it('is refused with a type that is not of the catalogue, which is not repeated', () => {
+  it('is refused with a type that is not in the catalogue, without repeating it', () => {
     for (const type of ['launch.token.redeemed.v2', 'constructor', '', 1, undefined]) {
       const event = { ...exampleOf('launch.token.redeemed.v1'), type };
       expect(refusalOf(event)).toBe('TypeError: The type of the event is not in the catalogue');

@@ -13,7 +13,7 @@ const phone = { system: 'phone', value: '01947 555 0142' };
 const atLeast = (count: number) => `must have at least ${count} ${count === 1 ? 'entry' : 'entries'}`;
 const atMost = (count: number) => `must have at most ${count} ${count === 1 ? 'entry' : 'entries'}`;
 
-describe('an element that must be there', () => {
+describe('a required element', () => {
   const required = [
     'resourceType',
     'extension',
@@ -47,19 +47,19 @@ describe('an element that must be there', () => {
     ),
   ];
 
-  it.each(required)('%s: its absence is the one fault', (path) => {
+  it.each(required)('causes exactly one fault if it is absent: %s', (path) => {
     const message = expect.stringMatching(/^is required(: \S|$)/);
     expect(faultsOf(replaceAt(valid, path, undefined))).toEqual([{ path, message }]);
   });
 
-  it.each(required)('%s must not be null', (path) => {
+  it.each(required)('must not be null: %s', (path) => {
     const [fault, ...others] = faultsOf(replaceAt(valid, path, null));
     expect(fault?.path).toBe(path);
     expect(others).toEqual([]);
   });
 });
 
-describe('an element that may be absent', () => {
+describe('an optional element', () => {
   it.each([
     'contained[0].name[0].prefix',
     'contained[1].name[0].prefix',
@@ -70,7 +70,7 @@ describe('an element that may be absent', () => {
     'contained[1].telecom[0].use',
     'contained[3].name[0].prefix',
     'contained[3].name[0].given',
-  ])('%s', (path) => {
+  ])('may be absent, but not null: %s', (path) => {
     expect(faultsOf(replaceAt(valid, path, undefined))).toEqual([]);
     expect(faultsOf(replaceAt(valid, path, null))).toHaveLength(1);
   });
@@ -81,7 +81,7 @@ describe('the number of entries', () => {
   const username = { system: `${fhir}/Id/username`, value: 'a.okonkwo' };
   const address = { use: 'home', type: 'physical' };
   const laboratory = { reference: '#laboratory' };
-  /** The list, an entry of it, and its least and most number of entries. */
+  /** A list, an entry of it, and its minimum and maximum number of entries. */
   const lists: readonly (readonly [string, Json, number, number])[] = [
     ['performer', laboratory, 1, 1],
     ['contained[0].name', person, 1, 1],
@@ -93,7 +93,7 @@ describe('the number of entries', () => {
     ['contained[3].name[0].prefix', 'Dr', 0, 35],
   ];
 
-  it.each(lists)('of %s is within its bounds', (path, entry, least, most) => {
+  it.each(lists)('in %s is limited', (path, entry, least, most) => {
     for (let count = least; count <= most; count += 1) {
       expect(
         faultsOf(
@@ -109,7 +109,7 @@ describe('the number of entries', () => {
     expect(faultsOf(replaceAt(valid, path, tooMany))).toEqual([{ path, message: atMost(most) }]);
   });
 
-  it('of contained[1].identifier is one or two, no two of them national', () => {
+  it('in contained[1].identifier is one or two', () => {
     const path = 'contained[1].identifier';
     const hospital = { system: `${fhir}/Id/hospital-number`, value: 'WH-42' };
     const national = { system: `${fhir}/Id/gha-number`, value: 'GHA123456' };
@@ -130,7 +130,7 @@ describe('the number of entries', () => {
     'contained[3].identifier',
     'contained[3].name',
     'contained[4].identifier',
-  ])('of %s must not be none', (path) => {
+  ])('in %s must not be zero', (path) => {
     expect(faultsOf(replaceAt(valid, path, []))).toEqual([{ path, message: atLeast(1) }]);
   });
 
@@ -141,7 +141,7 @@ describe('the number of entries', () => {
     'contained[0].name',
     'contained[1].address',
     'contained[1].telecom',
-  ])('of %s is that of a list: one entry without it is refused', (path) => {
+  ])('in %s is refused if a single entry is not in a list', (path) => {
     expect(faultsOf(replaceAt(valid, path, { use: 'usual' }))).toEqual([
       { path, message: 'must be of type array' },
     ]);
@@ -168,7 +168,7 @@ describe('Patient.name', () => {
 });
 
 describe('Practitioner.name', () => {
-  it('must have a usual one, of which the first is processed', () => {
+  it('must have an entry with use `usual`, of which the first is processed', () => {
     const name = [old, { use: 'usual', family: 'First' }, { use: 'usual', family: 'Second' }];
     expect(faultsOf(aServiceRequest({ clinician: { name: [old] } }))).toEqual([
       { path: 'contained[3].name', message: 'must have an entry whose use is usual' },
@@ -188,7 +188,7 @@ describe('extension', () => {
   });
   const faultsWith = (...extension: Json[]) => faultsOf(aServiceRequest({ request: { extension } }));
 
-  it('may stand in any order, among others that are ignored', () => {
+  it('may be in any order, among others that are ignored', () => {
     expect(faultsWith({ url: 'urn:example:other', valueString: null }, author, {}, action)).toEqual([]);
   });
 
@@ -206,7 +206,7 @@ describe('extension', () => {
     expect(faultsWith()).toEqual([fault(action.url), fault(author.url)]);
   });
 
-  it('must hold extensions', () => {
+  it('must contain objects', () => {
     expect(faultsWith(action, author, null, 'text')).toEqual([
       { path: 'extension[2]', message: 'must be of type object' },
       { path: 'extension[3]', message: 'must be of type object' },

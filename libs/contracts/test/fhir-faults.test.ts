@@ -7,7 +7,7 @@ import { read, wholeFaultsOf } from './fhir-reading.ts';
 
 const valid = aServiceRequest();
 
-/** Each row: the place, the value, and the error's code and resource. */
+/** Rows of path, value, and the code and resource of the fault. */
 const faulty: [string, Json | undefined, string, string][] = [
   ['authoredOn', undefined, 'required', 'ServiceRequest'],
   ['authoredOn', 'yesterday', 'value', 'ServiceRequest'],
@@ -31,19 +31,19 @@ const faulty: [string, Json | undefined, string, string][] = [
 ];
 
 describe('a fault', () => {
-  it.each(faulty)('of %s (%j) has the code %s and names %s', (path, value, code, resource) => {
+  it.each(faulty)('in %s (%j) has the code %s and the resource %s', (path, value, code, resource) => {
     const faults = wholeFaultsOf(replaceAt(valid, path, value));
     expect(faults.map((fault) => [fault.code, fault.resource])).toEqual([[code, resource]]);
   });
 
-  it('of a practice that is not agreed has the code business-rule and names the organisation', () => {
+  it('about a practice that is not agreed has the code business-rule and names the organisation', () => {
     const binding = practiceBindingOf([{ system: 'ods-organization-code', code: 'X99999' }]);
     expect(read(valid, binding)).toMatchObject({
       faults: [{ code: 'business-rule', resource: 'Organization #practice' }],
     });
   });
 
-  it('of two resources with one id names both, and the reference that leads to both', () => {
+  it('about a duplicate id names the resource, and the ambiguous reference', () => {
     const contained = [...(valid.contained as Json[]), (valid.contained as Json[])[1]] as Json[];
     expect(wholeFaultsOf({ ...valid, contained })).toMatchObject([
       { path: 'subject.reference', code: 'multiple-matches', resource: 'ServiceRequest' },
@@ -51,11 +51,11 @@ describe('a fault', () => {
     ]);
   });
 
-  it('of a payload that is no ServiceRequest is one of its structure', () => {
+  it('has the code structure if the payload is not a ServiceRequest', () => {
     expect(wholeFaultsOf([])).toMatchObject([{ path: '', code: 'structure', resource: 'ServiceRequest' }]);
   });
 
-  it('names a resource of a type that is not known by the ServiceRequest alone', () => {
+  it('names the ServiceRequest in place of a resource of an unknown type', () => {
     for (const resourceType of ['Whitfield', 'Device', 'constructor']) {
       const contained = [...(valid.contained as Json[]), { resourceType, id: 'patient' }] as Json[];
       const [fault] = wholeFaultsOf({ ...valid, contained }).filter(({ path }) => path === 'contained[6].id');
@@ -70,7 +70,7 @@ describe('a fault', () => {
   });
 
   it.each(['Margaret Whitfield', '943 476 5919', 'x'.repeat(65), '', '#patient', 'ä', 7, null, ['patient']])(
-    'repeats no id that is not of the form of one: %j',
+    'does not repeat an invalid id: %j',
     (id) => {
       const faults = wholeFaultsOf(replaceAt(valid, 'contained[1].id', id));
       const named = faults.filter(({ path }) => path === 'contained[1].id');

@@ -34,7 +34,7 @@ describe('a full dateTime', () => {
     '2023-11-06T19:43:05.1234567+00:00',
     '2024-02-29T00:00:00.1-11:30',
     '2023-11-06T23:59:59.123456789+14:00',
-  ])('may be %s, and can be calculated with', (text) => {
+  ])('may be %s, which Date.parse accepts', (text) => {
     expect(isFullDateTime(text)).toBe(true);
     expect(Date.parse(text)).not.toBeNaN();
   });
@@ -77,7 +77,7 @@ describe('text that XML 1.0 can carry', () => {
     '\udc00\ud800',
     '\ufffe',
     '\uffff',
-  ])('has no %j, alone or within', (character) => {
+  ])('must not be or contain %j', (character) => {
     expect(isXmlText(character)).toBe(false);
     expect(isXmlText(`before${character}after`)).toBe(false);
   });

@@ -3,12 +3,12 @@ import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
 import { faultsOf } from './fhir-reading.ts';
 
-/** A payload with every text of the tables, so that each can be replaced. */
+/** A payload with every text of the tables. */
 const full = aServiceRequest({ request: { id: 'request' } });
 
 const names = ['contained[0].name[0]', 'contained[1].name[0]', 'contained[3].name[0]'];
 
-/** The texts of the payload with their maximum number of characters (OLTR: Limits). */
+/** The texts of the payload, with their maximum numbers of characters (OLTR: Limits). */
 const limits: readonly (readonly [string, number])[] = [
   ...names.map((name) => [`${name}.prefix[0]`, 35] as const),
   ...names.map((name) => [`${name}.family`, 70] as const),
@@ -24,7 +24,7 @@ const limits: readonly (readonly [string, number])[] = [
   ['identifier[0].value', 1024],
 ];
 
-/** Texts that must not be empty, blank or outside XML. */
+/** Texts that must not be empty, blank or invalid in XML. */
 const texts = [...limits.map(([path]) => path), ...names.map((name) => `${name}.given[0]`)];
 
 describe.each(limits)('%s', (path, limit) => {
@@ -36,7 +36,7 @@ describe.each(limits)('%s', (path, limit) => {
     expect(faultsOf(replaceAt(full, path, '\u{20bb7}'.repeat(limit)))).toEqual([]);
   });
 
-  it.each(['x', '\u{20bb7}'])(`must not have ${limit} times %s and one more`, (character) => {
+  it.each(['x', '\u{20bb7}'])(`must not have ${limit + 1} characters %s`, (character) => {
     expect(faultsOf(replaceAt(full, path, character.repeat(limit + 1)))).toEqual([
       { path, message: `must have at most ${limit} characters` },
     ]);
@@ -54,7 +54,7 @@ describe.each(texts)('%s', (path) => {
   );
 
   it.each(['a\0', '\u{1}', 'a\u{1b}b', '\ud800', 'a\udc00b', '\u{fffe}', 'a\u{ffff}'])(
-    'must not have what XML 1.0 cannot carry: %j',
+    'must not contain characters that XML 1.0 forbids: %j',
     (text) => {
       expect(faultsOf(replaceAt(full, path, text))).toEqual([
         { path, message: 'must contain only characters that are allowed in XML 1.0' },
@@ -99,7 +99,7 @@ describe.each(names)('the given names of %s', (name) => {
     ]);
   });
 
-  it('may have 70 characters each, as far as the total allows', () => {
+  it('may have 70 characters each, within the total', () => {
     const message = 'must have at most 70 characters';
     expect(faultsOf(replaceAt(full, path, ['x'.repeat(71)]))).toEqual([{ path: `${path}[0]`, message }]);
     expect(faultsOf(replaceAt(full, path, ['x'.repeat(70)]))).toEqual([
@@ -130,8 +130,8 @@ describe('an id', () => {
   });
 });
 
-describe('the old name of a practitioner', () => {
-  it('has the shorter limit, and every other use the longer one', () => {
+describe('an old name of a practitioner', () => {
+  it('has a lower limit than a name of any other use', () => {
     const named = (use: string, length: number) =>
       faultsOf(
         aServiceRequest({
@@ -153,8 +153,8 @@ describe('the old name of a practitioner', () => {
   });
 });
 
-describe('the old name of a patient', () => {
-  it('has the shorter limit wherever it stands', () => {
+describe('an old name of a patient', () => {
+  it('has the lower limit at any position', () => {
     const old = { use: 'old', family: 'x'.repeat(36) };
     const usual = { use: 'usual', family: 'x'.repeat(70) };
     expect(faultsOf(aServiceRequest({ patient: { name: [old, usual] } }))).toEqual([
@@ -168,7 +168,7 @@ describe.each(['identifier', 'contained[3].identifier', 'contained[4].identifier
   (path) => {
     const faultsWith = (system: string) => faultsOf(replaceAt(full, `${path}[1]`, { system, value: 'x' }));
 
-    it('has 1,024 characters at most and is not blank, even where it is not processed', () => {
+    it('has at most 1,024 characters and is not blank, even if it is not processed', () => {
       const at = `${path}[1].system`;
       expect(faultsWith('x'.repeat(1024))).toEqual([]);
       expect(faultsWith('x'.repeat(1025))).toEqual([

@@ -6,7 +6,8 @@ import { faultPathsOf, faultsOf } from './fhir-reading.ts';
 const valid = aServiceRequest();
 
 /**
- * Each reference of the payload, the type that it must refer to, and the id of a resource of another type.
+ * Each reference of the payload: its path, its type, the id of a resource of another type, and its own
+ * target.
  */
 const references = [
   ['extension[1].valueReference.reference', 'Person', 'patient', 'author'],
@@ -23,7 +24,7 @@ function withContained(...more: Json[]): Json {
 }
 
 describe.each(references)('the reference %s', (path, type, otherId, ownId) => {
-  it('must be there', () => {
+  it('is required', () => {
     const holder = path.slice(0, -'.reference'.length);
     expect(faultsOf(replaceAt(valid, path, undefined))).toEqual([{ path, message: 'is required' }]);
     expect(faultPathsOf(replaceAt(valid, holder, null))).toEqual([holder]);
@@ -36,25 +37,25 @@ describe.each(references)('the reference %s', (path, type, otherId, ownId) => {
     }
   });
 
-  it('must resolve', () => {
+  it('must refer to a contained resource', () => {
     const message = 'must refer to a resource in contained';
     for (const wrong of ['#nobody', `#${ownId.toUpperCase()}`, '#constructor', '#-']) {
       expect(faultsOf(replaceAt(valid, path, wrong))).toEqual([{ path, message }]);
     }
   });
 
-  it(`must lead to a ${type}`, () => {
+  it(`must refer to a ${type}`, () => {
     expect(faultsOf(replaceAt(valid, path, `#${otherId}`))).toEqual([
       { path, message: `must refer to a resource of type ${type}` },
     ]);
   });
 
-  it('must not lead to a resource of a type that is dropped', () => {
+  it('must not refer to a resource of an ignored type', () => {
     const payload = replaceAt(withContained({ resourceType: 'Device', id: 'device' }), path, '#device');
     expect(faultPathsOf(payload)).toEqual([path]);
   });
 
-  it('must resolve once', () => {
+  it('must refer to exactly one resource', () => {
     const doubled = withContained({ resourceType: 'Device', id: ownId });
     expect(faultsOf(doubled)).toEqual([
       { path, message: 'must refer to exactly one resource in contained' },
@@ -66,11 +67,11 @@ describe.each(references)('the reference %s', (path, type, otherId, ownId) => {
 describe('contained', () => {
   const practice = { resourceType: 'Organization', id: 'other', identifier: [], name: 'Other' };
 
-  it('is validated in full where nothing refers to it', () => {
+  it('is validated completely, even if nothing refers to a resource', () => {
     expect(faultPathsOf(withContained(practice))).toEqual(['contained[6].identifier']);
   });
 
-  it('is validated in full where the reference to it is broken', () => {
+  it('is validated completely, even if the reference to a resource is broken', () => {
     const broken = replaceAt(replaceAt(valid, 'subject.reference', '#nobody'), 'contained[1].gender', 'F');
     expect(faultPathsOf(broken)).toEqual(['subject.reference', 'contained[1].gender']);
   });
@@ -81,12 +82,12 @@ describe('contained', () => {
     expect(faultsOf(turned)).toEqual([]);
   });
 
-  it('may hold resources of other types, with or without an id, even a shared one', () => {
+  it('may contain resources of other types, with or without unique ids', () => {
     const device = { resourceType: 'Device', id: 'device', name: { deep: [null] } };
     expect(faultsOf(withContained(device, device, { resourceType: 'Specimen' }))).toEqual([]);
   });
 
-  it('must hold resources, each with its type', () => {
+  it('must contain resources with a type', () => {
     expect(faultPathsOf(withContained(null, [], 'text', {}, { resourceType: 7 }))).toEqual([
       'contained[6]',
       'contained[7]',
@@ -106,14 +107,14 @@ describe('contained', () => {
     expect(faultPathsOf({ ...valid, contained: [] })).toEqual(references.slice(0, 4).map(([path]) => path));
   });
 
-  it('needs the id of each resource of a known type', () => {
+  it('requires an id for each resource of a known type', () => {
     for (const index of [0, 1, 2, 3, 4, 5]) {
       const path = `contained[${index}].id`;
       expect(faultsOf(replaceAt(valid, path, undefined))).toContainEqual({ path, message: 'is required' });
     }
   });
 
-  it('may serve two references with one organisation', () => {
+  it('may contain one organisation for two references', () => {
     expect(faultsOf(replaceAt(valid, 'performer[0].reference', '#practice'))).toEqual([]);
   });
 });

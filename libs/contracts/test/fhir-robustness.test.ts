@@ -11,7 +11,7 @@ import { faultPathsOf, faultsOf, read, wholeFaultsOf } from './fhir-reading.ts';
 const valid = aServiceRequest();
 const contained = entries(valid['contained']);
 
-describe('the reader', () => {
+describe('the reader of a ServiceRequest', () => {
   it('reports five faults at once', () => {
     const changes: readonly (readonly [string, Json])[] = [
       ['extension[0].valueString', 'Order'],
@@ -24,7 +24,7 @@ describe('the reader', () => {
     expect(faultPathsOf(payload).toSorted()).toEqual(changes.map(([path]) => path).toSorted());
   });
 
-  it('accepts every arbitrary payload that is valid, and keeps its names', () => {
+  it('accepts arbitrary valid payloads, and keeps their names', () => {
     fc.assert(
       fc.property(validServiceRequest(), (payload) => {
         expect(faultsOf(payload)).toEqual([]);
@@ -34,7 +34,7 @@ describe('the reader', () => {
     );
   });
 
-  it('reads every mutated payload without an error, and most of them are refused', () => {
+  it('does not throw for mutated payloads, and refuses most of them', () => {
     let refused = 0;
     fc.assert(
       fc.property(mutatedServiceRequest(), (payload) => {
@@ -64,7 +64,7 @@ describe('the reader', () => {
     ]);
   });
 
-  it('is not led astray by an own __proto__', () => {
+  it('ignores a member __proto__', () => {
     const text = JSON.stringify(valid);
     const disguised = JSON.parse(`{"__proto__":{"subject":{"reference":"#patient"}},${text.slice(1)}`);
     expect(faultsOf(disguised)).toEqual([]);
@@ -74,14 +74,14 @@ describe('the reader', () => {
     expect(faultsOf({ ...valid, contained: [...contained, ...types] })).toEqual([]);
   });
 
-  it('ignores how deep the elements that it drops are nested', () => {
+  it('ignores the depth of ignored elements', () => {
     const levels = 4000;
     const note = JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
     expect(faultsOf({ ...valid, note })).toEqual([]);
     expect(faultPathsOf({ ...valid, subject: note })).toEqual(['subject']);
   });
 
-  it('lets nothing but the supported elements survive', () => {
+  it('keeps only the supported elements', () => {
     const marked = pathsOf(valid).reduce<Json>(
       (payload, steps) =>
         editAt(payload, steps, (node) =>
@@ -97,8 +97,8 @@ describe('the reader', () => {
   });
 });
 
-describe('faults', () => {
-  it('hold no value of the payload, whatever is wrong with it', () => {
+describe('the faults of a payload', () => {
+  it('contain no value of the payload, wherever it is wrong', () => {
     const sentinel = 'Sentinel\0';
     for (const steps of pathsOf(valid)) {
       const spoilt = editAt(valid, steps, (node) => {
@@ -109,7 +109,7 @@ describe('faults', () => {
     }
   });
 
-  it('hold no value when every text of the payload is wrong', () => {
+  it('contain no value if every text of the payload is wrong', () => {
     const spoilt = JSON.parse(JSON.stringify(valid), (key, value) =>
       typeof value === 'string' && key !== 'resourceType' && key !== 'url'
         ? `Sentinel ${'x'.repeat(2000)}`
@@ -119,13 +119,13 @@ describe('faults', () => {
     expect(JSON.stringify(wholeFaultsOf(spoilt))).not.toMatch(/Sentinel|xxx/);
   });
 
-  it('are 200 at most', () => {
+  it('are limited to 200', () => {
     const broken = Array.from({ length: 200 }, () => ({ resourceType: 'Patient' }));
     expect(faultsOf({ ...valid, contained: broken })).toHaveLength(200);
     expect(faultsOf({ ...valid, identifier: broken })).toHaveLength(200);
   });
 
-  it('do not blame a reference for what stands behind the 200th fault', () => {
+  it('do not include references to resources after the 200th fault', () => {
     const broken = Array.from({ length: 150 }, () => ({ resourceType: 'Patient' }));
     const paths = faultPathsOf({ ...valid, contained: [...broken, ...contained] });
     expect(paths).toHaveLength(200);
@@ -141,9 +141,9 @@ describe('a payload with 200 contained resources', () => {
 
   it.each<readonly [string, (index: number) => Json]>([
     ['of an unknown type with one id', () => ({ resourceType: 'Device', id: 'device' })],
-    ['valid and not referred to', (index) => ({ ...members(contained[1]), id: `patient-${index}` })],
-    ['with references of their own', (index) => ({ ...members(contained[2]), id: `role-${index}` })],
-  ])('%s is read, and with one more refused without a look at them', (_, resource) => {
+    ['valid and unreferenced', (index) => ({ ...members(contained[1]), id: `patient-${index}` })],
+    ['with references', (index) => ({ ...members(contained[2]), id: `role-${index}` })],
+  ])('%s is accepted, and with more is refused without validating them', (_, resource) => {
     expect(faultsOf(many(resource))).toEqual([]);
     expect(faultsOf(many(resource, 10_000))).toEqual([
       { path: 'contained', message: 'must have at most 200 entries' },
@@ -151,7 +151,7 @@ describe('a payload with 200 contained resources', () => {
   });
 });
 
-describe('a list for which the specification names no limit', () => {
+describe('a list without a limit in the specification', () => {
   const practitioner = 'contained[3]';
   const lists: readonly (readonly [string, number])[] = [
     ['extension', 200],
@@ -164,7 +164,7 @@ describe('a list for which the specification names no limit', () => {
     ['contained[4].identifier', 200],
   ];
 
-  it.each(lists)('%s may have many entries; more than %i are one fault, whatever they are', (path, most) => {
+  it.each(lists)('has one fault if %s has more than %i entries', (path, most) => {
     const tooMany = Array.from({ length: most + 1 }, () => 7);
     expect(faultsOf(replaceAt(valid, path, tooMany))).toEqual([
       { path, message: `must have at most ${most} entries` },

@@ -13,17 +13,17 @@ function readSample(file: string): LaunchRequest {
 }
 
 describe('the sample payloads', () => {
-  it('are twelve', () => expect(samples).toHaveLength(12));
+  it('number twelve', () => expect(samples).toHaveLength(12));
 
-  it.each(samples)('%s is accepted', (file) => {
+  it.each(samples)('include %s, which is accepted', (file) => {
     expect(actions).toContain(readSample(file).action);
   });
 
-  it.each(actions.map((action, index) => [action, index] as const))('have one for %s', (action, index) => {
+  it.each(actions.map((action, index) => [action, index] as const))('include one for %s', (action, index) => {
     expect(readSample(samples[index] ?? '').action).toBe(action);
   });
 
-  it('keep every supported element of a full payload', () => {
+  it('include one with every supported element', () => {
     expect(readSample('01-OrderTest.json')).toEqual({
       action: 'OrderTest',
       originatingId: 'HS-2023-100200',
@@ -60,26 +60,26 @@ describe('the sample payloads', () => {
     });
   });
 
-  it('need no more than the tables ask for', () => {
+  it('include one with only the required elements', () => {
     expect(readSample('09-minimal.json').patient).toEqual({
       name: { family: 'Li', given: [] },
       birthDate: '2024-02-29',
       gender: 'unknown',
       address: { lines: [] },
-      // An invented number, which was never issued.
+      // An invented number that was never issued.
       identifiers: [{ system: 'chi-number', value: '2902240001', isDoubtful: true }],
       telecom: [],
     });
   });
 
-  it('lose the elements that the tables do not name', () => {
+  it('include one with unsupported elements, which are dropped', () => {
     const { originatingId, ...kept } = readSample('12-full-r4-extras.json');
     const { originatingId: other, ...expected } = readSample('01-OrderTest.json');
     expect(originatingId).not.toBe(other);
     expect(kept).toEqual(expected);
   });
 
-  it('keep the names of the world character for character', () => {
+  it('include one with international names, which are unchanged', () => {
     const { name, address } = readSample('11-names-of-the-world.json').patient;
     expect(name).toEqual({
       title: 'Prof. Dr',

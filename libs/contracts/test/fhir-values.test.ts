@@ -6,7 +6,7 @@ import { actions } from '../src/launch-context.ts';
 import { defaultNamespaces } from '../src/namespaces.ts';
 import { faultsOf, read } from './fhir-reading.ts';
 
-/** The patient has one identifier: a separate rule covers which two are allowed together. */
+/** A payload whose patient has one identifier, because the combinations of two have their own rule. */
 const valid = aServiceRequest({
   patient: { identifier: [{ system: 'https://fhir.nhs.uk/Id/nhs-number', value: '9434765919' }] },
 });
@@ -20,7 +20,7 @@ const patientSystems = [
 ];
 
 /**
- * The elements with a closed list of values: every allowed value, and some FHIR values that are not allowed.
+ * The elements with a fixed list of values: every allowed value, and some FHIR values that are not allowed.
  */
 const closed: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ['resourceType', ['ServiceRequest'], ['Patient', 'servicerequest']],
@@ -58,11 +58,11 @@ describe('Practitioner.name.use', () => {
   const usual = { use: 'usual', family: 'Bairstow' };
   const uses = ['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden'];
 
-  it.each(uses)('may be %s beside the usual one', (use) => {
+  it.each(uses)('may be %s in addition to a usual name', (use) => {
     expect(faultsOf(aServiceRequest({ clinician: { name: [{ use, family: 'Other' }, usual] } }))).toEqual([]);
   });
 
-  it('must be one of FHIR', () => {
+  it('must be a use of FHIR', () => {
     const name = [usual, { use: 'stage', family: 'Other' }];
     expect(faultsOf(aServiceRequest({ clinician: { name } }))).toEqual([
       { path: 'contained[3].name[1].use', message: `must be one of ${uses.join(', ')}` },
@@ -73,18 +73,18 @@ describe('Practitioner.name.use', () => {
 const practiceSystems = [`${nhs}/Id/ods-organization-code`, `${fhir}/Id/local-org-code`];
 const performing = `${fhir}/Id/performing-org`;
 
-describe('the practice', () => {
+describe('the identifier of a practice', () => {
   const fault = {
     path: 'contained[4].identifier',
     message: `must have an entry whose system is one of ${practiceSystems.join(', ')}`,
   };
 
-  it('is not named by the system of performing organisations alone', () => {
+  it('must not be only that of a performing organisation', () => {
     const identifier = [{ system: performing, value: 'RCB00' }];
     expect(faultsOf(aServiceRequest({ practice: { identifier } }))).toEqual([fault]);
   });
 
-  it('is named by its own code where it has both', () => {
+  it('is the code of the practice if it has both', () => {
     const identifier = [
       { system: performing, value: 'RCB00' },
       { system: `${nhs}/Id/ods-organization-code`, value: 'B82017' },
@@ -95,8 +95,8 @@ describe('the practice', () => {
   });
 });
 
-describe('an identifier of which one is processed', () => {
-  /** The list, and the systems of which at least one is required. */
+describe('a list of identifiers of which one is processed', () => {
+  /** A list, and the systems of which at least one is required. */
   const lists: readonly (readonly [string, readonly string[]])[] = [
     ['identifier', [`${fhir}/Id/originating-system-id`]],
     ['contained[3].identifier', [`${hl7uk}/Id/professional-code`, `${fhir}/Id/local-staff-code`]],
@@ -104,7 +104,7 @@ describe('an identifier of which one is processed', () => {
     ['contained[5].identifier', [...practiceSystems, performing]],
   ];
 
-  it.each(lists)('%s may be of any supported system, among others', (path, systems) => {
+  it.each(lists)('may have an entry of any supported system, among others: %s', (path, systems) => {
     for (const system of systems) {
       const others = { system: 'urn:example:other', value: 'ignored' };
       const payload = replaceAt(valid, path, [
@@ -119,8 +119,8 @@ describe('an identifier of which one is processed', () => {
     }
   });
 
-  it.each(lists)('%s must have an entry of a supported system', (path, accepted) => {
-    // An organisation alone does not show its role.
+  it.each(lists)('must have an entry of a supported system: %s', (path, accepted) => {
+    // An organisation without a supported system could have either role.
     const systems = path.startsWith('contained[4]') ? [...practiceSystems, performing] : accepted;
     const wanted = `${systems.length > 1 ? 'one of ' : ''}${systems.join(', ')}`;
     expect(faultsOf(replaceAt(valid, path, [{ system: 'urn:example:other', value: 'x' }]))).toEqual([
@@ -129,7 +129,7 @@ describe('an identifier of which one is processed', () => {
   });
 });
 
-describe('times', () => {
+describe('dates and times', () => {
   it.each(['2023-11-06T19:43:05Z', '2023-11-06T19:43:05.1234567+00:00'])(
     'authoredOn may be %s',
     (authoredOn) => {
@@ -160,26 +160,23 @@ describe('times', () => {
     '9999-12-31T12:00:00Z',
     '0001-01-01T00:00:00+14:00',
     '0001-01-01T13:59:59Z',
-  ])(
-    'authoredOn must not be %s, which is in a year of other than four digits by some clock of the world',
-    (authoredOn) => {
-      expect(faultsOf(aServiceRequest({ authoredOn }))).toEqual([
-        { path: 'authoredOn', message: expect.stringContaining('must be a date and time that exists') },
-      ]);
-    },
-  );
+  ])('authoredOn must not be %s, whose year does not have four digits in some time zone', (authoredOn) => {
+    expect(faultsOf(aServiceRequest({ authoredOn }))).toEqual([
+      { path: 'authoredOn', message: expect.stringContaining('must be a date and time that exists') },
+    ]);
+  });
 
   it.each(['9999-12-31T09:59:59Z', '9999-12-31T23:59:59+14:00', '0001-01-01T14:00:00Z'])(
     'authoredOn may be %s',
     (authoredOn) => expect(faultsOf(aServiceRequest({ authoredOn }))).toEqual([]),
   );
 
-  it('birthDate must not be in the future, by any clock of the world', () => {
+  it('birthDate must not be in the future in every time zone', () => {
     const now = Date.parse('2026-03-02T12:00:00Z');
     const readThen = createServiceRequestReader(defaultNamespaces, { now: () => now });
     const born = (birthDate: string) => readThen(aServiceRequest({ patient: { birthDate } }));
     expect(born('2026-03-02')).toHaveProperty('request');
-    // On the other side of the date line it is already tomorrow.
+    // In some time zones, this day has already begun.
     expect(born('2026-03-03')).toHaveProperty('request');
     expect(born('2026-03-04')).toMatchObject({
       faults: [{ path: 'contained[1].birthDate', message: 'must not be in the future' }],

@@ -19,7 +19,7 @@ describe('the order document', () => {
     expect(await schemaFaultsOf(document)).toEqual([]);
   });
 
-  it('shows every field of the order where the specification has it', async () => {
+  it('has every field of the order in its specified place', async () => {
     const document = render(anOrder());
     const expected = {
       messageId: '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b01',
@@ -64,7 +64,7 @@ describe('the order document', () => {
     expect(await textsAt(document, Object.keys(expected))).toEqual(expected);
   });
 
-  it('carries names, codes and reasons back character for character through an XML parser', async () => {
+  it('preserves names and codes through an XML parser', async () => {
     const order = anOrder({
       patient: { ...anOrder().patient, name: worldNames },
       performer: {
@@ -83,7 +83,7 @@ describe('the order document', () => {
     expect(await textsAt(document, Object.keys(expected))).toEqual(expected);
   });
 
-  it('leaves the title and the NHS number empty where the patient has none', async () => {
+  it('has an empty title and NHS number if the patient has none', async () => {
     const { patient } = anOrder();
     const document = render(
       anOrder({
@@ -102,7 +102,7 @@ describe('the order document', () => {
     });
   });
 
-  it('names local codes LOCAL and ODS codes NHSORGANISATIONS', async () => {
+  it('uses the scheme LOCAL for local codes and NHSORGANISATIONS for ODS codes', async () => {
     const document = render(
       anOrder({
         requester: { ...anOrder().requester, identifier: { system: 'local-staff-code', value: 'tb' } },
@@ -119,7 +119,7 @@ describe('the order document', () => {
     expect(Object.values(await textsAt(document, paths))).toEqual(['LOCAL', 'NHSORGANISATIONS']);
   });
 
-  it('leaves sampleCompletionTime empty until the sample is taken', async () => {
+  it('has an empty sampleCompletionTime until the sample is taken', async () => {
     const document = render(
       anOrder({ batches: [aBatch({ samples: [{ id: 'S1', description: 'EDTA blood' }] })] }),
     );
@@ -127,7 +127,7 @@ describe('the order document', () => {
     expect(await schemaFaultsOf(document)).toEqual([]);
   });
 
-  it('holds one orderBatch for each laboratory location, each with its own samples and tests', async () => {
+  it('has one orderBatch per laboratory location, with its own samples and tests', async () => {
     const document = render(anOrder({ batches: [aBatch(), secondBatch()] }));
     expect(await schemaFaultsOf(document)).toEqual([]);
     const refids = await xpathOf(
@@ -137,7 +137,7 @@ describe('the order document', () => {
     expect(refids).toBe('2 S2');
   });
 
-  it('is written in the namespace that is configured', async () => {
+  it('uses the configured XML namespace', async () => {
     const xmlNamespace = 'http://example.org/orders?a=1&b=$&';
     const document = render(anOrder(), { xmlNamespace });
     expect(await xpathOf(document, 'namespace-uri(/*)')).toBe(xmlNamespace);
@@ -146,31 +146,31 @@ describe('the order document', () => {
   });
 });
 
-describe('times in the order document', () => {
+describe('a time in the order document', () => {
   it.each([
-    ['winter: London is UTC', '2023-11-06T19:43:05Z', '20231106194305'],
-    ['summer: London is an hour ahead', '2023-07-06T23:43:05Z', '20230707004305'],
-    ['the last second before the clocks go forward', '2024-03-31T00:59:59Z', '20240331005959'],
-    ['the first second after the clocks went forward', '2024-03-31T01:00:00Z', '20240331020000'],
-    ['half past one, the first time', '2024-10-27T00:30:00Z', '20241027013000'],
-    ['half past one again, after the clocks went back', '2024-10-27T01:30:00Z', '20241027013000'],
-    ['midnight is hour 00 of the new day', '2024-01-01T00:00:00Z', '20240101000000'],
-    ['a long fraction is cut', '2023-11-06T19:43:05.9999999+00:00', '20231106194305'],
-    ['an offset is honoured', '2023-11-06T19:43:05.5+05:30', '20231106141305'],
-    ['a leap second begins the next minute', '2016-12-31T23:59:60Z', '20170101000000'],
-    ['a leap second with fraction and offset', '2017-01-01T05:29:60.25+05:30', '20170101000000'],
-    ['a year of less than four digits', '0987-06-05T12:00:00Z', '09870605115845'],
-  ])('%s', async (_case, authoredOn, expected) => {
+    ['in winter, when London has UTC', '2023-11-06T19:43:05Z', '20231106194305'],
+    ['in summer, when London is an hour ahead', '2023-07-06T23:43:05Z', '20230707004305'],
+    ['in the last second before the clocks go forward', '2024-03-31T00:59:59Z', '20240331005959'],
+    ['in the first second after the clocks went forward', '2024-03-31T01:00:00Z', '20240331020000'],
+    ['at half past one, before the clocks go back', '2024-10-27T00:30:00Z', '20241027013000'],
+    ['at half past one, after the clocks went back', '2024-10-27T01:30:00Z', '20241027013000'],
+    ['at midnight, as hour 00 of the new day', '2024-01-01T00:00:00Z', '20240101000000'],
+    ['without the fraction of a second', '2023-11-06T19:43:05.9999999+00:00', '20231106194305'],
+    ['with an offset', '2023-11-06T19:43:05.5+05:30', '20231106141305'],
+    ['at a leap second, as the start of the next minute', '2016-12-31T23:59:60Z', '20170101000000'],
+    ['at a leap second with a fraction and an offset', '2017-01-01T05:29:60.25+05:30', '20170101000000'],
+    ['in a year of fewer than four digits', '0987-06-05T12:00:00Z', '09870605115845'],
+  ])('is local: %s', async (_case, authoredOn, expected) => {
     const document = render(anOrder({ authoredOn }));
     expect(await schemaFaultsOf(document)).toEqual([]);
     expect(await xpathOf(document, 'string(//*[local-name()="timeofRequest"])')).toBe(expected);
   });
 
-  it('follow the zone that is configured', () => {
+  it('is in the configured time zone', () => {
     expect(render(anOrder(), { timeZone: 'Asia/Kathmandu' })).toContain('<timeofRequest>20231107012805<');
   });
 
-  it('are refused when they are no times', () => {
+  it('is refused if it is invalid', () => {
     expect(() => render(anOrder({ authoredOn: 'yesterday' }))).toThrow(RangeError);
   });
 });
@@ -194,12 +194,16 @@ describe('the schema of the order document', () => {
     ['an empty time of request', '20231106194305', ''],
     ['a status that is not R, S or D', '<Status>S<', '<Status>X<'],
     ['an unknown scheme', '>NHSGPNATIONALCODES<', '>GMC<'],
-    ['two samples of one refid', '<refid>S2</refid>\n        <desc', '<refid>S1</refid>\n        <desc'],
-    ['two tests of one refid', '<refid>T2</refid>', '<refid>T1</refid>'],
-    ['two batches of one refid', '<refid>B2</refid>', '<refid>B1</refid>'],
+    [
+      'two samples with the same refid',
+      '<refid>S2</refid>\n        <desc',
+      '<refid>S1</refid>\n        <desc',
+    ],
+    ['two tests with the same refid', '<refid>T2</refid>', '<refid>T1</refid>'],
+    ['two batches with the same refid', '<refid>B2</refid>', '<refid>B1</refid>'],
     ['a test whose sample does not exist', '<sample><refid>S2<', '<sample><refid>S9<'],
     ['a test whose sample belongs to another batch', '<sample><refid>S2<', '<sample><refid>S1<'],
-    ['no batch', /<orderBatch>.*<\/orderBatch>/s, ''],
+    ['an order without a batch', /<orderBatch>.*<\/orderBatch>/s, ''],
   ])('refuses %s', async (_case, original, changed) => {
     expect(await schemaFaultsOf(document)).toEqual([]);
     const mutated = document.replace(original, changed);
@@ -209,27 +213,27 @@ describe('the schema of the order document', () => {
 });
 
 describe('escapeMarkup', () => {
-  it('leaves text without markup characters as it is', () => {
+  it('returns text without markup characters unchanged', () => {
     expect(escapeMarkup('Zoë محمد 𠮷野 \t\n')).toBe('Zoë محمد 𠮷野 \t\n');
   });
 
-  it('escapes what would end an element, an attribute or a line', () => {
+  it('escapes characters that could end an element, an attribute or a line', () => {
     expect(escapeMarkup(`</textarea>&"'\r`)).toBe('&lt;/textarea&gt;&amp;&quot;&#39;&#13;');
   });
 });
 
 describe('parseOrder', () => {
-  it('takes an order, as it comes out of JSON', () => {
+  it('accepts an order from JSON', () => {
     expect(parseOrder(JSON.parse(JSON.stringify(anOrder())))).toEqual(anOrder());
   });
 
-  it('takes the order of a newer release, with members that only that one knows', () => {
+  it('accepts an order of a newer release with unknown members', () => {
     const [batch] = anOrder().batches;
     const newer = { ...anOrder(), newer: 1, batches: [{ ...batch, newer: { member: true } }] };
     expect(parseOrder(newer)).toEqual(newer);
   });
 
-  it('refuses what is not one, naming paths and no values', () => {
+  it('refuses an invalid order, naming paths but no values', () => {
     const { guid: _guid, ...withoutGuid } = anOrder({ authoredOn: 'Whitfield' });
     expect(() => parseOrder(withoutGuid)).toThrow(/guid is required.*authoredOn/);
     expect(() => parseOrder(withoutGuid)).not.toThrow(/Whitfield/);

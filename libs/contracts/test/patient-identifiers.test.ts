@@ -48,14 +48,14 @@ const separator = fc.constantFrom(
   '\u200b',
 );
 
-/** Returns a spelling of a number: with spaces, hyphens and lower-case letters anywhere. */
+/** Returns spellings of a number, with spaces, hyphens and lower-case letters anywhere. */
 const spellingOf = (number: string) =>
   fc
     .tuple(...Array.from(number, (sign) => fc.tuple(separator, fc.constantFrom(sign, sign.toLowerCase()))))
     .map((parts) => parts.flat().join(''));
 
 describe('a national identifier', () => {
-  it.each(given)('(%s %s) is one, bare and in capitals, however it is written', (system, value) => {
+  it.each(given)('(%s %s) is normalised from every spelling', (system, value) => {
     fc.assert(
       fc.property(spellingOf(value), (spelling) => {
         expect(identifiersOf(payloadWith([system, spelling]))).toEqual([{ system, value }]);
@@ -69,7 +69,7 @@ describe('a national identifier', () => {
     ['nhs-number', '943476591'],
     ['nhs-number', '94347659190'],
     ['nhs-number', 'unknown'],
-    // The check digit of these would be 10, so they are never issued.
+    // Numbers whose check digit would be 10 are never issued.
     ['nhs-number', '1234567890'],
     ['chi-number', '9999999999'],
     ['chi-number', '3213010006'],
@@ -77,11 +77,14 @@ describe('a national identifier', () => {
     ['ssn-number', 'none'],
   ];
 
-  it.each(doubtful)('(%s %s) that nobody was given launches, and stays as it was sent', (system, value) => {
-    expect(identifiersOf(payloadWith([system, value]))).toEqual([{ system, value, isDoubtful: true }]);
-  });
+  it.each(doubtful)(
+    '(%s %s) is accepted unchanged and marked as doubtful if it is invalid',
+    (system, value) => {
+      expect(identifiersOf(payloadWith([system, value]))).toEqual([{ system, value, isDoubtful: true }]);
+    },
+  );
 
-  it.each(doubtful)('(%s %s) that nobody was given is a fault where the check is strict', (system, value) => {
+  it.each(doubtful)('(%s %s) is refused by the strict check if it is invalid', (system, value) => {
     const strict = createServiceRequestReader(defaultNamespaces, undefined, 'strict');
     const reading = strict(payloadWith(['hospital-number', 'x y'], [system, value]));
     expect(reading).toMatchObject({
@@ -96,7 +99,7 @@ describe('a national identifier', () => {
     expect(JSON.stringify(reading)).not.toContain(value);
   });
 
-  it.each(given)('(%s %s) that may be somebody’s launches where the check is strict', (system, value) => {
+  it.each(given)('(%s %s) is accepted by the strict check if it is valid', (system, value) => {
     const strict = createServiceRequestReader(defaultNamespaces, undefined, 'strict');
     expect(strict(payloadWith([system, value]))).toHaveProperty('request');
   });
@@ -120,7 +123,7 @@ describe('the two identifiers of a patient', () => {
     ['hospital-number', 'hospital-number'],
     ['nhs-number', 'chi-number'],
     ['gha-number', 'ssn-number'],
-  ])('are not %s and %s', (one, other) => {
+  ])('must not be %s and %s', (one, other) => {
     const payload = payloadWith([one, '9434765919'], [other, '9434765870']);
     expect(faultsOf(payload)).toEqual([fault]);
     expect(wholeFaultsOf(payload)).toMatchObject([{ code: 'invariant', resource: 'Patient #patient' }]);
@@ -129,7 +132,7 @@ describe('the two identifiers of a patient', () => {
   it.each<[System, System]>([
     ['nhs-number', 'hospital-number'],
     ['hospital-number', 'chi-number'],
-  ])('are %s and %s', (one, other) => {
+  ])('may be %s and %s', (one, other) => {
     expect(faultsOf(payloadWith([one, '9434765919'], [other, '0101010028']))).toEqual([]);
   });
 });

@@ -14,13 +14,13 @@ import { publishedSchema } from '../src/published/schema.ts';
 import { serviceRequestDocument } from '../src/published/service-request.ts';
 import { faultsOf } from './fhir-reading.ts';
 
-/** A third-party validator: it knows the formats of JSON Schema, and none of ours. */
+/** A third-party validator that supports the formats of JSON Schema, but not our own. */
 const anyDay = () => true;
 const ajv = new Ajv2020({ strict: true, formats: { date: anyDay, 'date-time': anyDay } });
 const id = 'https://oltr.example/AccessApi/schemas/service-request.json';
 const accepts = ajv.compile(serviceRequestDocument(defaultNamespaces, id));
 
-/** The rules in the schema's description, as the reader reports them. */
+/** The reader's messages for the rules that the schema states only in its description. */
 const rulesInWords = [
   /^must refer to (a resource|one resource|exactly one resource) /,
   /^must not be the id of another contained resource$/,
@@ -34,7 +34,7 @@ const rulesInWords = [
 ];
 
 describe('the JSON Schema of the payload', () => {
-  it('accepts what the reader accepts', () => {
+  it('accepts payloads that the reader accepts', () => {
     fc.assert(
       fc.property(validServiceRequest(), (payload) => {
         expect(faultsOf(payload)).toEqual([]);
@@ -43,7 +43,7 @@ describe('the JSON Schema of the payload', () => {
     );
   });
 
-  it('refuses what the reader refuses, but for the rules that its description has in words', () => {
+  it('refuses payloads that the reader refuses, except for the rules in its description', () => {
     let refused = 0;
     fc.assert(
       fc.property(mutatedServiceRequest(), (payload) => {
@@ -59,21 +59,21 @@ describe('the JSON Schema of the payload', () => {
     expect(refused).toBeGreaterThan(200);
   });
 
-  it('has the namespaces of the installation', () => {
+  it('uses the configured namespaces', () => {
     const namespaces = { ...defaultNamespaces, fhir: 'https://fhir.other.example' };
     expect(accepts(aServiceRequest({ namespaces }))).toBe(false);
     const others = serviceRequestDocument(namespaces, `${id}?other`);
     expect(ajv.compile(others)(aServiceRequest({ namespaces }))).toBe(true);
   });
 
-  it('has an example that is accepted', () => {
+  it('has a valid example', () => {
     const example = exampleServiceRequest(defaultNamespaces);
     expect([faultsOf(example), accepts(example)]).toEqual([[], true]);
   });
 });
 
 describe('the JSON Schema of a launch request', () => {
-  it('has an example that is accepted', () => {
+  it('has a valid example', () => {
     const example = exampleLaunch('partner-demo');
     expect(readDesktopLaunch(example)).toEqual({ launch: example });
     expect(ajv.compile(publishedSchema(desktopLaunchSchema))(example)).toBe(true);

@@ -30,7 +30,7 @@ const anIssuer = (changes: object = {}) => ({
   ...changes,
 });
 
-/** Returns the lines with which an invalid registry is refused. */
+/** Returns the lines of the error for an invalid registry. */
 function refusalOf(registry: unknown): string[] {
   try {
     parseRegistry(registry);
@@ -45,7 +45,7 @@ function refusalOf(registry: unknown): string[] {
 }
 
 describe('a registry', () => {
-  it('is given back as it was written', () => {
+  it('is returned unchanged if it is valid', () => {
     const registry = {
       realms: [
         aRealm({ signingAlgorithm: 'EdDSA', accessTokenSeconds: 60 }),
@@ -78,7 +78,7 @@ describe('a registry', () => {
     expect(parseRegistry({ realms: [] })).toEqual({ realms: [] });
   });
 
-  it('lets two realms, and two issuers, have clients of one id', () => {
+  it('may have clients with the same id in two realms or for two issuers', () => {
     expect(() =>
       parseRegistry({
         realms: [aRealm(), aRealm({ realm: 'other' })],
@@ -87,7 +87,7 @@ describe('a registry', () => {
     ).not.toThrow();
   });
 
-  it('is refused with every fault at once, by path, faults of form and repetitions together', () => {
+  it('is refused with every fault at once, including duplicates', () => {
     const refusal = refusalOf({
       realms: [
         aRealm({ signingAlgorithm: 'HS256', accessTokenSeconds: 59 }),
@@ -123,7 +123,7 @@ describe('a registry', () => {
     expect(refusal).toHaveLength(13);
   });
 
-  it('states the practices of a client, of ours or of a trusted issuer: any, or a list', () => {
+  it('may allow a client any practice or a list of practices', () => {
     const listed = [
       { system: 'ods-organization-code', code: 'B82017' },
       { system: 'local-org-code', code: '0042' },
@@ -148,7 +148,7 @@ describe('a registry', () => {
     [[{ system: 'local-org-code', code: '' }], '[0].code must not be empty'],
     [[{ system: 'local-org-code' }], '[0].code is required'],
     [{ system: 'local-org-code', code: '0042' }, ' must be of type string,array'],
-  ])('is refused with the practices %j', (practices, said) => {
+  ])('must not have the practices %j', (practices, said) => {
     const registry = { realms: [aRealm({ clients: [aClient({ practices })] })] };
     expect(refusalOf(registry)).toEqual([`realms[0].clients[0].practices${said}`]);
   });
@@ -182,18 +182,18 @@ describe('a registry', () => {
       },
       'trustedIssuers[0].clients[1]',
     ],
-  ])('registers %s once', (_what, registry, path) => {
+  ])('must not have %s twice', (_what, registry, path) => {
     expect(refusalOf(registry)).toEqual([`${path} is registered twice`]);
   });
 
-  it.each(['tfp', 'tfp/north'])('refuses the realm %s, whose address would also name another', (realm) => {
+  it.each(['tfp', 'tfp/north'])('must not have the realm %s, whose address is ambiguous', (realm) => {
     expect(refusalOf({ realms: [aRealm({ realm: 'tfp-north' }), aRealm({ realm })] })).toEqual([
       'realms[1].realm must not begin with the segment tfp, which addresses of realms may have in front',
     ]);
   });
 
   it.each(['/idp/north/v2.0', '/IDP/North/v2.0', '/idp/not-yet-registered/v2.0'])(
-    'refuses to trust an issuer of this platform as that of somebody else: %s',
+    'must not trust an issuer of this platform as an external one: %s',
     (path) => {
       const publicUrl = 'https://launch.example';
       const registry = { realms: [aRealm()], trustedIssuers: [anIssuer({ issuer: publicUrl + path })] };
@@ -205,7 +205,7 @@ describe('a registry', () => {
   );
 
   it.each(['audit.read', 'launch.issue', 'token.introspect', 'ocs-launch.read', '*'])(
-    'lets no trusted issuer grant %s, a right of the platform',
+    'must not let a trusted issuer grant %s, a right of the platform',
     (right) => {
       const trustedIssuers = [anIssuer({ grants: ['ocs-launch.write', right] })];
       expect(refusalOf({ realms: [], trustedIssuers })).toEqual([
@@ -215,7 +215,7 @@ describe('a registry', () => {
   );
 
   it.each(['https://p.example', 'p:/auth', 'com.example.app://auth', 'http://127.0.0.1/callback'])(
-    'takes %s as the address of a partner',
+    'may have %s as the address of a partner',
     (address) => {
       const partners = [aPartner({ launchUrl: address, redirectUris: [address] })];
       expect(() => parseRegistry({ realms: [aRealm({ desktop: { partners } })] })).not.toThrow();
@@ -234,14 +234,14 @@ describe('a registry', () => {
     'javascript://p.example',
     'data:/text',
     'file:///etc/passwd',
-  ])('does not take %j as the address of a partner', (address) => {
+  ])('must not have %j as the address of a partner', (address) => {
     const partners = [aPartner({ launchUrl: address })];
     expect(refusalOf({ realms: [aRealm({ desktop: { partners } })] })).toEqual([
       'realms[0].desktop.partners[0].launchUrl must be an absolute address without a fragment',
     ]);
   });
 
-  it('has two secrets of a client at most', () => {
+  it('may have up to two secrets for a client', () => {
     const withSecrets = (...secrets: object[]) => ({
       realms: [aRealm({ clients: [aClient({ secrets })] })],
     });
@@ -253,7 +253,7 @@ describe('a registry', () => {
   });
 
   it.each(['2023-02-29T00:00:00Z', '2026-03-02', '2026-03-02T09:30:00', 'never', '5'])(
-    'does not take %s for the end of a secret',
+    'must not have %s as the expiry of a secret',
     (expires) => {
       const clients = [aClient({ secrets: [{ ...secret('1'), expires }] })];
       expect(refusalOf({ realms: [aRealm({ clients })] })).toEqual([
@@ -267,7 +267,7 @@ describe('a registry', () => {
     'https://pms.example?a=1',
     'http://127.0.0.1:9000/callbacks',
     'https://[2001:db8::1]/x',
-  ])('takes %s as the address of a callback', (url) => {
+  ])('may have %s as the address of a callback', (url) => {
     const clients = [aClient({ callback: aCallback({ url }) })];
     expect(() => parseRegistry({ realms: [aRealm({ clients })] })).not.toThrow();
   });
@@ -280,7 +280,7 @@ describe('a registry', () => {
     'https://pms.example/a b',
     'https://pms.example/\r\nX: y',
     'https:///x',
-  ])('does not take %j as the address of a callback', (url) => {
+  ])('must not have %j as the address of a callback', (url) => {
     const clients = [aClient({ callback: aCallback({ url }) })];
     expect(refusalOf({ realms: [aRealm({ clients })] })).toEqual([
       'realms[0].clients[0].callback.url must be an absolute http or https address without user, password or fragment',
@@ -294,14 +294,14 @@ describe('a registry', () => {
     'https://user:secret@pms.example/refused',
     'https://pms.example/refused#part',
     'https://pms.example/\r\nX: y',
-  ])('does not take %j as the page for refused launches', (launchErrorPage) => {
+  ])('must not have %j as the page for refused launches', (launchErrorPage) => {
     const clients = [aClient({ launchErrorPage })];
     expect(refusalOf({ realms: [aRealm({ clients })] })).toEqual([
       'realms[0].clients[0].launchErrorPage must be an absolute http or https address without user, password or fragment',
     ]);
   });
 
-  it('has one or two secrets of a callback, sealed ones alone', () => {
+  it('must have one or two secrets for a callback, which must be sealed', () => {
     const [sealed] = aCallback().secrets;
     const ended = { ...sealed, expires: '2026-03-02T09:30:00Z' };
     const refusal = (secrets: unknown[]) =>
@@ -314,7 +314,7 @@ describe('a registry', () => {
     ]);
   });
 
-  describe('keys of a client', () => {
+  describe('the keys of a client', () => {
     const publicKey = (kid: string, { publicKey: made }: { publicKey: KeyObject }) => ({
       kid,
       ...made.export({ format: 'jwk' }),
@@ -325,7 +325,7 @@ describe('a registry', () => {
       refusalOf({ realms: [aRealm({ clients: [aClient({ secrets: [], ...changes })] })] });
     const path = 'realms[0].clients[0].jwks.keys';
 
-    it('are public ones, inline or at an address', () => {
+    it('must be public, inline or at an address', () => {
       const clients = [
         aClient({ jwks: { keys: [{ ...ec, use: 'sig', alg: 'ES256' }, rsa(2048)] } }),
         aClient({ clientId: 'other', jwksUri: 'https://pms.example/keys' }),
@@ -337,7 +337,7 @@ describe('a registry', () => {
       ]);
     });
 
-    it('are refused when they are private, weak or no keys, and none of them is shown', () => {
+    it('must not be private, weak or invalid, and are not shown in the error', () => {
       const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
       const privateKey = { kid: 'p', ...pair.privateKey.export({ format: 'jwk' }) };
       const keys = [privateKey, rsa(1024), { ...ec, x: 'AA' }, { ...ec, kid: 'ec' }, { ...ec, kid: 'ec' }];
@@ -357,7 +357,7 @@ describe('a registry', () => {
     });
   });
 
-  it("shows no secret's hash when it is refused", () => {
+  it('is refused without showing the hash of a secret', () => {
     const { sha256 } = secret('one');
     const registry = {
       realms: [aRealm({ clients: [aClient({ clientId: sha256, secrets: [{ sha256 }, 1] })] })],
@@ -366,7 +366,7 @@ describe('a registry', () => {
   });
 
   it.each([undefined, null, 'realms', [], {}, { realms: {} }, { realms: [null] }, { realms: [], more: 1 }])(
-    'is refused when it is %j',
+    'must not be %j',
     (candidate) => {
       expect(refusalOf(candidate)).not.toEqual([]);
     },

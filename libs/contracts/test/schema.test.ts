@@ -22,8 +22,8 @@ const compiled = compileSchema(
 const faultsOf = (candidate: unknown) => compiled.faultsOf({ contained: [{ name: [candidate] }] });
 const valid = { family: 'Abcd', given: ['a'], use: 'old', code: 'A', born: '2024-02-29', closed: {} };
 
-describe('a fault', () => {
-  it('is not found in a value that is as the schema has it', () => {
+describe('a fault of a value', () => {
+  it('is absent if the value is valid', () => {
     expect(faultsOf(valid)).toEqual([]);
     expect(compiled.is({ contained: [{ name: [valid] }] })).toBe(true);
   });
@@ -44,17 +44,17 @@ describe('a fault', () => {
     ['bare', { bare: 'a' }, 'value', 'does not have the required form'],
     ['born', { born: '2023-02-29' }, 'value', 'must be a date that exists, written YYYY-MM-DD'],
     ['closed', { closed: { secret: 1 } }, 'structure', 'has an unknown property'],
-  ])('names %s of the value, tells its kind and says what to do: %j', (path, change, code, message) => {
+  ])('has the path %s, and the code and message for %j', (path, change, code, message) => {
     const fault = { path: `contained[0].name[0].${path}`, message, code };
     expect(faultsOf({ ...valid, ...change })).toEqual([fault]);
   });
 
-  it('counts characters as people do: code points, not UTF-16 units', () => {
+  it('counts characters as code points, not as UTF-16 units', () => {
     expect(faultsOf({ family: '\u{20bb7}'.repeat(4) })).toEqual([]);
     expect(faultsOf({ family: '\u{20bb7}'.repeat(5) })).toHaveLength(1);
   });
 
-  it('never holds a value', () => {
+  it('never contains the value', () => {
     const value = 'Whitfield';
     const all = {
       family: value,
@@ -69,14 +69,14 @@ describe('a fault', () => {
     expect(said).not.toContain(value);
   });
 
-  it('is told together with all the others, up to a bound', () => {
+  it('is reported with all other faults, up to a limit', () => {
     expect(faultsOf({ family: '', given: [], use: 1, code: 1 })).toHaveLength(4);
     const many = { contained: Array.from({ length: maxFaults + 50 }, () => ({})) };
     expect(compiled.faultsOf(many)).toHaveLength(maxFaults);
   });
 });
 
-describe('a path', () => {
+describe('the path of a fault', () => {
   const person = Type.Object(
     { 'family/name': Type.String(), 'c~d é': Type.Array(Type.String(), { maxItems: 2 }) },
     { additionalProperties: Type.Object({ text: Type.String() }) },
@@ -84,14 +84,14 @@ describe('a path', () => {
   const people = compileSchema(Type.Array(Type.Union([Type.Null(), person])));
   const pathsOf = (candidate: unknown) => people.faultsOf([candidate]).map(({ path }) => path);
 
-  it('has the names of the schema, however they are written', () => {
+  it('contains the names in the schema, whatever their characters', () => {
     expect(pathsOf({ 'family/name': 1, 'c~d é': ['a', 1] })).toEqual(
       expect.arrayContaining(['[0].family/name', '[0].c~d é[1]']),
     );
     expect(pathsOf({ 'c~d é': [] })).toContain('[0].family/name');
   });
 
-  it('shows * for a member name that no schema has, so that no caller writes into a log or an answer', () => {
+  it('contains * in place of a member name that the caller chose', () => {
     const names = ['Margaret Whitfield', '9434765919', 'a/b', '__proto__', 'k'.repeat(500)];
     for (const name of names) {
       const candidate = {
@@ -106,7 +106,7 @@ describe('a path', () => {
     expect(pathsOf({ 'family/name': '', 'c~d é': [], Whitfield: {} })).toContain('[0].*.text');
   });
 
-  it('of a part is put behind the path of the whole', () => {
+  it('is appended to the path of the whole for a part', () => {
     expect(faultWithin('contained[1]', { path: 'name', message: 'm', code: 'value' }).path).toBe(
       'contained[1].name',
     );
@@ -114,8 +114,8 @@ describe('a path', () => {
   });
 });
 
-describe('a list with more entries than it may have', () => {
-  it('is one fault: none of its entries is looked at', () => {
+describe('a list with too many entries', () => {
+  it('has one fault, and its entries are not validated', () => {
     expect(faultsOf({ family: 'a', given: Array.from({ length: 100_000 }, () => 7) })).toEqual([
       { path: 'contained[0].name[0].given', message: 'must have at most 2 entries', code: 'structure' },
     ]);
@@ -128,13 +128,13 @@ describe('a schema that coerces', () => {
     VERBOSE: Type.Optional(Type.Boolean()),
   });
 
-  it('turns text into what the schema names and fills in defaults', () => {
+  it('converts text to the types of the schema, and fills in defaults', () => {
     const candidate = { VERBOSE: 'true' };
     expect(compileSchema(settings, { coerce: true }).is(candidate)).toBe(true);
     expect(candidate).toEqual({ VERBOSE: true, PORT: 8080 });
   });
 
-  it('is another one than the schema that takes things as they are', () => {
+  it('does not affect the same schema without coercion', () => {
     expect(compileSchema(settings).faultsOf({ PORT: '80' })).toEqual([
       { path: 'PORT', message: 'must be of type integer', code: 'structure' },
     ]);

@@ -19,8 +19,8 @@ const formatters = new Map(
 
 const expected = (instant: number, zone: string) => formatters.get(zone)?.format(instant).replace(' ', 'T');
 
-describe('the local time', () => {
-  it.each(zones)('is that of Intl in %s, in any second of 1000 to 9999', (zone) => {
+describe('localTime', () => {
+  it.each(zones)('equals Intl in %s, in any second of the years 1000 to 9999', (zone) => {
     const instants = fc.date({
       min: new Date('1000-01-02T00:00:00Z'),
       max: new Date('9999-12-30T00:00:00Z'),
@@ -34,17 +34,17 @@ describe('the local time', () => {
     );
   });
 
-  it.each(zones)('is that of Intl in %s, in every minute about each change of sixty years', (zone) => {
+  it.each(zones)('equals Intl in %s, in the minutes around each clock change of sixty years', (zone) => {
     const minutes = Array.from({ length: 181 }, (_, minute) => (minute - 90) * 60_000);
     for (const change of changesOf(zone, 1990, 2050)) {
       const instants = minutes.flatMap((minute) => [change + minute, change + minute - 1]);
       const times = (timeOf: typeof expected) => instants.map((instant) => timeOf(instant, zone));
-      // One comparison for each change: one for each instant takes longer than all the rest.
+      // Compares once for each clock change, because a comparison for each instant would be slow.
       expect(times(localTime)).toEqual(times(expected));
     }
   });
 
-  it('changes in London at 01:00 UTC, to the second', () => {
+  it('changes in London exactly at 01:00 UTC', () => {
     const at = (time: string) => localDateTime(time, 'Europe/London');
     expect(['2026-03-29T00:59:59Z', '2026-03-29T01:00:00Z'].map(at)).toEqual([
       '20260329005959',
@@ -56,7 +56,7 @@ describe('the local time', () => {
     ]);
   });
 
-  it('is right for more hours than are remembered', () => {
+  it('is correct for more hours than it caches', () => {
     const begin = Date.parse('2026-01-01T00:30:00Z');
     const hours = Array.from({ length: 3000 }, (_, hour) => begin + hour * 3_600_000);
     const inLondon = hours.map((instant) => expected(instant, 'Europe/London'));
@@ -65,7 +65,7 @@ describe('the local time', () => {
   });
 });
 
-/** Returns the instants at which a zone's difference to UTC changes, to the minute. */
+/** Returns the instants, to the minute, at which the UTC offset of a zone changes. */
 function changesOf(zone: string, fromYear: number, toYear: number): number[] {
   const offset = (instant: number) => Date.parse(`${expected(instant, zone)}Z`) - instant;
   const changes: number[] = [];

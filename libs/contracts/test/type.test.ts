@@ -25,13 +25,13 @@ const schemas: Readonly<Record<string, (builder: Builder) => object>> = {
   unsafe: (t) => t.Unsafe<string>({ type: ['string', 'null'] }),
 };
 
-describe('the builder of schemas', () => {
-  it.each(Object.keys(schemas))('builds what TypeBox builds: %s', (name) => {
+describe('Type', () => {
+  it.each(Object.keys(schemas))('builds the same schema as TypeBox: %s', (name) => {
     const build = schemas[name];
     expect(JSON.stringify(build?.(Type))).toBe(JSON.stringify(build?.(TypeBox)));
   });
 
-  it('leaves a schema as required where it is not wrapped', () => {
+  it('treats a member as required unless it is wrapped in Optional', () => {
     const name = Type.String();
     const nickname = Type.Optional(name);
     expect(Type.Object({ name, nickname })).toEqual({

@@ -20,7 +20,7 @@ describe('the pseudonym of a patient', () => {
     },
   );
 
-  it('follows the first valid national number, in a launch of a practice system and of the desktop', () => {
+  it('is derived from the first valid national number, in OLTR and desktop launches', () => {
     const local = { system: 'hospital-number', value: 'H 12' } as const;
     const doubtful = { system: 'chi-number', value: '12', isDoubtful: true } as const;
     const expected = pseudonyms.of(nhsNumber);
@@ -32,7 +32,7 @@ describe('the pseudonym of a patient', () => {
     expect(pseudonyms.ofDesktopPatient({ 'patient-identifiers': desktop })).toBe(expected);
   });
 
-  it('is of the first identifier where none is national, compared exactly', () => {
+  it('is derived from the exact first identifier if none is national', () => {
     const of = (value: string) =>
       pseudonyms.ofPatient({ identifiers: [{ system: 'hospital-number', value }] });
     expect(of('H 12')).toBe(pseudonyms.of({ system: 'hospital-number', value: 'H 12' }));

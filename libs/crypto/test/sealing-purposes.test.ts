@@ -16,9 +16,9 @@ const pairs = sealingPurposes.flatMap((one) =>
   sealingPurposes.filter((other) => other !== one).map((other) => [one, other] as const),
 );
 
-describe('keys by purpose', () => {
+describe('a sealer for a purpose', () => {
   it.each(pairs)(
-    'what was sealed for %s does not open for %s, though one key was configured for both',
+    'seals for %s text that does not open for %s, even with the same configured key',
     (one, other) => {
       const sealed = sealers[one].seal('record', 'Whitfield', ['place']);
       expect(() => sealers[other].open('record', sealed, ['place'])).toThrow(cannotOpen);
@@ -29,7 +29,7 @@ describe('keys by purpose', () => {
   const before = createSealer([key]).seal('record', 'Whitfield', []);
   const longLived: readonly SealingPurpose[] = ['signing-key', 'callback'];
   it.each(longLived)(
-    '%s opens what was sealed before keys had purposes, also when the key was rolled since',
+    'opens for %s text sealed before keys had purposes, even after a key rotation',
     (purpose) => {
       const rolled = createPurposeSealer(purpose, [{ id: 'k2', key: randomBytes(32) }, key]);
       for (const sealer of [sealers[purpose], rolled])
@@ -40,13 +40,13 @@ describe('keys by purpose', () => {
   );
 
   it.each(sealingPurposes.filter((purpose) => !longLived.includes(purpose)))(
-    '%s opens nothing that was sealed with the configured key itself',
+    'opens for %s no text that was sealed with the configured key itself',
     (purpose) => {
       expect(() => sealers[purpose].open('record', before, [])).toThrow(cannotOpen);
     },
   );
 
-  it('never seal with the configured key itself', () => {
+  it('never seals with the configured key itself', () => {
     for (const sealer of Object.values(sealers)) {
       const sealed = sealer.seal('record', 'Whitfield', []);
       expect(() => createSealer([key]).open('record', sealed, [])).toThrow(cannotOpen);

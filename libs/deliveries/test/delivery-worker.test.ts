@@ -28,7 +28,7 @@ const origin = {
   now: new Date(0),
 };
 
-/** Starts a worker on deliveries in memory. It polls by itself only after an hour. */
+/** Starts a worker with deliveries in memory. Its polls are an hour apart. */
 function startWorker(pending: Due[], { slots = 8 } = {}) {
   const clock = { now: () => performance.now() };
   const delivered: Due[] = [];
@@ -65,16 +65,16 @@ function startWorker(pending: Due[], { slots = 8 } = {}) {
 }
 
 describe('a delivery worker', () => {
-  it('sleeps until the next delivery is due, without polls in between', async () => {
+  it('sleeps until the next delivery is due', async () => {
     const at = performance.now() + 400;
     const { worker, delivered, leases } = startWorker([dueAt(at)]);
     await until(() => delivered.length === 1);
-    // One when it starts, and two when the delivery is due and when it has ended.
+    // One lease at the start, one when the delivery is due, and one after it has ended, plus some tolerance.
     expect(leases()).toBeLessThanOrEqual(5);
     await worker.stop();
   });
 
-  it('is woken by a delivery that was added meanwhile', async () => {
+  it('is woken by a new delivery', async () => {
     const { worker, pending, delivered, leases } = startWorker([]);
     await until(() => leases() === 1);
     pending.push(dueAt(0));
@@ -84,7 +84,7 @@ describe('a delivery worker', () => {
     expect(pending).toEqual([]);
   });
 
-  it('continues when a slot is free again', async () => {
+  it('continues when a slot becomes free', async () => {
     const pending = Array.from({ length: 20 }, (_, index) => dueAt(0, `${index % 3}`));
     const { worker, delivered } = startWorker(pending, { slots: 2 });
     await until(() => delivered.length === 20);

@@ -48,7 +48,7 @@ async function post({ body, type = 'application/json', headers = {}, path = '/js
 const json = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
 
 describe('a JSON body', () => {
-  it('is read as it was written', async () => {
+  it('is parsed without changes', async () => {
     const value = { name: 'Ó “Zoë” \u{20bb7}', list: [1, null, { deep: true }] };
     expect(await post({ body: JSON.stringify(value) })).toMatchObject({ status: 200, read: value });
   });
@@ -62,7 +62,7 @@ describe('a JSON body', () => {
     'application/fhir+json',
     'Application/JSON; charset=utf-8',
     'application/json;charset="UTF-8"',
-  ])('is taken as %s', async (type) => {
+  ])('is accepted as %s', async (type) => {
     expect((await post({ body: '1', type })).status).toBe(200);
   });
 
@@ -76,12 +76,12 @@ describe('a JSON body', () => {
     expect((await post({ body: '1', type })).status).toBe(415);
   });
 
-  it('is refused with a Content-Encoding, behind which any size could hide (415)', async () => {
+  it('is refused with a Content-Encoding, which could hide its size (415)', async () => {
     const body = new Uint8Array(gzipSync(json(100)));
     expect((await post({ body, headers: { 'Content-Encoding': 'gzip' } })).status).toBe(415);
   });
 
-  it('may have as many bytes as the limit, and not one more (413)', async () => {
+  it('is refused beyond the limit of bytes (413)', async () => {
     expect((await post({ body: json(limitBytes) })).status).toBe(200);
     const { response } = await post({ body: json(limitBytes + 1) });
     expect([response.status, response.headers.get('connection')]).toEqual([413, 'close']);
@@ -91,7 +91,7 @@ describe('a JSON body', () => {
     ['POST /json HTTP/1.1', 'Host: x', 'Content-Type: application/json', ...headers, '', ''].join('\r\n');
 
   it.each([limitBytes + 1, 2 ** 31, 10 * 2 ** 30])(
-    'is refused before it is read when it says to have %i bytes (413)',
+    'is refused before it is read if its declared length is %i bytes (413)',
     async (length) => {
       // No part of the body is sent, so only an immediate answer arrives.
       const answer = await exchange(server.port, head(`Content-Length: ${length}`));
@@ -100,7 +100,7 @@ describe('a JSON body', () => {
     },
   );
 
-  it('is refused instead of being asked for with 100 Continue when it is too long (413)', async () => {
+  it('is refused without 100 Continue if it is too long (413)', async () => {
     const answer = await exchange(
       server.port,
       head('Expect: 100-continue', `Content-Length: ${limitBytes + 1}`),
@@ -114,7 +114,7 @@ describe('a JSON body', () => {
     expect(await exchange(server.port, wrongType)).toMatch(/^HTTP\/1\.1 415 /);
   });
 
-  it('is asked for with 100 Continue when its header is in order, and the connection stays', async () => {
+  it('is requested with 100 Continue if its headers are valid, and the connection stays open', async () => {
     const expecting = head('Expect: 100-continue', 'Content-Length: 1');
     const answer = await exchange(
       server.port,
@@ -123,7 +123,7 @@ describe('a JSON body', () => {
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200', 'HTTP/1.1 200']);
   });
 
-  it('is not read beyond the limit when its length is not told before, and the connection is closed', async () => {
+  it('of undeclared length is not read beyond the limit, and the connection is closed', async () => {
     const chunk = Buffer.from(`10000\r\n${'1'.repeat(0x10000)}\r\n`);
     const socket = connect({ port: server.port, host: '127.0.0.1' });
     let [sent, received] = [0, ''];
@@ -135,7 +135,7 @@ describe('a JSON body', () => {
     await once(socket, 'connect');
     socket.write(head('Transfer-Encoding: chunked'));
     socket.write(chunk);
-    // Who sends more to a connection that was closed may lose the answer.
+    // A client that keeps sending on a closed connection may lose the answer.
     await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed]);
     while (!socket.destroyed && sent < 400 * 2 ** 20) {
       sent += chunk.length;
@@ -143,11 +143,11 @@ describe('a JSON body', () => {
     }
     await closed;
     expect(received).toMatch(/^HTTP\/1\.1 413 /);
-    // The buffers of both sides, and not the 400 MiB that would have been sent.
+    // Only the buffers of both sides were sent, not the whole 400 MiB.
     expect(sent).toBeLessThan(32 * 2 ** 20);
   });
 
-  it('of an answer that did not wait for it is not read to its end, and the connection is closed', async () => {
+  it('is not read to its end if the answer did not need it, and the connection is closed', async () => {
     const unread = head('Content-Length: 10737418240').replace('/json', '/nowhere');
     expect(await exchange(server.port, unread)).toMatch(/^HTTP\/1\.1 404 /);
     const short = `${head('Content-Length: 4').replace('/json', '/nowhere')}null`;
@@ -155,7 +155,7 @@ describe('a JSON body', () => {
     expect(both.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
   });
 
-  it('is counted also when its length is not told before (413)', async () => {
+  it('of undeclared length is refused beyond the limit (413)', async () => {
     const head =
       'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
     const chunk = `1f4\r\n${'1'.repeat(500)}\r\n`;
@@ -166,14 +166,14 @@ describe('a JSON body', () => {
     ['empty', 'structure', ''],
     ['not JSON', 'structure', '{"family": Whitfield}'],
     ['two documents', 'structure', '{} {}'],
-    ['a member twice', 'duplicate', '{"a":1,"b":{"a":2},"a":3}'],
-    ['a member twice in two spellings', 'duplicate', '{"a":1,"\\u0061":2}'],
+    ['an object with a member twice', 'duplicate', '{"a":1,"b":{"a":2},"a":3}'],
+    ['an object with a member twice in two spellings', 'duplicate', '{"a":1,"\\u0061":2}'],
     ['nested too deep', 'too-costly', '['.repeat(65) + ']'.repeat(65)],
     ['nested deep enough to overflow a stack', 'too-costly', '['.repeat(900)],
     ['not UTF-8', 'structure', Uint8Array.from([0x22, 0xff, 0x22])],
     ['a surrogate in UTF-8', 'structure', Uint8Array.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
     ['UTF-16', 'structure', Uint8Array.from([0xff, 0xfe, 0x22, 0x00, 0x22, 0x00])],
-  ])('is refused when it is %s (400, %s)', async (_fault, code, body) => {
+  ])('is refused if it is %s (400, %s)', async (_fault, code, body) => {
     const { status, errors } = await post({ body });
     const message = expect.stringMatching(/^The body /);
     expect([status, errors]).toEqual([400, [{ path: '', message, code }]]);
@@ -198,16 +198,16 @@ describe('a JSON body', () => {
       'is not JSON: the closing quotation mark of a text is missing, at line 1, column 17',
     ],
     ['{"a": 1,\n "a": 2}', 'names a member of an object twice, at line 2, column 5'],
-  ])('tells where it is wrong, and what must be there: %j', async (body, told) => {
+  ])('is refused with the position of the error and what is required there: %j', async (body, told) => {
     const { status, errors } = await post({ body });
     expect([status, errors?.map(({ message }) => message)]).toEqual([400, [`The body ${told}`]]);
   });
 
-  it('is read to 64 levels', async () => {
+  it('may have 64 levels', async () => {
     expect((await post({ body: '['.repeat(64) + ']'.repeat(64) })).status).toBe(200);
   });
 
-  it('leaves nothing of a body that cannot be read in the log', async () => {
+  it('is not logged if it cannot be read', async () => {
     const own = await start();
     const body = '{"family": Whitfield}';
     await (
@@ -220,7 +220,7 @@ describe('a JSON body', () => {
     expect(JSON.stringify(await own.log())).not.toContain('Whitfield');
   });
 
-  it('that ends before it was complete is no failure of the service, and is not answered 200', async () => {
+  it('is the caller’s fault if it ends early, not a failure of the service', async () => {
     const own = await start();
     const head =
       'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n';
@@ -236,7 +236,7 @@ describe('a JSON body', () => {
 describe('a form', () => {
   const type = 'application/x-www-form-urlencoded';
 
-  it('is the list of its fields, in order, repeated names included', async () => {
+  it('is read as a list of its fields in order, including repeated names', async () => {
     const body = 'a=1&b=%C3%93+x&a=2&c[d]=3&e';
     expect(await post({ body, type, path: '/form' })).toMatchObject({
       status: 200,
@@ -250,7 +250,7 @@ describe('a form', () => {
     });
   });
 
-  it('is refused with more fields than any form of ours has (400)', async () => {
+  it('is refused with more than 1,000 fields (400)', async () => {
     const own = await serveRoutes((route) => [
       route('/form', {
         POST: async ({ request, response }) =>
@@ -272,7 +272,7 @@ describe('a form', () => {
     expect(await post({ body: '', type, path: '/form' })).toMatchObject({ status: 200, read: [] });
   });
 
-  it('is refused as JSON (415), when it is too large (413) and when it is not UTF-8 (400)', async () => {
+  it('is refused as JSON (415), if it is too large (413) and if it is not UTF-8 (400)', async () => {
     expect((await post({ body: '{}', path: '/form' })).status).toBe(415);
     expect((await post({ body: `a=${'x'.repeat(limitBytes)}`, type, path: '/form' })).status).toBe(413);
     expect((await post({ body: Uint8Array.from([0x61, 0x3d, 0xff]), type, path: '/form' })).status).toBe(400);

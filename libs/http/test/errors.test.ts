@@ -6,7 +6,7 @@ import { serveRoutes } from './serve-routes.ts';
 
 const named: Fault[] = [
   { path: 'contained[1].name[0].family', message: 'is required', code: 'required' },
-  { path: '', message: 'The body is not whole', code: 'structure' },
+  { path: '', message: 'The body is incomplete', code: 'structure' },
   { path: 'Code-Challenge', message: 'is required', code: 'required' },
 ];
 const faults = named.map((fault, index) =>
@@ -16,7 +16,7 @@ const refusal = (status: number) =>
   new ServiceError({
     status,
     code: 'not_found',
-    message: 'Mend it and send it again',
+    message: 'Correct the request and send it again',
     ...(status === 400 ? { faults } : {}),
     headers: { 'X-Reason': 'refused' },
     cause: new Error('the cause is for the log'),
@@ -64,7 +64,7 @@ const createRoutes: Parameters<typeof serveRoutes>[0] = (route) => {
           new ServiceError({
             status: 400,
             code: 'invalid_request',
-            message: 'Mend it and send it again',
+            message: 'Correct the request and send it again',
             faults: [{ path: 'name[0]', message: 'is required', code: 'required' }],
           }),
       ),
@@ -98,13 +98,13 @@ async function get(path: string, { at = testing, accept = '*/*' } = {}) {
 }
 
 describe('a refusal as problem+json (RFC 9457)', () => {
-  it('tells every fault of a 400, and the GUID', async () => {
+  it('contains every fault of a 400, and the correlation id', async () => {
     const { response, guid, type, text } = await get('/refused/400');
     expect([response.status, type]).toEqual([400, expect.stringMatching(/^application\/problem\+json/)]);
     expect(response.headers.get('x-reason')).toBe('refused');
     expect(JSON.parse(text)).toEqual({
       type: 'about:blank',
-      title: 'Mend it and send it again',
+      title: 'Correct the request and send it again',
       status: 400,
       correlationId: guid,
       errors: faults,
@@ -112,17 +112,17 @@ describe('a refusal as problem+json (RFC 9457)', () => {
   });
 
   it.each(['application/json', 'text/html', 'application/problem+json, application/fhir+json;q=0.5'])(
-    'is what Accept: %s gets',
+    'is sent for Accept: %s',
     async (accept) => {
       expect((await get('/refused/400', { accept })).type).toMatch(/^application\/problem\+json/);
     },
   );
 
-  it.each([413, 415, 503])('tells what to do about a %i', async (status) => {
+  it.each([413, 415, 503])('contains what to do about a %i', async (status) => {
     const { response, guid, text } = await get(`/refused/${status}`);
     expect(response.status).toBe(status);
     expect(JSON.parse(text)).toMatchObject({
-      title: 'Mend it and send it again',
+      title: 'Correct the request and send it again',
       status,
       correlationId: guid,
     });
@@ -137,20 +137,20 @@ describe('a refusal as problem+json (RFC 9457)', () => {
     }
   });
 
-  it('names the methods that there are when another was used', async () => {
+  it('lists the supported methods in Allow for another method', async () => {
     const response = await fetch(`${testing.url}/only`, { method: 'DELETE' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
     await response.text();
   });
 
-  it('answers a path that cannot be decoded as what it is: a fault of the caller', async () => {
+  it('is a 400 for a path that cannot be decoded', async () => {
     const { response } = await get('/refused/%ff');
     expect(response.status).toBe(400);
   });
 });
 
 describe('a refusal as OperationOutcome (FHIR R4)', () => {
-  it('is what Accept: application/fhir+json gets: an issue for each fault, under the same GUID', async () => {
+  it('is sent for Accept: application/fhir+json, with an issue for each fault', async () => {
     const { type, guid, text } = await get('/refused/400', { accept: 'application/fhir+json' });
     expect(type).toMatch(/^application\/fhir\+json/);
     expect(JSON.parse(text)).toEqual({
@@ -167,8 +167,8 @@ describe('a refusal as OperationOutcome (FHIR R4)', () => {
         {
           severity: 'error',
           code: 'structure',
-          details: { text: 'The body is not whole' },
-          diagnostics: 'The body is not whole',
+          details: { text: 'The body is incomplete' },
+          diagnostics: 'The body is incomplete',
           expression: ['ServiceRequest'],
         },
         {
@@ -182,7 +182,7 @@ describe('a refusal as OperationOutcome (FHIR R4)', () => {
     });
   });
 
-  it('has an issue also when there is no fault to name', async () => {
+  it('has an issue even without faults', async () => {
     for (const [status, code] of [
       [405, 'not-supported'],
       [413, 'too-long'],
@@ -192,13 +192,15 @@ describe('a refusal as OperationOutcome (FHIR R4)', () => {
       [503, 'transient'],
     ]) {
       const { text } = await get(`/refused/${status}`, { accept: 'application/fhir+json' });
-      expect(JSON.parse(text)).toMatchObject({ issue: [{ code, diagnostics: 'Mend it and send it again' }] });
+      expect(JSON.parse(text)).toMatchObject({
+        issue: [{ code, diagnostics: 'Correct the request and send it again' }],
+      });
     }
   });
 });
 
 describe('a refusal in OAuth (RFC 6749 section 5.2)', () => {
-  it('is the word of the catalogue, and the GUID', async () => {
+  it('contains the error code and the correlation id', async () => {
     const { response, type, guid, text } = await get('/oauth/refused');
     expect([response.status, type]).toEqual([401, expect.stringMatching(/^application\/json/)]);
     expect(response.headers.get('pragma')).toBe('no-cache');
@@ -209,17 +211,17 @@ describe('a refusal in OAuth (RFC 6749 section 5.2)', () => {
     });
   });
 
-  it('names the faults of a JSON body, by their paths', async () => {
+  it('lists the faults of a JSON body with their paths', async () => {
     const { guid, text } = await get('/oauth/faulty');
     expect(JSON.parse(text)).toEqual({
       error: 'invalid_request',
-      error_description: 'Mend it and send it again',
+      error_description: 'Correct the request and send it again',
       correlation_id: guid,
       errors: [{ path: 'name[0]', message: 'is required', code: 'required' }],
     });
   });
 
-  it('tells nothing of a defect', async () => {
+  it('contains no details of a defect', async () => {
     const { response, guid, text } = await get('/oauth/broken');
     expect(response.status).toBe(500);
     expect(JSON.parse(text)).toMatchObject({ error: 'server_error', correlation_id: guid });
@@ -227,15 +229,18 @@ describe('a refusal in OAuth (RFC 6749 section 5.2)', () => {
   });
 });
 
-describe('500', () => {
-  it.each(['/broken', '/rejected'])('carries the GUID in its body outside production (%s)', async (path) => {
-    const { response, guid, text } = await get(path);
-    expect(response.status).toBe(500);
-    expect(JSON.parse(text)).toMatchObject({ status: 500, correlationId: guid });
-  });
+describe('an answer 500', () => {
+  it.each(['/broken', '/rejected'])(
+    'has the correlation id in its body outside production (%s)',
+    async (path) => {
+      const { response, guid, text } = await get(path);
+      expect(response.status).toBe(500);
+      expect(JSON.parse(text)).toMatchObject({ status: 500, correlationId: guid });
+    },
+  );
 
   it.each(['/broken', '/rejected'])(
-    'carries the GUID in the header alone in production (%s)',
+    'has the correlation id only in the header in production (%s)',
     async (path) => {
       for (const accept of ['*/*', 'application/fhir+json']) {
         const { response, text } = await get(path, { at: production, accept });
@@ -244,14 +249,14 @@ describe('500', () => {
     },
   );
 
-  it('never tells what failed, nor where', async () => {
+  it('never contains what failed, or where', async () => {
     for (const accept of ['*/*', 'application/fhir+json', 'text/html']) {
       const { text } = await get('/broken', { accept });
       expect(text).not.toMatch(/Whitfield|secret\.ts|TypeError|\bat /);
     }
   });
 
-  it('ends the connection when half of an answer was sent, so that nobody takes it for the whole', async () => {
+  it('closes the connection if a part was already sent, so that it is not taken for complete', async () => {
     const response = await fetch(`${testing.url}/half`);
     await expect(response.text()).rejects.toThrow('terminated');
     expect((await fetch(`${testing.url}/only`)).status).toBe(200);
@@ -259,7 +264,7 @@ describe('500', () => {
 });
 
 describe('the log of an error', () => {
-  it('has it once: a defect with its stack, a refusal with its faults, and no id that a caller chose', async () => {
+  it('has one line: a defect with its stack, a refusal with its faults, without ids of the caller', async () => {
     const own = await serveRoutes(createRoutes);
     const broken = await fetch(`${own.url}/broken`);
     const refused = await fetch(`${own.url}/refused/400`);
@@ -283,8 +288,8 @@ describe('the log of an error', () => {
     expect(own.lines.join()).not.toContain('#patient');
   });
 
-  it('tells that the audit event was not kept; the caller gets the same answer', async () => {
-    const refuse = () => Promise.reject(new Error('the outbox is away'));
+  it('reports an audit event that was not stored, without changing the answer', async () => {
+    const refuse = () => Promise.reject(new Error('the outbox is unavailable'));
     const own = await serveRoutes(createRoutes, { limits: { refuse } });
     const response = await fetch(`${own.url}/unaudited`);
     expect(response.status).toBe(401);

@@ -3,12 +3,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { scanJson } from '../src/json-scan.ts';
 
-/** Returns JSON with white space where it is allowed, and each name in one of its spellings. */
+/** Returns JSON with optional white space, and with an escaped spelling of some names. */
 const spelt = (value: unknown, indent: number) =>
   JSON.stringify(value, undefined, indent).replaceAll('"a', '"\\u0061');
 
-describe('the scan of a JSON text', () => {
-  it('finds nothing in what JSON.stringify writes', () => {
+describe('scanJson', () => {
+  it('accepts every output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 20 }), fc.nat(4), (value, indent) => {
         expect(scanJson(JSON.stringify(value, undefined, indent))).toBeUndefined();
@@ -16,7 +16,7 @@ describe('the scan of a JSON text', () => {
     );
   });
 
-  it('finds a member that is named twice, wherever it is and however it is spelt', () => {
+  it('finds a duplicate member at any position and in any spelling', () => {
     const name = fc.oneof(
       fc.string({ minLength: 1 }),
       fc.constantFrom('a', '__proto__', '"', '\\', ':', '{'),
@@ -33,11 +33,11 @@ describe('the scan of a JSON text', () => {
     );
   });
 
-  it('lets two objects have members of one name, and a value equal a name', () => {
+  it('accepts the same name in two objects, and as a value', () => {
     expect(scanJson('{"a":{"a":1},"b":[{"a":"a"},{"a":"b"}],"c":"a"}')).toBeUndefined();
   });
 
-  it('takes 64 levels of nesting and not 65', () => {
+  it('accepts 64 levels of nesting but not 65', () => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"a":', '}'],
@@ -50,7 +50,7 @@ describe('the scan of a JSON text', () => {
     expect(scanJson(JSON.stringify('['.repeat(1000)))).toBeUndefined();
   });
 
-  it('takes 10,000 members, or objects and lists, and not one more', () => {
+  it('accepts 10,000 members, objects and lists but not more', () => {
     const member = (_: unknown, index: number) => `"n${index}":{"n":1}`;
     const object = (half: number) => `{${Array.from({ length: half }, member).join()}}`;
     expect(scanJson(object(5000))).toBeUndefined();
@@ -59,7 +59,7 @@ describe('the scan of a JSON text', () => {
     expect(scanJson(`[${'{},'.repeat(9999)}[]]`)?.message).toBe('has more than 10000 objects and lists');
   });
 
-  it('never throws, whatever the text is', () => {
+  it('never throws for any text', () => {
     const unit = fc.constantFrom('{', '}', '[', ']', ':', ',', '"', '\\', 'a', 'u', '0', ' ');
     fc.assert(
       fc.property(fc.string({ unit }), (text) => {
@@ -76,12 +76,18 @@ describe('the scan of a JSON text', () => {
       (size) =>
         `{${Array.from({ length: size / 40 }, (_, index) => `"n${index}":"${'1'.repeat(30)}"`).join()}}`,
     ],
-    ['colons behind a long escaped text', (size) => `[${long(size)}${':'.repeat(size)}]`],
-    ['colons within objects behind it', (size) => `{${long(size)}${'{  :  }    '.repeat(size / 11)}}`],
-    ['members without a value behind it', (size) => `{${long(size)}${':,'.repeat(size / 2)}}`],
+    ['colons after a long escaped text', (size) => `[${long(size)}${':'.repeat(size)}]`],
+    [
+      'colons in objects after a long escaped text',
+      (size) => `{${long(size)}${'{  :  }    '.repeat(size / 11)}}`,
+    ],
+    [
+      'members without a value after a long escaped text',
+      (size) => `{${long(size)}${':,'.repeat(size / 2)}}`,
+    ],
     ['escaped texts', (size) => `[${'"\\u0061",'.repeat(size / 9)}0]`],
     ['containers', (size) => `["${'a'.repeat(50)}"]`.repeat(size / 54)],
-  ])('reads each character at most four times, however long the text is: %s', (_what, make) => {
+  ])('reads each character of a long text at most four times: %s', (_what, make) => {
     const text = make(100_000);
     let read = 0;
     scanJson(countedText(text, (characters) => (read += characters)));

@@ -4,7 +4,10 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { findJsonSyntaxFault, placeIn } from '../src/json-syntax.ts';
 
-/** Returns where JSON.parse stopped; undefined if it accepted the text, and NaN if it names no place. */
+/**
+ * Returns the position at which JSON.parse stopped. Returns undefined if it accepted the text, and NaN if the
+ * error has no position.
+ */
 function placeOfParser(text: string): number | undefined {
   try {
     JSON.parse(text);
@@ -16,7 +19,7 @@ function placeOfParser(text: string): number | undefined {
   }
 }
 
-describe('the place where a text stops being JSON', () => {
+describe('the position of a JSON syntax error', () => {
   it.each([
     ['', 0, 'a value is required'],
     [' \n', 2, 'a value is required'],
@@ -38,11 +41,11 @@ describe('the place where a text stops being JSON', () => {
     ['"a\\u12"', 2, 'the escape is unknown'],
     ['"a', 2, 'the closing quotation mark of a text is missing'],
     ['"a\\', 2, 'the escape is unknown'],
-  ])('of %j is %i: %s', (text, at, what) => {
+  ])('in %j is %i: %s', (text, at, what) => {
     expect(findJsonSyntaxFault(text)).toEqual({ at, message: `is not JSON: ${what}`, code: 'structure' });
   });
 
-  it('is the one at which JSON.parse stops, wherever it says so', () => {
+  it('equals that of JSON.parse if its error has one', () => {
     const name = fc.stringMatching(/^[a-e"\\\n]{0,4}$/);
     const value = fc.letrec((tie) => ({
       any: fc.oneof({ maxDepth: 4 }, fc.constant(7), name, tie('list'), tie('object')),
@@ -70,7 +73,7 @@ describe('the place where a text stops being JSON', () => {
     expect(compared.size).toBeGreaterThan(10);
   });
 
-  it('is found by reading each character at most four times, however long the text is', () => {
+  it('is found by reading each character of a long text at most four times', () => {
     const size = 100_000;
     const broken = `["${'\\u0061 '.repeat(size / 8)}", ${'[{"a": 1}],'.repeat(size / 22)}`;
     let read = 0;
@@ -79,7 +82,7 @@ describe('the place where a text stops being JSON', () => {
     expect(read).toBeLessThanOrEqual(4 * broken.length);
   });
 
-  it('is counted in lines and in characters as people see them, from one', () => {
+  it('is converted to a line and a column of code points, counted from one', () => {
     expect(placeIn('abc', 0)).toEqual({ line: 1, column: 1 });
     expect(placeIn('\u{20bb7}b', 2)).toEqual({ line: 1, column: 2 });
     expect(placeIn('a\nb\r\nc\rdef', 8)).toEqual({ line: 4, column: 2 });

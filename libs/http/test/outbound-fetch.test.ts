@@ -18,7 +18,7 @@ async function fetchFrom(answer: RequestListener, options: Partial<OutboundOptio
   return fetchOutbound(new URL(`http://127.0.0.1:${server.port}/start`));
 }
 
-/** Returns the code with which a request fails. */
+/** Returns the error code of a failed request. */
 async function failureOf(fetching: Promise<unknown>): Promise<string> {
   const error = await fetching.catch((thrown: unknown) => thrown);
   if (error instanceof OutboundError) return error.code;
@@ -31,7 +31,7 @@ describe('an outgoing request', () => {
     expect(answer).toMatchObject({ status: 200, headers: { 'x-a': 'b' }, body: Buffer.from('body') });
   });
 
-  it('follows no redirect', async () => {
+  it('does not follow redirects', async () => {
     const asked: (string | undefined)[] = [];
     const { status } = await fetchFrom(({ url }, response) => {
       asked.push(url);
@@ -40,7 +40,7 @@ describe('an outgoing request', () => {
     expect([status, asked]).toEqual([302, ['/start']]);
   });
 
-  it('ends with a body that is larger than the limit, whatever length it declares', async () => {
+  it('fails if the body exceeds the limit, whatever its declared length', async () => {
     const endless: RequestListener = (_request, response) => {
       const write = () => {
         while (response.write(Buffer.alloc(16_384)));
@@ -51,13 +51,13 @@ describe('an outgoing request', () => {
     expect(await failureOf(fetchFrom(endless, { maxBytes: 100_000 }))).toBe('bad_answer');
   });
 
-  it('ends with its time, also in the middle of a body', async () => {
+  it('fails after its timeout, even in the middle of a body', async () => {
     const stalling: RequestListener = (_request, response) => void response.write('{');
     expect(await failureOf(fetchFrom(stalling, { timeoutMs: 200 }))).toBe('timeout');
   });
 
   it.each(['file:///etc/passwd', 'ftp://127.0.0.1/', 'data:,a', 'partnerapp://launch'])(
-    'is not sent by another protocol than http: %s',
+    'is refused for another protocol than http: %s',
     async (address) => {
       const fetchOutbound = createOutboundFetch({ allowedNetworks: loopbackNetworks });
       expect(await failureOf(fetchOutbound(new URL(address)))).toBe('insecure_address');
@@ -65,19 +65,19 @@ describe('an outgoing request', () => {
   );
 });
 
-describe('the networks besides the public internet', () => {
-  it('are this machine, and none in production', () => {
+describe('the allowed networks for outgoing requests', () => {
+  it('default to this machine, and to none in production', () => {
     expect(readAllowedNetworks({})).toEqual(loopbackNetworks);
     expect(readAllowedNetworks({ NODE_ENV: 'production' })).toEqual([]);
   });
 
-  it('are those of OUTBOUND_ALLOWED_NETWORKS alone where it is set', () => {
+  it('are only those in OUTBOUND_ALLOWED_NETWORKS if it is set', () => {
     const setting = { OUTBOUND_ALLOWED_NETWORKS: '10.1.0.0/16, fd00::/8' };
     expect(readAllowedNetworks(setting)).toEqual(['10.1.0.0/16', 'fd00::/8']);
     expect(readAllowedNetworks({ ...setting, NODE_ENV: 'production' })).toEqual(['10.1.0.0/16', 'fd00::/8']);
   });
 
-  it('are refused where they are no networks', () => {
+  it('are refused if they are invalid', () => {
     expect(() => readAllowedNetworks({ OUTBOUND_ALLOWED_NETWORKS: 'everywhere' })).toThrow(
       'OUTBOUND_ALLOWED_NETWORKS must be networks such as 10.1.0.0/16, separated by commas',
     );

@@ -13,7 +13,7 @@ type Route = (
   options?: Partial<Omit<Parameters<typeof endpoint>[0], 'path' | 'methods' | 'place'>>,
 ) => Endpoint;
 
-/** Serves endpoints as in a service, on a free port, and stores the log. */
+/** Serves endpoints as a service does, on a free port, and records the log. */
 export async function serveRoutes(
   createRoutes: (route: Route) => readonly Endpoint[],
   {
@@ -48,7 +48,7 @@ export async function serveRoutes(
       await refusals.stop();
     },
     lines,
-    /** Returns the complete log: stops the server first, so that every request has been logged. */
+    /** Stops the server, so that every request has been logged, and returns the log. */
     async log(): Promise<Record<string, unknown>[]> {
       await server.stop();
       return lines.map((line): Record<string, unknown> => JSON.parse(line));
@@ -58,7 +58,7 @@ export async function serveRoutes(
 
 const keepsNothing = { refuse: async () => ({ overForMs: 0, dropped: 0 }) };
 
-/** Sends these bytes over a separate connection; resolves with the answer when the server closed it. */
+/** Sends bytes over a separate connection, and resolves with the answer when the server has closed it. */
 export function exchange(port: number, sent: string, { thenEnd = false } = {}): Promise<string> {
   return new Promise((resolve) => {
     let received = '';

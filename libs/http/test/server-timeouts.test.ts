@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { listen, type Patience, patience } from '../src/server.ts';
 import { exchange } from './serve-routes.ts';
 
-/** Longer than a test may take: a server that waited for it would make the test fail. */
+/** Longer than the time limit of a test, so that a test fails if the server waits for it. */
 const hour = 3_600_000;
 
-/** Returns what the server answered before it closed the connection. */
+/** Returns the answer of the server up to the end of the connection. */
 async function answerTo(sent: string, waits: Patience) {
   const server = await listen((request, response) => void request.resume().on('end', () => response.end()), {
     port: 0,
@@ -17,9 +17,9 @@ async function answerTo(sent: string, waits: Patience) {
   return answer;
 }
 
-/** The tests wait for shorter times; each is the only one that ends in time. */
-describe('a server waits', () => {
-  it.concurrent('fifteen seconds for the requests under way when it stops', async () => {
+/** Each test shortens the one timeout that it checks, and sets the others to an hour. */
+describe('a server', () => {
+  it.concurrent('waits fifteen seconds for open requests when it stops', async () => {
     expect(patience.stopMs).toBe(15_000);
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const server = await listen((request) => void request.resume().once('data', () => arrive()), {
@@ -33,7 +33,7 @@ describe('a server waits', () => {
     await closed;
   });
 
-  it.concurrent('ten seconds for the headers of a request and fifteen for the whole of it, then answers 408', async () => {
+  it.concurrent('answers 408 after ten seconds without all headers or fifteen without the whole request', async () => {
     expect(patience).toMatchObject({ headersMs: 10_000, requestMs: 15_000 });
     const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n';
     const answers = await Promise.all([

@@ -12,7 +12,7 @@ import { createAdminApp, listen, patience } from '../src/server.ts';
 const loopback = { port: 0, host: '127.0.0.1' };
 const shared = { source: '/test', dialect: problemDialect({ isProduction: false }) };
 
-/** Starts a server whose answers wait until the test releases them. */
+/** Starts a server that delays its answers until the test releases them. */
 async function startGatedServer() {
   const { promise: mayAnswer, resolve: letGo } = Promise.withResolvers<void>();
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
@@ -39,8 +39,8 @@ function getText(options: { port: number; agent?: Agent }): Promise<string> {
   });
 }
 
-describe('a server that stops', () => {
-  it('lets the request under way finish, takes no new one, and then is stopped', async () => {
+describe('a stopping server', () => {
+  it('finishes open requests and refuses new ones', async () => {
     const server = await startGatedServer();
     let isStopped = false;
     const underWay = getText(server);
@@ -55,7 +55,7 @@ describe('a server that stops', () => {
     await stopping;
   });
 
-  it('waits for no connection that is merely open: unused, kept alive, or kept alive after the last answer', async () => {
+  it('does not wait for idle, kept-alive or unused connections', async () => {
     const server = await startGatedServer();
     const agent = new Agent({ keepAlive: true });
     const unused = connect({ port: server.port, host: '127.0.0.1' });
@@ -64,7 +64,7 @@ describe('a server that stops', () => {
     await new Promise((resolve) => halfSent.write('GET / HTTP/1.1\r\nHo', resolve));
     const underWay = getText({ port: server.port, agent });
     await server.arrived;
-    // A server that waited for one of them would not stop before the test ends.
+    // If the server waited for one of these connections, it would not stop before the test ends.
     const stopping = server.stop();
     server.letGo();
     expect(await underWay).toBe('answered');
@@ -74,7 +74,7 @@ describe('a server that stops', () => {
     halfSent.destroy();
   });
 
-  it('says so when its port is taken', async () => {
+  it('fails to start with EADDRINUSE if its port is in use', async () => {
     const server = await listen((_request, response) => void response.end(), loopback);
     await expect(listen(() => undefined, { ...loopback, port: server.port })).rejects.toMatchObject({
       code: 'EADDRINUSE',
@@ -87,7 +87,7 @@ describe('the headers of a request', () => {
   it.each([
     [15_000, 200],
     [17_000, 431],
-  ])('of %i bytes are answered %i', async (bytes, status) => {
+  ])('with %i bytes are answered %i', async (bytes, status) => {
     const server = await listen((_request, response) => void response.end(), loopback);
     const answered = await new Promise<number | undefined>((resolve, reject) => {
       httpRequest({ host: '127.0.0.1', port: server.port, headers: { 'X-Long': 'x'.repeat(bytes) } })
@@ -132,7 +132,7 @@ describe('services behind one address', () => {
     return { ...server, answerTo };
   };
 
-  it('answer below their paths, and what belongs to none is 404 without a body', async () => {
+  it('answer below their paths, and 404 without a body elsewhere', async () => {
     const server = await serve();
     expect(await server.answerTo('/below/here/Exactly')).toMatchObject({ status: 200, name: 'below' });
     expect(await server.answerTo('/here/Exactly')).toMatchObject({ status: 200, name: 'root' });
@@ -142,7 +142,7 @@ describe('services behind one address', () => {
     await server.stop();
   });
 
-  it('answer the same for an exact path as for one with parameters', async () => {
+  it('treat exact paths and paths with parameters alike', async () => {
     const dialect: ErrorDialect = (_error, { response }) => {
       response.statusCode = 418;
       response.end();
@@ -170,7 +170,7 @@ describe('services behind one address', () => {
     for (const [path, route, params] of [
       ['/here', '/here', {}],
       ['/demo/there', '/*realm/there', { realm: ['demo'] }],
-      // Express answers what the table does not: several segments, and encoded ones.
+      // Express answers paths that are not in the table: with several segments or encoded characters.
       ['/demo/desktop/there', '/*realm/there', { realm: ['demo', 'desktop'] }],
       ['/d%65mo/there', '/*realm/there', { realm: ['demo'] }],
       ['/orders/17.xml', '/orders/:guid.xml', { guid: '17' }],
@@ -196,7 +196,7 @@ describe('services behind one address', () => {
     ['https://launch.example', 'max-age=31536000'],
     ['http://localhost:8080', null],
   ])(
-    'at %s: every answer, also a refusal, has Strict-Transport-Security: %s',
+    'at %s send Strict-Transport-Security: %s in every answer, even a refusal',
     async (publicUrl, expected) => {
       const server = await serve(publicUrl);
       for (const path of ['/here/Exactly', '/nowhere']) {
@@ -218,18 +218,18 @@ describe('the admin endpoints', () => {
   const up = async () => true;
   const parts = { up, down: async () => false, away: () => Promise.reject(new Error('redis://secret')) };
 
-  it('say that the process runs, whatever its parts do', async () => {
+  it('report that the process is alive, whatever the state of its dependencies', async () => {
     expect(await ask('/healthz', parts)).toEqual({ status: 200, answer: { status: 'ok' } });
   });
 
-  it('say that it is ready when every part answers', async () => {
+  it('report that the process is ready if every dependency is', async () => {
     expect(await ask('/readyz', { storage: up, tickets: up })).toEqual({
       status: 200,
       answer: { status: 'ok', parts: { storage: true, tickets: true } },
     });
   });
 
-  it('say which part is down (503), and nothing more of it', async () => {
+  it('report which dependency is down (503), without details', async () => {
     expect(await ask('/readyz', parts)).toEqual({
       status: 503,
       answer: { status: 'not ready', parts: { up: true, down: false, away: false } },

@@ -15,7 +15,7 @@ const start = () =>
         response.end();
       },
     }),
-    // Answers before it has the body.
+    // Answers before it has read the body.
     route('/early', { POST: ({ response, call }) => void response.write(call.correlationId) }),
   ]);
 
@@ -33,7 +33,7 @@ const unread = (log: Record<string, unknown>[]) =>
 
 describe('a request that cannot be read', () => {
   it.each([
-    [400, 'that is no HTTP', 'SECRET\r\n\r\n'],
+    [400, 'not in HTTP', 'SECRET\r\n\r\n'],
     [400, 'without a Host', 'GET /?SECRET HTTP/1.1\r\n\r\n'],
     [400, 'with # in its path', 'GET /early#/SECRET HTTP/1.1\r\nHost: x\r\n\r\n'],
     [400, 'with # in its query', 'GET /early?a#SECRET HTTP/1.1\r\nHost: x\r\n\r\n'],
@@ -43,19 +43,15 @@ describe('a request that cannot be read', () => {
       'with two lengths',
       'POST /form HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\nContent-Length: 7\r\n\r\nSECRET',
     ],
-    [400, 'that ends early', 'GET /?SECRET HTTP/1.1\r\nHo'],
+    [400, 'that is incomplete', 'GET /?SECRET HTTP/1.1\r\nHo'],
     [
       431,
       'with 17,000 bytes of headers',
       `GET / HTTP/1.1\r\nHost: x\r\nX: SECRET${'x'.repeat(17_000)}\r\n\r\n`,
     ],
     [413, 'with a long chunk extension', chunked(`1;SECRET${'x'.repeat(17_000)}\r\na\r\n0\r\n\r\n`)],
-    [
-      417,
-      'with an expectation that nobody knows',
-      'GET /?SECRET HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n',
-    ],
-  ])('is answered %i %s, with a GUID in X-Correlation-Id under which it is logged once', async (...row) => {
+    [417, 'with an unknown expectation', 'GET /?SECRET HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n'],
+  ])('is answered %i, and logged once with its correlation id: %s', async (...row) => {
     const [status, , sent] = row;
     const { answer, log } = await served(({ port }) => exchange(port, sent, { thenEnd: true }));
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -67,7 +63,7 @@ describe('a request that cannot be read', () => {
     expect(JSON.stringify(log)).not.toContain('SECRET');
   });
 
-  it('in the middle of its body is answered under the GUID that its launch or service already logs', async () => {
+  it('is answered with its existing correlation id if its body is invalid', async () => {
     const { answer, log } = await served(({ port }) => exchange(port, chunked('no chunk\r\n')));
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     const correlationId = idOf(answer);
@@ -75,7 +71,7 @@ describe('a request that cannot be read', () => {
     expect(log).toContainEqual(expect.objectContaining({ msg: 'request answered', correlationId }));
   });
 
-  it('adds nothing to an answer that has begun', async () => {
+  it('adds nothing to an answer that has started', async () => {
     const { answer } = await served(
       ({ port }) =>
         new Promise((resolve) => {
@@ -92,7 +88,7 @@ describe('a request that cannot be read', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('of a client that has gone harms nobody else', async () => {
+  it('does not affect other clients if its own client has gone', async () => {
     const server = await start();
     for (let client = 0; client < 50; client += 1) {
       await new Promise<void>((resolve) => {

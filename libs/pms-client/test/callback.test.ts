@@ -20,7 +20,7 @@ const aCallback = (data: object = {}) => ({
   },
 });
 
-/** Sends a callback as the reference library of the Standard Webhooks does. */
+/** Returns a callback signed with the reference library of Standard Webhooks. */
 function send(callback: unknown, signing = [secret], body = JSON.stringify(callback)) {
   const signatures = signing.map((one) => new Webhook(one).sign(id, sentAt, body));
   return {
@@ -49,24 +49,24 @@ describe('a callback', () => {
   it.each([
     ['text', (body: string) => body],
     ['bytes', (body: string) => Buffer.from(body)],
-  ])('is read when it is signed as the reference library signs, its body being %s', (_what, as) => {
+  ])('is accepted with a signature of the reference library and its body as %s', (_what, as) => {
     const sent = send(aCallback());
     expect(verifyCallback({ ...sent, body: as(sent.body) })).toEqual({ id, ...aCallback() });
   });
 
-  it('is read from the headers of fetch, and of node in small letters', () => {
+  it('is accepted with the headers of fetch or of Node', () => {
     const sent = send(aCallback());
     expect(verifyCallback({ ...sent, headers: new Headers(sent.headers) }).id).toBe(id);
   });
 
-  it('is believed while a secret is rolled: by the old one, the new one, or both', () => {
+  it('is accepted during a secret rotation: with the old secret, the new one or both', () => {
     for (const signing of [[secret], [newSecret], [secret, newSecret]]) {
       expect(faultOf({ ...send(aCallback(), signing), secrets: [secret, newSecret] })).toBe('none');
     }
     expect(faultOf({ ...send(aCallback(), [secret, newSecret]), secrets: [newSecret] })).toBe('none');
   });
 
-  it('is checked against the published test vector before its body is read', () => {
+  it('is verified as in the published test vector', () => {
     const vector = {
       headers: {
         'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -82,8 +82,8 @@ describe('a callback', () => {
   });
 });
 
-describe('a callback is refused', () => {
-  it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('without %s', (name) => {
+describe('an invalid callback', () => {
+  it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('is refused without %s', (name) => {
     const sent = send(aCallback());
     expect(faultOf({ ...sent, headers: { ...sent.headers, [name]: undefined } })).toBe('missing_header');
     expect(faultOf({ ...sent, headers: { ...sent.headers, [name]: ['a', 'b'] } })).toBe('missing_header');
@@ -93,7 +93,7 @@ describe('a callback is refused', () => {
     ['another secret', { secrets: [newSecret] }],
     ['no secret', { secrets: [] }],
     ['another body', { body: JSON.stringify(aCallback({ document: '<onlineOrder/>' })) }],
-  ])('under %s', (_what, changed) => {
+  ])('is refused with %s', (_what, changed) => {
     expect(faultOf({ ...send(aCallback()), ...changed })).toBe('bad_signature');
   });
 
@@ -103,12 +103,12 @@ describe('a callback is refused', () => {
     ['webhook-signature', 'v1,'],
     ['webhook-signature', ' '],
     ['webhook-signature', 'v1a,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='],
-  ])('with %s: %s', (name, value) => {
+  ])('is refused with %s: %s', (name, value) => {
     const sent = send(aCallback());
     expect(faultOf({ ...sent, headers: { ...sent.headers, [name]: value } })).toBe('bad_signature');
   });
 
-  it.each([301_000, -301_000])('when its time is %i ms from now: it may be a replay', (offBy) => {
+  it.each([301_000, -301_000])('is refused as a possible replay %i ms from its time', (offBy) => {
     const sent = send(aCallback());
     const now = () => sentAt.getTime() + offBy;
     expect(faultOf({ ...sent, now })).toBe('stale');
@@ -116,22 +116,22 @@ describe('a callback is refused', () => {
   });
 
   it.each([
-    ['of another type', { ...aCallback(), type: 'order.deleted' }],
+    ['with another type', { ...aCallback(), type: 'order.deleted' }],
     ['without a document', aCallback({ document: undefined })],
     ['without a version', aCallback({ orderVersion: '2' })],
     ['without data', { type: 'order.document', timestamp: 'x' }],
-    ['that is a list', []],
-  ])('%s, though it is signed', (_what, callback) => {
+    ['with a list as its body', []],
+  ])('is refused %s, despite its signature', (_what, callback) => {
     expect(faultOf(send(callback))).toBe('malformed');
   });
 
-  it('when it is no JSON, though it is signed', () => {
+  it('is refused if it is not JSON, despite its signature', () => {
     expect(faultOf(send(undefined, [secret], '{'))).toBe('malformed');
   });
 });
 
-describe('a secret', () => {
-  it.each(['', 'whsec_', 'whsec_c2hvcnQ=', 'secret', secret.slice(6)])('is not %j', (wrong) => {
+describe('a callback secret', () => {
+  it.each(['', 'whsec_', 'whsec_c2hvcnQ=', 'secret', secret.slice(6)])('must not be %j', (wrong) => {
     expect(() => verifyCallback({ ...send(aCallback()), secrets: [wrong] })).toThrow(TypeError);
   });
 });

@@ -23,7 +23,7 @@ const aDocument = {
   messageId: '1',
   document: '<onlineOrder/>',
 };
-/** Posts the callback of the environment to the receiver of the example, unchanged and changed. */
+/** Posts the callback from the environment to the receiver of the example, first unchanged, then changed. */
 const sendingToItself = `
   import type { AddressInfo } from 'node:net';
   const { BODY = '', HEADERS = '' } = process.env;
@@ -38,15 +38,15 @@ const sendingToItself = `
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const examples = [...readme.matchAll(/```ts\n([^]*?)```/g)].map(([, source = '']) => source);
 
-describe('the package that a vendor installs', () => {
-  it('needs nothing else, and says for which Node and under which licence it is', async () => {
+describe('the installed package', () => {
+  it('has no dependencies, and states its licence and supported Node versions', async () => {
     const manifest = await installed.manifest();
     expect(manifest).toMatchObject({ license: 'Apache-2.0', engines: { node: '>=20' }, version: '1.0.0' });
     for (const name of ['private', 'scripts', 'dependencies', 'devDependencies', 'repository'])
       expect(manifest).not.toHaveProperty(name);
   });
 
-  it('has declarations that are complete without the types of Node or of a browser', async () => {
+  it('has type declarations that need no types of Node or the browser', async () => {
     const source = `
       import * as client from '@clinical-launch/pms-client';
       export const launched: Promise<client.Launch> = client
@@ -60,7 +60,7 @@ describe('the package that a vendor installs', () => {
     await expect(installed.compile(source)).resolves.toBeUndefined();
   });
 
-  it('refuses at compile time what is wrong', async () => {
+  it('reports wrong arguments at compile time', async () => {
     const source = `
       import { buildServiceRequest } from '@clinical-launch/pms-client';
       buildServiceRequest({ action: 'OrderTests' });
@@ -69,7 +69,7 @@ describe('the package that a vendor installs', () => {
   });
 });
 
-describe('the examples of its README', () => {
+describe('the examples in the README', () => {
   const launching = `${examples.slice(0, 2).join('\n')}\nconsole.log(await launch(order));\n`;
   let platform: Awaited<ReturnType<typeof startPlatform>>;
   beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('the examples of its README', () => {
   });
   afterAll(() => platform.stop());
 
-  it('launch on every supported Node that this machine has: the address opens the OLTR application', async () => {
+  it('launch the OLTR application on every supported Node on this machine', async () => {
     await installed.compile(launching, { types: ['node'] });
     const environment = { OLTR_URL: platform.url, CLIENT_SECRET: 'pms-demo-secret' };
     for (const node of await supportedNodes()) {
@@ -90,7 +90,7 @@ describe('the examples of its README', () => {
     }
   });
 
-  it('receive a signed callback, and answer 400 to one that was changed', async () => {
+  it('receive a signed callback, and answer 400 to an altered one', async () => {
     const [, , receiving = ''] = examples;
     await installed.compile(`${receiving}\n${sendingToItself}`, { types: ['node'] });
     const body = JSON.stringify({
@@ -113,13 +113,13 @@ describe('the examples of its README', () => {
   });
 });
 
-describe('what the package repeats of the contracts', () => {
-  it('is the same: it has no dependency on them', () => {
+describe('the values and types that the package repeats from the contracts', () => {
+  it('are equal, although it does not depend on them', () => {
     expect({ actions, defaultNamespaces }).toEqual({
       actions: knownActions,
       defaultNamespaces: usedNamespaces,
     });
-    // Compiles only if each of the types is assignable to the other.
+    // Compiles only if both types are assignable to each other.
     const sent = (request: LaunchRequest): ReadLaunchRequest => request;
     const read = (request: ReadLaunchRequest): LaunchRequest => request;
     expect([sent, read]).toHaveLength(2);

@@ -9,15 +9,13 @@ const root = new URL('../../../', import.meta.url).pathname;
 const bin = join(root, 'node_modules/.bin');
 const execute = promisify(execFile);
 
-/**
- * Returns the environment of an installation without our packages: without the options of the test runner.
- */
+/** Returns the environment without the options of the test runner. */
 function plainEnvironment(): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
   return inherited;
 }
 
-/** Runs a program. @returns its output. @throws Error with all of its output, if it fails */
+/** Runs a program, and returns its output. @throws Error with all output if the program fails */
 async function run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
   const { cwd, environment = {} } = options;
   try {
@@ -34,9 +32,7 @@ async function run(command: string, args: readonly string[], options: RunOptions
 
 type RunOptions = { readonly cwd: string; readonly environment?: NodeJS.ProcessEnv };
 
-/**
- * Builds and packs the package, and installs it into an empty project as a vendor does, without a network.
- */
+/** Builds and packs the package, and installs it offline into an empty project, as a vendor does. */
 export async function installPackage() {
   const folder = await mkdtemp(join(tmpdir(), 'pms-client-'));
   const [built, project] = [join(folder, 'built'), join(folder, 'project')];
@@ -49,7 +45,7 @@ export async function installPackage() {
   return {
     project,
     built,
-    /** The manifest of the installed package. */
+    /** Returns the manifest of the installed package. */
     manifest: async (): Promise<Readonly<Record<string, unknown>>> =>
       JSON.parse(
         await readFile(join(project, 'node_modules/@clinical-launch/pms-client/package.json'), 'utf8'),
@@ -58,7 +54,7 @@ export async function installPackage() {
     compile: (source: string, settings: CompilerSettings = {}) => compile(project, source, settings),
     run: (node: string, file: string, environment: NodeJS.ProcessEnv) =>
       run(node, [file], { cwd: project, environment }),
-    /** Lets programs use the types of Node, as most vendors have them. */
+    /** Adds the types of Node, which most vendors have. */
     addNodeTypes: async () => {
       await mkdir(join(project, 'node_modules/@types'), { recursive: true });
       for (const name of ['@types/node', 'undici-types'])
@@ -90,9 +86,7 @@ async function compile(
   await run(join(bin, 'tsc'), ['-p', 'tsconfig.json'], { cwd: project });
 }
 
-/**
- * Returns the Node of the system if it is the oldest that the package supports, and the Node of the platform.
- */
+/** Returns the Node of the platform, and the oldest supported Node if the system has it. */
 export async function supportedNodes(): Promise<string[]> {
   const others = (process.env['PATH'] ?? '').split(':').filter((path) => !path.includes('node_modules/.bin'));
   const versions = await Promise.all(
@@ -106,7 +100,7 @@ export async function supportedNodes(): Promise<string[]> {
   return oldest === undefined ? [process.execPath] : [oldest, process.execPath];
 }
 
-/** Starts the platform as a new user does. @returns its address, once it serves */
+/** Starts the platform as a new user does, and returns its address once it is ready. */
 export async function startPlatform() {
   const child = spawn('npm', ['start'], {
     cwd: root,
@@ -122,7 +116,7 @@ export async function startPlatform() {
       const [, found] = /^ready (.*)$/m.exec(output) ?? [];
       if (found !== undefined) resolve(found);
     });
-    child.once('close', () => reject(new Error(`The platform ended and said only:\n${output}`)));
+    child.once('close', () => reject(new Error(`The platform ended. Its output:\n${output}`)));
   });
   return {
     url,

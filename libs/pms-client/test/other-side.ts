@@ -15,8 +15,8 @@ type Received = {
 };
 
 /**
- * Starts a minimal counterpart of a PMS: an identity provider whose tokens are `token-1`, `token-2`, ... and
- * a launch API, with the answers that a test sets.
+ * Starts minimal servers for a PMS: an identity provider that issues `token-1`, `token-2` and so on, and a
+ * launch API. Tests set their answers.
  */
 export async function startOtherSide() {
   const tokenRequests: Received[] = [];

@@ -16,7 +16,7 @@ const createClient = (changes: { baseUrl?: string } = {}) =>
 const payload = { resourceType: 'ServiceRequest', note: 'Ó \u{20bb7}' };
 const tokensSent = () => other.launchRequests.map(({ headers }) => headers.authorization);
 
-/** Returns the refusal of a launch. */
+/** Returns the error of a refused launch. */
 async function refusalOf(launch: Promise<unknown>): Promise<LaunchRefused> {
   const error: unknown = await launch.catch((reason: unknown) => reason);
   if (error instanceof LaunchRefused) return error;
@@ -24,7 +24,7 @@ async function refusalOf(launch: Promise<unknown>): Promise<LaunchRefused> {
 }
 
 describe('a launch', () => {
-  it('is asked for with the access token, the payload and the challenge of its verifier', async () => {
+  it('is requested with the access token, the payload and the challenge of its verifier', async () => {
     const launch = await createClient().requestLaunch(payload);
     const [request] = other.launchRequests;
     expect(request?.path).toBe('/AccessApi/RequestLaunchUrl');
@@ -61,7 +61,7 @@ describe('a launch', () => {
     expect(new Set(challenges).size).toBe(2);
   });
 
-  it.each(['', '/', '/oltr/v1', '/oltr/v1/'])('is asked for below the base address %j', async (base) => {
+  it.each(['', '/', '/oltr/v1', '/oltr/v1/'])('is requested below the base address %j', async (base) => {
     await createClient({ baseUrl: other.url + base }).requestLaunch(payload);
     const below = base.replace(/\/$/, '');
     expect(other.launchRequests[0]?.path).toBe(`${below}/AccessApi/RequestLaunchUrl`);
@@ -69,7 +69,7 @@ describe('a launch', () => {
 });
 
 describe('the access token', () => {
-  it('is asked for with client credentials in the body', async () => {
+  it('is requested with client credentials in the body', async () => {
     await createClient().requestLaunch(payload);
     const [request] = other.tokenRequests;
     expect(request?.headers['content-type']).toMatch(/^application\/x-www-form-urlencoded/);
@@ -81,7 +81,7 @@ describe('the access token', () => {
     });
   });
 
-  it('is kept until a minute before it expires', async () => {
+  it('is cached until one minute before it expires', async () => {
     const client = createClient();
     await client.requestLaunch(payload);
     clock.advance({ seconds: 3600 - 61 });
@@ -92,7 +92,7 @@ describe('the access token', () => {
     expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
   });
 
-  it('that lives shorter than that is kept for half of its life', async () => {
+  it('is cached for half of its lifetime if that is short', async () => {
     other.answerTokenWith((count) => ({ body: { access_token: `token-${count}`, expires_in: 60 } }));
     const client = createClient();
     await client.requestLaunch(payload);
@@ -103,7 +103,7 @@ describe('the access token', () => {
     expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
   });
 
-  it('whose life is not told is not kept', async () => {
+  it('is not cached if its lifetime is unknown', async () => {
     other.answerTokenWith((count) => ({ body: { access_token: `token-${count}` } }));
     const client = createClient();
     await client.requestLaunch(payload);
@@ -111,14 +111,14 @@ describe('the access token', () => {
     expect(other.tokenRequests).toHaveLength(2);
   });
 
-  it('is asked for once by launches that come together', async () => {
+  it('is requested once by simultaneous launches', async () => {
     const client = createClient();
     await Promise.all(Array.from({ length: 20 }, () => client.requestLaunch(payload)));
     expect(other.tokenRequests).toHaveLength(1);
     expect(other.launchRequests).toHaveLength(20);
   });
 
-  it('that is refused is told, and asked for again by the next launch', async () => {
+  it('is requested again by the next launch after a refusal, which is thrown', async () => {
     const client = createClient();
     other.answerTokenWith(() => ({
       status: 401,
@@ -137,18 +137,15 @@ describe('the access token', () => {
     expect(tokensSent()).toEqual(['Bearer another']);
   });
 
-  it.each([[500], [200]])(
-    'that is not in an answer of %i is refused, whatever the answer is',
-    async (status) => {
-      for (const body of [undefined, null, 'text', [], { access_token: 1 }]) {
-        other.answerTokenWith(() => ({ status, body }));
-        await expect(createClient().requestLaunch(payload)).rejects.toThrow(TokenRefused);
-      }
-    },
-  );
+  it.each([[500], [200]])('is considered refused if an answer %i does not contain it', async (status) => {
+    for (const body of [undefined, null, 'text', [], { access_token: 1 }]) {
+      other.answerTokenWith(() => ({ status, body }));
+      await expect(createClient().requestLaunch(payload)).rejects.toThrow(TokenRefused);
+    }
+  });
 });
 
-describe('401 to a launch', () => {
+describe('a launch that is answered 401', () => {
   const only = (token: string) =>
     other.answerLaunchWith(({ headers }) =>
       headers.authorization === `Bearer ${token}`
@@ -156,7 +153,7 @@ describe('401 to a launch', () => {
         : { status: 401 },
     );
 
-  it('renews the token once, and the launch succeeds', async () => {
+  it('is repeated with a new token', async () => {
     const client = createClient();
     await client.requestLaunch(payload);
     only('token-2');
@@ -166,7 +163,7 @@ describe('401 to a launch', () => {
     expect(other.tokenRequests).toHaveLength(2);
   });
 
-  it('renews it once for all launches that come together', async () => {
+  it('requests one new token together with simultaneous launches', async () => {
     const client = createClient();
     await client.requestLaunch(payload);
     only('token-2');
@@ -174,7 +171,7 @@ describe('401 to a launch', () => {
     expect(other.tokenRequests).toHaveLength(2);
   });
 
-  it('to the renewed token too is the answer', async () => {
+  it('is refused if the new token is answered 401 as well', async () => {
     other.answerLaunchWith(() => ({ status: 401 }));
     const refusal = await refusalOf(createClient().requestLaunch(payload));
     expect(refusal.status).toBe(401);
@@ -183,7 +180,7 @@ describe('401 to a launch', () => {
 });
 
 describe('a refused launch', () => {
-  it('carries status, correlation id and the faults of a 400', async () => {
+  it('has the status, the correlation id and the faults of a 400', async () => {
     const errors = [
       {
         path: 'contained[1].name[0].family',
@@ -200,20 +197,20 @@ describe('a refused launch', () => {
     expect(refusal.message).toContain(correlationId);
   });
 
-  it.each([429, 503])('carries how long to wait after a %i', async (status) => {
+  it.each([429, 503])('has the time to wait after a %i', async (status) => {
     other.answerLaunchWith(() => ({ status, headers: { 'Retry-After': '2' } }));
     const refusal = await refusalOf(createClient().requestLaunch(payload));
     expect(refusal).toMatchObject({ status, retryAfterSeconds: 2, faults: [] });
   });
 
-  it.each([403, 409, 500])('with %i is told once and not sent again', async (status) => {
+  it.each([403, 409, 500])('is not repeated after a %i', async (status) => {
     other.answerLaunchWith(() => ({ status }));
     expect(await refusalOf(createClient().requestLaunch(payload))).toMatchObject({ status, correlationId });
     expect(other.launchRequests).toHaveLength(1);
   });
 
   it.each([[null], ['text'], [{ errors: 'none' }], [[1]]])(
-    'is refused also when something else answered: %j',
+    'may have an answer of another server: %j',
     async (body) => {
       other.answerLaunchWith(() => ({ status: 502, body }));
       expect(await refusalOf(createClient().requestLaunch(payload))).toMatchObject({
@@ -223,12 +220,12 @@ describe('a refused launch', () => {
     },
   );
 
-  it('is one that has no URL, too', async () => {
+  it('includes an answer without a URL', async () => {
     other.answerLaunchWith(() => ({ status: 200, body: { link: 'x' } }));
     expect(await refusalOf(createClient().requestLaunch(payload))).toMatchObject({ status: 200 });
   });
 
-  it('is not followed to another address', async () => {
+  it('includes a redirect, which is not followed', async () => {
     other.answerLaunchWith(() => ({ status: 307, headers: { Location: `${other.url}/elsewhere` } }));
     await expect(createClient().requestLaunch(payload)).rejects.toThrow('fetch failed');
     expect(other.launchRequests).toHaveLength(1);
@@ -236,7 +233,7 @@ describe('a refused launch', () => {
 });
 
 describe('a PKCE pair', () => {
-  it('is 64 random bytes in Base64URL and the SHA-256 of that text (RFC 7636, S256)', () => {
+  it('has 64 random bytes in Base64URL and the SHA-256 of that text (RFC 7636, S256)', () => {
     const pairs = Array.from({ length: 100 }, createPkcePair);
     for (const { codeVerifier, codeChallenge } of pairs) {
       expect(codeVerifier).toMatch(/^[A-Za-z0-9_-]{86}$/);

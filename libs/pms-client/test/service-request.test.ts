@@ -13,7 +13,7 @@ const otherNamespaces: Namespaces = {
   hl7uk: 'urn:example:hl7uk',
 };
 
-/** Generates launches of every kind, as the reader reads generated payloads. */
+/** Generates launches by reading generated payloads. */
 function aLaunch(namespaces: Namespaces): fc.Arbitrary<LaunchRequest> {
   const read = createServiceRequestReader(namespaces);
   return validServiceRequest(namespaces).map((payload) => {
@@ -27,7 +27,7 @@ describe('the ServiceRequest of a launch', () => {
   it.each([
     ['the default namespaces', defaultNamespaces],
     ['other namespaces', otherNamespaces],
-  ])('is read as that launch again, in %s', (_name, namespaces) => {
+  ])('is read as the same launch, in %s', (_name, namespaces) => {
     const read = createServiceRequestReader(namespaces);
     fc.assert(
       fc.property(aLaunch(namespaces), (launch) => {
@@ -38,7 +38,7 @@ describe('the ServiceRequest of a launch', () => {
     );
   });
 
-  it.each(actions)('can be for %s, with no more than is required', (action) => {
+  it.each(actions)('can be for %s with only the required elements', (action) => {
     const name = { family: 'Whitfield', given: [] };
     const organization = {
       identifier: { system: 'local-org-code' as const, value: 'P1' },

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 describe('watched certificates', () => {
-  it('show when they expire, of files and of servers, also of another name', async () => {
+  it('export their expiry, whether from a file or a server, even with another name', async () => {
     const server = createServer({ key: readFileSync(key), cert: readFileSync(certificate) }).listen(0);
     stops.push(() => server.close());
     await once(server, 'listening');
@@ -64,13 +64,13 @@ describe('watched certificates', () => {
   });
 
   it.each(['edge', 'certificate.pem', 'https://launch.example', 'edge:443 other:443'])(
-    'are refused as %s',
+    'must not be set to %s',
     (text) => {
       expect(() => readWatchedCertificates({ WATCHED_CERTIFICATES: text })).toThrow('WATCHED_CERTIFICATES');
     },
   );
 
-  it('are none by default', () => {
+  it('default to none', () => {
     expect(readWatchedCertificates({})).toEqual([]);
   });
 });

@@ -20,8 +20,8 @@ const redeemed = (): CloudEvent =>
   );
 const production = { NODE_ENV: 'production' };
 
-describe('keys of events', () => {
-  it('of two services with their own settings fit together', () => {
+describe('the event keys', () => {
+  it('of two services with separate settings match', () => {
     const auditKey = key();
     const gateway = readEventKeys(
       {
@@ -45,7 +45,7 @@ describe('keys of events', () => {
     expect(audit.verifierOf('order-renderer')).toBeUndefined();
   });
 
-  it('of the one process and of processes with the same SEALING_KEYS fit together', () => {
+  it('of the single process and of services with the same SEALING_KEYS match', () => {
     const environment = { SEALING_KEYS: `k1:${text(key())}` };
     const event = redeemed();
     const written: CloudEvent = JSON.parse(readSharedEventKeys(environment).writeEvent(event));
@@ -55,7 +55,7 @@ describe('keys of events', () => {
     );
   });
 
-  it('that are missing or cannot be used keep a service from starting in production, all told at once', () => {
+  it('must all be present and valid to start in production', () => {
     expect(() => readEventKeys(production, 'order-renderer')).toThrow(
       /EVENT_SIGNING_KEYS has no key for audit-trail[^]*EVENT_VERIFICATION_KEYS is not set/,
     );
@@ -68,7 +68,7 @@ describe('keys of events', () => {
     );
   });
 
-  it('prove nothing that comes without a signature', () => {
+  it('do not verify an event without a signature', () => {
     const verify = readEventKeys({}, 'audit-trail').verifierOf('audit-trail');
     expect(() => verify?.(redeemed())).toThrow('The source did not write');
   });

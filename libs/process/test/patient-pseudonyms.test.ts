@@ -10,7 +10,7 @@ const demoKey = readFileSync(
 );
 const identifier = { system: 'nhs-number', value: '9434765919' };
 
-describe('the key of the patients’ pseudonyms', () => {
+describe('the key for patient pseudonyms', () => {
   it.each([
     ['is missing', {}, 'PATIENT_PSEUDONYM_KEY is not set'],
     [
@@ -23,11 +23,11 @@ describe('the key of the patients’ pseudonyms', () => {
       { PATIENT_PSEUDONYM_KEY: demoKey },
       'PATIENT_PSEUDONYM_KEY is the key of the demo, which is publicly known',
     ],
-  ])('ends the start in production when it %s', (_case, settings, problem) => {
+  ])('prevents the start in production if it %s', (_case, settings, problem) => {
     expect(() => readPatientPseudonyms({ ...production, ...settings })).toThrow(problem);
   });
 
-  it('names a patient alike in every process that has it, and otherwise under another key', () => {
+  it('gives a patient the same pseudonym in every process, and another one with another key', () => {
     const [key, other] = [randomBytes(32), randomBytes(32)].map((bytes) => bytes.toString('base64url'));
     const nameUnder = (PATIENT_PSEUDONYM_KEY: string | undefined) =>
       readPatientPseudonyms({ ...production, PATIENT_PSEUDONYM_KEY }).of(identifier);

@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 afterAll(() => metrics.disable());
 
-/** Starts the metrics of a process and its admin port, and a service with one route. */
+/** Starts the metrics of a process, its admin port, and a service with one route. */
 async function startMeasured(environment: Readonly<Record<string, string>> = {}) {
   const { logger } = createRecordedLogger();
   const measured = startMetrics({ service: 'launch-api', telemetry: readTelemetry(environment), logger });
@@ -44,7 +44,7 @@ const openMetrics =
 const route = 'http_request_method="GET",http_route="/launches/:guid",http_response_status_code="200"';
 
 describe('the metrics of a process', () => {
-  it('have the names that published dashboards use, with their units', async () => {
+  it('have the names and units that published dashboards use', async () => {
     const { request, scrape } = await startMeasured();
     await request();
     const { type, text } = await scrape();
@@ -63,14 +63,14 @@ describe('the metrics of a process', () => {
       expect(text).toContain(`\n${name} `);
   });
 
-  it('write a bound as a float in both formats, so that rules find it by one name', async () => {
+  it('write bucket bounds as floats in both formats, so that one rule matches both', async () => {
     const { request, scrape } = await startMeasured();
     await request();
     for (const accept of ['text/plain', openMetrics])
       expect((await scrape(accept)).text).toContain(`_bucket{${route},le="1.0"} 1`);
   });
 
-  it('link a bucket to the trace of its latest request, in OpenMetrics alone', async () => {
+  it('link a bucket to the trace of its latest request, only in OpenMetrics', async () => {
     const { request, scrape } = await startMeasured();
     await request({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
     const { type, text } = await scrape(openMetrics);
@@ -82,14 +82,14 @@ describe('the metrics of a process', () => {
     expect((await scrape()).text).not.toContain(traceId);
   });
 
-  it('link to no trace that was not sampled', async () => {
+  it('do not link to traces that are not sampled', async () => {
     const { request, scrape } = await startMeasured();
     const other = traceId.replaceAll('4', 'a');
     await request({ traceparent: `00-${other}-00f067aa0ba902b7-00` });
     expect((await scrape(openMetrics)).text).not.toContain(other);
   });
 
-  it('have no value of a caller in a label that could end it', async () => {
+  it('escape the values of labels', async () => {
     const { scrape } = await startMeasured();
     meter().createCounter('a.count', { unit: '{thing}' }).add(2, { 'a.name': 'one "two" \\ \n three' });
     expect((await scrape()).text).toContain('\na_count_total{a_name="one \\"two\\" \\\\ \\n three"} 2\n');
@@ -98,7 +98,7 @@ describe('the metrics of a process', () => {
 });
 
 describe('pushed metrics', () => {
-  it('go by OTLP to the endpoint of the settings, the last ones when the process stops', async () => {
+  it('are sent by OTLP to the configured endpoint, the last ones when the process stops', async () => {
     const received: { path: string; type: string; key: unknown; body: Buffer }[] = [];
     const collector = createServer(async (request, response) => {
       const { url: path = '', headers } = request;

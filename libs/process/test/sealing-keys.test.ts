@@ -33,8 +33,8 @@ const settings = [
   'SEALING_KEYS_CALLBACK',
 ];
 
-describe('the keys of a service in production', () => {
-  it('are those of its purposes: every missing one is named at once, and one key for everything is not enough', () => {
+describe('the sealing keys of a service in production', () => {
+  it('must be set for each purpose, and a single key for all purposes is not enough', () => {
     const missing = settings.map((name) => `${name} is not set`);
     expect(problemsOf(production)).toEqual(missing);
     expect(problemsOf({ ...production, SEALING_KEYS: setting('k1', bytes) })).toEqual(missing);
@@ -46,7 +46,7 @@ describe('the keys of a service in production', () => {
     expect(Object.keys(openSealers(two, ['launch', 'order']))).toEqual(['launch', 'order']);
   });
 
-  it('are not the demo’s, whichever setting has them', () => {
+  it('must not be those of the demo, in any setting', () => {
     const environment = Object.fromEntries(settings.map((name) => [name, setting('mine', demoKey)]));
     expect(problemsOf({ ...production, ...environment })).toEqual(
       settings.map((name) => `${name} contains the key of the demo, which is publicly known`),
@@ -60,7 +60,7 @@ describe('the keys of a service in production', () => {
     ).toEqual(['SEALING_KEYS contains the key of the demo, which is publicly known']);
   });
 
-  it('are one setting for the process that is every service', () => {
+  it('can be one setting for the single process with all services', () => {
     expect(problemsOf(production, { acceptsShared: true })).toEqual(['SEALING_KEYS is not set']);
     expect(
       problemsOf({ ...production, SEALING_KEYS: setting('k1', bytes) }, { acceptsShared: true }),
@@ -68,27 +68,27 @@ describe('the keys of a service in production', () => {
   });
 });
 
-describe('a setting of sealing keys', () => {
+describe('a setting for sealing keys', () => {
   it.each([
-    ['no key', 'k1'],
+    ['a missing key', 'k1'],
     ['a key of 31 bytes', setting('k1', randomBytes(31))],
-    ['an id of another form', setting('k.1', bytes)],
-    ['a second entry that is none', `${setting('k1', bytes)},k2:`],
-  ])('with %s is reported by its name, without its value', (_fault, value) => {
+    ['an invalid id', setting('k.1', bytes)],
+    ['an invalid second entry', `${setting('k1', bytes)},k2:`],
+  ])('is reported by name, without its value, if it has %s', (_fault, value) => {
     const [problem, ...more] = problemsOf({ SEALING_KEYS_ORDER: value });
     expect(more).toEqual([]);
     expect(problem).toMatch(/^SEALING_KEYS_ORDER must be id:key/);
     expect(problem).not.toContain(bytes.toString('base64url'));
   });
 
-  it('with two keys under one id is reported', () => {
+  it('is reported if it has two keys with the same id', () => {
     const value = `${setting('k1', bytes)},${setting('k1', other)}`;
     expect(problemsOf({ SEALING_KEYS_ORDER: value })).toEqual([
       'SEALING_KEYS_ORDER has two keys with the same id',
     ]);
   });
 
-  it('of a purpose comes before that of every purpose; the first key seals, all open', () => {
+  it('for one purpose overrides SEALING_KEYS, and its first key seals', () => {
     const environment = {
       SEALING_KEYS: setting('k1', bytes),
       SEALING_KEYS_ORDER: ` ${setting('k2', other)} , ${setting('k1', bytes)}=`,
@@ -99,7 +99,7 @@ describe('a setting of sealing keys', () => {
     expect(order.open('record', sealed, [])).toBe(1);
   });
 
-  it('comes from a file as well', async () => {
+  it('can be read from a file', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'sealing-keys-'));
     try {
       const file = join(directory, 'order');

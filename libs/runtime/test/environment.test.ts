@@ -12,7 +12,7 @@ const schema = Type.Object({
 const secret = 's'.repeat(32);
 const good = { PUBLIC_URL: 'https://launch.example', SECRET: secret };
 
-/** Returns why an environment is invalid. */
+/** Returns the problems of an invalid environment. */
 function problemsOf(read: () => unknown): readonly string[] {
   try {
     read();
@@ -24,7 +24,7 @@ function problemsOf(read: () => unknown): readonly string[] {
 }
 
 describe('an environment', () => {
-  it('is read into the types that its schema names, with defaults', () => {
+  it('is converted to the types of its schema, with defaults', () => {
     expect(readEnvironment(schema, good)).toEqual({ ...good, PORT: 8080 });
     expect(readEnvironment(schema, { ...good, PORT: '81', VERBOSE: 'true', MODE: 'demo' })).toEqual({
       ...good,
@@ -34,22 +34,22 @@ describe('an environment', () => {
     });
   });
 
-  it('may hold variables that are no business of the service', () => {
+  it('may contain other variables, which are ignored', () => {
     expect(readEnvironment(schema, { ...good, HOME: '/root' })).not.toHaveProperty('HOME');
   });
 
-  it('has unset what is empty', () => {
+  it('treats empty variables as unset', () => {
     expect(readEnvironment(schema, { ...good, PORT: '', VERBOSE: '' })).toEqual({ ...good, PORT: 8080 });
     expect(problemsOf(() => readEnvironment(schema, { ...good, SECRET: '' }))).toEqual([
       'SECRET is required',
     ]);
   });
 
-  it('cannot be changed after it was read', () => {
+  it('is frozen after it is read', () => {
     expect(Object.isFrozen(readEnvironment(schema, good))).toBe(true);
   });
 
-  it('is refused with every mistake at once, and none of its values', () => {
+  it('is refused with every problem at once, without values', () => {
     const wrong = {
       PUBLIC_URL: 'launch.example/path',
       SECRET: 'hunter2',
@@ -68,7 +68,7 @@ describe('an environment', () => {
     for (const value of Object.values(wrong)) expect(problems.join('\n')).not.toContain(value);
   });
 
-  it('says in its error what its problems are', () => {
+  it('lists its problems in the error message', () => {
     expect(() => readEnvironment(schema, {})).toThrow(
       'The configuration is invalid:\n  PUBLIC_URL is required\n  SECRET is required',
     );
@@ -78,7 +78,7 @@ describe('an environment', () => {
 describe('several readers of one environment', () => {
   const other = Type.Object({ PUBLIC_URL: Type.String(), LIMIT: Type.Integer() });
 
-  it('are all read', () => {
+  it('return all results', () => {
     const read = readTogether({
       one: () => readEnvironment(schema, good),
       two: () => readEnvironment(other, { ...good, LIMIT: '5' }),
@@ -86,7 +86,7 @@ describe('several readers of one environment', () => {
     expect([read.one.PORT, read.two.LIMIT]).toEqual([8080, 5]);
   });
 
-  it('tell the problems of all of them together, each once', () => {
+  it('report all problems together, each once', () => {
     const problems = problemsOf(() =>
       readTogether({
         one: () => readEnvironment(schema, { SECRET: secret }),
@@ -96,7 +96,7 @@ describe('several readers of one environment', () => {
     expect(problems).toEqual(['PUBLIC_URL is required', 'LIMIT is required']);
   });
 
-  it('do not hide an error that is not about the configuration', () => {
+  it('rethrow errors that are not about the configuration', () => {
     const broken = () => {
       throw new RangeError('a defect');
     };

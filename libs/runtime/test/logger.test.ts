@@ -17,7 +17,7 @@ const secretFields = [
 ];
 
 describe('the log', () => {
-  it('is JSON lines with times in ISO 8601', () => {
+  it('consists of JSON lines with ISO 8601 times', () => {
     const { logger, lines } = createRecordedLogger();
     logger.info({ status: 200 }, 'request answered');
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
@@ -28,7 +28,7 @@ describe('the log', () => {
     });
   });
 
-  it.each(secretFields)('never holds %s, wherever a log call puts it', (field) => {
+  it.each(secretFields)('never contains %s, at any depth of a log call', (field) => {
     const { logger, lines } = createRecordedLogger();
     const value = 'Whitfield';
     logger.info({ [field]: value, status: 200 }, 'on top');
@@ -44,7 +44,7 @@ describe('the log', () => {
     expect(lines[0]).toContain('"status":200');
   });
 
-  it('can be written to with an object that holds itself, or one thing twice', () => {
+  it('accepts circular objects and repeated references', () => {
     const { logger, lines } = createRecordedLogger();
     const fault = { path: 'a', patient: 'Whitfield' };
     const circular: Record<string, unknown> = { faults: [fault, fault] };
@@ -61,7 +61,7 @@ describe('the log', () => {
     });
   });
 
-  it('has an error with its type, its code and its causes, and nothing of what failed to be read', () => {
+  it('contains the type, code and causes of an error, but not the input that caused it', () => {
     const { logger, lines } = createRecordedLogger();
     const input = 'Margaret Whitfield\n    at Whitfield (/whitfield.ts:1:1)';
     const thrownBy = (run: () => unknown): unknown => {
@@ -110,7 +110,7 @@ describe('the log', () => {
     );
   });
 
-  it('takes what has no secret as it is', () => {
+  it('contains values without secrets unchanged', () => {
     const { logger, lines } = createRecordedLogger();
     const said = { path: '/secureLaunch', faults: [{ path: 'contained[0].name', message: 'is required' }] };
     logger.warn(said, 'refused');

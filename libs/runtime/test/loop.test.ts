@@ -4,7 +4,7 @@ import { backoff, type LoopOptions, startLoop } from '../src/loop.ts';
 
 const anHourMs = 3_600_000;
 
-/** Starts a loop whose runs fail as long as there are errors. It runs again by itself only after an hour. */
+/** Starts a loop whose runs throw the given errors in order. Its interval is an hour. */
 function aLoop({ errors = [], ...options }: Partial<LoopOptions> & { errors?: Error[] } = {}) {
   const runsAt: number[] = [];
   const reported: unknown[] = [];
@@ -23,7 +23,7 @@ function aLoop({ errors = [], ...options }: Partial<LoopOptions> & { errors?: Er
 }
 
 describe('a loop', () => {
-  it('runs at once, and again after its wait', async () => {
+  it('runs immediately, and again after its interval', async () => {
     const { loop, runsAt } = aLoop({ everyMs: 20 });
     expect(runsAt).toHaveLength(1);
     await until(() => runsAt.length === 3);
@@ -32,14 +32,14 @@ describe('a loop', () => {
     expect(third - second).toBeGreaterThanOrEqual(19);
   });
 
-  it('runs again when a run asks for it', async () => {
+  it('runs again after the delay that a run returns', async () => {
     let runs = 0;
     const { loop } = aLoop({ work: async () => ((runs += 1) === 1 ? 1 : undefined) });
     await until(() => runs === 2);
     await loop.stop();
   });
 
-  it('runs when it is nudged, after more nudges have gathered', async () => {
+  it('runs once for several nudges in a short time', async () => {
     const { loop, runsAt } = aLoop({ gatherMs: 20 });
     await loop.firstRun;
     const nudgedAt = performance.now();
@@ -67,7 +67,7 @@ describe('a loop', () => {
     expect(runs).toBe(2);
   });
 
-  it('reports failures in a row and the recovery, and waits longer after each failure', async () => {
+  it('reports consecutive failures and the recovery, and waits longer after each failure', async () => {
     const errors = [new Error('one'), new Error('two')];
     const [one, two] = errors;
     const { loop, runsAt, reported } = aLoop({ errors, retryAfterMs: backoff({ firstMs: 20, maxMs: 1000 }) });
@@ -79,7 +79,7 @@ describe('a loop', () => {
     expect(third - second).toBeGreaterThanOrEqual(39);
   });
 
-  it('is not shortened by a nudge after a failure', async () => {
+  it('does not shorten its wait after a failure for a nudge', async () => {
     const { loop, runsAt } = aLoop({ errors: [new Error('one')] });
     await loop.firstRun;
     loop.nudge();
@@ -87,7 +87,7 @@ describe('a loop', () => {
     expect(runsAt).toHaveLength(1);
   });
 
-  it('stops at once while it waits', async () => {
+  it('stops immediately while it waits', async () => {
     const { loop, runsAt } = aLoop();
     await loop.firstRun;
     await loop.stop();
@@ -95,7 +95,7 @@ describe('a loop', () => {
     expect(runsAt).toHaveLength(1);
   });
 
-  it('stops when the current run has ended, which learns of it', async () => {
+  it('aborts the current run when it stops, and waits for its end', async () => {
     let hasEnded = false;
     const { loop } = aLoop({
       async work(stopping) {

@@ -3,14 +3,15 @@ import { assertPublicAddresses, isProduction } from '../src/mode.ts';
 
 describe('NODE_ENV', () => {
   it.each([{}, { NODE_ENV: '' }, { NODE_ENV: 'development' }, { NODE_ENV: 'demo' }, { NODE_ENV: 'test' }])(
-    'is not production when it is %j',
+    'does not mean production with %j',
     (environment) => expect(isProduction(environment)).toBe(false),
   );
 
-  it('is production when it says so', () => expect(isProduction({ NODE_ENV: 'production' })).toBe(true));
+  it('means production if it is `production`', () =>
+    expect(isProduction({ NODE_ENV: 'production' })).toBe(true));
 
   it.each(['prod', 'Production', 'PRODUCTION', 'production ', 'staging', 'live', 'true'])(
-    'is refused with a word that nobody knows, which may be meant for production: %j',
+    'is refused with an unknown value, which may be a misspelt `production`: %j',
     (mode) => {
       const read = () => isProduction({ NODE_ENV: mode });
       expect(read).toThrow('NODE_ENV must be one of development, demo, test, production');
@@ -18,14 +19,14 @@ describe('NODE_ENV', () => {
   );
 });
 
-describe('the addresses of the platform', () => {
+describe('the public addresses of the platform', () => {
   const insecure = { PUBLIC_URL: 'http://launch.example', OLTR_SERVER: 'http://oltr.example' };
 
-  it('must be https in production, each of them', () => {
+  it('must all be https in production', () => {
     const check = () => assertPublicAddresses({ ...insecure, NODE_ENV: 'production' });
     expect(check).toThrow(/PUBLIC_URL must be an https address[^]*OLTR_SERVER must be an https address/);
     expect(check).not.toThrow('example');
   });
 
-  it('may be http elsewhere', () => expect(() => assertPublicAddresses(insecure)).not.toThrow());
+  it('may be http in other modes', () => expect(() => assertPublicAddresses(insecure)).not.toThrow());
 });

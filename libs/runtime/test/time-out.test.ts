@@ -4,7 +4,7 @@ import { pause, within } from '../src/time-out.ts';
 const never = new Promise<never>(() => undefined);
 
 describe('within', () => {
-  it('returns a result that is in time', async () => {
+  it('returns a result that arrives in time', async () => {
     expect(await within(60_000, Promise.resolve('result'))).toBe('result');
   });
 
@@ -12,13 +12,13 @@ describe('within', () => {
     await expect(within(60_000, Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   });
 
-  it('throws when the result is late', async () => {
+  it('throws if the result is late', async () => {
     await expect(within(1, never)).rejects.toThrow('There was no result within 1 ms');
     await expect(within(1, never, () => new TypeError('late'))).rejects.toThrow(TypeError);
   });
 });
 
-describe('a pause', () => {
+describe('pause', () => {
   it('ends after its time', async () => {
     const startedAt = performance.now();
     await pause(20);

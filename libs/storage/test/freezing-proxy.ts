@@ -3,14 +3,14 @@ import { connect, createServer, type Socket } from 'node:net';
 export type FreezingProxy = {
   /** The server's URL with the proxy's address. */
   readonly url: string;
-  /** Stops forwarding in both directions, and keeps every connection open. */
+  /** Stops forwarding in both directions without closing connections. */
   freeze(): void;
-  /** Forwards the waiting data and everything that follows. */
+  /** Forwards the waiting data, and resumes forwarding. */
   thaw(): void;
   stop(): Promise<void>;
 };
 
-/** Starts a TCP proxy that can behave as a host that hangs or a network that drops packets. */
+/** Starts a TCP proxy that can behave like a host that hangs or a network that drops packets. */
 export async function startFreezingProxy(serverUrl: string): Promise<FreezingProxy> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
@@ -33,7 +33,7 @@ export async function startFreezingProxy(serverUrl: string): Promise<FreezingPro
   });
   await new Promise<void>((listening) => server.listen({ port: 0, host: '127.0.0.1' }, listening));
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('No port was given');
+  if (address === null || typeof address === 'string') throw new Error('The proxy has no port');
   const url = new URL(serverUrl);
   url.host = `127.0.0.1:${address.port}`;
   return {

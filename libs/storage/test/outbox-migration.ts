@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** Returns a migration with the outbox as the services have it (`001-release-1.sql`). */
+/** Returns a migration that creates the outbox of the services (`001-release-1.sql`). */
 export const outboxMigration = (schema: string): Migration => ({
   async up(db) {
     await sql`create table ${sql.id(schema)}.outbox (

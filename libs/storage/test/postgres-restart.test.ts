@@ -54,14 +54,14 @@ const write = (text: string, db: Kysely<Tables> = database) =>
 const notes = async () =>
   (await database.selectFrom('note').select('text').execute()).map(({ text }) => text);
 
-/** Ways in which the server stops and starts again. */
+/** The ways to stop and restart the server. */
 const restarts: [string, () => Promise<void>][] = [
-  ['killed (-9) and started', async () => (await server.kill(), server.restart())],
-  ['restarted in order', () => server.restart()],
+  ['killed (-9) and restarted', async () => (await server.kill(), server.restart())],
+  ['shut down and restarted', () => server.restart()],
 ];
 
-describe.each(restarts)('when the server is %s', (_, restart) => {
-  it('between transactions, what was committed is there and the pool works again by itself', async () => {
+describe.each(restarts)('the storage, when the server is %s', (_, restart) => {
+  it('keeps committed data and reconnects', async () => {
     await Promise.all(['one', 'two', 'three'].map((text) => write(text)));
     await restart();
     expect((await notes()).toSorted()).toEqual(['one', 'three', 'two']);
@@ -70,7 +70,7 @@ describe.each(restarts)('when the server is %s', (_, restart) => {
     expect(await notes()).toHaveLength(4);
   });
 
-  it('in the middle of a transaction, it is rejected and nothing of it is there', async () => {
+  it('rejects and rolls back a transaction in progress', async () => {
     await write('committed');
     const halfDone = database.transaction().execute(async (transaction) => {
       await write('uncommitted', transaction);
@@ -81,7 +81,7 @@ describe.each(restarts)('when the server is %s', (_, restart) => {
     expect(await notes()).toEqual(['committed']);
   });
 
-  it('before the commit, the transaction is rejected and nothing of it is there', async () => {
+  it('rejects and rolls back a transaction before its commit', async () => {
     const halfDone = database.transaction().execute(async (transaction) => {
       await write('uncommitted', transaction);
       await restart();
@@ -90,7 +90,7 @@ describe.each(restarts)('when the server is %s', (_, restart) => {
     expect(await notes()).toEqual([]);
   });
 
-  it('while a batch of the outbox is published, the batch waits and goes out again', async () => {
+  it('publishes a batch of the outbox again that was being published', async () => {
     const events = someEvents(2);
     await database.transaction().execute((transaction) => appendToOutbox(transaction, events));
     const outbox = sqlOutbox(database);
@@ -98,12 +98,12 @@ describe.each(restarts)('when the server is %s', (_, restart) => {
     const published: unknown[] = [];
     expect(await outbox.drain(async (batch) => void published.push(...batch))).toBe(2);
     expect(published).toEqual(events);
-    expect(await outbox.drain(() => Promise.reject(new Error('there is nothing left')))).toBe(0);
+    expect(await outbox.drain(() => Promise.reject(new Error('the outbox must be empty')))).toBe(0);
   });
 });
 
-describe('while the server is down', () => {
-  it('every query says that the storage is unavailable, and none does when it is back', async () => {
+describe('the storage, while the server is down', () => {
+  it('rejects every query as unavailable, and recovers with the server', async () => {
     await write('before');
     const inFlight = Promise.allSettled([sql`select pg_sleep(30)`.execute(database)]);
     await server.kill();
@@ -117,7 +117,7 @@ describe('while the server is down', () => {
     expect(await notes()).toEqual(['before']);
   });
 
-  it('a commit has its answer or is unavailable, and every answered one is there afterwards', async () => {
+  it('loses no confirmed commit, and rejects the others as unavailable', async () => {
     const answered: string[] = [];
     const writer = async (name: string) => {
       for (let n = 0; ; n += 1) {
@@ -135,13 +135,13 @@ describe('while the server is down', () => {
     await server.restart();
     const kept = new Set(await notes());
     expect(answered.filter((text) => !kept.has(text))).toEqual([]);
-    // Writes without an answer: at most one for each writer.
+    // Each writer may have one write that was committed but not confirmed.
     expect(kept.size - answered.length).toBeLessThanOrEqual(writers.length);
   });
 });
 
-describe('when the server freezes', () => {
-  it('a query is given up after its time, and the connection is not used again', async () => {
+describe('the storage, when the server freezes', () => {
+  it('stops a query after the timeout, and does not reuse its connection', async () => {
     await write('before');
     proxy.freeze();
     await expect(notes()).rejects.toThrow(StorageUnavailable);

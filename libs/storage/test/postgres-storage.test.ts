@@ -25,7 +25,7 @@ const open = (options: Partial<PostgresStorageOptions> = {}) =>
 describeStorage('PostgreSQL', open);
 describeSqlOutbox('PostgreSQL', open);
 
-it('compiles no query: that takes longer than to run one of ours', async () => {
+it('the storage disables JIT compilation, which takes longer than our queries', async () => {
   const storage = await open();
   const database = await storage.open<Record<never, never>>('jit', {});
   const { rows } = await sql<{ jit: string }>`show jit`.execute(database);
@@ -33,8 +33,8 @@ it('compiles no query: that takes longer than to run one of ours', async () => {
   await storage.close();
 });
 
-describe('migrations in eight processes that start together', () => {
-  it('run once, and every process finds the schema that they made', async () => {
+describe('migrations in eight processes that start at the same time', () => {
+  it('run once, and every process finds the resulting schema', async () => {
     const replicas = await startReplicas(8, testDatabase.url);
     const outcomes = await replicas.migrate();
     expect(outcomes.flatMap(({ ran }) => ran).toSorted()).toEqual(['001-table', '002-row', '003-row']);
@@ -54,7 +54,7 @@ describe('relays of several replicas on one outbox', () => {
   const append = (events: readonly CloudEvent[]) =>
     database.transaction().execute((transaction) => appendToOutbox(transaction, events));
 
-  /** Starts a relay that has claimed its batch and waits in the middle of publishing it. */
+  /** Starts a relay that has claimed a batch, and waits while it publishes the batch. */
   async function startPublishing() {
     const taken = Promise.withResolvers<readonly CloudEvent[]>();
     const confirmed = Promise.withResolvers<void>();
@@ -65,13 +65,15 @@ describe('relays of several replicas on one outbox', () => {
     return { events: await taken.promise, confirm: confirmed.resolve, drained };
   }
 
-  it('do not wait for each other, and none takes what another one publishes', async () => {
+  it('do not wait for each other, and do not claim the same events', async () => {
     const events = someEvents(3);
     await append(events);
     const first = await startPublishing();
     const second = await startPublishing();
     expect([first.events, second.events]).toEqual([events.slice(0, 2), events.slice(2)]);
-    expect(await sqlOutbox(database).drain(() => Promise.reject(new Error('nothing is free')))).toBe(0);
+    expect(
+      await sqlOutbox(database).drain(() => Promise.reject(new Error('all events must be claimed'))),
+    ).toBe(0);
     expect(await sqlOutbox(database).level()).toMatchObject({ depth: 3 });
     first.confirm();
     second.confirm();
@@ -79,7 +81,7 @@ describe('relays of several replicas on one outbox', () => {
     expect(await sqlOutbox(database).level()).toMatchObject({ depth: 0 });
   });
 
-  it('take over at once what a relay held that died', async () => {
+  it('immediately take over the batch of a dead relay', async () => {
     const events = someEvents(2);
     await append(events);
     const dying = await startPublishing();
@@ -94,7 +96,7 @@ describe('relays of several replicas on one outbox', () => {
     expect(await sqlOutbox(database).level()).toMatchObject({ depth: 0 });
   });
 
-  it('empty it together while it is filled, and publish no event twice', async () => {
+  it('publish no event twice while new events are appended', async () => {
     const published: string[] = [];
     const expected = Array.from({ length: 20 }, () => someEvents(25));
     const isFull = { yes: false };
@@ -118,7 +120,7 @@ describe('relays of several replicas on one outbox', () => {
   });
 });
 
-describe('a query', () => {
+describe('a query of the PostgreSQL storage', () => {
   let storage: Storage | undefined;
   afterEach(async () => storage?.close());
 
@@ -137,7 +139,7 @@ describe('a query', () => {
     return database;
   }
 
-  it('that takes longer than the statement time-out is ended, and the connection is used again', async () => {
+  it('is cancelled after the statement timeout, and its connection is reused', async () => {
     const database = await openTable({ statementTimeoutMs: 1000, poolSize: 1 });
     const pid = () => sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database);
     const before = await pid();
@@ -145,7 +147,7 @@ describe('a query', () => {
     expect((await pid()).rows).toEqual(before.rows);
   });
 
-  it('that waits for a lock longer than the lock time-out is ended', async () => {
+  it('is cancelled if it waits for a lock beyond the lock timeout', async () => {
     const database = await openTable({ lockTimeoutMs: 1000 });
     const update = (db: typeof database) => db.updateTable('account').set({ balance: 1 }).execute();
     await database.transaction().execute(async (transaction) => {
@@ -154,7 +156,7 @@ describe('a query', () => {
     });
   });
 
-  it('that loses against another serializable transaction says so by its own code', async () => {
+  it('rejects with code 40001 if it conflicts with another serializable transaction', async () => {
     const database = await openTable();
     const raise = (meanwhile: () => Promise<void>) =>
       database
@@ -171,7 +173,7 @@ describe('a query', () => {
     await expect(raise(() => raise(async () => undefined))).rejects.toMatchObject({ code: '40001' });
   });
 
-  it('finds its session ended when the transaction did nothing for too long', async () => {
+  it('fails if its transaction was idle beyond the timeout', async () => {
     const database = await openTable({ idleInTransactionTimeoutMs: 1000 });
     const idle = database.transaction().execute(async (transaction) => {
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction);
@@ -182,7 +184,7 @@ describe('a query', () => {
     expect(await database.selectFrom('account').where('balance', '=', 7).selectAll().execute()).toEqual([]);
   });
 
-  it('that finds no free connection in time is told that the storage is unavailable', async () => {
+  it('rejects as unavailable if no connection is free in time', async () => {
     const database = await openTable({ poolSize: 1, connectTimeoutMs: 1000 });
     await database.transaction().execute(async (transaction) => {
       await sql`select 1`.execute(transaction);
@@ -192,8 +194,8 @@ describe('a query', () => {
   });
 });
 
-describe('an absent database', () => {
-  it('is a mistake, and no unavailability that would pass', async () => {
+describe('a missing database', () => {
+  it('is reported as a configuration error, not as unavailable', async () => {
     const url = new URL(testDatabase.url);
     url.pathname = '/absent';
     const storage = await open({ url: url.href });
@@ -203,7 +205,7 @@ describe('an absent database', () => {
   });
 });
 
-/** Waits until the server has ended a session. */
+/** Waits until the server has terminated a session. */
 async function sessionEnded(database: Kysely<{ account: { id: number; balance: number } }>, pid: number) {
   const isThere = sql`select 1 from pg_stat_activity where pid = ${pid}`;
   await until(async () => (await isThere.execute(database)).rows.length === 0);

@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 
 export type Outcome = { readonly ran: string[]; readonly rows: number };
 
-/** Starts processes that have loaded everything; `migrate` lets all of them open the same schema at once. */
+/**
+ * Starts processes and waits until they have loaded their modules. `migrate` makes all of them open the same
+ * schema at once.
+ */
 export async function startReplicas(count: number, url: string) {
   const script = fileURLToPath(new URL('replica.ts', import.meta.url));
   const processes = Array.from({ length: count }, () => fork(script, [url]));
@@ -18,10 +21,10 @@ export async function startReplicas(count: number, url: string) {
   };
 }
 
-/** @throws Error when the process ends without one. */
+/** Waits for a message of a process. @throws Error if the process exits first */
 async function nextMessage(child: ChildProcess): Promise<unknown> {
   const ended = once(child, 'exit').then(([code]: number[]) => {
-    throw new Error(`A replica ended with ${code}`);
+    throw new Error(`A replica exited with code ${code}`);
   });
   const [message] = (await Promise.race([once(child, 'message'), ended])) as unknown[];
   return message;

@@ -14,9 +14,11 @@ const schema = 'service';
 const withReason = (event: CloudEvent, tokenId: string): CloudEvent =>
   JSON.parse(JSON.stringify({ ...event, data: { ...event.data, tokenId } }));
 
-/** Describes the behaviour of the outbox on every `Storage`. `open` opens a database for the suite alone. */
+/**
+ * Describes the behaviour of the outbox on every `Storage`. `open` opens a separate database for the suite.
+ */
 export function describeSqlOutbox(name: string, open: () => Promise<Storage>): void {
-  describe(`${name}: outbox`, () => {
+  describe(`the SQL outbox (${name})`, () => {
     let storage: Storage;
     let database: Kysely<Tables>;
     beforeAll(async () => {
@@ -36,7 +38,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
       await database.deleteFrom('change').execute();
     });
 
-    /** Commits a change with its events, in one transaction; `then` runs before the commit. */
+    /** Commits a change with its events in one transaction. `then` runs before the commit. */
     const change = (events: readonly CloudEvent[], then: () => Promise<void> = async () => undefined) =>
       database.transaction().execute(async (transaction) => {
         await transaction.insertInto('change').values({ name: 'done' }).execute();
@@ -47,7 +49,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
     const append = (events: readonly CloudEvent[]) =>
       database.transaction().execute((transaction) => appendToOutbox(transaction, events));
 
-    /** Inserts the event of a later version of the service, which this version's bus would refuse. */
+    /** Inserts an event of a newer release, which this release would refuse to append. */
     async function insertForeign(event: object): Promise<string> {
       const { id } = await database
         .insertInto('outbox')
@@ -62,7 +64,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
       return rows.map(({ event }) => event);
     }
 
-    /** Drains until no event is published any more. */
+    /** Drains the outbox until it is empty. */
     async function drainAll(): Promise<CloudEvent[][]> {
       const batches: CloudEvent[][] = [];
       const outbox = sqlOutbox(database);
@@ -71,13 +73,13 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
     }
 
     describe('an event in the outbox', () => {
-      it('is there when the change that it tells of is committed', async () => {
+      it('is stored when its change is committed', async () => {
         const events = someEvents(2);
         await change(events);
         expect(await waiting()).toEqual(events);
       });
 
-      it('is not there when the change is rolled back', async () => {
+      it('is not stored if its change is rolled back', async () => {
         const rolledBack = change(someEvents(2), () =>
           Promise.reject(new Error('the change cannot be made')),
         );
@@ -86,16 +88,16 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         expect(await database.selectFrom('change').selectAll().execute()).toEqual([]);
       });
 
-      it('is not there when the database refuses the change', async () => {
+      it('is not stored if the database refuses its change', async () => {
         const events = someEvents(1);
         await change(events);
         await expect(change(someEvents(1))).rejects.toMatchObject({ code: '23505' });
         expect(await waiting()).toEqual(events);
       });
 
-      it('is one of the catalogue: another is refused with the change, before it can hold up the others', async () => {
+      it('is refused together with its change if it is invalid', async () => {
         const [event] = someEvents(1);
-        if (event === undefined) throw new Error('one was asked for');
+        if (event === undefined) throw new Error('someEvents(1) returned no event');
         for (const wrong of [
           { ...event, source: 'nowhere' },
           withReason(event, 'a\0b'),
@@ -107,7 +109,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         expect(await database.selectFrom('change').selectAll().execute()).toEqual([]);
       });
 
-      it('is published with members that a newer release added, before a rollback', async () => {
+      it('is published with the unknown members of a newer release', async () => {
         const [event] = someEvents(1);
         const newer = { ...event, subject: 'newer', data: { ...event?.data, newer: 'member' } };
         await insertForeign(newer);
@@ -116,7 +118,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         expect(published).toEqual([newer]);
       });
 
-      it('is set aside when the bus would refuse it, reported without its data, and the others go on', async () => {
+      it('is set aside if it is invalid, reported without its data, and does not block the others', async () => {
         const events = someEvents(3);
         await append(events);
         const place = await insertForeign({ type: 'Margaret Whitfield', data: { name: 'Whitfield' } });
@@ -126,8 +128,8 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         const outbox = sqlOutbox(database, { onRejected: (one) => void rejected.push(one) });
         const published: CloudEvent[] = [];
         const publish = async (batch: readonly CloudEvent[]) => void published.push(...batch);
-        // While the bus is down, nothing is lost and nothing is reported twice.
-        await expect(outbox.drain(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
+        // While the bus is down, no event is lost and no rejection is reported twice.
+        await expect(outbox.drain(() => Promise.reject(new Error('down')))).rejects.toThrow('down');
         while ((await outbox.drain(publish)) > 0);
         expect(published).toEqual([...events, ...later]);
         expect(rejected).toEqual([{ place, reason: 'The type of the event is not in the catalogue' }]);
@@ -136,18 +138,18 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         expect(kept).toEqual([{ id: place, rejected_at: expect.anything() }]);
       });
 
-      it('need not be: a change without events leaves none', async () => {
+      it('is optional for a change', async () => {
         await change([]);
         expect(await waiting()).toEqual([]);
       });
     });
 
     describe('the level of the outbox', () => {
-      it('is nothing when it is empty', async () => {
+      it('is zero if the outbox is empty', async () => {
         expect(await sqlOutbox(database).level()).toEqual({ depth: 0, oldestAgeSeconds: 0 });
       });
 
-      it('tells how many events wait and for how long the oldest does', async () => {
+      it('reports the number of waiting events and the age of the oldest', async () => {
         await append(someEvents(2));
         await database
           .updateTable('outbox')
@@ -161,7 +163,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
     });
 
     describe('draining the outbox', () => {
-      it('hands over every event once, in the order in which it was appended, character for character', async () => {
+      it('publishes every event once, unchanged and in order', async () => {
         const events = someEvents(250);
         for (let from = 0; from < events.length; from += 90) await append(events.slice(from, from + 90));
         const batches = await drainAll();
@@ -170,27 +172,27 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         expect(await waiting()).toEqual([]);
       });
 
-      it('keeps the events when they cannot be published, in their order', async () => {
+      it('keeps events in order if they cannot be published', async () => {
         const events = someEvents(3);
         await append(events);
         const outbox = sqlOutbox(database);
-        await expect(outbox.drain(() => Promise.reject(new Error('the broker is away')))).rejects.toThrow(
-          'the broker is away',
+        await expect(outbox.drain(() => Promise.reject(new Error('the broker is down')))).rejects.toThrow(
+          'the broker is down',
         );
         expect(await waiting()).toEqual(events);
         await append(someEvents(1));
         expect((await drainAll()).flat().slice(0, 3)).toEqual(events);
       });
 
-      it('tells how many went, and publishes nothing when nothing waits', async () => {
+      it('returns the number of published events', async () => {
         await append(someEvents(3));
         const outbox = sqlOutbox(database);
         expect(await outbox.drain(async () => undefined)).toBe(3);
-        const unexpected = () => Promise.reject(new Error('there is nothing to publish'));
+        const unexpected = () => Promise.reject(new Error('the outbox must be empty'));
         expect(await outbox.drain(unexpected)).toBe(0);
       });
 
-      it('by several relays at once hands over every event once', async () => {
+      it('publishes every event once, even with several concurrent relays', async () => {
         const events = someEvents(250);
         await append(events);
         const batches = (await Promise.all([drainAll(), drainAll(), drainAll()])).flat(2);
@@ -198,7 +200,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         expect(new Set(batches.map(({ id }) => id))).toEqual(new Set(events.map(({ id }) => id)));
       });
 
-      it('gives a batch back when publishing takes too long', async () => {
+      it('releases a batch if publishing times out', async () => {
         const events = someEvents(1);
         await append(events);
         const outbox = sqlOutbox(database, { publishTimeoutMs: 1 });
@@ -207,7 +209,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         expect((await drainAll()).flat()).toEqual(events);
       });
 
-      it('is what a relay does, so that a committed event is published and a failure delays it', async () => {
+      it('is repeated by a relay, which publishes events after a failure', async () => {
         const published: CloudEvent[] = [];
         const failures: unknown[] = [];
         const events = someEvents(120);
@@ -215,7 +217,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         const relay = startRelay({
           source: sqlOutbox(database),
           publish: async (batch) => {
-            if (failures.length === 0) throw new Error('the broker is away');
+            if (failures.length === 0) throw new Error('the broker is down');
             published.push(...batch);
           },
           onFailure: (error) => void failures.push(error),
@@ -223,7 +225,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         });
         await relay.stop();
         expect(published).toEqual(events);
-        expect(failures).toEqual([new Error('the broker is away')]);
+        expect(failures).toEqual([new Error('the broker is down')]);
         expect(await waiting()).toEqual([]);
       });
     });

@@ -11,7 +11,7 @@ import type { Storage } from '../src/storage.ts';
 
 type Tables = { thing: { id: Generated<string>; name: string } };
 
-/** Returns migrations that create a table and fill it, and counts how often each ran. */
+/** Returns migrations that create and fill a table, and the names of those that ran. */
 function someMigrations(schema: string) {
   const runs: string[] = [];
   const migration = (name: string, up: (db: Kysely<unknown>) => Promise<unknown>): [string, Migration] => [
@@ -41,11 +41,11 @@ const namesIn = async (database: Kysely<Tables>) =>
   (await database.selectFrom('thing').select('name').orderBy('id').execute()).map(({ name }) => name);
 
 /**
- * Describes the behaviour of every `Storage`. `open` opens a database for the suite alone, the same each
- * time.
+ * Describes the behaviour of every `Storage`. `open` opens a separate database for the suite, the same one
+ * each time.
  */
 export function describeStorage(name: string, open: () => Promise<Storage>): void {
-  describe(`${name}: storage`, () => {
+  describe(`Storage (${name})`, () => {
     let storage: Storage;
     beforeAll(async () => {
       storage = await open();
@@ -53,7 +53,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
     afterAll(() => storage.close());
 
     describe('the migrations of a service', () => {
-      it('run once, in order, however often it is opened', async () => {
+      it('run once and in order, however often the schema is opened', async () => {
         const { runs, migrations } = someMigrations('often');
         const database = await storage.open<Tables>('often', migrations);
         await storage.open<Tables>('often', migrations);
@@ -61,7 +61,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         expect(await namesIn(database)).toEqual(['first']);
       });
 
-      it('run once when many replicas start together', async () => {
+      it('run once if many replicas start at the same time', async () => {
         const { runs, migrations } = someMigrations('together');
         const replicas = await Promise.all(
           Array.from({ length: 8 }, () => storage.open<Tables>('together', migrations)),
@@ -70,7 +70,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         for (const database of replicas) expect(await namesIn(database)).toEqual(['first']);
       });
 
-      it('of the next release do not stop a process of this one from starting, during an update or to go back', async () => {
+      it('of the next release do not prevent a process of this release from starting', async () => {
         const { migrations } = someMigrations('update');
         const step = { up: async () => undefined };
         const next = { ...migrations, '003-more': step, '004-less-after-0.0.9': step };
@@ -80,7 +80,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         await storage.open<Tables>('update', next);
       });
 
-      it('that removed what this release uses stop it, and say so', async () => {
+      it('that end the support of this release prevent its start', async () => {
         const { migrations } = someMigrations('ended');
         await storage.open('ended', {
           ...migrations,
@@ -91,14 +91,14 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         );
       });
 
-      it('that were removed from the middle stop the start', async () => {
+      it('prevent the start if one is missing in the middle', async () => {
         const { migrations } = someMigrations('gap');
         await storage.open('gap', migrations);
         const { '001-thing': _, ...others } = migrations;
         await expect(storage.open('gap', others)).rejects.toThrow('The migration of the schema gap failed');
       });
 
-      it('are read from the .sql files of a folder, each with all of its statements or none', async () => {
+      it('are read from the .sql files of a folder, each in one transaction', async () => {
         const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
         const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
         const read = () => readMigrations(pathToFileURL(`${folder}/`));
@@ -122,7 +122,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         rmSync(folder, { recursive: true });
       });
 
-      it('run beside those of other services that start at the same time', async () => {
+      it('run while other services run theirs', async () => {
         const names = ['one', 'two', 'three'];
         const databases = await Promise.all(
           names.map((name) => storage.open<Tables>(name, someMigrations(name).migrations)),
@@ -136,7 +136,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         expect(await Promise.all(databases.map(namesIn))).toEqual(names.map((name) => ['first', name]));
       });
 
-      it('go on where the version before stopped', async () => {
+      it('continue after those of the previous version', async () => {
         const { migrations } = someMigrations('grown');
         const { '001-thing': first = { up: async () => undefined } } = migrations;
         const before = await storage.open<Tables>('grown', { '001-thing': first });
@@ -144,7 +144,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         expect(await namesIn(await storage.open<Tables>('grown', migrations))).toEqual(['old', 'first']);
       });
 
-      it('leave nothing when one of them fails, and can be repeated when it is mended', async () => {
+      it('are all rolled back if one fails, and can be repeated once it is fixed', async () => {
         const { migrations } = someMigrations('failed');
         const broken = {
           ...migrations,
@@ -159,7 +159,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
     });
 
     describe('the database', () => {
-      it("gives a service its own schema: another one's table of the same name is another table", async () => {
+      it('gives each service its own schema', async () => {
         const [mine, theirs] = await Promise.all(
           ['mine', 'theirs'].map((name) => storage.open<Tables>(name, someMigrations(name).migrations)),
         );
@@ -167,7 +167,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         expect(theirs && (await namesIn(theirs))).toEqual(['first']);
       });
 
-      it('gives counts and other whole numbers of 64 bits as text, as the pg driver does', async () => {
+      it('returns 64-bit integers as text, as the pg driver does', async () => {
         const database = await storage.open<Tables>('counted', someMigrations('counted').migrations);
         const { count, id } = await database
           .selectFrom('thing')
@@ -178,7 +178,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         expect(rows).toEqual([{ big: '9007199254740993' }]);
       });
 
-      it('gives every kind of value that services keep as it was written', async () => {
+      it('returns values of every type unchanged', async () => {
         const values = {
           json: { name: "Zoë Ó'Brien \u{20bb7}", list: [1, null, 'x'], 'back\\slash': '"' },
           texts: ['one', 'two, "three"', ''],
@@ -199,7 +199,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
           ${values.flag}::boolean as flag,
           ${values.whole}::integer as whole
         `.execute(await storage.open('values', {}));
-        // One driver returns a Buffer, which is a Uint8Array too.
+        // One driver returns a Buffer, which is also a Uint8Array.
         const [row] = rows as { bytes: Uint8Array }[];
         expect({ ...row, bytes: new Uint8Array(row?.bytes ?? []) }).toEqual(values);
       });
@@ -215,7 +215,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         ['a value of another type', sql`select ${'Smith'}::text::uuid`, '22P02'],
         ['a NUL character', sql`insert into refused.thing (name) values (${'Smith\0'})`, '22021'],
         ['an absent table', sql`select * from refused.absent where name = ${'Smith'}`, '42P01'],
-      ])('refuses %s by the code of the standard, and tells no value', async (_, statement, code) => {
+      ])('refuses %s with the standard error code, without values', async (_, statement, code) => {
         const { migrations } = someMigrations('refused');
         const database = await storage.open<Tables>('refused', {
           ...migrations,
@@ -231,7 +231,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         expect(await namesIn(database)).toEqual(['first']);
       });
 
-      it('says that it is ready until it is closed', async () => {
+      it('is ready until it is closed', async () => {
         const another = await open();
         expect(await another.isReady()).toBe(true);
         await another.close();

@@ -2,6 +2,6 @@
 import { startRedis } from '../src/servers/redis.ts';
 
 const { url } = await startRedis();
-// Listening keeps this process alive as long as the other one.
+// The listener keeps this process alive as long as its parent.
 process.on('message', () => undefined);
 process.send?.(url);

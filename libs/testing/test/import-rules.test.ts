@@ -12,7 +12,7 @@ import {
   specifiersOf,
 } from './sources.ts';
 
-describe('who may import whom', () => {
+describe('the imports between packages', () => {
   const ground = ['contracts', 'crypto', 'runtime'];
   const shared = [...ground, 'http', 'redis'];
   const libs = [
@@ -26,7 +26,7 @@ describe('who may import whom', () => {
     'deliveries',
     'process',
   ];
-  /** The packages that each package may import. A package that is not listed may import none. */
+  /** The packages that each package may import. Packages that are not listed may import none. */
   const mayImport: Readonly<Record<string, readonly string[]>> = {
     'libs/contracts': [],
     'libs/crypto': ['contracts'],
@@ -49,7 +49,7 @@ describe('who may import whom', () => {
     'tools/ops': [...libs, ...services],
   };
 
-  it.each(packages)('%s imports only what it may', (name) => {
+  it.each(packages)('follow the rules in %s', (name) => {
     const allowed = mayImport[name.startsWith('services/') ? 'services' : name] ?? [];
     const own = [...sources].filter((path) => packageOf(path) === name);
     expect(own).not.toEqual([]);
@@ -65,8 +65,8 @@ describe('who may import whom', () => {
     expect(forbidden).toEqual([]);
   });
 
-  // Knip finds what no package.json names; a development dependency is missing where the platform runs.
-  it.each(packages.filter((name) => name !== 'libs/testing'))('%s loads only its `dependencies`', (name) => {
+  // Knip finds packages missing in every package.json. Development dependencies are missing in production.
+  it.each(packages.filter((name) => name !== 'libs/testing'))('load only `dependencies` in %s', (name) => {
     const { name: ownName, dependencies = {} } = manifestOf(name);
     const missing = [...sources]
       .filter((path) => packageOf(path) === name)
@@ -77,7 +77,7 @@ describe('who may import whom', () => {
     expect([...new Set(missing)]).toEqual([]);
   });
 
-  it('there is no circle, type imports included', () => {
+  it('contain no cycle, including type imports', () => {
     const state = new Map<string, 'open' | 'done'>();
     const circles: string[] = [];
     const visit = (path: string, way: readonly string[]): void => {
@@ -91,7 +91,7 @@ describe('who may import whom', () => {
     expect(circles).toEqual([]);
   });
 
-  it('the base of contracts imports nothing from fhir', () => {
+  it('do not lead from the base of contracts to fhir', () => {
     const upward = [...imports].filter(
       ([path, imported]) =>
         /^libs\/contracts\/src\/([^/]+|(events|order)\/[^/]+)\.ts$/.test(path) &&
@@ -103,7 +103,7 @@ describe('who may import whom', () => {
 
 type Rooms = Readonly<Record<string, readonly string[]>>;
 
-/** The rooms that each room may import from, besides itself. Sources outside of the rooms combine them. */
+/** The folders that each folder of a service may import from. Sources outside these folders combine them. */
 const roomsInServices: Rooms = {
   openapi: ['http', 'grants', 'domain'],
   http: ['work', 'grants', 'present', 'views', 'keys', 'domain', 'store'],
@@ -118,7 +118,7 @@ const roomsInServices: Rooms = {
   domain: [],
 };
 const ownOrBoundary = /^(express|kysely|pg)$|^@clinical-launch\/(?!(contracts|crypto)\/)/;
-/** The packages that a room may not import; type imports are removed at run time. */
+/** The packages that each folder must not import. Type imports are allowed, because Node removes them. */
 const packagesOfRooms: Readonly<Record<string, RegExp>> = {
   domain: ownOrBoundary,
   present: ownOrBoundary,
@@ -126,14 +126,14 @@ const packagesOfRooms: Readonly<Record<string, RegExp>> = {
   store: /^express$|^@clinical-launch\/(http|limits|pages|process|trust)\//,
 };
 
-describe.each(services.map((name) => `services/${name}`))('the rooms of %s', (name) => {
+describe.each(services.map((name) => `services/${name}`))('the folders of %s', (name) => {
   const own = [...sources].filter((path) => packageOf(path) === name && roomOf(path) !== undefined);
 
-  it('are named', () => {
+  it('have known names', () => {
     expect(own.filter((path) => roomsInServices[roomOf(path) ?? ''] === undefined)).toEqual([]);
   });
 
-  it('import from no room above them', () => {
+  it('import only from the folders below them', () => {
     const forbidden = own.flatMap((path) => {
       const room = roomOf(path) ?? '';
       return (imports.get(path) ?? [])
@@ -147,7 +147,7 @@ describe.each(services.map((name) => `services/${name}`))('the rooms of %s', (na
     expect(forbidden).toEqual([]);
   });
 
-  it('read and write in the store through their use cases alone', () => {
+  it('access the store only through use cases', () => {
     const direct = own
       .filter((path) => roomOf(path) === 'http')
       .flatMap((path) =>
@@ -158,7 +158,7 @@ describe.each(services.map((name) => `services/${name}`))('the rooms of %s', (na
     expect(direct).toEqual([]);
   });
 
-  it('know only the packages that are theirs', () => {
+  it('import no forbidden packages', () => {
     const forbidden = own.flatMap((path) =>
       specifiersOf(path, { withTypes: false })
         .filter((specifier) => packagesOfRooms[roomOf(path) ?? '']?.test(specifier) === true)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { packagesLoadedWith, services } from './sources.ts';
 
-/** What every process serves, measures and logs with. */
+/** The packages that every process uses for HTTP, metrics and logs. */
 const all = ['accepts', 'ajv', 'express', 'ioredis', 'pino', 'proxy-addr'];
 
 const verification = ['jose', 'lru-cache'];
@@ -9,8 +9,8 @@ const verification = ['jose', 'lru-cache'];
 const parts = ['amqplib', 'kysely', 'pg'];
 
 /**
- * The other packages that a service's process loads at its start. OpenTelemetry is loaded by `require`: see
- * open-telemetry.ts.
+ * The other packages that a service loads at its start. OpenTelemetry is not listed, because it is loaded by
+ * `require` (see open-telemetry.ts).
  */
 const own: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': [...verification, ...parts],
@@ -22,8 +22,8 @@ const own: Readonly<Record<string, readonly string[]>> = {
   'resource-api': verification,
 };
 
-describe('HTTP of Node', () => {
-  it('is imported by no process of a service, because that loads undici', () => {
+describe('node:http', () => {
+  it('is not imported by any service, because the import loads undici', () => {
     const importing = services.filter((name) =>
       [...packagesLoadedWith(`services/${name}/src/main.ts`)].includes('node:http'),
     );
@@ -31,8 +31,8 @@ describe('HTTP of Node', () => {
   });
 });
 
-describe('the packages that the process of a service loads at its start', () => {
-  it.each(services)('%s', (name) => {
+describe('the process of a service', () => {
+  it.each(services)('loads only the listed packages at its start: %s', (name) => {
     const loaded = packagesLoadedWith(`services/${name}/src/main.ts`);
     const packages = [...loaded].filter((one) => !one.startsWith('node:'));
     expect(packages.toSorted()).toEqual([...all, ...(own[name] ?? [])].toSorted());

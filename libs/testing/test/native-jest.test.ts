@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Test files, by name; the import of Jest's globals precedes each. */
+/** Test files by name. An import of Jest's globals is prepended to each. */
 const planted = {
   passes: `
     import { createSealer } from '${root}libs/crypto/src/sealing.ts';
@@ -90,7 +90,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 function resultOf(name: keyof typeof planted): FileResult {
   const result = results.find((file) => file.name === join(folder, 'test', `${name}.test.ts`));
-  if (result === undefined) throw new Error(`There is no result of ${name}`);
+  if (result === undefined) throw new Error(`${name} has no result`);
   return result;
 }
 
@@ -113,7 +113,7 @@ describe('a test file', () => {
     expect(titlesOf('only-one')).toEqual(['runs: passed', 'is passed over: pending']);
   });
 
-  it('runs no further test after a page did not show an element in time', () => {
+  it('runs no further tests after a browser timeout', () => {
     expect(titlesOf('page-stays-away')).toEqual([
       'waits for an element: failed',
       'would wait as long: pending',
@@ -134,16 +134,16 @@ describe('a test file', () => {
     ['has-no-test', 'must contain at least one test'],
     ['has-hooks-alone', 'must contain at least one test'],
     ['exits', 'crashed'],
-  ] as const)('%s makes the run red and says: %s', (name, message) => {
+  ] as const)('%s fails the run and reports: %s', (name, message) => {
     expect(exitCode).toBe(1);
     expect(resultOf(name)).toMatchObject({ status: 'failed', message: expect.stringContaining(message) });
   });
 
-  it('shows the line of a test that hangs', () => {
+  it('reports the line of a test that hangs', () => {
     expect(resultOf('test-hangs').message).toContain("> 2 | it('never ends'");
   });
 
-  it('runs no test of a block whose beforeAll failed, and all of them fail', () => {
+  it('fails all tests of a block whose beforeAll failed, without running them', () => {
     expect(titlesOf('before-all-fails')).toEqual(['first: failed', 'second: failed']);
   });
 });

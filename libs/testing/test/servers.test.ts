@@ -24,7 +24,7 @@ describe('a private Redis', () => {
     await server.stop();
   });
 
-  it('keeps what it acknowledged over kill -9 and a restart, at the same address', async () => {
+  it('keeps acknowledged data and its address after kill -9 and a restart', async () => {
     await client.set('kept', 'yes');
     await server.kill();
     await server.restart();
@@ -33,7 +33,7 @@ describe('a private Redis', () => {
     expect(await client.get('kept')).toBe('yes');
   });
 
-  it('is set up as in production: append-only file, no eviction', async () => {
+  it('is configured as in production, with an append-only file and no eviction', async () => {
     expect(await client.config('GET', 'append*')).toMatchObject(
       expect.arrayContaining(['appendonly', 'yes', 'appendfsync', 'everysec']),
     );
@@ -41,8 +41,8 @@ describe('a private Redis', () => {
   });
 });
 
-describe('a server whose test is killed (-9)', () => {
-  it('ends with it, and its data is removed', async () => {
+describe('a server, when its test is killed (-9)', () => {
+  it('ends, and removes its data', async () => {
     const test = fork(fileURLToPath(new URL('abandoned-test.ts', import.meta.url)), { execArgv: [] });
     const [url] = (await once(test, 'message')) as string[];
     const client = new Redis(url ?? '', { retryStrategy: null });
@@ -67,7 +67,7 @@ describe('the servers of a test run', () => {
     process.env = { ...before };
   });
 
-  /** Writes a test file that imports another that names the requirements. */
+  /** Writes a test file that imports another file, which uses these variables. */
   function aTestThatNeeds(...variables: string[]): string {
     mkdirSync(join(folder, 'test'));
     const file = join(folder, 'test/some.test.ts');
@@ -79,7 +79,7 @@ describe('the servers of a test run', () => {
     return file;
   }
 
-  it('are those that the environment names', async () => {
+  it('are those in the environment', async () => {
     for (const variable of ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'])
       process.env[variable] = `other:${variable}`;
     const provided = await provision([aTestThatNeeds('REDIS_URL', 'AMQP_URL', 'DATABASE_URL')]);
@@ -89,7 +89,7 @@ describe('the servers of a test run', () => {
     await provided.stop();
   });
 
-  it('are started when the environment names none, and ended', async () => {
+  it('are started and stopped if the environment has none', async () => {
     delete process.env['REDIS_URL'];
     const provided = await provision([aTestThatNeeds('REDIS_URL')]);
     const client = new Redis(process.env[`TEST_${'REDIS_URL'}`] ?? '', { retryStrategy: null });
@@ -100,7 +100,7 @@ describe('the servers of a test run', () => {
     await ended;
   });
 
-  it('are none when no test needs one', async () => {
+  it('are not started if no test needs them', async () => {
     delete process.env[`TEST_${'REDIS_URL'}`];
     await (await provision([aTestThatNeeds()])).stop();
     expect(process.env[`TEST_${'REDIS_URL'}`]).toBeUndefined();

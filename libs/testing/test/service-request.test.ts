@@ -3,12 +3,12 @@ import { editAt, pathsOf, replaceAt } from '../src/json-edit.ts';
 import { aServiceRequest, containedAt } from '../src/service-request.ts';
 
 describe('aServiceRequest', () => {
-  it('has an originating id of its own each time', () => {
+  it('has a new originating id each time', () => {
     expect(aServiceRequest()['identifier']).not.toEqual(aServiceRequest()['identifier']);
     expect(aServiceRequest({ originatingId: 'HS-1' })['identifier']).toMatchObject([{ value: 'HS-1' }]);
   });
 
-  it('has its resources where it says', () => {
+  it('has its resources at the paths in `containedAt`', () => {
     const payload = aServiceRequest();
     for (const [id, path] of Object.entries(containedAt)) {
       expect(replaceAt(payload, `${path}.id`, 'other')).not.toEqual(payload);
@@ -16,7 +16,7 @@ describe('aServiceRequest', () => {
     }
   });
 
-  it('leaves out what is set to undefined', () => {
+  it('omits elements set to undefined', () => {
     const contained = aServiceRequest({ patient: { telecom: undefined } })['contained'];
     expect(contained).toContainEqual(expect.objectContaining({ id: 'patient', gender: 'female' }));
     expect(contained).not.toContainEqual(expect.objectContaining({ telecom: expect.anything() }));
@@ -26,7 +26,7 @@ describe('aServiceRequest', () => {
 describe('an edit of JSON', () => {
   const value = { list: [{ name: 'one' }, { name: 'two' }] };
 
-  it('replaces, adds and removes, and leaves the original alone', () => {
+  it('replaces, adds and removes values without changing the original', () => {
     expect(replaceAt(value, 'list[1].name', 'x')).toEqual({ list: [{ name: 'one' }, { name: 'x' }] });
     expect(replaceAt(value, 'list[0].more', [1])).toEqual({
       list: [{ name: 'one', more: [1] }, { name: 'two' }],
@@ -37,17 +37,17 @@ describe('an edit of JSON', () => {
     expect(value).toEqual({ list: [{ name: 'one' }, { name: 'two' }] });
   });
 
-  it('changes nothing where the path leads nowhere', () => {
+  it('changes nothing if the path does not exist', () => {
     expect(replaceAt(value, 'other.name', 'x')).toEqual(value);
     expect(replaceAt(value, 'list[7].name', 'x')).toEqual(value);
   });
 
-  it('sets an own __proto__ as JSON.parse does', () => {
+  it('sets __proto__ as an own member, as JSON.parse does', () => {
     const edited = editAt({}, ['__proto__'], () => 1);
     expect(JSON.stringify(edited)).toBe('{"__proto__":1}');
   });
 
-  it('finds every node', () => {
+  it('can be made at every path in `pathsOf`', () => {
     expect(pathsOf(value)).toEqual([
       [],
       ['list'],

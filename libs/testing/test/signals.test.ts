@@ -16,7 +16,7 @@ import { until } from '../src/until.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Starts one of everything and hangs; half of the processes have lost their parent. */
+/** Starts every kind of server and hangs. One process has lost its parent. */
 const hangingTest = `
 import { spawn } from 'node:child_process';
 import { startRedis } from '${root}libs/testing/src/servers/redis.ts';
@@ -52,7 +52,10 @@ afterEach(() => {
 
 const reportPattern = /everything runs in (\S+) under (\d+)\./;
 
-/** Runs the test command until these programs run. Returns its folder, Jest's process, and all processes. */
+/**
+ * Starts the test command, and waits until these programs run. Returns the folder of the run, Jest's process
+ * id and all processes.
+ */
 async function startUntilRunning(programs: readonly string[], servers: NodeJS.ProcessEnv = {}) {
   output = '';
   command = spawn('npm', ['test', '--', `--projects=${folder}/jest.config.js`], {
@@ -77,7 +80,7 @@ async function startUntilRunning(programs: readonly string[], servers: NodeJS.Pr
 
 type Process = { readonly id: number; readonly parent: number; readonly name: string; readonly key: string };
 
-/** Returns the processes below the command, and those with the folder in their environment. */
+/** Returns the descendants of the command, and the processes with the folder in their environment. */
 function processesOf(runFolder: string): Process[] {
   const all = readdirSync('/proc').flatMap((id) => readProcess(id) ?? []);
   const found = new Set([command.pid]);
@@ -93,7 +96,7 @@ function readProcess(id: string): Process | undefined {
   if (!/^\d+$/.test(id)) return undefined;
   const [, name = '', rest = ''] = /\((.*)\) (.*)/.exec(read(`/proc/${id}/stat`)) ?? [];
   const [state, parent, ...others] = rest.split(' ');
-  // A zombie has ended. The start time distinguishes a process from a later one with its id.
+  // A zombie has ended. The start time distinguishes a process from a later one with the same id.
   if (state === undefined || state === '' || state === 'Z') return undefined;
   return { id: Number(id), parent: Number(parent), name, key: `${id} ${name} ${others[17]}` };
 }
@@ -125,8 +128,8 @@ async function expectAllEnded({ runFolder, processes }: Awaited<ReturnType<typeo
 
 const programs = ['redis-server', 'sleep'];
 
-describe('everything that the test command started', () => {
-  it('ends with SIGTERM to npm, and the servers of the run with it', async () => {
+describe('the processes that the test command started', () => {
+  it('end with SIGTERM to npm, including the servers of the run', async () => {
     const all = await startUntilRunning([...programs, 'beam.smp', 'epmd', 'postgres']);
     process.kill(command.pid ?? 0, 'SIGTERM');
     await expectAllEnded(all);
@@ -135,7 +138,7 @@ describe('everything that the test command started', () => {
   it.each([
     ['Ctrl-C, which reaches the whole process group', () => process.kill(-(command.pid ?? 0), 'SIGINT')],
     ['kill -9 of Jest alone', (jest: number) => process.kill(jest, 'SIGKILL')],
-  ])('ends with %s', async (_what, end) => {
+  ])('end with %s', async (_what, end) => {
     const { TEST_REDIS_URL, TEST_AMQP_URL, TEST_DATABASE_URL } = process.env;
     const all = await startUntilRunning(programs, {
       REDIS_URL: TEST_REDIS_URL,

@@ -7,10 +7,10 @@ export const services = globSync('services/*', { cwd: root }).map((path) => path
 export const packages = globSync(['libs/*', 'services/*', 'tools/{ops,platform,simulators}'], {
   cwd: root,
 }).toSorted();
-/** The sources of our packages, as paths from the root. */
+/** The sources of our packages, as paths relative to the root. */
 export const sources = new Set(packages.flatMap((name) => globSync(`${name}/src/**/*.ts`, { cwd: root })));
 
-/** The folders of our packages, by their names. */
+/** The folders of our packages, by package name. */
 const folders = new Map(packages.map((path) => [manifestOf(path).name, path] as const));
 
 type Manifest = { readonly name: string; readonly dependencies?: Readonly<Record<string, string>> };
@@ -37,21 +37,24 @@ function staticSpecifiersOf(path: string, { withTypes }: { readonly withTypes: b
 
 const textOf = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 
-/** Returns the source of ours that an import means, as a path from the root; undefined for a package. */
+/**
+ * Returns the path, relative to the root, of our source that an import resolves to; undefined for other
+ * packages.
+ */
 function resolve(specifier: string, from: string): string | undefined {
   if (specifier.startsWith('.')) return normalize(join(dirname(from), specifier));
   const folder = folders.get(packageNameOf(specifier));
   if (folder === undefined) return undefined;
-  // As the `exports` of our packages say; only that of the SDK has an index.
+  // Follows the `exports` of our packages. Only the SDK has an index.
   return `${folder}/src/${specifier.split('/').slice(2).join('/') || 'index'}.ts`;
 }
 
-/** Returns our sources that a source imports. */
+/** Returns those of our sources that a source imports. */
 function importsOf(path: string): string[] {
   return specifiersOf(path).flatMap((specifier) => resolve(specifier, path) ?? []);
 }
 
-/** Returns the packages of others, and the modules of Node, that a source loads before anything runs. */
+/** Returns the external packages and Node modules that a source loads statically. */
 export function packagesLoadedWith(path: string): Set<string> {
   const packages = new Set<string>();
   const seen = new Set<string>();
@@ -68,14 +71,17 @@ export function packagesLoadedWith(path: string): Set<string> {
   return packages;
 }
 
-/** Returns `pg` for `pg/lib/pool`; a module of Node as it is. */
+/** Returns the package of an import: `pg` for `pg/lib/pool`. Returns Node modules unchanged. */
 export const packageNameOf = (specifier: string) =>
   specifier.startsWith('node:')
     ? specifier
     : specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
-/** The sources that each source imports, type imports included. */
+/** The sources that each source imports, including type imports. */
 export const imports = new Map([...sources].map((path) => [path, importsOf(path)]));
 export const packageOf = (path: string) => path.split('/').slice(0, 2).join('/');
-/** Returns `http` for `services/ordering/src/http/visit.ts`; undefined for a source outside of the rooms. */
+/**
+ * Returns the folder of a source: `http` for `services/ordering/src/http/visit.ts`, undefined directly in
+ * `src`.
+ */
 export const roomOf = (path: string) => /^[^/]+\/[^/]+\/src\/([^/]+)\//.exec(path)?.[1];

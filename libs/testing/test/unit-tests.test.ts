@@ -13,7 +13,7 @@ describe('a unit test', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** A test that imports a module, which uses what is named. */
+  /** Writes a test that imports a module with this text. */
   function aTestThatUses(name: string): string {
     const file = join(folder, 'test/some.test.ts');
     writeFileSync(file, `import './uses.ts';`);
@@ -21,16 +21,16 @@ describe('a unit test', () => {
     return file;
   }
 
-  it('uses nothing that starts a process', () => {
+  it('does not start any process', () => {
     expect(isUnitTest(aTestThatUses('serveForTest()'))).toBe(true);
   });
 
   it.each([
-    ['a server of the run', `process.env.${'TEST_REDIS_'}URL`],
+    ['a shared server', `process.env.${'TEST_REDIS_'}URL`],
     ['a database', `create${'TestDatabase'}()`],
     ['a storage', `open${'TestStorage'}()`],
     ['an embedded database', `open${'EmbeddedStorage'}()`],
-    ['a server of its own', `start${'Redis'}()`],
+    ['a private server', `start${'Redis'}()`],
     ['a browser', `start${'Chromium'}()`],
     ['the whole platform', `start${'Platform'}()`],
     ['another process', `import 'node:child${'_process'}'`],
@@ -39,8 +39,8 @@ describe('a unit test', () => {
   });
 });
 
-describe('all test files', () => {
-  it('belong to one tier each', () => {
+describe('the test files', () => {
+  it('each belong to one tier', () => {
     const tiers = findTestFiles();
     const all = Object.values(tiers).flat();
     expect(new Set(all).size).toBe(all.length);

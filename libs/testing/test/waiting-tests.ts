@@ -1,19 +1,18 @@
 import { beforeAll, it } from '@jest/globals';
 
-/** Under a name of its own, because title and assertions are with the caller. */
+/** Renamed, so that the linter does not require a title and assertions here. */
 const declare = it;
 
-/** The tests of a describe block that wait until time has passed. */
+/** The tests of a describe block that wait for time to pass. */
 export type WaitingTests = {
-  /** Declares one, also in a nested block. */
+  /** Declares a test, also in a nested block. */
   it(title: string, test: () => Promise<void>): void;
 };
 
 /**
- * Runs tests that wait all at once, before the other tests of the describe block, which would take their
- * time; each reports at its own place. To be called after the hook that prepares what they need.
- * @param isTimeReal false where a test advances a clock, which is also that of the others: they run one after
- * the other
+ * Runs all waiting tests at the same time, before the other tests of the describe block. Each reports its
+ * result at its own place. Call it after the hook that prepares the tests.
+ * @param isTimeReal returns false if tests advance a shared clock, so that they must run one after the other
  */
 export function createWaitingTests(isTimeReal: () => boolean): WaitingTests {
   const runs: Promise<void>[] = [];
