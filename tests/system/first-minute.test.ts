@@ -7,7 +7,7 @@ import { MovedClock } from './moved-clock.ts';
 import { root } from './run-command.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
-/** A client and a partner that an operator has added to the demo registry. */
+/** A client and a partner that an operator has added to the demo's registry. */
 const addedClient = JSON.stringify({
   clientId: 'pms-added',
   name: 'Added practice system',
@@ -36,7 +36,7 @@ afterAll(() => platform.stop());
 
 const textOf = async (path: string) => plainText(await (await fetch(platform.url + path)).text());
 
-describe('the start of the demo', () => {
+describe('the start page of the demo', () => {
   it('opens a patient with one form', async () => {
     const browser = new Browser();
     const { html } = await browser.open(platform.url);
@@ -51,7 +51,7 @@ describe('the start of the demo', () => {
     expect(opened.html).toContain('WHITFIELD, Margaret Anne');
   });
 
-  it('leads only to addresses that answer', async () => {
+  it('links only to addresses that answer 200', async () => {
     const { html } = await new Browser().open(platform.url);
     const paths = [...html.matchAll(/href="(\/[^"]*)"/g)].map(([, path = '']) => path);
     expect(paths.length).toBeGreaterThan(15);
@@ -61,7 +61,7 @@ describe('the start of the demo', () => {
     }
   });
 
-  it('names the clients of the registry whose secrets everybody knows, and all partners', async () => {
+  it('lists the clients with publicly known secrets, and all partners', async () => {
     const text = await textOf('/');
     for (const one of [
       'pms-demo-secret',
@@ -74,7 +74,7 @@ describe('the start of the demo', () => {
     expect(text).not.toContain('pms-added');
   });
 
-  it('has the figures of the README, which are those of the performance reference', async () => {
+  it('shows the same figures as the README and the performance reference', async () => {
     const [text, readme, reference] = [
       await textOf('/'),
       readFileSync(`${root}README.md`, 'utf8'),

@@ -20,7 +20,7 @@ import { root, run } from './run-command.ts';
 
 const demoRegistry = `${root}tools/simulators/registry.json`;
 const registryOfDemo = readRegistryFile(demoRegistry, { publicUrl: 'https://launch.example' });
-/** The paths of everything that the demo has and production does not. */
+/** The paths that exist in the demo but not in production. */
 const simulatedPaths = pathsOf(
   simulators(
     {
@@ -166,7 +166,7 @@ describe('the platform in one process', () => {
     return { platform, url: `http://127.0.0.1:${port}`, path, secret };
   }
 
-  it('has no page, form or asset of the demo in production', async () => {
+  it('serves no page, form or asset of the demo in production', async () => {
     const { platform, url } = await startInProduction();
     const paths = simulatedPaths.map((path) => path.replace(/:\w+/g, randomUUID()));
     expect(paths).toEqual(expect.arrayContaining(['/', '/demo/pms/launches', '/demo/assets']));
@@ -181,7 +181,7 @@ describe('the platform in one process', () => {
     expect(await platform.exited).toBe(0);
   });
 
-  it('keeps its registry in production when the file becomes that of the demo', async () => {
+  it('keeps its registry in production if the file is replaced by the demo’s', async () => {
     const { platform, url, path, secret } = await startInProduction();
     await writeFile(path, await readFile(demoRegistry));
     await platform.said(/the changed registry is invalid/);

@@ -22,26 +22,26 @@ describe('the support line', () => {
   });
   afterAll(() => platform.stop());
 
-  it.each(pages)('is at the foot of %s, escaped', async (path) => {
+  it.each(pages)('appears escaped in the footer of %s', async (path) => {
     expect(await footerOf(path)).toContain('>Help: &lt;0300 123 4567&gt; &amp; intranet<');
   });
 
   it.each([
     ['x'.repeat(201), 'must have at most 200 characters'],
     ['one\ntwo', 'must be one line, without tabs'],
-  ])('ends the start if it is %j', (line, problem) => {
+  ])('prevents the start if it is %j', (line, problem) => {
     const read = () => readOrderingConfig({ PUBLIC_URL: 'http://localhost', SUPPORT_LINE: line });
     expect(read).toThrow(`SUPPORT_LINE ${problem}`);
   });
 });
 
-describe('without a support line', () => {
+describe('a platform without a support line', () => {
   beforeAll(async () => {
     platform = await startPlatformForTest();
   });
   afterAll(() => platform.stop());
 
-  it.each(pages)('the foot of %s has none', async (path) => {
+  it.each(pages)('shows none in the footer of %s', async (path) => {
     expect(await footerOf(path)).toMatch(/^(?![^]*app-support)[^]*<\/footer>/);
   });
 });

@@ -25,7 +25,7 @@ async function startTraced(environment: NodeJS.ProcessEnv) {
       .filter((line) => line.startsWith('{'))
       .map((line): Record<string, unknown> => JSON.parse(line));
   const modules = async () => (await (await fetch(`${url}/modules`)).json()) as string[];
-  /** Ends the process, which sends its last spans first. */
+  /** Stops the process, which first exports its remaining spans. */
   const stop = async () => {
     traced.child.kill('SIGTERM');
     await traced.exited;

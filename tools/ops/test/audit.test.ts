@@ -54,7 +54,7 @@ async function asSuperuser(...statements: string[]) {
 }
 
 describe('npm run ops -- audit export', () => {
-  it('prints the events that match, one a line, and is an event itself', async () => {
+  it('prints the matching events, one per line, and is audited itself', async () => {
     const { code, output, errors } = await ops(
       'export',
       '--outcome',
@@ -84,13 +84,13 @@ describe('npm run ops -- audit export', () => {
 });
 
 describe('npm run ops -- audit verify', () => {
-  it('finds nothing in a log as it was written', async () => {
+  it('finds no faults in an unchanged audit trail', async () => {
     const { code, output } = await ops('verify', '--day', '2026-03-02');
     expect([code, output]).toEqual([0, '1 rows and 0 checkpoints verified, 0 faults\n']);
     expect(await ops('verify')).toMatchObject({ code: 0, errors: '' });
   });
 
-  it('ends with 1 and names the place of a row that a superuser changed or removed', async () => {
+  it('exits with 1 and reports each row that a superuser changed or removed', async () => {
     await asSuperuser(
       `update ${table} set address = '192.0.2.66' where sequence = 1`,
       `delete from ${table} where sequence = 3`,
@@ -115,7 +115,7 @@ describe('npm run ops -- audit verify', () => {
     );
   });
 
-  it('accepts checkpoints from elsewhere, and ends with 2 when it is called wrongly', async () => {
+  it('reads external checkpoints, and exits with 2 for wrong arguments', async () => {
     const path = join(directory, 'checkpoints');
     writeFileSync(path, 'not.a.checkpoint\n');
     expect((await ops('verify', '--checkpoints', path)).errors).toContain(
@@ -132,7 +132,7 @@ describe('npm run ops -- audit verify', () => {
 });
 
 describe('npm run ops -- audit checkpoints', () => {
-  it('prints nothing where no checkpoint was signed', async () => {
+  it('prints nothing if no checkpoint has been signed', async () => {
     expect(await ops('checkpoints')).toMatchObject({ code: 0, output: '' });
   });
 });

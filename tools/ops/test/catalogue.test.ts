@@ -25,7 +25,7 @@ function fileOf(name: string, content: string): string {
 type File = Record<string, unknown> & { orderables: Record<string, unknown>[] };
 const readShipped = () => JSON.parse(readFileSync(shipped, 'utf8')) as File;
 
-/** Returns the shipped catalogue with a changed test. */
+/** Returns the shipped catalogue with one changed test. */
 function changed(code: string, change: Record<string, unknown>): string {
   const content = readShipped();
   const orderables = content.orderables.map((test) =>
@@ -37,7 +37,7 @@ function changed(code: string, change: Record<string, unknown>): string {
 const catalogue = (...args: string[]) => runOpsHere(['catalogue', ...args], {});
 
 describe('catalogue check', () => {
-  it('finds no fault in the catalogue that ships', async () => {
+  it('finds no faults in the shipped catalogue', async () => {
     expect(await runOps(['catalogue', 'check', shipped], {})).toMatchObject({
       code: 0,
       output: expect.stringMatching(/\d+ tests/),
@@ -45,10 +45,15 @@ describe('catalogue check', () => {
   });
 
   it.each([
-    ['a reference that leads nowhere', 'HFBC', { group: 'nowhere' }, /orderables\[0\]\.group/],
+    ['a dangling reference', 'HFBC', { group: 'nowhere' }, /orderables\[0\]\.group/],
     ['an X-ray without its enquiry', 'XCXR', { asks: [] }, /XCXR must ask .* pregnancy/],
     ['an examination without clinical details', 'UABD', { needsClinicalDetails: false }, /UABD must need/],
-    ['a knee without its side', 'XKNE', { asks: [{ question: 'pregnancy', isRequired: true }] }, /side/],
+    [
+      'an X-ray of a knee without its side',
+      'XKNE',
+      { asks: [{ question: 'pregnancy', isRequired: true }] },
+      /side/,
+    ],
   ])('reports %s, and exits with 1', async (_what, code, change, expected) => {
     const path = fileOf('faulty.json', changed(code, change));
     const { code: exit, output, errors } = await catalogue('check', path);
@@ -57,7 +62,7 @@ describe('catalogue check', () => {
   });
 
   it.each([
-    ['a file that is not there', '/nowhere/catalogue.json', ''],
+    ['a missing file', '/nowhere/catalogue.json', ''],
     ['a file that is not JSON', undefined, '{'],
   ])('exits with 2 for %s', async (_what, path, content) => {
     expect((await catalogue('check', path ?? fileOf('bad.json', content))).code).toBe(2);
@@ -72,7 +77,7 @@ describe('catalogue import', () => {
     return { ...done, after: JSON.parse(readFileSync(target, 'utf8')) as File };
   };
 
-  it('replaces a test and adds others, in a catalogue that check accepts', async () => {
+  it('replaces a test and adds others', async () => {
     const { code, output, after } = await importing(
       [
         header,
@@ -106,11 +111,11 @@ describe('catalogue import', () => {
   });
 
   it.each([
-    ['a fault of a row', 'NEWA,New,haematology,NCP,edta,,,old,,,', /line 2 ageFrom must be a number/],
-    ['a reference that leads nowhere', 'NEWA,New,nowhere,NCP,edta,,,,,,', /group/],
-    ['a rule of safety', 'NEWX,New,x-ray,SVI,,,,,x-ray,,', /NEWX must ask/],
+    ['an invalid row', 'NEWA,New,haematology,NCP,edta,,,old,,,', /line 2 ageFrom must be a number/],
+    ['a dangling reference', 'NEWA,New,nowhere,NCP,edta,,,,,,', /group/],
+    ['a violated safety rule', 'NEWX,New,x-ray,SVI,,,,,x-ray,,', /NEWX must ask/],
     ['a stray quote', 'NEWA,Ne"w,haematology,NCP,edta,,,,,,', /line 2/],
-  ])('writes nothing, and exits with 1, for %s', async (_what, row, expected) => {
+  ])('writes nothing and exits with 1 for %s', async (_what, row, expected) => {
     const { code, output, errors, after } = await importing(`${header}\n${row}`);
     expect(code).toBe(1);
     expect(output + errors).toMatch(expected);
@@ -118,7 +123,7 @@ describe('catalogue import', () => {
   });
 });
 
-describe('a spreadsheet', () => {
+describe('a spreadsheet of tests', () => {
   it.each([
     ['code,name,group', ['line 1 must have the column location']],
     ['code,name,group,location,colour', ['line 1 has a column that is not known: "colour"']],
@@ -130,7 +135,7 @@ describe('a spreadsheet', () => {
     expect(readCatalogueSheet(csv).faults).toEqual(faults);
   });
 
-  it('may have a byte order mark, spaces, and sites of samples', () => {
+  it('may have a byte order mark, spaces, and sites for samples', () => {
     const csv =
       '\uFEFFcode, name ,group,location,samples,telephoneFirst\nA,B,C,D,swab @ Throat; swab ? where,Yes';
     expect(readCatalogueSheet(csv)).toEqual({

@@ -4,7 +4,7 @@ import type { Command } from '../src/command.ts';
 import { runOps } from '../src/run.ts';
 import { tools } from '../src/tools.ts';
 
-/** Every command with its words. */
+/** Every command, by the words that call it. */
 const commands: readonly (readonly [string, Command])[] = Object.entries(tools).flatMap(([name, tool]) =>
   'run' in tool
     ? [[name, tool] as const]
@@ -19,7 +19,7 @@ async function run(...args: string[]) {
 }
 
 describe('npm run ops', () => {
-  it('has the tools of the operator', () => {
+  it('has all tools of the operator', () => {
     expect(Object.keys(tools)).toEqual([
       'registry',
       'deliveries',
@@ -32,7 +32,7 @@ describe('npm run ops', () => {
     ]);
   });
 
-  it('describes itself, and each tool, on --help', async () => {
+  it('prints help for itself and each tool with --help', async () => {
     const { code, output } = await run('--help');
     expect(code).toBe(0);
     for (const [name, { summary }] of Object.entries(tools)) {
@@ -46,7 +46,7 @@ describe('npm run ops', () => {
   });
 
   it.each([[[]], [['registry']], [['registry', '--all']]])(
-    'answers %j with the usage and 2',
+    'prints the usage and exits with 2 for %j',
     async (args) => {
       expect(await run(...args)).toEqual({
         code: 2,
@@ -75,7 +75,7 @@ describe('npm run ops', () => {
       ['dead-letters', 'toString'],
       'Unknown command "toString". `npm run ops -- dead-letters --help` lists the commands.',
     ],
-  ])('answers %j with one line and 2', async (args, line) => {
+  ])('prints one line and exits with 2 for %j', async (args, line) => {
     expect(await run(...args)).toEqual({ code: 2, output: '', errors: `${line}\n` });
   });
 });
@@ -83,7 +83,7 @@ describe('npm run ops', () => {
 describe.each(commands)(
   'npm run ops -- %s',
   (path, { summary, options = [], arguments: positionals = [] }) => {
-    it('says on --help what it does, takes and exits with', async () => {
+    it('describes its purpose, arguments and exit codes with --help', async () => {
       const { code, output, errors } = await run(...path.split(' '), '--help');
       expect([code, errors]).toEqual([0, '']);
       expect(output).toContain(`Usage: npm run ops -- ${path}`);
@@ -93,14 +93,14 @@ describe.each(commands)(
       expect(summary).toMatch(/^[A-Z][a-z]+s .*\.$/);
     });
 
-    it('refuses an option that it does not have with 2, and says how it is called', async () => {
+    it('prints the usage and exits with 2 for an unknown option', async () => {
       const { code, output, errors } = await run(...path.split(' '), '--nonsense');
       expect([code, output]).toEqual([2, '']);
       expect(errors).toContain('--nonsense');
       expect(errors).toContain(`Usage: npm run ops -- ${path}`);
     });
 
-    it('has options of different names, and a repeatable argument at most at its end', () => {
+    it('has distinct options, and only its last argument may be repeatable', () => {
       const names = [...options.map(({ name }) => name), 'json', 'help'];
       expect(names).toHaveLength(new Set(names).size);
       expect(positionals.slice(0, -1).some(({ isRepeatable }) => isRepeatable)).toBe(false);

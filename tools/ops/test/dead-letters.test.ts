@@ -13,7 +13,7 @@ afterEach(() => place.close());
 
 const consumer = 'audit';
 
-/** Starts a consumer that fails until it is fixed. */
+/** Starts a consumer that fails until `isCured` is set. */
 async function startAudit() {
   const bus = await place.connect();
   const health = { isCured: false };
@@ -28,7 +28,7 @@ async function startAudit() {
   return { bus, health, dealtWith, buried };
 }
 
-/** Runs the command as the operator of the test's broker. */
+/** Runs the command with the settings of the test's broker. */
 async function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -41,7 +41,7 @@ async function runCommand(
 }
 
 describe('the dead-letters command', () => {
-  it('lists them a line each without their data, and replays those that it is told', async () => {
+  it('lists dead letters, one per line without data, and replays those that are named', async () => {
     const { bus, health, dealtWith, buried } = await startAudit();
     const [first, second] = [anEvent('launch.token.refused.v1'), anEvent('launch.token.refused.v1')];
     await bus.publish([first]);
@@ -71,7 +71,7 @@ describe('the dead-letters command', () => {
     expect(dealtWith).toEqual([second, first]);
   });
 
-  it('ends with 1 when it did not work, saying why', async () => {
+  it('exits with 1 and reports the cause if it fails', async () => {
     await startAudit();
     const missing = anEvent().id;
     expect(await runCommand(['replay', consumer, missing])).toEqual({
@@ -91,7 +91,7 @@ describe('the dead-letters command', () => {
     expect(unreachable.complaint).not.toContain('secret');
   });
 
-  it('ends with 2 and the usage when it is called wrongly', async () => {
+  it('exits with 2 and prints the usage for wrong arguments', async () => {
     for (const args of [[], ['list'], ['list', consumer, 'more']]) {
       const { code, out, complaint } = await runCommand(args);
       expect([code, out]).toEqual([2, '']);

@@ -46,7 +46,7 @@ beforeEach(async () => {
   await until(async () => (await deliveries.level(0)).pending === 0);
 });
 
-/** Runs the command while the service continues to run. */
+/** Runs the command while the service is running. */
 const run = (...args: string[]) => runOpsHere(['deliveries', ...args], { DATABASE_URL: testDatabase.url });
 
 function messageIdOf(told: readonly [string, object] | undefined): string {
@@ -54,7 +54,7 @@ function messageIdOf(told: readonly [string, object] | undefined): string {
   return 'messageId' in data ? String(data.messageId) : '';
 }
 
-/** Returns an order whose delivery is dead, with the id of its message. */
+/** Returns an order whose delivery is dead, and the id of its message. */
 async function aDeadDelivery() {
   receiver.behave(answering(410));
   const order = await platform.order();
@@ -62,8 +62,8 @@ async function aDeadDelivery() {
   return { ...order, messageId: messageIdOf(failure) };
 }
 
-describe('what was given up', () => {
-  it('is listed, without the document', async () => {
+describe('a dead delivery', () => {
+  it('is listed without its document', async () => {
     const { guid, launchId, messageId } = await aDeadDelivery();
     const { code, output } = await runOps(['deliveries', 'list'], { DATABASE_URL: testDatabase.url });
     expect(code).toBe(0);
@@ -85,7 +85,7 @@ describe('what was given up', () => {
     });
   });
 
-  it('is replayed by its id, as the same message, and arrives', async () => {
+  it('is replayed by its id with the same message id, and arrives', async () => {
     const [first, second] = [await aDeadDelivery(), await aDeadDelivery()];
     receiver.behave(answering(204));
     expect(await run('replay', first.messageId)).toEqual({
@@ -101,7 +101,7 @@ describe('what was given up', () => {
     expect((await run('list')).output).not.toContain(first.messageId);
   });
 
-  it('is replayed all at once, and tried for another day', async () => {
+  it('is replayed with all others by --all, and retried for another day', async () => {
     const dead = [await aDeadDelivery(), await aDeadDelivery()];
     receiver.behave(answering(503));
     const { code, output } = await run('replay', '--all');
@@ -120,7 +120,7 @@ describe('what was given up', () => {
     for (const { guid } of dead) await receiver.receives(3, guid);
   });
 
-  it('is not sent again when a newer document of its order has taken its place', async () => {
+  it('cannot be replayed if a newer document of its order has replaced it', async () => {
     const { guid, messageId } = await aDeadDelivery();
     receiver.behave(answering(204));
     const { launchId } = await platform.order({ guid, orderVersion: 2 });
@@ -133,8 +133,8 @@ describe('what was given up', () => {
   });
 });
 
-describe('what was delivered', () => {
-  it('is sent again when its id is given', async () => {
+describe('a completed delivery', () => {
+  it('can be replayed by its id', async () => {
     const { guid, launchId } = await platform.order();
     const [delivered] = await platform.tells(launchId, 1);
     const messageId = messageIdOf(delivered);
@@ -145,7 +145,7 @@ describe('what was delivered', () => {
 });
 
 describe('the level of the deliveries', () => {
-  it('counts what waits and what was given up, and tells since when the oldest waits', async () => {
+  it('counts pending and dead deliveries, and reports the age of the oldest', async () => {
     const { deliveries } = createDocuments(await openSchema(storage));
     const level = () => deliveries.level(platform.clock.now());
     expect(await level()).toEqual({ pending: 0, dead: 0, oldestAgeSeconds: 0 });
@@ -162,7 +162,7 @@ describe('the level of the deliveries', () => {
   });
 });
 
-describe('a command line that is not understood', () => {
+describe('an invalid command line of deliveries', () => {
   it.each([
     [[]],
     [['list', 'lost']],
@@ -170,16 +170,16 @@ describe('a command line that is not understood', () => {
     [['replay']],
     [['replay', '1; drop']],
     [['replay', '--all', 'x']],
-  ])('%j is told what there is', async (args) => {
+  ])('is answered with the usage: %j', async (args) => {
     expect(await run(...args)).toEqual({ code: 2, output: '', errors: expect.stringContaining('Usage:') });
   });
 
-  it('names an unknown command, and where the commands are listed', async () => {
+  it('is answered with the unknown command and how to list the commands', async () => {
     const errors = 'Unknown command "burn". `npm run ops -- deliveries --help` lists the commands.\n';
     expect(await run('burn')).toEqual({ code: 2, output: '', errors });
   });
 
-  it('tells of an id that is none of a delivery', async () => {
+  it('is answered with the unknown delivery id', async () => {
     const id = randomUUID();
     expect(await run('replay', id)).toMatchObject({ code: 1, errors: expect.stringContaining(id) });
   });

@@ -40,7 +40,7 @@ async function query(url: string, ...statements: string[]) {
   }
 }
 
-/** Returns the SQLSTATE or the message with which each statement is refused; undefined if one is not. */
+/** Returns the SQLSTATE or message of each refused statement, or undefined for an accepted one. */
 async function refusalsOf(url: string, statements: readonly string[], by: 'code' | 'message' = 'code') {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -77,7 +77,7 @@ async function tablesOfOthers(schema: string): Promise<string[]> {
   }
 }
 
-/** Opens the schema of ordering with the role of the service. */
+/** Opens the schema `ordering` with the role of its service. */
 async function openAsService(schemaWait?: SchemaWait) {
   const storage = await openPostgresStorage({
     url: addressOf(roleOf('ordering')),
@@ -87,7 +87,7 @@ async function openAsService(schemaWait?: SchemaWait) {
   await openOrderingDatabase(storage).finally(() => storage.close());
 }
 
-/** Opens the schema, prepares it as soon as the service waits, and returns the reasons of the wait. */
+/** Opens the schema, prepares it once the service is waiting, and returns the reported reasons. */
 async function openWaiting(prepare: () => Promise<void>): Promise<unknown[]> {
   const reasons: unknown[] = [];
   const { promise: prepared, resolve } = Promise.withResolvers<void>();
@@ -139,7 +139,7 @@ afterAll(async () => {
 });
 
 describe('npm run ops -- migrate', () => {
-  it('makes every schema and a role for each service, as an owner who is no superuser, also twice at once', async () => {
+  it('creates all schemas and roles as an owner who is not a superuser, even concurrently', async () => {
     const runs = [...(await Promise.all([migrate(runOps), migrate(runOps)])), await migrate()];
     expect(runs.map(({ code, errors }) => [code, errors])).toEqual([
       [0, ''],
@@ -165,14 +165,14 @@ describe('npm run ops -- migrate', () => {
       expect(Object.keys(pending)).toEqual(services.map(([, { schema }]) => schema));
     });
 
-    it('exits with 0 when the database is up to date', async () => {
+    it('exits with 0 if the database is up to date', async () => {
       const { code, output, errors } = await runOpsHere(['migrate', '--check'], { DATABASE_URL: owner });
       expect([code, errors]).toEqual([0, '']);
       expect(output).toBe(services.map(([, { schema }]) => `${schema}: up to date\n`).join(''));
     });
   });
 
-  it('leaves a service whose role may not migrate able to start and to work', async () => {
+  it('lets a service start and work with a role that may not migrate', async () => {
     const storage = await openPostgresStorage({
       url: addressOf(roleOf('audit_trail')),
       applicationName: 'test',
@@ -190,13 +190,13 @@ describe('npm run ops -- migrate', () => {
     }
   });
 
-  it('lets ordering number the batches of its orders', async () => {
+  it('lets ordering use its sequence of batch numbers', async () => {
     const address = addressOf(roleOf('ordering'));
     await expect(query(address, `select nextval('ordering.batch_numbers')`)).resolves.toBeUndefined();
   });
 
   it.each(services)(
-    'lets %s neither read nor change what belongs to another service',
+    'prevents %s from reading or changing the tables of other services',
     async (_name, { schema }) => {
       const tables = await tablesOfOthers(schema);
       expect(tables.length).toBeGreaterThan(3);
@@ -217,7 +217,7 @@ describe('npm run ops -- migrate', () => {
     },
   );
 
-  it('lets the audit trail add events, and nobody change or remove one, also in partitions of later', async () => {
+  it('lets the audit trail add events, but nobody change or remove them, even in later partitions', async () => {
     const tables = ['audit_event', 'audit_event_2026_11', 'checkpoint'];
     const attempts = tables.flatMap((table) => [
       `update audit_trail.${table} set sequence = sequence`,
@@ -229,7 +229,7 @@ describe('npm run ops -- migrate', () => {
     const byService = [...attempts, `select audit_trail.drop_partition('audit_event_2026_11')`];
     const refusals = await refusalsOf(addressOf(roleOf('audit_trail')), byService);
     expect(refusals).toEqual(allWith(byService, '42501'));
-    // It has no right to it, whatever the triggers say.
+    // The role has no permission, independently of the triggers.
     const changes = attempts.filter((attempt) => /^(update|delete|truncate)/.test(attempt));
     expect(await refusalsOf(addressOf(roleOf('audit_trail')), changes, 'message')).toEqual(
       allWith(changes, expect.stringContaining('permission denied')),
@@ -242,8 +242,8 @@ describe('npm run ops -- migrate', () => {
     );
   });
 
-  describe('a service whose schema is not up to date', () => {
-    // A migration that has been applied does not succeed twice.
+  describe('a service with an outdated schema', () => {
+    // Records the migration again, because it cannot be applied twice.
     const putBack =
       'insert into ordering.kysely_migration select * from ordering.forgotten on conflict do nothing';
     beforeEach(() =>
@@ -255,13 +255,13 @@ describe('npm run ops -- migrate', () => {
     );
     afterEach(() => query(owner, putBack, 'drop table ordering.forgotten'));
 
-    it('asks for the command, since its role may not migrate', async () => {
+    it('fails with the command to run, because its role may not migrate', async () => {
       await expect(openAsService()).rejects.toThrow(
         'The schema ordering is not up to date. Run `npm run ops -- migrate`, then start again',
       );
     });
 
-    it('waits for the command where it may', async () => {
+    it('waits for the migration if configured', async () => {
       const reasons = await openWaiting(() => query(owner, putBack));
       expect(reasons).toEqual([
         expect.objectContaining({ message: expect.stringContaining('not up to date') }),
@@ -269,13 +269,13 @@ describe('npm run ops -- migrate', () => {
     });
   });
 
-  it('is what a service waits for that has no role yet', async () => {
+  it('is awaited by a service whose role cannot log in yet', async () => {
     const role = roleOf('ordering');
     await query(owner, `alter role ${role} nologin`);
     expect(await openWaiting(() => query(owner, `alter role ${role} login`))).toHaveLength(1);
   });
 
-  it('is refused in production with the password of the demo', async () => {
+  it('refuses a password of the demo in production', async () => {
     const { code, errors } = await runOpsHere(['migrate'], {
       NODE_ENV: 'production',
       DATABASE_URL: 'postgres://clinical_launch_owner:demo-database-owner@127.0.0.1:1/none',
@@ -288,7 +288,7 @@ describe('npm run ops -- migrate', () => {
     });
   });
 
-  it('refuses a role that may do more than a service may', async () => {
+  it('refuses a service role with too many rights', async () => {
     const path = join(directory, 'ordering', 'database-url');
     writeFileSync(path, owner);
     const { code, errors } = await migrate();
@@ -296,7 +296,7 @@ describe('npm run ops -- migrate', () => {
     expect([code, errors]).toEqual([1, expect.stringContaining('has more rights than a service may have')]);
   });
 
-  it('ends with 2 and changes nothing when it is called wrongly', async () => {
+  it('exits with 2 and changes nothing for wrong arguments', async () => {
     expect(await runOpsHere(['migrate'], { DATABASE_URL: '' })).toMatchObject({
       code: 2,
       errors: 'DATABASE_URL is not set\n',

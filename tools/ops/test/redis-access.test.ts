@@ -42,7 +42,7 @@ beforeAll(async () => {
   single = (await lab.server('--maxmemory-policy', 'noeviction', '--aclfile', await aclFile())).url;
   const cluster = await lab.cluster();
   clustered = cluster.url;
-  // Rights are not replicated: each node of a cluster must get them.
+  // Users are not replicated, so each node of a cluster must receive them.
   const lines = redisAclFile(users, prefix).trim().split('\n');
   for (const { port } of cluster.servers) {
     const node = new Redis(port);
@@ -60,7 +60,7 @@ afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true });
 });
 
-/** The ticket operations of each service, by the scripts that it runs. */
+/** The Redis operations of each service, which run all of its scripts. */
 const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>> = {
   'identity-provider': async (redis) => {
     const tickets = createTickets(redis, prefix);
@@ -209,8 +209,8 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
     for (const stream of ['outbox', 'refused'] as const) {
       const outbox = new RedisOutbox({ redis, prefix, stream });
       await outbox.append([anEvent()]);
-      const away = () => Promise.reject(new Error('the broker is away'));
-      await expect(outbox.drain(away)).rejects.toThrow('away');
+      const away = () => Promise.reject(new Error('the broker is down'));
+      await expect(outbox.drain(away)).rejects.toThrow('down');
       await outbox.drain(async () => undefined);
       expect([await outbox.depth(), await outbox.oldestAgeMs()]).toEqual([0, 0]);
       const woken = Promise.withResolvers<void>();
@@ -244,7 +244,7 @@ async function redeemed(redeeming: ReturnType<RedisTickets['redeem']>): Promise<
   return redemption;
 }
 
-/** Reads one page, with a token in it. */
+/** Reads one page that contains a token. */
 async function readRevokedTokens(redis: RedisClient): Promise<void> {
   const writer = new RedisRevokedTokens({ redis: await everything(redis), prefix });
   await writer.revoke(randomUUID(), { owner: 'client', forSeconds: 60, events: [] });
@@ -255,7 +255,7 @@ async function countRequests(redis: RedisClient, service: string): Promise<void>
   await createSharedRateLimiter({ redis, prefix, service }).count('client', 10);
 }
 
-/** Creates what other services would create, as an administrator. */
+/** Returns a client of an administrator, to create the data of other services. */
 const everything = (redis: RedisClient) => lab.client(as('admin', urlOf(redis)));
 const urlOf = (redis: RedisClient) => (redis instanceof Redis ? single : clustered);
 
@@ -284,8 +284,8 @@ async function denials(redis: RedisClient): Promise<string[]> {
 describe.each([
   ['one Redis with an ACL file', () => single],
   ['a Redis Cluster', () => clustered],
-])('the user of a service on %s', (_name, url) => {
-  it.each(services)('%s may do all of its work, and is refused nothing', async (service) => {
+])('the users of the services on %s', (_name, url) => {
+  it.each(services)('let %s do all of its work without a denial', async (service) => {
     const redis = await lab.client(as(service, url()));
     await assertSafeRedis(redis, { isProduction: false });
     await redis.ping();
@@ -301,7 +301,7 @@ describe.each([
 });
 
 describe('an ACL file', () => {
-  it('lets Redis read its append-only file after a restart, and nobody sign in without a user', async () => {
+  it('lets Redis restart with its append-only file, and requires a user', async () => {
     const rules = ['--appendfsync', 'always', '--aclfile', await aclFile()];
     const server = await lab.server('--maxmemory-policy', 'noeviction', ...rules);
     const admin = await lab.client(as('admin', server.url));
@@ -328,11 +328,11 @@ describe('an ACL file', () => {
       'one user for two services',
       () => redisAclFile(services.map((service) => ({ service, name: 'same', password: 'x' }))),
     ],
-  ])('is not written with %s', (_name, write) => {
+  ])('must not have %s', (_name, write) => {
     expect(write).toThrow(TypeError);
   });
 
-  it('holds no password', () => {
+  it('contains no password', () => {
     expect(redisAclFile(users)).not.toContain('password-of');
   });
 });

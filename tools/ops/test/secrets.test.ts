@@ -30,7 +30,7 @@ const listed = () =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted((a, b) => a.localeCompare(b));
 
 describe('npm run ops -- secrets', () => {
-  it('makes every file that the compose file mounts, and prints none of them', () => {
+  it('creates every file that docker-compose.yml mounts, and prints no secret', () => {
     expect(first).toMatchObject({ code: 0, errors: '' });
     const compose = readFileSync(`${root}docker-compose.yml`, 'utf8');
     const mounted = [...compose.matchAll(/SECRETS_DIR:-\.\/deploy\/docker\/demo-secrets\}\/([\w/-]+)/g)];
@@ -41,7 +41,7 @@ describe('npm run ops -- secrets', () => {
     expect(statSync(directory).mode & 0o066).toBe(0);
   });
 
-  it('makes passwords of 256 bits, each for one user of one part', () => {
+  it('creates unique passwords of 256 bits for each user of each server', () => {
     const addresses = listed()
       .filter((path) => path.endsWith('-url'))
       .map(read);
@@ -50,7 +50,7 @@ describe('npm run ops -- secrets', () => {
     for (const password of passwords) expect(password).toMatch(/^[\w-]{43}$/);
   });
 
-  it('keeps what is there when it runs again, and adds what is missing', async () => {
+  it('keeps existing files when it runs again, and adds missing ones', async () => {
     const before = listed();
     const kept = read('services/ordering/redis-url');
     rmSync(join(directory, 'grafana-password'));
@@ -60,7 +60,7 @@ describe('npm run ops -- secrets', () => {
     expect(read('services/ordering/redis-url')).toBe(kept);
   });
 
-  it('makes no keys of events that do not fit those that are there', async () => {
+  it('refuses to create only some of the event keys', async () => {
     const path = join(directory, 'services/ordering/event-signing-keys');
     const keys = readFileSync(path);
     rmSync(path);
@@ -83,7 +83,7 @@ describe('the sealing keys of one service', () => {
   });
   const place = ['a place'];
 
-  it.each(serviceNames)('open and make nothing of a purpose that is not one of %s', (service) => {
+  it.each(serviceNames)('neither open nor create seals for purposes of other services: %s', (service) => {
     const everyone = openSealers(environment(), sealingPurposes);
     const own = purposesOf(service);
     const ownKeys = own.map((purpose) => {

@@ -11,23 +11,20 @@ import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from '..
 import { addressAs, redisUsers } from './part-users.ts';
 import { runOps, runOpsHere } from './run-ops.ts';
 
-/** Real servers on which every service has its own user, as an operator's commands create them. */
+/** Real servers on which every service has its own user, created by the operator's commands. */
 export type SeparatedParts = {
   readonly redis: PrivateServer;
   readonly rabbitMq: PrivateRabbitMq;
-  /** An administrator of Redis, only for the test. */
+  /** The address of an administrator of Redis, only for the test. */
   readonly redisAdmin: string;
-  /** Returns the addresses of the parts that a service uses, by the names of their settings. */
+  /** Returns the addresses of the servers that a service uses, by setting. */
   addressesOf(service: ServiceName): Readonly<Record<string, string>>;
-  /** The address of the operator who replays dead letters. */
+  /** The address for the operator who replays dead letters. */
   readonly operatorUrl: string;
   stop(): Promise<void>;
 };
 
-/**
- * Starts the servers, and runs `migrate` beside them and `access`. @throws Error with the output of a command
- * that fails
- */
+/** Starts the servers, and runs `migrate` and `access`. @throws Error with the output of a failed command */
 export async function startSeparatedParts(): Promise<SeparatedParts> {
   const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-separation-'));
   const secrets = join(directory, 'services');
@@ -47,7 +44,7 @@ export async function startSeparatedParts(): Promise<SeparatedParts> {
     runOps(['migrate'], { SERVICE_SECRETS_DIR: secrets, DATABASE_URL: database.url }),
   ]);
   const stop = async () => {
-    // Nothing of it is read again, and an orderly end takes a second.
+    // Killed, because an orderly shutdown takes a second and its data is not needed.
     await rabbitMq.kill();
     await Promise.all([redis.stop(), rabbitMq.stop(), database.drop()]);
     await dropRoles(database.url, serviceNames.map(userOf));
@@ -81,7 +78,7 @@ export async function startSeparatedParts(): Promise<SeparatedParts> {
   return { redis, rabbitMq, redisAdmin, operatorUrl, addressesOf: addresses, stop };
 }
 
-/** Does what an operator does on a server without an ACL file. */
+/** Creates the users as on a server without an ACL file. */
 async function createRedisUsers(url: string, users: readonly string[][]): Promise<void> {
   const redis = await connectRedis(url);
   for (const user of users) await redis.call('ACL', 'SETUSER', ...user);

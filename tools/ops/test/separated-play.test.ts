@@ -17,7 +17,7 @@ afterAll(() => parts.stop());
 
 const registry = fileURLToPath(new URL('../../simulators/registry.json', import.meta.url));
 
-/** The edge map; the prefix of the identity provider is removed. */
+/** The paths of each service. `/idp` is removed before a request is forwarded. */
 const paths: readonly (readonly [string, ServiceName])[] = [
   ['/idp/', 'identity-provider'],
   ['/AccessApi/', 'launch-api'],
@@ -28,7 +28,7 @@ const paths: readonly (readonly [string, ServiceName])[] = [
   ['/resource/', 'resource-api'],
 ];
 
-/** Routes each path to its service, as the edge does, and everything else to the simulators. */
+/** Routes each path to its service, as the edge does, and all other paths to the simulators. */
 async function startEdge(portOf: (service: ServiceName | 'simulators') => number) {
   const server = createServer((request, response) => {
     const url = request.url ?? '';
@@ -50,14 +50,17 @@ async function startEdge(portOf: (service: ServiceName | 'simulators') => number
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** Scrapes a process, whose first line names its admin port: its users may measure the parts. */
+/**
+ * Scrapes the admin port that a process printed. The users of the services may read the metrics of the
+ * servers.
+ */
 async function metricsOf(output: string): Promise<string> {
   const [, adminUrl = ''] = /admin (http:\S+)/.exec(output) ?? [];
   return (await fetch(`${adminUrl}/metrics`)).text();
 }
 
-describe('the platform with a user of its own for each service', () => {
-  it('plays both launches to the end, and Redis refuses nobody anything', async () => {
+describe('the platform with a separate user for each service', () => {
+  it('plays both launches without any denial by Redis or RabbitMQ', async () => {
     const names = [...serviceNames, 'simulators'] as const;
     const ports = new Map(
       await Promise.all(names.map(async (name) => [name, await findFreePort()] as const)),

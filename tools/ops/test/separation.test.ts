@@ -17,7 +17,7 @@ afterAll(() => parts.stop());
 
 const settingOf = (service: ServiceName, setting: string) => parts.addressesOf(service)[setting] ?? '';
 
-describe('in Redis', () => {
+describe('the access rules of Redis', () => {
   const kinds = new Set(
     Object.values(redisAccess).flatMap((abilities) =>
       abilities.flatMap(({ rights }) =>
@@ -28,7 +28,7 @@ describe('in Redis', () => {
 
   type Access = 'reads' | 'writes';
 
-  /** Returns whether the table allows a service to read or write keys of a kind. */
+  /** Returns true if the table allows a service to read or write keys of a kind. */
   const may = (service: ServiceName, access: Access, kind: string) =>
     redisAccess[service].some(({ rights }) =>
       rights.some((right) => [...(right[access] ?? []), ...(right.changes ?? [])].includes(kind)),
@@ -65,7 +65,7 @@ describe('in Redis', () => {
 
   const refused = /NOPERM|can't access|can't publish|can't run|not allowed/;
 
-  /** Returns the commands that were not refused, directly and within a script. */
+  /** Returns the commands that were not refused, either directly or within a script. */
   async function allowed(redis: Redis, commands: readonly (readonly string[])[]): Promise<string[]> {
     const answers = await Promise.all(
       commands.flatMap(([name = '', ...args]) => {
@@ -90,7 +90,7 @@ describe('in Redis', () => {
     }
   }
 
-  it.each(serviceNames)('lets %s read and write the keys of its own work, and no others', async (service) => {
+  it.each(serviceNames)('let %s read and write only the keys of its own work', async (service) => {
     await withRedis(service, async (redis) => {
       for (const access of ['reads', 'writes'] as const) {
         const foreign = [...kinds].filter((kind) => !may(service, access, kind));
@@ -110,7 +110,7 @@ describe('in Redis', () => {
     });
   });
 
-  it.each(serviceNames)('lets %s neither list keys nor administer the server', async (service) => {
+  it.each(serviceNames)('prevent %s from listing keys or administering the server', async (service) => {
     const commands = [
       'KEYS *',
       'SCAN 0',
@@ -141,7 +141,7 @@ describe('in Redis', () => {
       'CLUSTER RESET',
       'PUBLISH x y',
       'SUBSCRIBE x',
-      // Only the process with the relay listens to what is appended.
+      // Only the process with the relay may listen for appended events.
       ...(service === 'audit-trail' ? [] : ['SUBSCRIBE clinical-launch:waiting:outbox']),
       'SET another-prefix:x y',
       'GET another-prefix:x',
@@ -149,7 +149,7 @@ describe('in Redis', () => {
     await withRedis(service, async (redis) => expect(await allowed(redis, commands)).toEqual([]));
   });
 
-  it('keeps the aims: who makes launch tokens, revokes chains, holds claims and reads events', () => {
+  it('let only these services issue launch tokens, revoke chains, hold claims and read events', () => {
     const who = (access: Access, kind: string) =>
       serviceNames.filter((service) => may(service, access, kind));
     expect({
@@ -187,7 +187,7 @@ describe('in Redis', () => {
     });
   });
 
-  it('lets nobody in without a password, but for a health check that may only ping', async () => {
+  it('require a password, except for a health check that may only ping', async () => {
     const address = new URL(settingOf('ordering', 'REDIS_URL'));
     const as = (username: string, password: string) => {
       Object.assign(address, { username, password });
@@ -203,7 +203,7 @@ describe('in Redis', () => {
   });
 });
 
-describe('at RabbitMQ', () => {
+describe('the access rules of RabbitMQ', () => {
   const topology = topologyOf();
   const { events, deadLetters } = topology;
   const queueOf = (consumer: string) => topology.queueOf(consumer);
@@ -215,7 +215,7 @@ describe('at RabbitMQ', () => {
   type Work = (channel: ConfirmChannel) => Promise<unknown>;
   type Attempt = readonly [what: string, work: Work];
 
-  /** Returns the reply code of work on a separate channel; 200 when it was allowed. */
+  /** Returns the reply code of an operation on a separate channel, or 200 if it is allowed. */
   async function replyOn(connection: ChannelModel, work: Work): Promise<number> {
     const channel = await connection.createConfirmChannel();
     const closed = new Promise<number>((resolve) => {
@@ -230,7 +230,7 @@ describe('at RabbitMQ', () => {
     return Promise.race([done, closed]);
   }
 
-  /** Makes all attempts on one connection, since a refusal closes only its channel. */
+  /** Makes all attempts on one connection, because a refusal closes only the channel. */
   async function repliesTo(url: string, attempts: readonly Attempt[]) {
     const connection = await connect(url, { noDelay: true });
     connection.on('error', () => undefined);
@@ -258,7 +258,7 @@ describe('at RabbitMQ', () => {
     [`send to ${queue}`, publish('', queue)],
   ];
 
-  it.each(withBroker)('refuses %s everything that is not its own', async (service) => {
+  it.each(withBroker)('prevent %s from using other queues and types', async (service) => {
     const access = brokerAccess[service];
     const own = access?.consumes ?? [];
     const attempts = [
@@ -286,7 +286,7 @@ describe('at RabbitMQ', () => {
     );
   });
 
-  it.each(withBroker)('lets %s publish its own types of events', async (service) => {
+  it.each(withBroker)('let %s publish its own types of events', async (service) => {
     const types = brokerAccess[service]?.publishes ?? [];
     const attempts = types.map((type) => [type, publish(events, type)] as const);
     expect(await repliesTo(settingOf(service, 'AMQP_URL'), attempts)).toEqual(
@@ -295,7 +295,7 @@ describe('at RabbitMQ', () => {
   });
 
   it.each(serviceNames.filter((service) => !withBroker.includes(service)))(
-    'does not know %s',
+    'have no user for %s',
     async (service) => {
       const url = new URL(settingOf('ordering', 'AMQP_URL'));
       const { username, password } = new URL(settingOf(service, 'REDIS_URL'));
@@ -305,7 +305,7 @@ describe('at RabbitMQ', () => {
     },
   );
 
-  it('lets the operator look at dead letters and send them back, and nothing else', async () => {
+  it('let the operator only read dead letters and send them back', async () => {
     const { operatorUrl } = parts;
     const letters = deadLetterQueueOf('audit-trail');
     const replies = await repliesTo(operatorUrl, [
@@ -324,7 +324,7 @@ describe('at RabbitMQ', () => {
     ]);
   });
 
-  it('keeps a service from publishing before the queues that it may not declare exist', async () => {
+  it('prevent a service from publishing before the queues exist that it may not declare', async () => {
     const warnings: unknown[] = [];
     const ignore = () => undefined;
     const bus = await connectRabbitMq({

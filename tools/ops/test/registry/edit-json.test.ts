@@ -14,12 +14,12 @@ const value = fc.oneof(
   }),
 );
 const entries = fc.array(value, { minLength: 1, maxLength: 4 });
-/** Compact, or indented by spaces or tabs, with either end of line. */
+/** Compact, or indented by spaces or tabs. */
 const style = fc.constantFrom('', '  ', '    ', '\t');
 const written = (content: unknown, indent: string) => JSON.stringify(content, undefined, indent);
 
 describe('an edit of a JSON text', () => {
-  it('appends, sets and removes exactly what it names, whatever the style', () => {
+  it('appends, sets and removes exactly the named value in every style', () => {
     fc.assert(
       fc.property(entries, value, fc.nat(), style, (list, added, seed, indent) => {
         const at = seed % list.length;
@@ -34,7 +34,7 @@ describe('an edit of a JSON text', () => {
     );
   });
 
-  it('leaves every other line as it is, and is undone by its removal', () => {
+  it('keeps all other lines, and is undone by a removal', () => {
     fc.assert(
       fc.property(entries, value, style, (list, added, indent) => {
         const text = written({ list, other: [1, 2] }, indent);
@@ -46,14 +46,14 @@ describe('an edit of a JSON text', () => {
     );
   });
 
-  it('keeps the ends of lines, and writes short lists on one line', () => {
+  it('keeps line endings, and writes short lists on one line', () => {
     const text = '{\r\n  "a": [\r\n    "x"\r\n  ]\r\n}\r\n';
     expect(setValue(text, ['b'], { list: ['x', 'y'] })).toBe(
       '{\r\n  "a": [\r\n    "x"\r\n  ],\r\n  "b": {\r\n    "list": ["x", "y"]\r\n  }\r\n}\r\n',
     );
   });
 
-  it('refuses to remove what is not there', () => {
+  it('refuses to remove a missing value', () => {
     expect(() => removeValue('{}', ['a'])).toThrow(TypeError);
   });
 });

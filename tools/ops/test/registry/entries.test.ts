@@ -18,7 +18,7 @@ const partnerNow = async () =>
   );
 
 describe('set-client and set-partner', () => {
-  it('change what is named, remove what is cleared, and leave everything else', async () => {
+  it('change and clear only the named members', async () => {
     const changes = ['--name', 'Renamed', '--requests-per-second', '7', '--clear', 'result-origin'];
     const { code, told } = await copy.runHere('set-client', ...pms, ...changes);
     expect([code, told.get('requestsPerSecond'), told.get('cleared')]).toEqual([0, '7', 'resultOrigin']);
@@ -30,7 +30,7 @@ describe('set-client and set-partner', () => {
     });
   });
 
-  it('set the page for refused launches, and refuse one that must not be registered', async () => {
+  it('set the page for refused launches, but refuse an invalid address', async () => {
     const page = 'https://pms.example/launches/refused';
     expect((await copy.runHere('set-client', ...pms, '--launch-error-page', page)).code).toBe(0);
     expect(await copy.clientNamed('demo', 'pms-demo')).toMatchObject({ launchErrorPage: page });
@@ -82,7 +82,7 @@ describe('set-client and set-partner', () => {
     expect((await copy.changedLines()).isKept).toBe(true);
   });
 
-  it('register a client with a certificate in place of a secret', async () => {
+  it('let a client authenticate with a certificate instead of a secret', async () => {
     const named = ['--realm', 'demo', '--client-id', 'mtls', '--name', 'By certificate'];
     const { told } = await copy.runHere(
       'add-host',
@@ -107,17 +107,17 @@ describe('set-client and set-partner', () => {
     ['a required member', ['set-client', ...pms, '--clear', 'name'], 1],
     ['both sources of keys', ['set-client', ...pms, '--jwks', 'x', '--jwks-uri', 'https://k.example'], 2],
     ['an option and its removal', ['set-client', ...pms, '--name', 'x', '--clear', 'name'], 2],
-    ['neither yes nor no', ['set-partner', ...partner, '--dpop-bound-access-tokens', 'true'], 2],
+    ['a value other than yes or no', ['set-partner', ...partner, '--dpop-bound-access-tokens', 'true'], 2],
     ['a partner as a client', ['set-client', ...partner, '--name', 'x'], 1],
-    ['nothing', ['set-client', ...pms], 2],
-  ])('refuse %s, and change nothing', async (_what, args, expected) => {
+    ['no option', ['set-client', ...pms], 2],
+  ])('refuse %s without changes', async (_what, args, expected) => {
     expect((await copy.runHere(...args)).code).toBe(expected);
     expect(await copy.text()).toBe(copy.before);
   });
 });
 
-describe('schema', () => {
-  it('prints the JSON schema of the file, which the file may name for an editor', async () => {
+describe('registry schema', () => {
+  it('prints the JSON Schema of the file, which the file may reference for editors', async () => {
     const { output } = await runOpsHere(['registry', 'schema'], {});
     const { required, properties } = JSON.parse(output);
     expect(required).toEqual(['realms']);
@@ -133,7 +133,7 @@ describe('schema', () => {
 });
 
 describe('set-directory', () => {
-  it('names a file beside the registry, and takes the shared one again', async () => {
+  it('sets a directory file next to the registry, and clears it', async () => {
     await writeFile(
       join(copy.folder, 'north.csv'),
       'kind,system,value,practice\r\npractice,local-org-code,P1,\r\n',
@@ -144,7 +144,7 @@ describe('set-directory', () => {
     expect(await copy.text()).toBe(copy.before);
   });
 
-  it('refuses one that the services could not use, as the check does', async () => {
+  it('refuses a missing or invalid directory, as registry check does', async () => {
     await writeFile(join(copy.folder, 'broken.csv'), 'kind,value\r\n');
     for (const name of ['missing.json', 'broken.csv']) {
       const { code, errors } = await copy.runHere('set-directory', ...pms, '--directory', name);
@@ -166,7 +166,7 @@ describe('suspend, resume and remove', () => {
   it.each([
     ['a client', pms],
     ['a partner', partner],
-  ])('suspend %s, and resume it as it was', async (_what, of) => {
+  ])('suspend %s and resume it unchanged', async (_what, of) => {
     expect((await copy.runHere('suspend', ...of)).code).toBe(0);
     expect((await copy.changedLines()).added.map((line) => line.trim())).toEqual(['"suspended": true']);
     expect((await copy.runHere('suspend', ...of)).errors).toContain('already suspended');
@@ -175,7 +175,7 @@ describe('suspend, resume and remove', () => {
     expect((await copy.runHere('resume', ...of)).errors).toContain('is not suspended');
   });
 
-  it('remove a client with its entry: the first, the last, and the only one', async () => {
+  it('remove the first, the last and the only client', async () => {
     const clients = (...ids: string[]) =>
       JSON.stringify(
         { realms: [{ realm: 'demo', clients: ids.map((clientId) => aClient(clientId)) }] },
@@ -200,8 +200,8 @@ describe('suspend, resume and remove', () => {
 
 const aClient = (clientId: string) => ({ clientId, name: clientId, secrets: [], scopes: [] });
 
-describe('list', () => {
-  it('shows every client and partner with its state, and no secret', async () => {
+describe('registry list', () => {
+  it('shows every client and partner with its state, but no secrets', async () => {
     await copy.runHere('suspend', ...pms);
     await copy.runHere('add-realm', '--realm', 'west');
     const { output } = await copy.runHere('list');
@@ -228,7 +228,7 @@ describe('list', () => {
     expect(`${output}${json}`).not.toMatch(/[0-9a-f]{64}|demo\.EeTG/);
   });
 
-  it('shows until when each secret of a client and of its callback works', async () => {
+  it('shows the expiry of each client secret and callback secret', async () => {
     const host = ['--realm', 'demo', '--client-id', 'host-demo'];
     const { told } = await copy.runHere('roll-secret', ...host);
     const until = String(told.get('old secret works until'));

@@ -19,20 +19,20 @@ const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
 const callbackOf = async (clientId = 'pms-other') => (await copy.clientNamed('demo', clientId))?.callback;
 
-/** Returns the secrets as the services read them. */
+/** Returns the secrets of a callback, opened as the services do. */
 const secretsOf = (callback: RegisteredCallback | undefined, environment = keys) =>
   callback?.secrets.map(({ sealed }) =>
     openSealers(environment, ['callback']).callback.open(callbackSecretPurpose, sealed, []),
   );
 
-/** Registers a callback of `pms-other`; returns its secret. */
+/** Registers a callback for `pms-other`, and returns its secret. */
 async function aCallback(environment = keys): Promise<string> {
   const { told } = await copy.runWith(environment, 'set-callback', ...other, '--url', url);
   return String(told.get('callback_secret'));
 }
 
 describe('set-callback', () => {
-  it('prints the secret once and keeps its seal alone, among the lines as they were', async () => {
+  it('prints the secret once, and adds only the sealed secret to the file', async () => {
     const { code, told, errors } = await copy.runWith(keys, 'set-callback', ...other, '--url', url);
     expect({ code, errors, by: told.get('sealed with the key') }).toEqual({ code: 0, errors: '', by: 'a' });
     const secret = String(told.get('callback_secret'));
@@ -44,7 +44,7 @@ describe('set-callback', () => {
     expect((await copy.changedLines()).isKept).toBe(true);
   });
 
-  it('moves a callback that there is, and keeps its secret', async () => {
+  it('changes the address of an existing callback, and keeps its secret', async () => {
     const secret = await aCallback();
     const { code, told } = await copy.runWith(keys, 'set-callback', ...other, '--url', `${url}/new`);
     expect([code, told.has('callback_secret')]).toEqual([0, false]);
@@ -52,7 +52,7 @@ describe('set-callback', () => {
     expect(secretsOf(await callbackOf())).toEqual([secret]);
   });
 
-  it('registers a callback of a client of an issuer that is trusted', async () => {
+  it('registers a callback for a client of a trusted issuer', async () => {
     const issuer = 'https://login.example/tenant';
     const registry = JSON.parse(copy.before) as object;
     const trusted = { ...registry, trustedIssuers: [{ issuer, clients: [{ clientId: 'pms' }] }] };
@@ -81,13 +81,13 @@ describe('set-callback', () => {
     ['https://pms.example/ä', false],
     ['ftp://pms.example/', false],
     ['pms.example', false],
-  ])('takes %s: %s', async (address, isFine) => {
+  ])('accepts %s: %s', async (address, isFine) => {
     const { code, errors } = await copy.runWith(keys, 'set-callback', ...other, '--url', address);
     expect({ address, code }).toEqual({ address, code: isFine ? 0 : 2 });
     expect(errors).toMatch(isFine ? /^$/ : /^--url must /);
   });
 
-  it('takes no http in production, and no key of the demo', async () => {
+  it('refuses http and the key of the demo in production', async () => {
     const production = { ...keys, NODE_ENV: 'production' };
     const set = (environment: typeof production | { NODE_ENV: string }, address: string) =>
       copy.runWith(environment, 'set-callback', ...other, '--url', address);
@@ -97,7 +97,7 @@ describe('set-callback', () => {
     expect((await set(production, url)).code).toBe(0);
   });
 
-  it('knows the client, or says that there is none', async () => {
+  it('refuses an unknown client', async () => {
     const set = (...of: string[]) => copy.runWith(keys, 'set-callback', ...of, '--url', url);
     expect((await set('--realm', 'demo', '--client-id', 'nobody')).errors).toBe(
       'The realm demo has no client nobody\n',
@@ -109,7 +109,7 @@ describe('set-callback', () => {
 });
 
 describe('roll-callback-secret', () => {
-  it('gives a new secret, and lets the old one sign on for a day', async () => {
+  it('creates a new secret, and keeps the old one for a day', async () => {
     const old = await aCallback();
     const startedAt = Date.now();
     const { code, told } = await copy.runWith(keys, 'roll-callback-secret', ...other);
@@ -122,7 +122,7 @@ describe('roll-callback-secret', () => {
     expect(callback?.secrets[1]).not.toHaveProperty('expires');
   });
 
-  it('ends the old one at once when told so, and no second live one unasked', async () => {
+  it('ends live secrets only with --keep-old-hours 0', async () => {
     await aCallback();
     await copy.runWith(keys, 'roll-callback-secret', ...other);
     const { code, errors } = await copy.runWith(keys, 'roll-callback-secret', ...other);
@@ -135,20 +135,20 @@ describe('roll-callback-secret', () => {
     expect(secretsOf(await callbackOf())).toEqual([told.get('callback_secret')]);
   });
 
-  it('says that there is no callback', async () => {
+  it('refuses a client without a callback', async () => {
     const { code, errors } = await copy.runWith(keys, 'roll-callback-secret', ...other);
     expect({ code, errors }).toEqual({ code: 1, errors: 'The client pms-other has no callback\n' });
   });
 });
 
 describe('remove-callback', () => {
-  it('leaves the file as it was before there was one', async () => {
+  it('restores the file to its state before the callback', async () => {
     await aCallback();
     const { code } = await copy.runWith({}, 'remove-callback', ...other);
     expect([code, await copy.text()]).toEqual([0, copy.before]);
   });
 
-  it('takes out one that is not the last of its client, and the only member of its client', async () => {
+  it('removes a callback that is the first member of its client', async () => {
     const callback = { url, secrets: [{ sealed: `a.${'A'.repeat(80)}` }] };
     const client = (members: object) => JSON.stringify({ ...members, clientId: 'pms' }, null, 2);
     const issuer = (clients: string) =>
@@ -160,7 +160,7 @@ describe('remove-callback', () => {
 });
 
 describe('reseal-callbacks', () => {
-  it('seals every secret with the first key, so that the old one can go', async () => {
+  it('seals every secret with the first key, so that the old one can be removed', async () => {
     await writeFile(copy.path, copy.before.replace(/,\s+"callback": \{[^]*?\}\s+\]\s+\}/, ''));
     const secret = await aCallback();
     const rolled = { SEALING_KEYS: `${key('b')},${key('a')}` };
@@ -172,7 +172,7 @@ describe('reseal-callbacks', () => {
     expect(await copy.text()).toBe(again);
   });
 
-  it('changes nothing when one cannot be opened', async () => {
+  it('changes nothing if a secret cannot be opened', async () => {
     await aCallback();
     const before = await copy.text();
     const { code, errors } = await copy.runWith({ SEALING_KEYS: key('b') }, 'reseal-callbacks');
@@ -184,8 +184,8 @@ describe('reseal-callbacks', () => {
   });
 });
 
-describe('check', () => {
-  it('tells of a secret that the services cannot open', async () => {
+describe('registry check', () => {
+  it('reports a secret that the services cannot open', async () => {
     await aCallback({ SEALING_KEYS: key('b') });
     const { code, errors } = await copy.runWith(keys, 'check');
     expect({ code, errors }).toEqual({
@@ -199,7 +199,7 @@ describe('check', () => {
     });
   });
 
-  it('tells what production refuses: the key of the demo, and http', async () => {
+  it('reports that production refuses http and the key of the demo', async () => {
     await copy.runWith(keys, 'set-callback', ...other, '--url', 'http://127.0.0.1:9000/');
     const { code, output } = await copy.runWith({}, 'check');
     expect(code).toBe(0);
@@ -210,7 +210,7 @@ describe('check', () => {
     ]);
   });
 
-  it('tells of an address that the file was given by hand', async () => {
+  it('reports an invalid address that was edited by hand', async () => {
     await aCallback();
     await writeFile(copy.path, (await copy.text()).replace(url, 'http://pms.example/'));
     expect(await copy.runWith({}, 'check')).toMatchObject({

@@ -13,8 +13,8 @@ afterEach(async () => copy.remove());
 
 const pms = ['--realm', 'demo', '--client-id', 'pms-new', '--name', 'A new PMS'];
 
-describe('the file', () => {
-  it('is replaced whole, with its mode whatever the umask, through a link, and nothing is left beside it', async () => {
+describe('the registry file', () => {
+  it('is replaced atomically, through a link, with its mode and without leftover files', async () => {
     await chmod(copy.path, 0o666);
     await rename(copy.path, join(copy.folder, 'target.json'));
     await symlink('target.json', copy.path);
@@ -25,7 +25,7 @@ describe('the file', () => {
     expect((await readdir(copy.folder)).toSorted()).toEqual(['registry.json', 'target.json']);
   });
 
-  it('keeps another style: tabs, and everything on few lines', async () => {
+  it('keeps its style, whether indented by tabs or compact', async () => {
     const tabs =
       '{\n\t"realms": [\n\t\t{ "realm": "demo", "clients": [] },\n\t\t{ "realm": "b", "clients": [] }\n\t]\n}\n';
     await writeFile(copy.path, tabs);
@@ -38,7 +38,7 @@ describe('the file', () => {
     expect(await copy.clientNamed('demo', 'pms-new')).toBeDefined();
   });
 
-  it('that somebody else changed in the meantime is not written over', async () => {
+  it('is not overwritten if it has changed since it was read', async () => {
     const document = await readDocument(copy.path);
     await writeFile(copy.path, '{"realms":[]}');
     await expect(writeDocument(document, copy.before)).rejects.toThrow('has changed since it was read');
@@ -46,7 +46,7 @@ describe('the file', () => {
     expect(await readdir(copy.folder)).toEqual(['registry.json']);
   });
 
-  it('that cannot be used is not touched', async () => {
+  it('is not changed if it is invalid', async () => {
     for (const text of ['', '{', '{"realms":[{"realm":"a"}]}']) {
       await writeFile(copy.path, text);
       expect((await copy.runHere('add-pms', ...pms)).code).toBe(1);
@@ -54,7 +54,7 @@ describe('the file', () => {
     }
   });
 
-  it('is checked for use and for production', async () => {
+  it('is checked for validity and for production', async () => {
     const { code, output } = await copy.runHere('check');
     expect(code).toBe(0);
     expect(output).toContain('registry: can be used');
@@ -64,18 +64,18 @@ describe('the file', () => {
     expect(await copy.text()).toBe(copy.before);
   });
 
-  it('is refused by the check for production alone, which exits with 1', async () => {
+  it('is refused by check --production, which exits with 1', async () => {
     const { code, output, errors } = await copy.runHere('check', '--production');
     expect([code, output]).toEqual([1, 'registry: can be used\n']);
     expect(errors).toMatch(/^(production refuses it: .+\n)+$/);
   });
 });
 
-describe('a registry from nothing', () => {
+describe('a new registry', () => {
   const at = (path: string) => ({ REGISTRY_FILE: join(copy.folder, path), PUBLIC_URL: 'https://p.example' });
   const run = (path: string, ...args: string[]) => runOpsHere(['registry', ...args], at(path));
 
-  it('is created by init, and is accepted by production once a client has its practices', async () => {
+  it('is created by init, and accepted by production once its client has practices', async () => {
     expect(await run('new.json', 'init')).toMatchObject({ code: 0, errors: '' });
     expect(await run('new.json', 'add-realm', '--realm', 'demo')).toMatchObject({ code: 0 });
     expect(await run('new.json', 'add-pms', ...pms)).toMatchObject({ code: 0 });
@@ -86,7 +86,7 @@ describe('a registry from nothing', () => {
     expect([code, output]).toEqual([0, 'registry: can be used\nproduction: accepts it\n']);
   });
 
-  it('says what to do when the file is missing, is there already, or has no directory', async () => {
+  it('is refused with the next step if the file or its folder is missing, or the file exists', async () => {
     const missing = await run('new.json', 'list');
     expect([missing.code, missing.errors]).toEqual([
       1,
@@ -110,7 +110,7 @@ describe('the onboarding sheet', () => {
   const environment = { PUBLIC_URL: 'https://p.example', AUDIENCE: 'api://other' };
   const sheet = () => join(copy.folder, 'sheet.md');
 
-  it('has what the vendor needs, and not the secret, which is printed once', async () => {
+  it('contains the values for the vendor, but not the secret, which is printed once', async () => {
     const args = ['add-pms', ...pms, '--practices', 'ods:B82017', '--sheet', sheet()];
     const { code, told } = await copy.runWith(environment, ...args);
     expect([code, told.get('scope'), told.get('base_address')]).toEqual([
@@ -133,7 +133,7 @@ describe('the onboarding sheet', () => {
     expect(text).not.toContain(told.get('client_secret'));
   });
 
-  it('is not written without PUBLIC_URL, and nothing is registered if it cannot be written', async () => {
+  it('requires PUBLIC_URL, and if it cannot be written, nothing is registered', async () => {
     const args = ['add-pms', ...pms, '--sheet', sheet()];
     expect(await copy.runWith({}, ...args)).toMatchObject({ code: 2 });
     await writeFile(sheet(), 'mine');

@@ -18,7 +18,7 @@ const pms = ['--realm', 'demo', '--client-id', 'pms-new', '--name', 'A new PMS']
 const partner = ['--realm', 'demo/desktop', '--client-id', 'partner-new', '--name', 'New', '--launch-url'];
 
 describe('add-pms', () => {
-  it('prints the secret once and keeps its hash alone, among the lines as they were', async () => {
+  it('prints the secret once, and adds only its hash to the file', async () => {
     const { code, told, errors } = await copy.run(
       'add-pms',
       ...pms,
@@ -46,7 +46,7 @@ describe('add-pms', () => {
     expect(added).toContain('          "frameAncestors": ["https://a.example", "https://b.example"]');
   });
 
-  it('registers public keys in place of a secret', async () => {
+  it('registers public keys instead of a secret', async () => {
     const { publicJwk } = await createTestKey('k1');
     const path = join(copy.folder, 'keys.json');
     await writeFile(path, JSON.stringify({ keys: [publicJwk] }));
@@ -62,7 +62,7 @@ describe('add-pms', () => {
     });
   });
 
-  it('registers the address of keys, and refuses a private key', async () => {
+  it('registers the address of public keys, but refuses a private key', async () => {
     const address = 'https://pms.example/keys';
     expect((await copy.runHere('add-pms', ...pms, '--jwks-uri', address)).code).toBe(0);
     expect(await copy.clientNamed('demo', 'pms-new')).toMatchObject({ secrets: [], jwksUri: address });
@@ -76,7 +76,7 @@ describe('add-pms', () => {
     expect(await copy.text()).toBe(before);
   });
 
-  it('names every option that is missing or wrong at once, and changes nothing', async () => {
+  it('reports every missing or invalid option at once, and changes nothing', async () => {
     const { code, output, errors } = await copy.run(
       'add-pms',
       '--realm',
@@ -94,7 +94,7 @@ describe('add-pms', () => {
     expect(await copy.text()).toBe(copy.before);
   });
 
-  it('does not register a client twice', async () => {
+  it('refuses a client that is already registered', async () => {
     const { code, errors } = await copy.runHere(
       'add-pms',
       '--realm',
@@ -116,7 +116,7 @@ describe('the practices of a client', () => {
   ];
   const practicesOf = async (clientId: string) => (await copy.clientNamed('demo', clientId))?.practices;
 
-  it('are stated with the client: any, or a list; what is not stated is said', async () => {
+  it('are set with the client as any or a list, or reported as not stated', async () => {
     const codes = ['--practices', 'ods:B82017', '--practices', 'local:Oak:42'];
     const listing = await copy.runHere('add-pms', ...pms, ...codes);
     expect([listing.code, listing.told.get('practices')]).toEqual([0, 'B82017 Oak:42']);
@@ -132,7 +132,7 @@ describe('the practices of a client', () => {
     expect((await copy.changedLines()).isKept).toBe(true);
   });
 
-  it('are replaced, also of the client of a trusted issuer', async () => {
+  it('are replaced by set-practices, also for a client of a trusted issuer', async () => {
     const of = ['set-practices', '--realm', 'demo', '--client-id', 'pms-demo', '--practices'];
     expect((await copy.runHere(...of, 'local:Oak:42')).code).toBe(0);
     expect(await practicesOf('pms-demo')).toEqual(listed.slice(1));
@@ -151,8 +151,8 @@ describe('the practices of a client', () => {
   it.each([
     ['any with a code', ['any', 'ods:B82017'], 1],
     ['a code without its code set', ['B82017'], 2],
-    ['nothing', [], 2],
-  ])('are refused, and nothing is written: %s', async (_what, practices, expected) => {
+    ['no practices', [], 2],
+  ])('are refused without changes: %s', async (_what, practices, expected) => {
     const stated = practices.flatMap((practice) => ['--practices', practice]);
     const of = ['set-practices', '--realm', 'demo', '--client-id', 'pms-demo'];
     const { code, errors } = await copy.runHere(...of, ...stated);
@@ -161,7 +161,7 @@ describe('the practices of a client', () => {
     expect(await copy.text()).toBe(copy.before);
   });
 
-  it('are named by the check when production needs them', async () => {
+  it('are reported by registry check if production requires them', async () => {
     const named = ['--realm', 'demo', '--name', 'X', '--client-id', 'unstated'];
     await copy.runHere('add-pms', ...named);
     const { output } = await copy.runHere('check');
@@ -173,7 +173,7 @@ describe('the practices of a client', () => {
 });
 
 describe('add-host and add-client', () => {
-  it('give the right to launch, or the rights that are named', async () => {
+  it('grant the right to launch, or the named rights', async () => {
     await copy.runHere('add-realm', '--realm', 'east');
     const host = ['--realm', 'east', '--client-id', 'host', '--name', 'Host'];
     const { told } = await copy.runHere('add-host', ...host);
@@ -201,7 +201,7 @@ describe('add-host and add-client', () => {
 });
 
 describe('add-partner', () => {
-  it('registers a public client: no secret is made', async () => {
+  it('registers a public client without a secret', async () => {
     const { code, told } = await copy.runHere(
       'add-partner',
       ...partner,
@@ -230,7 +230,7 @@ describe('add-partner', () => {
     expect((await copy.changedLines()).isKept).toBe(true);
   });
 
-  it('makes a realm of two segments a desktop realm by its first partner', async () => {
+  it('turns a realm of two segments into a desktop realm', async () => {
     const addresses = ['--launch-url', 'a:/l', '--redirect-uri', 'a:/r'];
     const named = ['--client-id', 'p', '--name', 'P', ...addresses];
     await copy.runHere('add-realm', '--realm', 'other/desktop');
@@ -258,7 +258,7 @@ describe('add-partner', () => {
     ['file:///etc/passwd', false],
     ['//p.example/auth', false],
     ['partner', false],
-  ])('%s can be registered: %s', async (address, isFine) => {
+  ])('accepts %s as a redirect URI: %s', async (address, isFine) => {
     const { code, errors } = await copy.runHere(
       'add-partner',
       ...partner,
@@ -274,7 +274,7 @@ describe('add-partner', () => {
 describe('roll-secret', () => {
   const of = ['--realm', 'demo', '--client-id', 'host-demo'];
 
-  it('gives a new secret, and lets the old one work on for a day', async () => {
+  it('creates a new secret, and keeps the old one for a day', async () => {
     const startedAt = Date.now();
     const { code, told } = await copy.runHere('roll-secret', ...of);
     expect(code).toBe(0);
@@ -289,14 +289,14 @@ describe('roll-secret', () => {
     expect(secrets[1]).not.toHaveProperty('expires');
   });
 
-  it('ends the old one at once when told so', async () => {
+  it('ends the old secret immediately with --keep-old-hours 0', async () => {
     const { told } = await copy.runHere('roll-secret', ...of, '--keep-old-hours', '0');
     expect((await copy.clientNamed('demo', 'host-demo'))?.secrets).toEqual([
       { sha256: hashClientSecret(String(told.get('client_secret'))) },
     ]);
   });
 
-  it('ends no second live secret unasked, and says how it goes', async () => {
+  it('does not end a second live secret, and explains how to do it', async () => {
     await copy.runHere('roll-secret', ...of);
     const rolled = await copy.text();
     const { code, errors } = await copy.runHere('roll-secret', ...of);
@@ -307,7 +307,7 @@ describe('roll-secret', () => {
     expect(await copy.text()).toBe(rolled);
   });
 
-  it('lets a secret end when it should, though it could work for longer', async () => {
+  it('keeps an earlier expiry of the old secret', async () => {
     const only = `"sha256": "${hashClientSecret('host-demo-secret')}"`;
     const expires = new Date(Date.now() + 3_600_000).toISOString();
     await writeFile(copy.path, copy.before.replace(only, `${only}, "expires": "${expires}"`));
@@ -315,7 +315,7 @@ describe('roll-secret', () => {
     expect((await copy.clientNamed('demo', 'host-demo'))?.secrets[0]).toMatchObject({ expires });
   });
 
-  it('drops a secret that has ended', async () => {
+  it('removes an expired secret', async () => {
     const ended = `"sha256": "${hashClientSecret('host-demo-secret')}"`;
     await writeFile(copy.path, copy.before.replace(ended, `${ended}, "expires": "2020-01-01T00:00:00Z"`));
     const { told } = await copy.runHere('roll-secret', ...of);
@@ -324,15 +324,15 @@ describe('roll-secret', () => {
     ]);
   });
 
-  it('knows the client, or says that there is none', async () => {
+  it('refuses an unknown client', async () => {
     const { code, errors } = await copy.runHere('roll-secret', '--realm', 'demo', '--client-id', 'nobody');
     expect({ code, errors }).toEqual({ code: 1, errors: 'The realm demo has no client nobody\n' });
   });
 });
 
-describe('a command line', () => {
+describe('an invalid command line of registry', () => {
   it.each([[[]], [['help']], [['constructor']], [['add-pms', '--nonsense', 'x']], [['add-pms', 'extra']]])(
-    '%j that is not understood is told what there is',
+    'exits with 2 and an explanation: %j',
     async (args) => {
       const { code, errors } = await copy.runHere(...args);
       expect(code).toBe(2);
@@ -341,8 +341,8 @@ describe('a command line', () => {
   );
 });
 
-describe('a person at a terminal', () => {
-  it('is asked for what is missing, and again when an answer cannot be used', async () => {
+describe('registry at a terminal', () => {
+  it('asks for missing options, and again after an invalid answer', async () => {
     const input = new PassThrough();
     const [output, errors] = [new PassThrough(), new PassThrough()];
     const asked: string[] = [];

@@ -13,7 +13,7 @@ const issuer = 'https://login.example/tenant';
 const registryNow = async () =>
   parseRegistry(JSON.parse((await copy.text()).replaceAll('${PUBLIC_URL}', 'https://p.example')));
 
-describe('a realm that is mistyped', () => {
+describe('an unknown realm', () => {
   const addresses = ['--launch-url', 'a:/l', '--redirect-uri', 'a:/r'];
   const named = ['--client-id', 'new', '--name', 'New'];
 
@@ -25,7 +25,7 @@ describe('a realm that is mistyped', () => {
     ['set-realm', ['--realm', 'dmeo', '--access-token-seconds', '600']],
     ['suspend', ['--realm', 'dmeo', '--client-id', 'pms-demo']],
     ['roll-secret', ['--realm', 'dmeo', '--client-id', 'pms-demo']],
-  ])('creates nothing by %s: the known realms are named', async (command, args) => {
+  ])('is refused by %s with a list of the known realms', async (command, args) => {
     const { code, errors } = await copy.runHere(command, ...args);
     expect({ code, errors }).toEqual({
       code: 1,
@@ -38,7 +38,7 @@ describe('a realm that is mistyped', () => {
 });
 
 describe('add-realm and set-realm', () => {
-  it('create a realm with its settings, and change them, among the lines as they were', async () => {
+  it('create a realm with its settings, and change them, without changing other lines', async () => {
     const lifetimes = ['--session-seconds', '3600', '--refresh-token-seconds', '600'];
     const { code } = await copy.runHere('add-realm', '--realm', 'west/desktop', '--desktop', ...lifetimes);
     expect(code).toBe(0);
@@ -56,26 +56,31 @@ describe('add-realm and set-realm', () => {
   it.each([
     ['a realm that exists', ['add-realm', '--realm', 'demo'], /already/, 1],
     [
-      'a lifetime that the registry refuses',
+      'a lifetime that is too short',
       ['add-realm', '--realm', 'x', '--access-token-seconds', '5'],
       /^--access-token-seconds must be >= 60/,
       2,
     ],
     [
-      'another algorithm',
+      'an unsupported algorithm',
       ['add-realm', '--realm', 'x', '--signing-algorithm', 'HS256'],
       /^--signing-algorithm/,
       2,
     ],
     ['no change', ['set-realm', '--realm', 'demo'], /^There is nothing to change/, 2],
-    ['an option of another kind', ['set-realm', '--realm', 'demo', '--clear', 'url'], /^--clear has no/, 2],
     [
-      'a launch lifetime of no desktop realm',
+      'clearing an option that cannot be cleared',
+      ['set-realm', '--realm', 'demo', '--clear', 'url'],
+      /^--clear has no/,
+      2,
+    ],
+    [
+      'a session lifetime for a realm without desktop launches',
       ['set-realm', '--realm', 'demo', '--session-seconds', '90'],
       /not a realm of the desktop launch/,
       1,
     ],
-  ])('refuse %s, and change nothing', async (_what, args, said, expected) => {
+  ])('refuse %s without changes', async (_what, args, said, expected) => {
     const { code, errors } = await copy.runHere(...args);
     expect({ code, errors }).toEqual({ code: expected, errors: expect.stringMatching(said) });
     expect(await copy.text()).toBe(copy.before);
@@ -83,7 +88,7 @@ describe('add-realm and set-realm', () => {
 });
 
 describe('remove-realm', () => {
-  it('removes an empty realm and leaves the file as it was, and no realm with clients', async () => {
+  it('removes an empty realm, but refuses a realm with clients', async () => {
     await copy.runHere('add-realm', '--realm', 'west');
     expect((await copy.runHere('remove-realm', '--realm', 'west')).code).toBe(0);
     expect(await copy.text()).toBe(copy.before);
@@ -95,7 +100,7 @@ describe('remove-realm', () => {
 });
 
 describe('a trusted issuer', () => {
-  it('is added with its terms and clients, changed, and removed when it has no client', async () => {
+  it('is added with its settings and clients, changed, and removed once it has no clients', async () => {
     const terms = ['--client-id-claim', 'cid', '--accepts-any-token-type', 'yes', '--audience', 'api://oltr'];
     await copy.runHere(
       'add-issuer',
@@ -129,7 +134,7 @@ describe('a trusted issuer', () => {
     expect((await registryNow()).trustedIssuers).toEqual([]);
   });
 
-  it('that is mistyped creates nothing', async () => {
+  it('is not created by add-issuer-client', async () => {
     await writeFile(copy.path, JSON.stringify({ realms: [], trustedIssuers: [{ issuer, clients: [] }] }));
     const client = ['--issuer', `${issuer}s`, '--client-id', 'pms'];
     expect(await copy.runHere('add-issuer-client', ...client)).toMatchObject({

@@ -10,7 +10,7 @@ import { runOps } from '../../src/run.ts';
 const demoRegistry = fileURLToPath(new URL('../../../simulators/registry.json', import.meta.url));
 const command = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** Runs the command as an operator's script does: in a separate process, without a terminal. */
+/** Runs the command in a separate process without a terminal, as an operator's script does. */
 async function runCommand(path: string, args: readonly string[]) {
   const child = spawn(process.execPath, [command, 'registry', ...args, '--file', path], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -38,7 +38,7 @@ const toldIn = (output: string) =>
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs a command in this process: starting one takes half a second. */
+/** Runs a command in this process, because starting a process takes half a second. */
 async function runHere(path: string, args: readonly string[], environment: Environment = {}) {
   const [output, errors] = [new PassThrough(), new PassThrough()];
   const terminal = { output, errors };
@@ -52,7 +52,7 @@ async function runHere(path: string, args: readonly string[], environment: Envir
   return { code, output: said, errors: String(errors.read() ?? ''), told: toldIn(said) };
 }
 
-/** Opens a copy of the demo's registry file, in a new folder, with the commands of onboarding. */
+/** Opens a copy of the demo's registry file in a new folder, with functions to run commands on it. */
 export async function openRegistryCopy() {
   const folder = await mkdtemp(join(tmpdir(), 'onboarding-'));
   const path = join(folder, 'registry.json');
@@ -81,7 +81,7 @@ export async function openRegistryCopy() {
   };
 }
 
-/** Returns whether the previous lines are unchanged, and the new lines. */
+/** Returns true if all previous lines are unchanged, and the added lines. */
 function changedLines(before: string, text: string) {
   const old = before.split('\n');
   const kept: string[] = [];
