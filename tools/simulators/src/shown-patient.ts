@@ -1,6 +1,4 @@
 import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/coded-identifiers';
-import { shortened, writtenDate } from '@clinical-launch/contracts/written-time';
-import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/patient-identifiers';
 import { type Patient, records } from './records.ts';
 import { shownDate } from './shown-time.ts';
 

@@ -1,8 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { sql, type Transaction } from 'kysely';
-import type { LaunchColumns } from '../domain/audit-row.ts';
-import { type AuditColumns, columnsOf, launchTypes, withLaunch } from '../domain/audit-row.ts';
+import {
+  type AuditColumns,
+  columnsOf,
+  type LaunchColumns,
+  launchTypes,
+  withLaunch,
+} from '../domain/audit-row.ts';
 import {
   type AuditRow,
   boundsOf,

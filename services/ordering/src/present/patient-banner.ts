@@ -1,7 +1,5 @@
 import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/launch-context';
-import { writtenDate } from '@clinical-launch/contracts/written-time';
-import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/patient-identifiers';
 import { shortened, writtenDate } from '@clinical-launch/contracts/written-time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { monthsOld } from '../domain/days.ts';

@@ -1,4 +1,4 @@
-import { shownIdentifier } from '@clinical-launch/contracts/patient-identifiers';
+import { shownIdentifier } from '@clinical-launch/contracts/coded-identifiers';
 import { writtenClock } from '@clinical-launch/contracts/written-time';
 import { plainText } from '../play/browser.ts';
 import { shownDate } from '../shown-time.ts';
