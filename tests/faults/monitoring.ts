@@ -58,7 +58,7 @@ export function prepareWatched(): Watched {
   };
 }
 
-type Target = { targets: string[]; labels?: Record<string, string> };
+type Target = { targets: string[] };
 type Scrape = {
   job_name: string;
   dns_sd_configs?: unknown;
@@ -107,7 +107,7 @@ function hastened(text: string): string {
       /(?<=^ +for: )(\d+)([smhd])$/gm,
       (_, number: string, unit: keyof typeof secondsOf) => `${faster(number, unit)}ms`,
     )
-    .replaceAll(/(?<=_age_seconds\)? > |_uptime_seconds < )(\d+)/g, (seconds) =>
+    .replaceAll(/(?<=_age_seconds\)? > |_uptime_seconds(?:\{[^}]*\})? < )(\d+)/g, (seconds) =>
       String(Number(seconds) / haste),
     )
     .replaceAll(/(?<=delivery_duration_seconds_bucket\{le=")300\.0/g, '5.0')
@@ -139,15 +139,12 @@ export async function startMonitoring(system: System): Promise<Monitoring> {
     environment: {},
   });
   const broker = [{ targets: [system.rabbitMq.metricsAddress] }];
-  const services = system.processes.map(({ service, adminUrl }) => ({
-    targets: [new URL(adminUrl).host],
-    labels: { service },
-  }));
+  const services = system.processes.map(({ adminUrl }) => ({ targets: [new URL(adminUrl).host] }));
   const configuration = configurationFor({
-    services,
-    edge: [{ targets: [`127.0.0.1:${edge.admin}`], labels: { service: 'edge' } }],
-    rabbitmq: broker,
-    'rabbitmq-queues': broker,
+    'clinical-launch': services,
+    'clinical-launch-edge': [{ targets: [`127.0.0.1:${edge.admin}`] }],
+    'clinical-launch-rabbitmq': broker,
+    'clinical-launch-rabbitmq-queues': broker,
   });
   const inHaste = ruleFiles.map((name) => [name, hastened(prometheusFile(name))] as const);
   const prometheus = await startPrometheus({
@@ -187,7 +184,11 @@ export async function startMonitoring(system: System): Promise<Monitoring> {
 /** Returns every expression that must return data: panels, recorded series, and the selectors of alerts. */
 function allExpressions(): string[] {
   const panels = dashboardExpressions().map(({ expr }) =>
-    expr.replaceAll('$__rate_interval', '1m').replaceAll('$service', '.*'),
+    expr
+      .replaceAll('$__rate_interval', '1m')
+      .replaceAll('$service', '.*')
+      .replaceAll('$client', '.*')
+      .replaceAll('$rabbitmq', 'clinical-launch-rabbitmq'),
   );
   const recorded = rules().flatMap(({ record, labels }) =>
     record === undefined ? [] : [labels === undefined ? record : `${record}{slo="${labels['slo']}"}`],

@@ -27,6 +27,7 @@ type Family = {
 /** Writes metrics in OpenMetrics 1.0, with exemplars, or in the older text format of Prometheus. */
 export function writeMetrics(collected: ResourceMetrics, isOpenMetrics: boolean): string {
   const lines = writeTarget(collected, isOpenMetrics);
+  const labels = labelsWith(serviceOf(collected));
   for (const family of familiesOf(collected)) {
     const { name, type, unit, metrics } = family;
     const suffix = type === 'counter' ? '_total' : '';
@@ -34,15 +35,38 @@ export function writeMetrics(collected: ResourceMetrics, isOpenMetrics: boolean)
     lines.push(`# HELP ${declared} ${escapeText(metrics[0]?.descriptor.description ?? '')}`);
     lines.push(`# TYPE ${declared} ${type}`);
     if (isOpenMetrics && unit !== '') lines.push(`# UNIT ${declared} ${unit}`);
-    for (const metric of metrics) lines.push(...writeSeries(name, suffix, metric, isOpenMetrics));
+    for (const metric of metrics) lines.push(...writeSeries({ name, suffix, labels, isOpenMetrics }, metric));
   }
   if (isOpenMetrics) lines.push('# EOF');
   return `${lines.join('\n')}\n`;
 }
 
-function writeSeries(name: string, suffix: string, metric: MetricData, isOpenMetrics: boolean): string[] {
-  if (metric.dataPointType === DataPointType.HISTOGRAM)
-    return [...writeHistogram(name, metric, isOpenMetrics)];
+/**
+ * Returns the labels of every series: the service. They hold in each Prometheus, whatever labels it gives its
+ * targets, and distinguish our series from those of other applications with the same names.
+ */
+function serviceOf({ resource: { attributes } }: ResourceMetrics) {
+  const names = ['service.namespace', 'service.name'];
+  return Object.fromEntries(names.map((name) => [name, attributes[name]]));
+}
+
+type Labels = (attributes: Readonly<Record<string, unknown>>) => string;
+
+const labelsWith =
+  (common: Readonly<Record<string, unknown>>): Labels =>
+  (attributes) =>
+    labelsText({ ...common, ...attributes });
+
+type Writing = {
+  readonly name: string;
+  readonly suffix: string;
+  readonly labels: Labels;
+  readonly isOpenMetrics: boolean;
+};
+
+function writeSeries(writing: Writing, metric: MetricData): string[] {
+  if (metric.dataPointType === DataPointType.HISTOGRAM) return [...writeHistogram(writing, metric)];
+  const { name, suffix, labels } = writing;
   return metric.dataPoints.map(
     ({ attributes, value }) => `${name}${suffix}${labels(attributes)} ${numberText(Number(value))}`,
   );
@@ -52,7 +76,7 @@ function writeTarget({ resource }: ResourceMetrics, isOpenMetrics: boolean): str
   return [
     `# HELP target${isOpenMetrics ? '' : '_info'} The process that is measured`,
     `# TYPE target${isOpenMetrics ? ' info' : '_info gauge'}`,
-    `target_info${labels(resource.attributes)} 1`,
+    `target_info${labelsText(resource.attributes)} 1`,
   ];
 }
 
@@ -99,9 +123,8 @@ function nameOf(name: string, unit: string): string {
 }
 
 function* writeHistogram(
-  name: string,
+  { name, labels, isOpenMetrics }: Writing,
   { descriptor, dataPoints }: HistogramMetricData,
-  isOpenMetrics: boolean,
 ): Iterable<string> {
   for (const { attributes, value } of dataPoints) {
     const { boundaries, counts } = value.buckets;
@@ -139,7 +162,7 @@ function numberText(value: number): string {
   return value > 0 ? '+Inf' : '-Inf';
 }
 
-function labels(attributes: Readonly<Record<string, unknown>>): string {
+function labelsText(attributes: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(attributes)
     .filter(([, value]) => value !== undefined)
     .map(

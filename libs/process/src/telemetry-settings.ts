@@ -30,7 +30,10 @@ export const telemetrySettings = Type.Object({
     title: '`true`: neither spans nor metrics are sent. `/metrics` of the admin port stays.',
   }),
   OTEL_SERVICE_NAME: Type.Optional(
-    Type.String({ title: 'Replaces `service.name` of spans and metrics, which is the name of the service.' }),
+    Type.String({
+      title:
+        'Replaces `service.name` of spans and metrics, which is the name of the service. Rules and dashboards expect these names.',
+    }),
   ),
   OTEL_RESOURCE_ATTRIBUTES: Type.Optional(
     Type.String({
@@ -130,6 +133,7 @@ const instanceId = randomUUID();
  */
 export function resourceOf(service: string): Resource {
   const attributes = {
+    'service.namespace': 'clinical-launch',
     'service.name': service,
     'service.version': version,
     'service.instance.id': instanceId,

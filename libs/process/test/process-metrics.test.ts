@@ -41,7 +41,8 @@ async function startMeasured(environment: Readonly<Record<string, string>> = {})
 
 const openMetrics =
   'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5';
-const route = 'http_request_method="GET",http_route="/launches/:guid",http_response_status_code="200"';
+const service = 'service_namespace="clinical-launch",service_name="launch-api"';
+const route = `${service},http_request_method="GET",http_route="/launches/:guid",http_response_status_code="200"`;
 
 describe('the metrics of a process', () => {
   it('have the names and units that published dashboards use', async () => {
@@ -52,13 +53,13 @@ describe('the metrics of a process', () => {
     expect(text).toContain(`\nhttp_server_request_duration_seconds_bucket{${route},le="+Inf"} 1\n`);
     expect(text).toContain(`\nhttp_server_request_duration_seconds_count{${route}} 1\n`);
     expect(text).toMatch(
-      /^target_info\{service_name="launch-api",service_version="\d+\.\d+\.\d+",service_instance_id="[0-9a-f-]{36}"\} 1$/m,
+      /^target_info\{service_namespace="clinical-launch",service_name="launch-api",service_version="\d+\.\d+\.\d+",service_instance_id="[0-9a-f-]{36}"\} 1$/m,
     );
     for (const name of [
-      'process_cpu_time_seconds_total{cpu_mode="user"}',
-      'process_memory_usage_bytes',
-      'v8js_memory_heap_used_bytes{v8js_heap_space_name="old_space"}',
-      'nodejs_eventloop_utilization_ratio',
+      `process_cpu_time_seconds_total{${service},cpu_mode="user"}`,
+      `process_memory_usage_bytes{${service}}`,
+      `v8js_memory_heap_used_bytes{${service},v8js_heap_space_name="old_space"}`,
+      `nodejs_eventloop_utilization_ratio{${service}}`,
     ])
       expect(text).toContain(`\n${name} `);
   });
@@ -92,7 +93,9 @@ describe('the metrics of a process', () => {
   it('escape the values of labels', async () => {
     const { scrape } = await startMeasured();
     meter().createCounter('a.count', { unit: '{thing}' }).add(2, { 'a.name': 'one "two" \\ \n three' });
-    expect((await scrape()).text).toContain('\na_count_total{a_name="one \\"two\\" \\\\ \\n three"} 2\n');
+    expect((await scrape()).text).toContain(
+      `\na_count_total{${service},a_name="one \\"two\\" \\\\ \\n three"} 2\n`,
+    );
     expect((await scrape(openMetrics)).text).toContain('\n# TYPE a_count counter\n');
   });
 });

@@ -10,7 +10,7 @@ import { dashboardExpressions, rules, selectorsIn } from './rule-files.ts';
 
 /** The series of other exporters that our panels and rules use. The fault tests scrape all of them. */
 const exportedByOthers = {
-  prometheus: ['up'],
+  prometheus: ['up', 'target_info'],
   rabbitmq: [
     'rabbitmq_channels',
     'rabbitmq_connections',

@@ -26,7 +26,9 @@ const serviceNames = [
   'audit-trail',
   'resource-api',
 ];
-const up = (service: string) => `up{job="services",service="${service}",instance="${service}:9090"}`;
+const of = (service: string) => `service_namespace="clinical-launch",service_name="${service}"`;
+const at = (service: string) => `${of(service)},instance="${service}:9090"`;
+const target = (service: string) => `target_info{${at(service)}}`;
 
 const endpoints = {
   Token: ['identity-provider', '/*realm/oauth2/v2.0/token', '0.25'],
@@ -40,7 +42,7 @@ const requests = 'http_server_request_duration_seconds';
 function request(endpoint: Endpoint, status: number, part: 'count' | 'bucket' = 'count'): string {
   const [service, route, le] = endpoints[endpoint];
   const bound = part === 'bucket' ? `,le="${le}"` : '';
-  return `${requests}_${part}{service="${service}",http_request_method="POST",http_route="${route}",http_response_status_code="${status}"${bound}}`;
+  return `${requests}_${part}{${of(service)},http_request_method="POST",http_route="${route}",http_response_status_code="${status}"${bound}}`;
 }
 
 /** Sixty requests a minute, of which `slow` are slow. */
@@ -59,12 +61,10 @@ const audited = (late: number) => timely('clinical_launch_audit_lag_seconds', '6
 const delivered = (late: number) => timely('clinical_launch_delivery_duration_seconds', '300.0', late);
 
 const outboxAge = 'clinical_launch_outbox_oldest_age_seconds{clinical_launch_outbox_name="tickets"}';
-const outboxRejected =
-  'clinical_launch_outbox_rejected_total{clinical_launch_outbox_name="tickets",service="launch-api",instance="launch-api:9090"}';
-const dropped = 'clinical_launch_refusals_dropped_total{service="launch-api"}';
-const refused =
-  'clinical_launch_events_refused_total{clinical_launch_consumer_name="audit-trail",service="audit-trail",instance="audit-trail:9090"}';
-const uptime = (service: string) => `process_uptime_seconds{service="${service}",instance="${service}:9090"}`;
+const outboxRejected = `clinical_launch_outbox_rejected_total{clinical_launch_outbox_name="tickets",${at('launch-api')}}`;
+const dropped = `clinical_launch_refusals_dropped_total{${at('launch-api')}}`;
+const refused = `clinical_launch_events_refused_total{clinical_launch_consumer_name="audit-trail",${at('audit-trail')}}`;
+const uptime = (service: string) => `process_uptime_seconds{${at(service)}}`;
 const deadLetters = 'rabbitmq_detailed_queue_messages{queue="clinical-launch.order-renderer.dead-letters"}';
 const fetches = (outcome: string) =>
   `clinical_launch_issuer_keys_fetches_total{clinical_launch_issuer="https://issuer.example",clinical_launch_outcome="${outcome}"}`;
@@ -72,17 +72,19 @@ const credential = (kind: string) =>
   `clinical_launch_credential_expiry_seconds{clinical_launch_credential_kind="${kind}",clinical_launch_credential_owner="demo pms"}`;
 const certificate =
   'clinical_launch_certificate_expiry_seconds{clinical_launch_certificate_name="edge:8443"}';
-const redis = (series: string) => `${series}{server_address="redis:6379",service="launch-api"}`;
+const redis = (series: string) => `${series}{server_address="redis:6379",${at('launch-api')}}`;
+const postgres = (series: string) => `postgresql_${series}{${at('ordering')}}`;
 const verified = 'clinical_launch_audit_verified_time_seconds';
-const loopDelay = 'nodejs_eventloop_delay_p99_seconds{service="launch-api",instance="launch-api:9090"}';
-const pending = 'db_client_connection_pending_requests{service="ordering",instance="ordering:9090"}';
+const loopDelay = `nodejs_eventloop_delay_p99_seconds{${at('launch-api')}}`;
+const pending = `db_client_connection_pending_requests{${at('ordering')}}`;
+const broker = 'up{job="clinical-launch-rabbitmq",instance="rabbitmq:15692"}';
 
 const daySeconds = 86_400;
 
 /** The series of a healthy platform. Time starts at 0. */
 const healthy: Series = {
-  ...Object.fromEntries(serviceNames.map((service) => [up(service), always(1)])),
-  'up{job="rabbitmq",instance="rabbitmq:15692"}': always(1),
+  ...Object.fromEntries(serviceNames.map((service) => [target(service), always(1)])),
+  [broker]: always(1),
   ...answered('Token', 0),
   ...answered('LaunchUrl', 0),
   ...answered('SecureLaunch', 0),
@@ -103,9 +105,9 @@ const healthy: Series = {
   [certificate]: always(60 * daySeconds),
   [redis('redis_memory_used_bytes')]: always(1e8),
   [redis('redis_maxmemory_bytes')]: always(1e9),
-  postgresql_backends: always(40),
-  postgresql_connection_max: always(100),
-  postgresql_db_size_bytes: always(1e9),
+  [postgres('backends')]: always(40),
+  [postgres('connection_max')]: always(100),
+  [postgres('db_size_bytes')]: always(1e9),
   [pending]: always(0),
   [loopDelay]: always(0.02),
   clinical_launch_delivery_oldest_age_seconds: always(3),
@@ -134,14 +136,9 @@ const causes: readonly Cause[] = [
   ['AuditLate', 'page', '3% of the events are stored late', audited(1.8)],
   ['AuditLate', 'ticket', '0.2% of the events are stored late', audited(0.12)],
   ['DeliveryLate', 'ticket', '20% of the documents are late', delivered(12)],
-  ['ServiceMissing', 'page', 'no replica answers', { [up('ordering')]: always(0) }],
-  ['ServiceMissing', 'page', 'no replica is known', { [up('resource-api')]: '_x60' }],
-  [
-    'PartMissing',
-    'ticket',
-    'RabbitMQ is down',
-    { 'up{job="rabbitmq",instance="rabbitmq:15692"}': always(0) },
-  ],
+  ['ServiceMissing', 'page', 'no replica answers', { [target('ordering')]: '1x10 stale' }],
+  ['ServiceMissing', 'page', 'no replica is known', { [target('resource-api')]: '_x60' }],
+  ['PartMissing', 'ticket', 'RabbitMQ is down', { [broker]: always(0) }],
   ['RequestsFail', 'page', '3% are answered 503', failing('Submit', 0.03)],
   ['EventLoopBlocked', 'ticket', 'the event loop is delayed', { [loopDelay]: always(0.4) }],
   ['EventsWait', 'page', 'RabbitMQ is down', { [outboxAge]: growing(60) }],
@@ -177,14 +174,14 @@ const causes: readonly Cause[] = [
   ['DeliveriesDead', 'ticket', 'one delivery is dead', { clinical_launch_delivery_dead: always(1) }],
   ['RedisMemoryHigh', 'ticket', '85% is used', { [redis('redis_memory_used_bytes')]: always(8.5e8) }],
   ['RedisMemoryHigh', 'page', '95% is used', { [redis('redis_memory_used_bytes')]: always(9.5e8) }],
-  ['PostgresConnectionsHigh', 'ticket', '90% are used', { postgresql_backends: always(90) }],
+  ['PostgresConnectionsHigh', 'ticket', '90% are used', { [postgres('backends')]: always(90) }],
   ['PostgresPoolExhausted', 'ticket', 'three requests wait', { [pending]: always(3) }],
-  ['PostgresDiskHigh', 'ticket', 'the disk is almost full', { postgresql_db_size_bytes: always(1.7e10) }],
+  ['PostgresDiskHigh', 'ticket', 'the disk is almost full', { [postgres('db_size_bytes')]: always(1.7e10) }],
   [
     'PostgresDiskHigh',
     'ticket',
     'the disk will be full soon',
-    { postgresql_db_size_bytes: '1000000000+10000000x60' },
+    { [postgres('db_size_bytes')]: '1000000000+10000000x60' },
   ],
   [
     'CredentialExpires',
@@ -284,6 +281,71 @@ describe('the Prometheus rules', () => {
     expect(runTests([silent, ...loud])).toBe('');
   });
 });
+
+/** The labels that a Prometheus gives a target, by how it finds targets. */
+const targetLabels: Readonly<Record<string, (service: string) => string>> = {
+  'docker compose': () => 'job="clinical-launch"',
+  'the annotations of Pods': (service) =>
+    `job="kubernetes-pods",namespace="clinical-launch",pod="${service}-0",app_kubernetes_io_name="${service}"`,
+  'a PodMonitor of the Prometheus Operator': (service) =>
+    `job="monitoring/clinical-launch",namespace="clinical-launch",pod="${service}-0",container="${service}",endpoint="admin"`,
+};
+
+/** The targets of another application in the same Prometheus, all of which fail. */
+const others: Series = {
+  'up{job="rabbitmq",instance="elsewhere:15692"}': always(0),
+  'up{job="services",service="ordering",instance="elsewhere:9090"}': always(0),
+  'http_server_request_duration_seconds_count{service="payments",http_route="/secureLaunch",http_response_status_code="503"}':
+    growing(60),
+  'nodejs_eventloop_delay_p99_seconds{service="payments",instance="elsewhere:9090"}': always(2),
+  'db_client_connection_pending_requests{service="payments",instance="elsewhere:9090"}': always(9),
+  'redis_memory_used_bytes{server_address="elsewhere:6379"}': always(9.9e8),
+  'redis_maxmemory_bytes{server_address="elsewhere:6379"}': always(1e9),
+  postgresql_backends: always(99),
+  postgresql_connection_max: always(100),
+  'rabbitmq_detailed_queue_messages{queue="payments.dead-letters"}': always(5),
+};
+
+describe.each(Object.entries(targetLabels))(
+  'with the labels of %s, the Prometheus rules',
+  (_kind, labelsOf) => {
+    /** Adds the labels of the target to the series of our services. */
+    const labelled = (series: Series): Series =>
+      Object.fromEntries(
+        Object.entries(series).map(([name, values]) => [
+          name.replace(/service_name="([^"]+)"/, (label, service: string) => `${label},${labelsOf(service)}`),
+          values,
+        ]),
+      );
+    const platform = { interval: '1m', input_series: inputOf({ ...labelled(healthy), ...others }) };
+
+    it('report nothing of other applications', () => {
+      const silent = alerts().map(({ alert, labels }) => expected(firing(alert, labels.severity ?? ''), 0));
+      expect(runTests([{ ...platform, promql_expr_test: silent }])).toBe('');
+    });
+
+    it('fire for what our services measure', () => {
+      const series = [
+        { [target('ordering')]: '_x60' },
+        failing('Submit', 0.03),
+        { [loopDelay]: always(0.4) },
+      ];
+      const failed = { ...labelled(Object.assign({}, healthy, ...series)), ...others };
+      const loud = ['ServiceMissing', 'RequestsFail', 'SubmitUnavailable'].map((alert) =>
+        expected(firing(alert, 'page'), 1),
+      );
+      expect(
+        runTests([
+          {
+            interval: '1m',
+            input_series: inputOf(failed),
+            promql_expr_test: [...loud, expected(firing('EventLoopBlocked', 'ticket'), 1)],
+          },
+        ]),
+      ).toBe('');
+    });
+  },
+);
 
 describe('the Alertmanager configuration', () => {
   const file = fileURLToPath(new URL('deploy/telemetry/alertmanager/alertmanager.yml', root));
