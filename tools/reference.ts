@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { asyncApiFile, asyncApiText } from './asyncapi.ts';
 import { errorsFile, errorsText } from './errors.ts';
 import { eventsFile, eventsText } from './events.ts';
+import { prometheusRuleFile, prometheusRuleText } from './prometheus-rule.ts';
 import { settingsFile, settingsText } from './settings.ts';
 
 /** The generated documents: the path of each, and the function that returns its text. */
@@ -13,6 +14,7 @@ export const generatedDocuments = [
   { file: asyncApiFile, text: asyncApiText },
   { file: errorsFile, text: errorsText },
   { file: eventsFile, text: eventsText },
+  { file: prometheusRuleFile, text: prometheusRuleText },
   { file: settingsFile, text: settingsText },
 ] as const;
 

