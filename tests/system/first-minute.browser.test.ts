@@ -1,16 +1,19 @@
 import { startChromium } from '@clinical-launch/testing/chromium';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { MovedClock } from './moved-clock.ts';
 import { expectGoodPage } from './pictures.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
+const clock = new MovedClock();
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
 let context: BrowserContext;
 let page: Page;
 const complaints: string[] = [];
 beforeAll(async () => {
-  [platform, chromium] = await Promise.all([startPlatformForTest(), startChromium()]);
+  [platform, chromium] = await Promise.all([startPlatformForTest({ clock }), startChromium()]);
   context = await chromium.newContext();
   context.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
@@ -21,6 +24,15 @@ afterAll(async () => {
   await chromium.close();
   await platform.stop();
 });
+
+const unfold = (shown: Page) =>
+  shown.locator('details').evaluateAll((folded: { open: boolean }[]) => {
+    for (const one of folded) one.open = true;
+  });
+
+/** Returns the line of each exchange with its status: `POST /idp/demo/desktop/launches 201`. */
+const linesOf = async (shown: Page) =>
+  (await shown.locator('summary').allInnerTexts()).map((text) => text.replace(/^.*?(?=GET|POST)/, ''));
 
 it('the start of the demo opens a patient with one click, and shows the order when it comes back', async () => {
   await page.goto(platform.url);
@@ -59,9 +71,59 @@ it('what was sent is shown and sent again without a script', async () => {
   // The page with its answers, in a browser whose scripts can examine it.
   await context.addCookies(await plain.cookies());
   await page.goto(visitor.url());
-  await page.locator('details').evaluateAll((folded: { open: boolean }[]) => {
-    for (const one of folded) one.open = true;
-  });
+  await unfold(page);
   await expectGoodPage(page, 'wire');
   await plain.close();
+});
+
+it('a desktop launch is shown with its tokens, and nothing of it works twice', async () => {
+  await page.goto(`${platform.url}/demo/host`);
+  const opened = context.waitForEvent('page');
+  await page.getByRole('button', { name: 'Open in partner application', exact: true }).click();
+  const partner = await opened;
+  await partner.getByRole('link', { name: 'What was sent' }).click();
+  await partner.getByRole('heading', { name: 'What was sent' }).waitFor();
+  expect(await linesOf(partner)).toEqual([
+    'POST /idp/demo/oauth2/v2.0/token 200',
+    'POST /idp/demo/desktop/launches 201',
+    'GET /demo/partner/launch 200',
+    'GET /idp/demo/desktop/v2.0/.well-known/openid-configuration 200',
+    'POST /idp/demo/desktop/oauth2/v2.0/authorize',
+    'GET /demo/partner/callback 303',
+    'POST /idp/demo/desktop/oauth2/v2.0/token 200',
+    'GET /idp/demo/desktop/discovery/v2.0/keys 200',
+    'GET /resource/me 200',
+    'GET /resource/patient 200',
+  ]);
+  await unfold(partner);
+  const tokens = await partner.getByRole('region', { name: 'Exchange 7: answer' }).innerText();
+  expect(tokens).toMatch(
+    /id_token, decoded:\s+\{[^]*"alg": "RS256"[^]*"familyName": "Okonkwo"[^]*… \(signature\)/,
+  );
+  const shown = await partner.content();
+  expect(shown).not.toMatch(/ey[\w-]+\.ey[\w-]+\.[\w-]{20}|[?&;](?:code|launch)=[\w-]{20}/);
+
+  const references = [...shown.matchAll(/\/audit\/launches\/([0-9a-f-]{36})/g)].map(([, guid = '']) => guid);
+  const token = await platform.tokenOf('audit-demo');
+  for (const guid of new Set(references))
+    await until(async () => (await platform.storyOf(guid, [], token)).length > 0);
+
+  const press = (name: string) => partner.getByRole('button', { name }).click();
+  const lastAnswer = (name: string) =>
+    partner
+      .getByRole('region', { name: new RegExp(`^${name} \\d: answer`) })
+      .last()
+      .innerText();
+  await press('Launch identifier again: 400');
+  expect(await lastAnswer('Launch identifier again: 400')).toMatch(/^HTTP\/1.1 400/);
+  await press('Refresh token again: 400');
+  await partner.getByText('Waiting').waitFor();
+  expect(await lastAnswer('Refresh token again: 400')).toMatch(/^HTTP\/1.1 200/);
+  clock.advance({ seconds: 12 });
+  await partner.reload();
+  expect(await lastAnswer('Refresh token again: 400')).toMatch(/^HTTP\/1.1 400[^]*"error": "invalid_grant"/);
+  await press('Code again: 400');
+  expect(await lastAnswer('Code again: 400')).toMatch(/^HTTP\/1.1 400[^]*"error": "invalid_grant"/);
+  await expectGoodPage(partner, 'wire-desktop');
+  expect(complaints).toEqual([]);
 });

@@ -4,7 +4,11 @@ import { type Patient, records } from '../records.ts';
 import type { Simulation } from '../simulator.ts';
 
 /** A launch that is ready: `launchUrl` starts the partner application, once. */
-export type DesktopLaunchAnswer = { readonly launchUrl: string; readonly expiresInSeconds: number };
+export type DesktopLaunchAnswer = {
+  readonly launchUrl: string;
+  readonly expiresInSeconds: number;
+  readonly correlationId: string;
+};
 
 /** The identity provider issued no launch identifier. */
 export class DesktopLaunchRefused extends Error {
@@ -33,19 +37,22 @@ type WantedLaunch = {
 };
 
 /** Creates the backend of a host application: it authenticates as itself and confirms its user. */
-export function createHostClient({ config: { platformUrl, dialect }, clock }: Simulation): HostClient {
+export function createHostClient({ config, clock, recorder }: Simulation): HostClient {
+  const { platformUrl, dialect } = config;
+  const send = recorder.fetchAs('Host application');
   const tokens = createTokenCache(
     {
       tokenUrl: `${platformUrl}/idp/demo/oauth2/v2.0/token`,
       clientId: 'host-demo',
       clientSecret: demoSecret('host-demo'),
       scope: dialect.scope,
+      fetch: send,
     },
     () => clock.now(),
   );
   const post = async (body: object) => {
     const token = await tokens.get();
-    const response = await fetch(`${platformUrl}/idp/demo/desktop/launches`, {
+    const response = await send(`${platformUrl}/idp/demo/desktop/launches`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
@@ -62,10 +69,10 @@ export function createHostClient({ config: { platformUrl, dialect }, clock }: Si
       let response = await post(body);
       // A key may have changed since the token was cached: one new token, one more attempt.
       if (response.status === 401) response = await post(body);
-      if (response.status !== 201)
-        throw new DesktopLaunchRefused(response.status, response.headers.get('x-correlation-id'));
+      const correlationId = response.headers.get('x-correlation-id');
+      if (response.status !== 201) throw new DesktopLaunchRefused(response.status, correlationId);
       const { launchUrl, expires_in } = (await response.json()) as { launchUrl: string; expires_in: number };
-      return { launchUrl, expiresInSeconds: expires_in };
+      return { launchUrl, expiresInSeconds: expires_in, correlationId: correlationId ?? '' };
     },
   };
 }

@@ -6,6 +6,8 @@ import { badRequest, getPatient, records } from '../records.ts';
 import { partnersOf } from '../registered.ts';
 import { shownPatient, shownRecords } from '../shown-patient.ts';
 import { type Simulation, simulated } from '../simulator.ts';
+import type { RecordedExchange } from '../wire/recorder.ts';
+import { rememberToken } from '../wire/remember-token.ts';
 import { createHostClient, DesktopLaunchRefused } from './desktop-launch.ts';
 
 const application = { name: 'Harbour Desktop (simulator)', home: '/demo/host' };
@@ -19,8 +21,9 @@ const clinicalPermission = 'clinical-cr.read';
  * of a partner application with the open patient. The user's browser then opens the launch URL.
  */
 export function hostSimulator(simulation: Simulation): Endpoint[] {
-  const { show, sendTo, registry } = simulation;
+  const { show, sendTo, registry, recorder, visits } = simulation;
   const client = createHostClient(simulation);
+  const withToken = rememberToken();
 
   const showRecord: Handler = ({ request, response }) => {
     const patient = getPatient(queryOf(request).get('patient'));
@@ -29,7 +32,8 @@ export function hostSimulator(simulation: Simulation): Endpoint[] {
     show(response, 'host/views/record.njk', model);
   };
 
-  const launch: Handler = async ({ request, response, call }) => {
+  const launch: Handler = async (exchange) => {
+    const { request, response, call } = exchange;
     const form = await readForm(request, response);
     const patient = getPatient(form.get('patient') ?? '');
     const clientId = (form.get('partner') ?? '').trim();
@@ -38,11 +42,14 @@ export function hostSimulator(simulation: Simulation): Endpoint[] {
       (name) => name !== clinicalPermission || form.get('permission') === clinicalPermission,
     );
     try {
-      const { launchUrl, expiresInSeconds } = await client.requestLaunch({
-        clientId,
-        patient,
-        authorizations,
-      });
+      const sent: RecordedExchange[] = [];
+      const { launchUrl, expiresInSeconds, correlationId } = await recorder.into(sent, () =>
+        client.requestLaunch({ clientId, patient, authorizations }),
+      );
+      const visited = { id: correlationId, kind: 'Desktop launch', patient: patient.name } as const;
+      // The partner application finds the launch by its identifier.
+      const key = new URL(launchUrl).searchParams.get('launch') ?? '';
+      visits.keep(exchange, { ...visited, exchanges: withToken(sent) }, [key]);
       const scheme = new URL(launchUrl).protocol;
       if (/^https?:$/.test(scheme)) return sendTo(response, launchUrl);
       // The browser asks its user before it starts another program, so they use a link that explains it.

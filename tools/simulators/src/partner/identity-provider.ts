@@ -22,6 +22,7 @@ export type Tokens = openid.TokenEndpointResponse & openid.TokenEndpointResponse
 type Options = Onboarding & {
   /** Returns the address at which this backend reaches a published one. */
   readonly reach: (address: string) => string;
+  readonly send: typeof fetch;
 };
 
 /**
@@ -29,11 +30,11 @@ type Options = Onboarding & {
  * come from the discovery document, at the first request. A method rejects with an error of the library if the
  * identity provider refuses, or if its answer cannot be trusted.
  */
-export function createIdentityProvider({ issuer, clientId, redirectUri, scope, reach }: Options) {
+export function createIdentityProvider({ issuer, clientId, redirectUri, scope, reach, send }: Options) {
   let discovered: Promise<openid.Configuration> | undefined;
   const discover = () => {
     discovered ??= openid.discovery(new URL(issuer), clientId, undefined, openid.None(), {
-      [openid.customFetch]: (address, request) => fetch(reach(address), request as RequestInit),
+      [openid.customFetch]: (address, request) => send(reach(address), request as RequestInit),
       // By HTTP, as in the demo, nothing but its signature shows who sent an ID token.
       execute: issuer.startsWith('http:')
         ? [openid.enableNonRepudiationChecks, openid.allowInsecureRequests]

@@ -2,37 +2,40 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { issuerOf } from '@clinical-launch/contracts/addresses';
 import { type Endpoint, type Exchange, type Handler, textParameter } from '@clinical-launch/http/endpoint';
+import type { ServerResponse } from 'node:http';
+import { issuerOf } from '@clinical-launch/contracts/realm-addresses';
+import { type Endpoint, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { setCookie } from '@clinical-launch/pages/cookies';
-import { parseCookie } from 'cookie';
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
 import { Memory } from '../memory.ts';
 import { type Simulation, simulated } from '../simulator.ts';
-import { type Authorization, createIdentityProvider, type Tokens } from './identity-provider.ts';
+import { indented } from '../wire/message-text.ts';
+import { addReplays } from './attempts.ts';
+import { type Authorization, createIdentityProvider } from './identity-provider.ts';
+import { cookiesOf, createSessions, sessionCookie, type Visited } from './sessions.ts';
 
 const application = { name: 'Lighthouse Shared Care (simulator)', home: '/demo/partner' };
 
 /** Distinguishes the browser that began a launch from every other. */
 const browserCookie = 'partner-browser';
-/** Opens one patient's pages; each has its own path, so two windows with two patients never mix. */
-const sessionCookie = 'partner-session';
 
-type Pending = Authorization & { readonly browser: string };
-type Session = {
-  readonly secret: string;
-  readonly tokens: Tokens;
-  readonly expiresAt: number;
-  readonly refreshed: number;
-};
+type Pending = Authorization & { readonly browser: string; readonly visited: Visited };
 
 /**
  * Creates a small partner application, for the demo: its two registered addresses (launch handler and auth
  * handler), and the page that it shows when it has its tokens. All tokens stay in its backend.
  */
 export function partnerSimulator(simulation: Simulation): Endpoint[] {
-  const { config, clock, reach, show, sendTo } = simulation;
-  const isSecure = config.publicUrl.startsWith('https:');
+  const { config, clock, reach, show, sendTo, recorder, visits } = simulation;
+  const send = recorder.fetchAs('Partner application');
+  const sendAsBrowser = recorder.fetchAs('Browser');
+  const cookie = {
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: config.publicUrl.startsWith('https:'),
+  } as const;
   const issuer = issuerOf(config.publicUrl, 'demo/desktop');
   const identityProvider = createIdentityProvider({
     issuer,
@@ -40,9 +43,10 @@ export function partnerSimulator(simulation: Simulation): Endpoint[] {
     redirectUri: `${config.publicUrl}/demo/partner/callback`,
     scope: 'openid profile email offline_access launch resource.read',
     reach,
+    send,
   });
   const pending = new Memory<Pending>();
-  const sessions = new Memory<Session>();
+  const sessions = createSessions(clock, (token) => identityProvider.refresh(token));
 
   const refuse = (response: ServerResponse, message: string, status = 400) => {
     response.statusCode = status;
@@ -56,18 +60,15 @@ export function partnerSimulator(simulation: Simulation): Endpoint[] {
     // An attacker who could name another issuer here would receive the launch identifier.
     if (query.get('iss') !== issuer) return refuse(response, 'It was asked to sign in somewhere unknown.');
     if (launch === null || launch === '') return refuse(response, 'The launch identifier is missing.');
-    const authorization = await identityProvider.authorize(launch);
+    const visited = visits.find(launch) ?? { id: '', exchanges: [], attempts: new Map() };
+    const { exchanges, id: reference } = visited;
+    recorder.received(exchanges, request, { sender: 'Browser', status: 200, reference });
+    const authorization = await recorder.into(exchanges, () => identityProvider.authorize(launch));
     const browser = cookiesOf(request)[browserCookie] ?? randomUUID();
-    pending.set(authorization.state, { ...authorization, browser });
-    setCookie(response, {
-      name: browserCookie,
-      value: browser,
-      path: '/demo/partner',
-      httpOnly: true,
-      sameSite: 'lax',
-      secure: isSecure,
-    });
+    pending.set(authorization.state, { ...authorization, browser, visited });
+    setCookie(response, { ...cookie, name: browserCookie, value: browser, path: '/demo/partner' });
     const { endpoint, fields } = authorization;
+    recorder.unseen(exchanges, { address: endpoint, form: fields, reference });
     show(response, 'partner/views/authorize.njk', { application, endpoint, fields });
   };
 
@@ -79,29 +80,28 @@ export function partnerSimulator(simulation: Simulation): Endpoint[] {
     if (begun === undefined || begun.browser !== cookiesOf(request)[browserCookie])
       return refuse(response, 'This answer belongs to no launch of this browser.');
     pending.delete(state);
-    const tokens = await identityProvider.exchangeCode(query, begun);
+    const { visited, endpoint, fields } = begun;
+    const { exchanges, attempts, id: reference } = visited;
+    recorder.received(exchanges, request, { sender: 'Browser', status: 303, reference });
+    const exchange = () => identityProvider.exchangeCode(query, begun);
+    const tokens = await recorder.into(exchanges, exchange);
     const id = randomUUID();
     const secret = randomUUID();
-    keep(id, { secret, tokens, refreshed: 0 });
-    const path = `/demo/partner/patients/${id}`;
-    setCookie(response, {
-      name: sessionCookie,
-      value: secret,
-      path,
-      httpOnly: true,
-      sameSite: 'lax',
-      secure: isSecure,
+    sessions.open(id, { secret, tokens, visited });
+    const body = new URLSearchParams(fields);
+    addReplays(attempts, {
+      authorize: () => sendAsBrowser(reach(endpoint), { method: 'POST', body, redirect: 'manual' }),
+      exchange,
+      refresh: () => sessions.refresh(id),
+      refreshWith: (token) => identityProvider.refresh(token),
     });
+    const path = `/demo/partner/patients/${id}`;
+    setCookie(response, { ...cookie, name: sessionCookie, value: secret, path });
     sendTo(response, path);
   };
 
-  function keep(id: string, session: Omit<Session, 'expiresAt'>): void {
-    const { expires_in: seconds = 0 } = session.tokens;
-    sessions.set(id, { ...session, expiresAt: clock.now() + seconds * 1000 });
-  }
-
   const read = async (path: string, accessToken: string) => {
-    const answer = await fetch(config.platformUrl + path, {
+    const answer = await send(config.platformUrl + path, {
       headers: { Authorization: `Bearer ${accessToken}` },
       signal: AbortSignal.timeout(10_000),
     });
@@ -109,37 +109,24 @@ export function partnerSimulator(simulation: Simulation): Endpoint[] {
   };
 
   const showPatient: Handler = async (exchange) => {
-    const { tokens, expiresAt, refreshed } = sessionOf(exchange);
+    const { tokens, expiresAt, refreshed, visited } = sessions.of(exchange);
     const claims = tokens.claims();
     const details = claims?.['authorizationDetails'];
     const [patient] = JSON.parse(typeof details === 'string' ? details : '[]') as object[];
-    const resources = await Promise.all(
-      ['/resource/me', '/resource/patient'].map((path) => read(path, tokens.access_token)),
+    const resources = await recorder.into(visited.exchanges, () =>
+      Promise.all(['/resource/me', '/resource/patient'].map((path) => read(path, tokens.access_token))),
     );
     const home = `/demo/partner/patients/${textParameter(exchange, 'id')}`;
     const validUntil = `${new Date(expiresAt).toISOString().slice(11, 19)} UTC`;
-    const model = { application, claims, patient, resources, validUntil, refreshed, home };
+    const model = { application, claims, patient, resources, validUntil, refreshed, home, wire: visited.id };
     show(exchange.response, 'partner/views/context.njk', model);
   };
 
   const refresh: Handler = async (exchange) => {
     const id = textParameter(exchange, 'id');
-    const session = sessionOf(exchange);
-    const tokens = await identityProvider.refresh(String(session.tokens.refresh_token));
-    keep(id, { ...session, tokens, refreshed: session.refreshed + 1 });
+    await recorder.into(sessions.of(exchange).visited.exchanges, () => sessions.refresh(id));
     sendTo(exchange.response, `/demo/partner/patients/${id}`);
   };
-
-  function sessionOf(exchange: Exchange): Session {
-    const session = sessions.get(textParameter(exchange, 'id'));
-    if (session === undefined || session.secret !== cookiesOf(exchange.request)[sessionCookie]) {
-      throw new ServiceError({
-        code: 'session_required',
-        message: 'No patient is open in this window.',
-      });
-    }
-    return session;
-  }
 
   return [
     simulated('/demo/partner', {
@@ -171,18 +158,9 @@ function orRefuse(
   };
 }
 
+/** Returns what the identity provider refused; undefined for another error. */
 function refusalOf(error: unknown): string | undefined {
   if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError)
     return `${error.error}: ${error.error_description ?? 'no description'}`;
   return error instanceof ClientError ? error.message : undefined;
-}
-
-const cookiesOf = ({ headers }: IncomingMessage) => parseCookie(headers.cookie ?? '');
-
-function indented(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }

@@ -16,7 +16,6 @@ import { badRequest, getPatient, type Patient, records } from '../records.ts';
 import { type Simulation, simulated } from '../simulator.ts';
 import type { RecordedExchange } from '../wire/recorder.ts';
 import { rememberToken } from '../wire/remember-token.ts';
-import type { VisitedLaunch } from '../wire/visits.ts';
 import { launchAttempts } from './attempts.ts';
 import type { ReturnedDocuments } from './returned-documents.ts';
 import { shownOrder } from './shown-order.ts';
@@ -84,7 +83,7 @@ export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments
       }
     };
 
-  const visitOf = ({ id, url, action, payload, patient, exchanges }: Launched): VisitedLaunch => {
+  const visitOf = ({ id, url, action, payload, patient, exchanges }: Launched) => {
     const requestAnother = async () => {
       const another = { action: 'OrderTest', originatingId: `HS-${randomUUID()}`, patient } as const;
       return (await client.requestLaunch(payloadOf(another))).url;
@@ -92,20 +91,16 @@ export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments
     const clientWithoutRight = () => clientOf('pms-noscope');
     return {
       id,
-      kind: 'OLTR launch',
+      kind: 'OLTR launch' as const,
       patient: patient.name,
-      startedAt: clock.now(),
       exchanges,
       attempts: launchAttempts({ url, action, payload, requestAnother, open, client, clientWithoutRight }),
-      attempted: new Map(),
       documents: () => documents.ofLaunch(id),
     };
   };
 
   const launch = launchWith(({ response }, { id, url, exchanges }) => {
-    const note = 'The practice system sees no answer to your browser.';
-    const known = { sender: 'Browser', note, reference: id };
-    recorder.unseen(exchanges, { method: 'GET', url: new URL(url) }, known);
+    recorder.unseen(exchanges, { address: url, reference: id });
     sendTo(response, url);
   });
 

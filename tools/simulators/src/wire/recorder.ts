@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { messageText } from './message-text.ts';
-import { shortenSecrets } from './shorten.ts';
+import { shortened, shortenSecrets } from './shorten.ts';
 
 /** A signed token of an answer. Only its signature is secret. */
 type DecodedToken = { readonly name: string; readonly text: string };
@@ -48,6 +48,9 @@ const titles: readonly (readonly [line: RegExp, title: string])[] = [
   [/\/resource\/patient$/, 'Resource: the patient'],
 ];
 
+/** The audit trail has no event of these. */
+const withoutEvent = /\/(?:openid-configuration|keys)$/;
+
 /** More than a launch with all its attempts has. */
 const maxExchanges = 40;
 
@@ -56,8 +59,9 @@ type Sent = Pick<RecordedExchange, 'sender' | 'note' | 'reference'> &
   Message & { readonly method: string; readonly url: URL; readonly at: number };
 type Answered = Message & { readonly status: number };
 
-/** A request that a simulator received, or that it knows of; and what it says about it. */
-type Known = { readonly sender: string; readonly body?: string; readonly reference: string };
+/** What is known of a request besides itself. The GUID is empty if it belongs to no launch. */
+type Received = Pick<Sent, 'sender'> & { reference: string; body?: string; status: number };
+type Unseen = { address: string; form?: Readonly<Record<string, string>>; reference: string };
 
 export type Recorder = ReturnType<typeof createRecorder>;
 
@@ -94,7 +98,7 @@ export function createRecorder(clock: Clock) {
       },
 
     /** Records a request that a simulator received, and the status of its answer. */
-    received(list: RecordedExchange[], request: IncomingMessage, known: Known & { status: number }): void {
+    received(list: RecordedExchange[], request: IncomingMessage, known: Received): void {
       const { method = '', url: target = '', rawHeaders: raw } = request;
       const headers = raw.flatMap((name, index) =>
         index % 2 ? [] : [[name, raw[index + 1] ?? ''] as const],
@@ -105,13 +109,18 @@ export function createRecorder(clock: Clock) {
       add(list, { ...rest, body, method, url, headers, at: clock.now() }, answered);
     },
 
-    /** Records a request of the browser whose answer no simulator sees. */
-    unseen(
-      list: RecordedExchange[],
-      line: Pick<Sent, 'method' | 'url'>,
-      known: Known & { note: string },
-    ): void {
-      add(list, { body: '', ...known, ...line, headers: [], at: clock.now() });
+    /** Records what the browser is made to send: a GET, or a form. No simulator sees the answer. */
+    unseen(list: RecordedExchange[], { address, form, reference }: Unseen): void {
+      add(list, {
+        sender: 'Browser',
+        note: 'Only your browser sees the answer.',
+        method: form === undefined ? 'GET' : 'POST',
+        url: new URL(address),
+        headers: form === undefined ? [] : [['Content-Type', 'application/x-www-form-urlencoded']],
+        body: form === undefined ? '' : new URLSearchParams(form).toString(),
+        at: clock.now(),
+        reference,
+      });
     },
   };
 }
@@ -130,7 +139,7 @@ function add(
     line,
     request: shortenSecrets(messageText(line + url.search, headers, body)),
     ...(answered === undefined ? {} : { answer: answerOf(answered) }),
-    ...(reference === '' ? {} : { reference }),
+    ...(reference === '' || withoutEvent.test(line) ? {} : { reference }),
   });
 }
 
@@ -142,13 +151,17 @@ function answerOf({ status, headers, body }: Answered) {
   };
 }
 
+/** The resource API alone can read it. */
+const withoutEncrypted = (name: string, value: unknown) =>
+  name === 'launch_context' && typeof value === 'string' ? shortened(value) : value;
+
 const tokenForm = /"([a-z_]+)":\s*"(ey[\w-]+\.ey[\w-]+\.([\w-]+))"/g;
 
 /** Returns header and claims of the signed tokens of a JSON answer, and the beginning of their signatures. */
 function decodedTokens(body: string): DecodedToken[] {
   return [...body.matchAll(tokenForm)].map(([, name = '', token = '', signature = '']) => {
     const parts = [decodeProtectedHeader(token), decodeJwt(token)].map((part) =>
-      JSON.stringify(part, null, 2),
+      JSON.stringify(part, withoutEncrypted, 2),
     );
     return { name, text: [...parts, `${signature.slice(0, 8)}… (signature)`].join('\n.\n') };
   });

@@ -22,7 +22,7 @@ const secrets = [
 ];
 
 /** Returns the beginning of a secret, and its length. */
-const shortened = (secret: string) =>
+export const shortened = (secret: string): string =>
   `${secret.slice(0, Math.min(8, secret.length / 2))}… (${secret.length} characters)`;
 
 /** Returns an HTTP message, as `messageText` writes it, with the beginning of each secret alone. */

@@ -37,6 +37,9 @@ export type VisitedLaunch = {
   readonly documents: () => readonly string[];
 };
 
+type StartedLaunch = Pick<VisitedLaunch, 'id' | 'kind' | 'patient' | 'exchanges'> &
+  Partial<Pick<VisitedLaunch, 'attempts' | 'documents'>>;
+
 const cookieName = 'demo-visitor';
 const maxLaunches = 5;
 const keptMs = 30 * 60_000;
@@ -70,8 +73,15 @@ export function createVisits({ clock, isSecure }: { clock: Clock; isSecure: bool
     launchesOf,
 
     /** Adds a launch to those of the browser. Backends find it by its id and by the other keys. */
-    keep(exchange: Exchange, launch: VisitedLaunch, keys: readonly string[] = []): void {
+    keep(exchange: Exchange, started: StartedLaunch, keys: readonly string[] = []): void {
       forgetExpired();
+      const launch: VisitedLaunch = {
+        attempts: new Map(),
+        documents: () => [],
+        ...started,
+        startedAt: clock.now(),
+        attempted: new Map(),
+      };
       const visitor = visitorOf(exchange) ?? randomBytes(32).toString('base64url');
       ofVisitors.set(visitor, [launch, ...(ofVisitors.get(visitor) ?? [])].slice(0, maxLaunches));
       for (const key of [launch.id, ...keys]) byKey.set(key, launch);

@@ -1,0 +1,52 @@
+import { ClientError, ResponseBodyError } from 'openid-client';
+import type { Attempt } from '../wire/visits.ts';
+
+/** A used refresh token is accepted for ten seconds, because an answer can be lost. */
+const afterRepetition = 11;
+
+type Requests = {
+  /** Sends the authorization request with the launch identifier. */
+  readonly authorize: () => Promise<unknown>;
+  /** Exchanges the code. */
+  readonly exchange: () => Promise<unknown>;
+  /** Refreshes the tokens of the session, and returns the used refresh token. */
+  readonly refresh: () => Promise<string>;
+  readonly refreshWith: (token: string) => Promise<unknown>;
+};
+
+/** Adds what a visitor can send a second time after a desktop launch: everything that works once. */
+export function addReplays(attempts: Map<string, Attempt>, requests: Requests): void {
+  const { authorize, exchange, refresh, refreshWith } = requests;
+  attempts.set('identifier', {
+    label: 'Launch identifier again: 400',
+    explanation: 'Sends the authorization request of this launch a second time.',
+    async send() {
+      await authorize();
+      return undefined;
+    },
+  });
+  attempts.set('refresh', {
+    label: 'Refresh token again: 400',
+    explanation: `Refreshes the tokens, and sends the used refresh token ${afterRepetition} seconds later. It counts as stolen, so the launch is revoked.`,
+    async send() {
+      const used = await orRefused(refresh());
+      if (used === undefined) return undefined;
+      return { afterSeconds: afterRepetition, send: async () => void (await orRefused(refreshWith(used))) };
+    },
+  });
+  attempts.set('code', {
+    label: 'Code again: 400',
+    explanation: 'Exchanges the code a second time. It counts as stolen, so the launch is revoked.',
+    async send() {
+      await orRefused(exchange());
+      return undefined;
+    },
+  });
+}
+
+/** The refusal is what the visitor wants to see, and it is recorded. */
+const orRefused = <Result>(request: Promise<Result>): Promise<Result | undefined> =>
+  request.catch((error: unknown) => {
+    if (error instanceof ResponseBodyError || error instanceof ClientError) return undefined;
+    throw error;
+  });
