@@ -21,6 +21,7 @@ describe('npm start', () => {
     expect(url).toBe(`http://localhost:${port}`);
     expect((await fetch(url)).status).toBe(200);
     expect((await fetch(`${url}/healthz`)).status).toBe(404);
+    await start.said(new RegExp(`^ready ${url}\n\n +Start here +${url}/\n`, 'm'));
     const [, adminUrl = ''] = await start.said(/"adminUrl":"([^"]+)"/);
     const ready = await fetch(`${adminUrl}/readyz`);
     expect([ready.status, (await fetch(`${adminUrl}/healthz`)).status]).toEqual([200, 200]);
@@ -98,7 +99,7 @@ describe('npm start at a terminal', () => {
     const start = run('script', ['-qec', 'exec node tools/platform/src/main.ts', '/dev/null'], {
       PORT: port,
     });
-    await start.said(/^ready (.*)$/m);
+    await start.said(/^ready [^]*Stored data/m);
     const shown = start.output();
     expect(shown).toMatch(/^\[\d\d:\d\d:\d\d\].*INFO/m);
     expect(shown).not.toContain('{"level"');
@@ -129,14 +130,18 @@ describe('npm run demo', () => {
     expect([await demo.exited, demo.output()]).toEqual([
       0,
       expect.stringMatching(
-        /<\/onlineOrder>[^]*ok {2}the ID token carries the context: .*Whitfield[^]*ok {2}GET \/resource\/patient .*Whitfield[^]*ok {2}the audit trail has the story: .*desktop\.launch\.issued/,
+        /<onlineOrder[^]*… \d+ lines more\n[^]*ok {2}the ID token carries the context: .*Whitfield[^]*ok {2}GET \/resource\/patient .*Whitfield[^]*ok {2}the audit trail has the story: .*desktop\.launch\.issued[^]*Open next\n {2}npm start .*\n {2}http:\/\/localhost:8080\/ /,
       ),
     ]);
+    const numbers = [...demo.output().matchAll(/^ *(\d+) {2}ok/gm)].map(([, number]) => Number(number));
+    expect(numbers).toEqual(numbers.map((_number, index) => index + 1));
+    expect(numbers.length).toBeGreaterThan(15);
+    expect(demo.output()).not.toContain('\u001b[');
   });
 
-  it('plays both launches on a running instance', async () => {
-    const demo = run('npm', ['run', 'demo'], { BASE_URL: await startDemo() });
     expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
+    expect(demo.output()).toContain(`${url}/demo/wire`);
+    expect(demo.output().includes('\u001b[32mok')).toBe(hasColours);
   });
 
   it('plays both launches on a platform with another audience and other namespaces', async () => {

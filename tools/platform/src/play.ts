@@ -1,9 +1,23 @@
+import { styleText } from 'node:util';
 import { systemClock } from '@clinical-launch/runtime/clock';
 import { createLogger } from '@clinical-launch/runtime/logger';
 import { readDialect } from '@clinical-launch/simulators/dialect';
 import { playDesktopLaunch } from '@clinical-launch/simulators/play/desktop-launch';
 import { playOltrLaunch } from '@clinical-launch/simulators/play/oltr-launch';
 import { startPlatform } from './platform.ts';
+
+/** Returns what to open next: the platform that was played on, or one that is to be started. */
+function nextSteps(baseUrl: string | undefined): string {
+  const url = baseUrl || 'http://localhost:8080';
+  const rows = [
+    ...(baseUrl ? [] : [['npm start', 'starts the demo, which keeps running']]),
+    [`${url}/`, 'opens a patient, and plays a whole order'],
+    [`${url}/demo/wire`, 'shows what a launch sent, and sends it again'],
+    ['docs/README.md', 'leads each reader to a guide'],
+  ];
+  const lines = rows.map(([what = '', does = '']) => `  ${what.padEnd(34)}${does}\n`);
+  return `\n${styleText('bold', 'Open next')}\n${lines.join('')}`;
+}
 
 const ownPlatform = process.env.BASE_URL
   ? undefined
@@ -17,6 +31,7 @@ try {
   const played = { baseUrl, ...readDialect(process.env) };
   await playOltrLaunch(played);
   await playDesktopLaunch(played);
+  process.stdout.write(nextSteps(process.env.BASE_URL));
 } catch (error) {
   process.stderr.write(`failed  ${(error as Error).message}\n`);
   process.exitCode = 1;

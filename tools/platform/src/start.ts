@@ -4,6 +4,7 @@ import { readTelemetry } from '@clinical-launch/process/telemetry-settings';
 import { startTracing } from '@clinical-launch/process/tracing';
 import { systemClock } from '@clinical-launch/runtime/clock';
 import { createServiceLogger, initialLogLevel } from '@clinical-launch/runtime/logger';
+import { isProduction } from '@clinical-launch/runtime/mode';
 import { startPlatform } from './platform.ts';
 import { readableLog, summaryOf } from './terminal.ts';
 
@@ -22,9 +23,9 @@ try {
     for (const one of [platform, metrics, traces]) await one.stop();
   };
   stopOnSignal({ stop }, logger);
-  if (stdout.isTTY) stdout.write(summaryOf(platform, environment));
-  else logger.info({ adminUrl: platform.adminUrl }, 'health, readiness and metrics');
+  if (!stdout.isTTY) logger.info({ adminUrl: platform.adminUrl }, 'health, readiness and metrics');
   stdout.write(`ready ${platform.publicUrl}\n`);
+  if (stdout.isTTY || !isProduction(environment)) stdout.write(summaryOf(platform, environment));
 } catch (error) {
   endAtStart(error);
 }

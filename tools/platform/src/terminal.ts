@@ -1,4 +1,5 @@
 import type { Environment } from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
 import { readRegistryFile } from '@clinical-launch/trust/registry-file';
 import pretty from 'pino-pretty';
 import { readDemoConfig } from './config.ts';
@@ -17,16 +18,22 @@ export function readableLog() {
 /** Returns what a person needs first: where to look, with which clients to try it, and what is kept. */
 export function summaryOf({ publicUrl, adminUrl }: Platform, environment: Environment): string {
   const rows = [
-    ['Start here', `${publicUrl}/`],
+    ...(isProduction(environment) ? [] : demoRows(publicUrl)),
+    ['Audit trail', `${publicUrl}/audit/`],
     ['API descriptions', `${publicUrl}/AccessApi/openapi.json  ${publicUrl}/idp/openapi.json`],
     ['Health', `${adminUrl}/readyz`],
     ...clientRows(publicUrl, environment),
     ['Documentation', 'docs/README.md'],
     ['Stored data', storedData(environment)],
   ];
-  const lines = rows.map(([name = '', text = '']) => `  ${name.padEnd(18)}${text}\n`);
-  return `\nClinical Launch\n\n${lines.join('')}\n`;
+  const lines = rows.map(([name = '', text = '']) => `  ${name.padEnd(20)}${text}\n`);
+  return `\n${lines.join('')}\n`;
 }
+
+const demoRows = (publicUrl: string): string[][] => [
+  ['Start here', `${publicUrl}/`],
+  ['What a launch sent', `${publicUrl}/demo/wire`],
+];
 
 /** The clients of the demo registry: the secret of each is its id with `-secret`. */
 function clientRows(publicUrl: string, environment: Environment): string[][] {

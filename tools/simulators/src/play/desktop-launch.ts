@@ -2,7 +2,7 @@ import { createPkcePair } from '@clinical-launch/pms-client';
 import { decodeJwt } from 'jose';
 import { launchBody } from '../host/desktop-launch.ts';
 import { getPatient, type Patient } from '../records.ts';
-import { expect, expectStory, fetchToken, type Played, reachedAt, say } from './steps.ts';
+import { begin, expect, expectStory, fetchToken, type Played, reachedAt, say } from './steps.ts';
 
 const clientId = 'partner-demo';
 const scope = 'openid profile email offline_access launch resource.read';
@@ -16,6 +16,7 @@ type Answer = { readonly status: number; readonly body: Readonly<Record<string, 
  * @throws Error at the first step that fails
  */
 export async function playDesktopLaunch(played: Played, patient = getPatient(null)): Promise<void> {
+  begin('A desktop launch: host, browser, partner application and resource API');
   const { baseUrl } = played;
   const at = reachedAt(played);
   const { launchUrl, correlationId } = await requestLaunch(played, patient);

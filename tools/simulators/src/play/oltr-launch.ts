@@ -4,7 +4,7 @@ import { buildServiceRequest, createPmsClient } from '@clinical-launch/pms-clien
 import { demoSecret } from '@clinical-launch/trust/production-registry';
 import { Browser } from './browser.ts';
 import { expectPage, orderTests } from './order-tests.ts';
-import { expect, expectStory, type Played, reachedAt, say } from './steps.ts';
+import { begin, expect, expectStory, type Played, reachedAt, say, showDocument } from './steps.ts';
 
 /**
  * Plays one OLTR launch as a PMS and its user would, step by step.
@@ -12,6 +12,7 @@ import { expect, expectStory, type Played, reachedAt, say } from './steps.ts';
  * @throws Error at the first step that fails
  */
 export async function playOltrLaunch(played: Played, request: LaunchRequest = anOrder()): Promise<void> {
+  begin('An order: practice system, browser and the order document');
   const { baseUrl, scope, namespaces } = played;
   const tokenUrl = `${baseUrl}/idp/demo/oauth2/v2.0/token`;
   const pms = createPmsClient({
@@ -33,7 +34,7 @@ export async function playOltrLaunch(played: Played, request: LaunchRequest = an
   const { tests, document } = await orderTests(browser, choose);
   say('two tests are chosen', tests.map(({ code, location }) => `${code} (${location})`).join(', '));
   expect(document.split('<orderBatch>').length - 1 === 2, 'the order document has two batches');
-  process.stdout.write(`\n${document}\n\n`);
+  showDocument(document);
   await expectStory(played, launch.correlationId, [
     'launch.url.issued.v1',
     'launch.token.redeemed.v1',

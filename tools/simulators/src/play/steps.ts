@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { pause } from '@clinical-launch/runtime/time-out';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
 import type { Dialect } from '../dialect.ts';
@@ -62,7 +63,28 @@ export function expect(isTrue: boolean, claim: string): void {
   say(claim);
 }
 
-/** Prints one successful step. */
+const { stdout } = process;
+let steps = 0;
+
+/** Prints the heading of the steps that follow. */
+export const begin = (title: string): void => void stdout.write(`\n${styleText('bold', title)}\n`);
+
+/** Prints one successful step with its number. Colours are for terminals without `NO_COLOR`. */
 export function say(step: string, detail?: string): void {
-  process.stdout.write(`ok  ${step}${detail === undefined ? '' : `: ${detail}`}\n`);
+  steps += 1;
+  const shown = detail === undefined ? '' : styleText('dim', `: ${folded(detail)}`);
+  stdout.write(`${String(steps).padStart(3)}  ${styleText('green', 'ok')}  ${step}${shown}\n`);
+}
+
+const maxDetail = 240;
+const shownLines = 12;
+
+const folded = (text: string) => (text.length <= maxDetail ? text : `${text.slice(0, maxDetail)}…`);
+
+/** Prints the first lines of a document, and how many there are more. */
+export function showDocument(document: string): void {
+  const lines = document.trimEnd().split('\n');
+  const more = lines.length - shownLines;
+  const shown = [...lines.slice(0, shownLines), ...(more > 0 ? [`… ${more} lines more`] : [])];
+  stdout.write(shown.map((line) => `         ${styleText('dim', line)}\n`).join(''));
 }
