@@ -318,7 +318,7 @@ describe('the host simulator', () => {
 });
 
 describe('the pages of the simulators', () => {
-  const pages = ['/', '/demo/pms', '/demo/host', '/demo/partner'];
+  const pages = ['/', '/demo/pms', '/demo/host', '/demo/partner', '/demo/wire'];
 
   it.each(pages)('are accessible and fit wide and narrow windows: %s', async (path) => {
     for (const width of [1280, 390]) {

@@ -48,8 +48,18 @@ function nameIn(person: string) {
 }
 
 /** Returns the content of every element of a name. None of them contains another of its name. */
-const all = (xml: string, name: string): string[] =>
-  [...xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, 'g'))].map(([, content = '']) => content);
+function all(xml: string, name: string): string[] {
+  const [open, close] = [`<${name}>`, `</${name}>`];
+  const contents: string[] = [];
+  // Without an expression, so that no document makes the search slow.
+  for (let at = xml.indexOf(open); at >= 0; at = xml.indexOf(open, at)) {
+    const end = xml.indexOf(close, at);
+    if (end < 0) break;
+    contents.push(xml.slice(at + open.length, end));
+    at = end;
+  }
+  return contents;
+}
 
 const inside = (xml: string, name: string): string => all(xml, name)[0] ?? '';
 

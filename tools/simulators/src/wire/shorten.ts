@@ -16,7 +16,7 @@ const secretParameters = [
 /** The parts of an HTTP message that are secret; the second group is the secret. */
 const secrets = [
   new RegExp(`(\\b(?:${secretParameters})=)([^&\\s"'<>]+)`, 'g'),
-  /("(?:access_token|id_token|launch|refresh_token)": ")([^"]+)/g,
+  /("(?:access_token|id_token|launch|refresh_token)":\s*")([^"]+)/g,
   /^(Authorization: \w+ )(\S+)/gim,
   /^(Set-Cookie: [^=]+=)([^;\n]+)/gim,
 ];
