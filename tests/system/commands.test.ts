@@ -139,6 +139,14 @@ describe('npm run demo', () => {
     expect(demo.output()).not.toContain('\u001b[');
   });
 
+  it.each([
+    ['with colours', '', true],
+    ['without colours if NO_COLOR is set', '1', false],
+  ])('plays both launches on a running instance, at a terminal %s', async (_case, noColour, hasColours) => {
+    const url = await startDemo();
+    const environment = { BASE_URL: url, NO_COLOR: noColour };
+    // A terminal of util-linux's making.
+    const demo = run('script', ['-qec', 'exec node tools/platform/src/play.ts', '/dev/null'], environment);
     expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
     expect(demo.output()).toContain(`${url}/demo/wire`);
     expect(demo.output().includes('\u001b[32mok')).toBe(hasColours);

@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { issuerOf } from '@clinical-launch/contracts/addresses';
-import { type Endpoint, type Exchange, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import type { ServerResponse } from 'node:http';
-import { issuerOf } from '@clinical-launch/contracts/realm-addresses';
+import { issuerOf } from '@clinical-launch/contracts/addresses';
 import { type Endpoint, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { queryOf } from '@clinical-launch/http/request-target';
