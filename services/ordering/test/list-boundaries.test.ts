@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => application.stop());
 
 describe('a list of a practice', () => {
-  it('gives a neighbour nothing by the place of its requests: their GUIDs lead to the neighbour’s own first page', async () => {
+  it('shows another practice its own first page when it pages from a GUID of this practice', async () => {
     const [practice, neighbour] = [aPractice(), aPractice()];
     const own = await orderFor(application, { request: { practice: neighbour } });
     const foreign = await orderFor(application, { request: { practice } });
@@ -22,7 +22,7 @@ describe('a list of a practice', () => {
     }
   });
 
-  it('takes no practice, patient or action from an address or a form', async () => {
+  it('ignores a practice, patient or action in an address or a form', async () => {
     const [practice, neighbour] = [aPractice(), aPractice()];
     const foreign = await orderFor(application, { request: { practice } });
     const launch = await openList(application, 'LocationSampleQueue', { request: { practice: neighbour } });
@@ -40,7 +40,7 @@ describe('a list of a practice', () => {
 });
 
 describe('a list of a patient', () => {
-  it('knows the patient by any identifier, each request once, and by no name', async () => {
+  it('contains each request of the patient once, by any identifier and never by name', async () => {
     const [nhs, chi] = [aPatient(), aPatient()].map(({ identifiers }) => identifiers[0]?.value ?? '');
     const both = aPatient({
       identifiers: [

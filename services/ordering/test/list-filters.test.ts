@@ -79,7 +79,7 @@ describe('the filters of a practice’s list', () => {
     expect(listedIn(html).map((guid) => names.get(guid))).toEqual(expected);
   });
 
-  it('offer the laboratories of the catalogue and who requested in the practice, and combine', async () => {
+  it('offer the laboratories of the catalogue and the requesters of the practice, and can be combined', async () => {
     const launch = await openPractice();
     const html = await launch.page('requests');
     const chosen = async (fields: Record<string, string>) =>
@@ -93,7 +93,7 @@ describe('the filters of a practice’s list', () => {
     expect(html.match(/Bairstow, Thomas \(Dr\)<\/option>/g)).toHaveLength(1);
   });
 
-  it('name nobody who requests in another practice', async () => {
+  it('do not name requesters of another practice', async () => {
     const stranger = {
       identifier: { system: 'professional-code' as const, value: 'G9999999' },
       name: { family: 'Strange', given: ['Una'] },
@@ -102,7 +102,7 @@ describe('the filters of a practice’s list', () => {
     expect(await (await openPractice()).page('requests')).not.toContain('Strange');
   });
 
-  it('stay with the launch, are shown as chosen, and are cleared together', async () => {
+  it('are stored for the launch, are shown as chosen, and are cleared together', async () => {
     const launch = await openPractice();
     const html = await filtered(launch, { test: 'HFBC', day: 'today', priority: 'urgent', q: 'fbc' });
     expect(textOf(html)).toContain('1 urgent request matches “fbc” and the filters');
@@ -111,7 +111,7 @@ describe('the filters of a practice’s list', () => {
     expect(listedIn(await filtered(launch, { action: 'clear' }))).toHaveLength(names.size);
   });
 
-  it('report a day that does not exist, and ignore it', async () => {
+  it('report a date that does not exist, and ignore it', async () => {
     const html = await filtered(await openPractice(), { from: '31/02/2026', to: '1/3/2026' });
     expect(textOf(html)).toContain('From must be a real date, like 21/11/2026');
     expect(html).toContain('<title>Error: ');
@@ -137,7 +137,7 @@ describe('the filters of a practice’s list', () => {
     },
   );
 
-  it('show no status that the action does not list', async () => {
+  it('offer no status that the action does not list', async () => {
     const queue = await openPractice('LocationSampleQueue');
     const html = await filtered(queue, { status: 'Complete' });
     expect(listedIn(html).map((guid) => names.get(guid))).toEqual(['faeces', 'urgent', 'waiting']);
@@ -167,7 +167,7 @@ describe('a day of the filters', () => {
       listedIn(await filtered(launch, fields)).map((guid) => made.get(guid));
   };
 
-  it('is that of the clocks in the practice, from midnight to midnight', async () => {
+  it('is a day in the time zone of the practice, from midnight to midnight', async () => {
     const list = await madeAt([
       '2025-06-30T22:59:59.999Z',
       '2025-06-30T23:00:00.000Z',
@@ -180,7 +180,7 @@ describe('a day of the filters', () => {
     ]);
   });
 
-  it('is over for a request that waits for its samples after more than 24 hours', async () => {
+  it('ends the wait of a request for its samples after 24 hours', async () => {
     const now = application.clock.now();
     const instants = [now - 86_400_001, now - 86_400_000 + 3_600_000].map((time) =>
       new Date(time).toISOString(),
@@ -191,7 +191,7 @@ describe('a day of the filters', () => {
 });
 
 describe('the filters of a patient’s list', () => {
-  it('narrow it as those of a practice, without a list of requesters', async () => {
+  it('narrow the list as those of a practice do, without a list of requesters', async () => {
     const request = { practice: aPractice(), patient: aPatient() };
     const blood = await orderFor(application, { request }, ['HFBC']);
     const imaging = await orderFor(application, { request }, ['XCXR']);

@@ -76,18 +76,18 @@ describe('a page of a list', () => {
     ['a day of a patient', 'PatientReportList', oneDay, ''],
     ['a day and a test of a patient', 'PatientReportList', oneDay, 'blood'],
     ['many filters', 'LocationReportList', { ...oneDay, priority: 'urgent', search: everyFilter }, ''],
-  ])('is read by indexes, and from few rows: %s', async (_, action, query, q) => {
+  ])('reads few rows, by indexes: %s', async (_, action, query, q) => {
     const plans = await plansOfPage(queryFor(action, { ...query, ...searchFor(q) }));
     expect(plans.flatMap(scansOf).filter(({ kind }) => kind === 'Seq Scan')).toEqual([]);
     expect(rowsOf(plans)).toBeLessThan(readAtMost);
   });
 
-  it('is read from what matches and no other row when very many old requests match', async () => {
+  it('reads only matching rows when many old requests match', async () => {
     const plans = await plansOfPage(queryFor('LocationReportList', searchFor('penhaligon')));
     expect(rowsOf(plans)).toBeLessThan(readAtMost + stored / 5);
   });
 
-  it('is read from no more rows for a patient of very many requests', async () => {
+  it('reads no more rows for a patient with many requests', async () => {
     const request = {
       action: 'PatientReportList',
       practice: single,
@@ -99,7 +99,7 @@ describe('a page of a list', () => {
     expect(rowsOf(plans)).toBeLessThan(2 * readAtMost);
   });
 
-  it('has the requesters of its practice, each read once', async () => {
+  it('reads each requester of the practice once', async () => {
     const { sight } = queryFor('LocationReportList', {});
     expect((await findRequesters(database, sight)).map(({ name }) => name.family)).toEqual(
       requesters.map(({ family }) => family),
@@ -110,7 +110,7 @@ describe('a page of a list', () => {
     expect(rowsOf(plans)).toBeLessThanOrEqual(4 * requesters.length);
   });
 
-  it('is read from no more rows when it is in the middle', async () => {
+  it('reads no more rows in the middle of the list', async () => {
     const { guid } = await database
       .selectFrom('test_requests')
       .select('guid')
@@ -127,7 +127,7 @@ describe('a page of a list', () => {
 });
 
 describe('the count of the most requested tests', () => {
-  it('reads the newest requests by indexes, however many the practice has', async () => {
+  it('reads the newest requests by indexes, however many requests the practice has', async () => {
     const context = aLaunchContext({ client, request: { practice } });
     const now = Date.parse('2026-03-02T09:30:00Z');
     const plans = await plansOf((recorded) =>

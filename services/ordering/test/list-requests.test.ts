@@ -37,7 +37,7 @@ describe('the list of each action', () => {
     ['PatientSampleQueue', '/samples'],
     ['PatientRequestList', '/samples'],
     ['LocationSampleQueue', '/samples'],
-  ])('has for %s the incomplete requests, each with the way to change it', async (action, step) => {
+  ])('contains the incomplete requests for %s, each with a link to change it', async (action, step) => {
     const { request, open } = await twoRequests();
     const launch = await openList(application, action, { request });
     expect(linksIn(await launch.page('requests'))).toEqual([`${launch.home}requests/${open}${step}`]);
@@ -59,7 +59,7 @@ describe('the list of each action', () => {
     ['LocationSampleQueue'],
     ['PatientReportList'],
     ['LocationReportList'],
-  ])('is where %s begins', async (action) => {
+  ])('is the first page of %s', async (action) => {
     const launch = await openList(application, action);
     const response = await launch.send('');
     expect([response.status, response.headers.get('location')]).toEqual([303, `${launch.home}requests`]);
@@ -80,7 +80,7 @@ describe('the list of each action', () => {
     },
   );
 
-  it('is not there for OrderTest, neither to read nor to search', async () => {
+  it('answers 404 to OrderTest, for reading and for searching', async () => {
     const launch = await openList(application, 'OrderTest');
     expect((await launch.send('requests')).status).toBe(404);
     expect((await launch.post('requests', [['q', 'whitfield']])).status).toBe(404);
@@ -92,7 +92,7 @@ describe('the list of each action', () => {
     ['LocationSampleQueue', 'No samples are waiting to be collected in this practice'],
     ['PatientReportList', 'No tests have been requested for this patient here'],
     ['LocationReportList', 'No tests have been requested in this practice yet'],
-  ])('says for %s what to do when it is empty', async (action, title) => {
+  ])('says what to do for %s when it is empty', async (action, title) => {
     const request = { practice: aPractice(), patient: aPatient() };
     const launch = await openList(application, action, { request });
     const text = textOf(await launch.page('requests'));
@@ -102,7 +102,7 @@ describe('the list of each action', () => {
 });
 
 describe('a row of a list', () => {
-  it('says when and what was ordered, for whom and by whom, what is to be taken, and leads to it', async () => {
+  it('shows the date, tests, patient, requester and missing samples of a request, and links to it', async () => {
     const patient = aPatient({ identifiers: [{ system: 'nhs-number', value: '9434765919' }] });
     const practice = aPractice();
     const order = await orderFor(application, { request: { practice, patient } }, ['HFBC', 'BUE', 'XCXR']);
@@ -127,14 +127,14 @@ describe('a row of a list', () => {
     expect(textOf(link)).toBe(`View request ${references} for WHITFIELD, Margaret Anne`);
   });
 
-  it('says so where nothing is to be taken', async () => {
+  it('says when no sample is missing', async () => {
     const request = { practice: aPractice() };
     await orderFor(application, { request }, ['XCXR']);
     const launch = await openList(application, 'LocationReportList', { request });
     expect(textOf(await launch.page('requests'))).toMatch(/Complete .*None needed/);
   });
 
-  it('writes the time as clocks show it where the practice is', async () => {
+  it('writes times in the time zone of the practice', async () => {
     const request = { practice: aPractice() };
     const { guid } = await orderFor(application, { request });
     const database = await openOrderingDatabase(application.storage);
@@ -147,7 +147,7 @@ describe('a row of a list', () => {
     expect(textOf(await launch.page('requests'))).toContain('1 Jul 2026 at 11:30pm');
   });
 
-  it('shortens a long list of tests to what can be opened', async () => {
+  it('shortens a long list of tests and links to the whole list', async () => {
     const request = { practice: aPractice() };
     await orderFor(application, { request }, ['HFBC', 'HESR', 'HRET', 'HFER', 'HB12', 'HFOL']);
     const launch = await openList(application, 'LocationReportList', { request });
@@ -157,7 +157,7 @@ describe('a row of a list', () => {
     expect(textOf(more)).toBe('Reticulocyte count, Ferritin, Vitamin B12, Folate');
   });
 
-  it('leaves out what was removed, and shows text of a caller as text', async () => {
+  it('omits removed tests, and escapes text that a caller sent', async () => {
     const patient = aPatient({ name: { family: '<b>Ó & "Q"</b>', given: ['\u202eevil'] } });
     const request = { practice: aPractice(), patient };
     const { guid } = await orderFor(application, { request }, ['HFBC', 'BUE']);
@@ -216,7 +216,7 @@ describe('the pages of a list', () => {
     },
   );
 
-  it('lose and repeat nothing when requests are made meanwhile', async () => {
+  it('neither lose nor repeat a request when others are submitted meanwhile', async () => {
     const own = { practice: aPractice(), patient: aPatient() };
     const made: string[] = [];
     for (let index = 0; index < 30; index += 1)
@@ -247,7 +247,7 @@ describe('the pages of a list', () => {
     expect(listedIn(await response.text())).toEqual(guids.slice(0, 25));
   });
 
-  it('count to a thousand and no further', async () => {
+  it('count at most a thousand requests', async () => {
     const own = { practice: aPractice(), patient: aPatient() };
     const { guid } = await orderFor(application, { request: own });
     const database = await openOrderingDatabase(application.storage);
@@ -281,7 +281,7 @@ describe('the audit trail', () => {
       ({ type, correlationid }) => type === 'orders.listed.v1' && correlationid === launchId,
     );
 
-  it('has every page of a list that was shown, with how much it showed and without any of it', async () => {
+  it('records each shown page of a list with its number of requests, without their content', async () => {
     const { request } = await twoRequests();
     const launch = await openList(application, 'LocationReportList', { request });
     await launch.page('requests');
@@ -297,7 +297,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('has none that nobody reads, and lets no browser fetch one ahead', async () => {
+  it('records no list that is not shown, and refuses prefetches', async () => {
     const { request } = await twoRequests();
     const launch = await openList(application, 'LocationReportList', { request });
     expect((await launch.send('requests', { method: 'HEAD' })).status).toBe(200);

@@ -98,7 +98,7 @@ describe('the search in the list of a practice', () => {
     },
   );
 
-  it('finds a request by its order reference, with its sign or without', async () => {
+  it('finds a request by its order reference, with or without its prefix', async () => {
     for (const q of [firstReference, firstReference.toLowerCase(), firstReference.replace('-', '')]) {
       expect(await found(q)).toEqual(['Cathal']);
     }
@@ -133,7 +133,7 @@ describe('the search in the list of a practice', () => {
     expect(await found(q)).toEqual([]);
   });
 
-  it('narrows to one priority, with a search or without', async () => {
+  it('filters by priority, with or without words', async () => {
     const database = await openOrderingDatabase(application.storage);
     const own = { practice: aPractice() };
     const urgent = await orderFor(application, { request: own });
@@ -153,8 +153,8 @@ describe('the search in the list of a practice', () => {
   });
 });
 
-describe('what is looked for', () => {
-  it('stands in no address, and on every page of the launch until it is cleared', async () => {
+describe('the words of a search', () => {
+  it('appear in no address, and on every page of the list until they are cleared', async () => {
     const launch = await openList(application, 'LocationReportList', { request: { practice } });
     const posted = await post(launch, { q: 'cathal', priority: 'any', action: 'search' });
     expect([posted.status, posted.headers.get('location')]).toEqual([303, `${launch.home}requests#found`]);
@@ -165,7 +165,7 @@ describe('what is looked for', () => {
     expect(listedIn(await launch.page('requests'))).toEqual([second, first]);
   });
 
-  it('is of one launch and no other', async () => {
+  it('are stored for one launch only', async () => {
     const one = await openList(application, 'LocationReportList', { request: { practice } });
     const other = await openList(application, 'LocationReportList', { request: { practice } });
     await search(one, 'cathal');
@@ -175,7 +175,7 @@ describe('what is looked for', () => {
     expect(listedIn(await other.page('requests'))).toEqual([second, first]);
   });
 
-  it('is shown as text, whatever it is, and says what to do when nothing matches', async () => {
+  it('are escaped on the page, which says what to do when nothing matches', async () => {
     const launch = await openList(application, 'LocationReportList', { request: { practice } });
     const html = await search(launch, `"><script>\u0000\u0007 ${'x'.repeat(500)}`);
     expect(html).not.toContain('"><script>');
@@ -184,7 +184,7 @@ describe('what is looked for', () => {
     );
   });
 
-  it('is refused with a button or a priority that no page has, and from another site', async () => {
+  it('are refused with an unknown button or priority, and from another site', async () => {
     const launch = await openList(application, 'LocationReportList', { request: { practice } });
     expect((await post(launch, { q: 'x', action: 'drop' })).status).toBe(400);
     expect((await post(launch, { q: 'x', priority: 'stat', action: 'search' })).status).toBe(400);
@@ -194,13 +194,13 @@ describe('what is looked for', () => {
     expect(large.status).toBe(413);
   });
 
-  it('is in no line of the log', async () => {
+  it('are never logged', async () => {
     const launch = await openList(application, 'LocationReportList', { request: { practice } });
     await search(launch, 'Zebediah 9876543210');
     expect(application.lines.join('\n')).not.toMatch(/zebediah|9876543210|súilleabháin/i);
   });
 
-  it('keeps to its pages', async () => {
+  it('apply to each page of the list', async () => {
     const own = { practice: aPractice() };
     const cathals = aPatient({ name: cathal.name });
     const ofCathal: string[] = [];
@@ -218,7 +218,7 @@ describe('what is looked for', () => {
 });
 
 describe('the search in the list of a patient', () => {
-  it('finds a request by test or order reference, and is offered when there are many', async () => {
+  it('finds a request by test or order reference, and appears when there are many requests', async () => {
     const request = { practice, patient: cathal };
     const launch = await openList(application, 'PatientReportList', { request });
     for (const q of ['full blood', 'hfbc', 'chest x-ray', firstReference]) {

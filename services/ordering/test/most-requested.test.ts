@@ -48,7 +48,7 @@ async function mostRequested(request?: Request) {
 const hours = (count: number) => application.clock.advance({ seconds: count * 3_600 });
 
 describe('the tests that a practice requests most', () => {
-  it('are chips for everyone in it, most requested first; one request alone does not count', async () => {
+  it('are chips for every user of the practice, most requested first, if requested more than once', async () => {
     await order(['BUE', 'HFBC']);
     expect(await mostRequested()).toEqual([]);
     hours(1);
@@ -59,7 +59,7 @@ describe('the tests that a practice requests most', () => {
     expect(await mostRequested({ author })).toEqual(['HFBC', 'BUE']);
   });
 
-  it('are counted again with the first order an hour after the last count', async () => {
+  it('are counted again by the first order that follows the last count by an hour', async () => {
     await order(['HFBC']);
     application.clock.advance({ seconds: 3_599 });
     await order(['HFBC']);
@@ -72,7 +72,7 @@ describe('the tests that a practice requests most', () => {
   it.each([
     [90 * 86_400, ['HFBC']],
     [90 * 86_400 + 1, []],
-  ])('are those of the last ninety days: an order of %s seconds ago', async (seconds, expected) => {
+  ])('include an order of the last ninety days only: one of %s seconds ago', async (seconds, expected) => {
     await order(['HFBC']);
     application.clock.advance({ seconds });
     await order(['HFBC']);
@@ -89,7 +89,7 @@ describe('the tests that a practice requests most', () => {
     expect(await mostRequested()).toEqual(['HFBC']);
   });
 
-  it('are offered only if they apply to the patient, and are no favourites already', async () => {
+  it('are offered only if they apply to the patient and are not favourites', async () => {
     for (const _time of [1, 2]) {
       await order(['MPSA', 'HFBC', 'BUE'], { patient: aPatient({ gender: 'male' }) });
       hours(1);
@@ -101,7 +101,7 @@ describe('the tests that a practice requests most', () => {
     expect(await mostRequested()).toEqual(['HFBC']);
   });
 
-  it('come first in a panel above the groups, before the common ones of the catalogue up to sixteen', async () => {
+  it('come first in a panel of up to sixteen tests above the groups, before the common tests of the catalogue', async () => {
     const catalogue = readCatalogue();
     const common = catalogue.common.map(({ code }) => code);
     const shipped = await startOrdering(openTestStorage, createCatalogues([catalogue]));
@@ -123,7 +123,7 @@ describe('the tests that a practice requests most', () => {
     }
   });
 
-  it('never are those of another practice', async () => {
+  it('never include those of another practice', async () => {
     for (const _time of [1, 2]) {
       await order(['HFBC']);
       hours(1);

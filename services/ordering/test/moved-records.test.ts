@@ -71,7 +71,7 @@ async function openSession(context: LaunchContext) {
 }
 
 describe('a session whose record was changed in Redis', () => {
-  it('does not show the patient of the launch whose sealed context was put into it', async () => {
+  it('does not show the patient of another launch whose sealed context was copied into it', async () => {
     const [mine, victim] = [await openSession(aLaunchContext()), await openSession(aLaunchContext())];
     const before = await mine.open(mine.launchId);
     expect([before.status, (await before.text()).includes('app-patient')]).toEqual([200, true]);

@@ -120,13 +120,13 @@ describe('the Enter key in the search', () => {
     expect([unread, faultyAmong(pairs)]).toEqual([[], []]);
   });
 
-  it('knows the same names in the page as at the server', () => {
+  it('accepts the same names in the page as on the server', () => {
     expect(readNames(writeNames(search.names))).toEqual(search.names);
   });
 });
 
 describe('a name of the catalogue', () => {
-  it('is that of one test, but for abbreviations that tests share', () => {
+  it('belongs to one test, except abbreviations that tests share', () => {
     const shared = named.filter(({ name }) => codesOf(plainWords(name)).size > 1);
     expect([...new Set(shared.map(({ name }) => name))].toSorted()).toEqual(['CT/NG', 'VZV']);
   });

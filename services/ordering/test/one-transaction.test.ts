@@ -70,8 +70,8 @@ describe('a page', () => {
   );
 });
 
-describe('the review of a change in which nothing was done yet', () => {
-  it('stores no draft until its form is sent, which then submits it', async () => {
+describe('the review of an unchanged request', () => {
+  it('stores no draft until its form is submitted', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launch = await openChange(application, ordered);
     const fields = await reviewed(launch);
@@ -92,7 +92,7 @@ describe('the review of a change in which nothing was done yet', () => {
 });
 
 describe('a submission', () => {
-  it('searches for repeats once and stores what was typed once', async () => {
+  it('searches for repeats once and stores the form once', async () => {
     const launch = await chosen();
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     const { response, asked } = await asksOf(() =>

@@ -39,7 +39,7 @@ function againIn(html: string) {
 }
 
 describe('the same tests as last time', () => {
-  it('are chosen by one press, beside what is chosen; the button says which and when', async () => {
+  it('are added to the chosen tests by one button, which names them and their date', async () => {
     const { guid } = await order(['HFBC', 'BUE', 'BLFT', 'DHBA1C', 'HFER', 'XKNE']);
     const launch = await open();
     const text = 'Same as last time, 2 March 2026: FBC, Ferritin, U&amp;E, LFT, HbA1c and 1 more';
@@ -50,7 +50,7 @@ describe('the same tests as last time', () => {
     expect(html).toContain('Chosen as on 2 March 2026: ');
   });
 
-  it('are warned of as repeats, as usual', async () => {
+  it('have the usual warnings of repeats', async () => {
     const { guid } = await order(['DHBA1C']);
     const launch = await open();
     await press(launch, `again:${guid}`);
@@ -68,7 +68,7 @@ describe('the same tests as last time', () => {
     expect(again).toEqual({ guid: latest.guid, text: 'Same as last time, 2 March 2026: U&amp;E' });
   });
 
-  it('are offered to no patient without a request, and not where a request is changed', async () => {
+  it('are not offered to a patient without a request, or while a request is changed', async () => {
     expect(againIn(await (await open()).page())).toBeUndefined();
     const ordered = await order(['HFBC']);
     const later = await order(['BUE']);
@@ -78,7 +78,7 @@ describe('the same tests as last time', () => {
     expect(tickedIn(await change.page(change.at))).toEqual(['HFBC']);
   });
 
-  it('skip what does not apply to the patient any more or is not in the catalogue, and say so', async () => {
+  it('omit tests that no longer apply to the patient or left the catalogue, and say so', async () => {
     patient = aYoungPatient('male');
     const { guid } = await order(['HFBC', 'MPSA', 'BUE']);
     const database = await openOrderingDatabase(application.storage);
@@ -106,7 +106,7 @@ describe('the same tests as last time', () => {
       expect(html).toContain(said);
   });
 
-  it('are of the own practice alone: neither shown nor chosen from another one', async () => {
+  it('come from the user’s own practice only', async () => {
     const practice = {
       identifier: { system: 'ods-organization-code' as const, value: randomUUID() },
       name: 'Some Surgery',

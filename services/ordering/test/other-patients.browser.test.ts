@@ -10,7 +10,7 @@ const launchFor = (patient = aPatient()) =>
 const addressOf = ({ home }: OpenLaunch) => desk.application.url + home;
 
 describe('two windows of one browser', () => {
-  it('say so if their patients differ, until one is closed, and have the same title', async () => {
+  it('show a notice while their patients differ, and have the same title', async () => {
     const [mine, other] = [await launchFor(), await launchFor(aPatient({ birthDate: '1990-05-01' }))];
     const { browser, page, close } = await desk.open(mine);
     const again = await browser.newPage();
@@ -29,7 +29,7 @@ describe('two windows of one browser', () => {
     await close();
   });
 
-  it('say nothing of two windows of one patient', async () => {
+  it('show no notice for two windows of one patient', async () => {
     const mine = await launchFor();
     const { browser, page, close } = await desk.open(mine);
     const again = await browser.newPage();

@@ -46,7 +46,7 @@ describe('the patient banner', () => {
     ]);
   });
 
-  it('says which number is none that its system gives, and shows it as it was sent', () => {
+  it('shows an invalid number as it was sent, and says that it is invalid', () => {
     const identifiers = [{ system: 'nhs-number', value: '943 476 5918', isDoubtful: true }] as const;
     const patient = { ...request.patient, identifiers };
     expect(presentBanner({ ...request, patient }, today).identifiers).toEqual([
@@ -54,7 +54,7 @@ describe('the patient banner', () => {
     ]);
   });
 
-  it('leaves out a title and given names that were not sent', () => {
+  it('omits a title and given names that were not sent', () => {
     expect(fullName({ family: 'Whitfield', given: [] })).toBe('Whitfield');
     expect(fullName({ family: 'Whitfield', given: ['M'] })).toBe('Whitfield, M');
   });
@@ -70,7 +70,7 @@ describe('the patient banner', () => {
     ['days', '2026-03-02', '2026-03-01', '1 day'],
     ['the day of birth', '2026-03-02', '2026-03-02', '0 days'],
     ['a day to come', '2026-03-02', '2026-03-03', undefined],
-  ])('tells the age on %s', (_case, day, birthDate, age) => {
+  ])('shows the age on %s', (_case, day, birthDate, age) => {
     expect(ageOn(day, birthDate)).toBe(age);
   });
 });

@@ -64,7 +64,7 @@ async function saveSet(launch: OpenLaunch, name: string): Promise<Response> {
 }
 
 describe('the favourites of a user', () => {
-  it('are chips above everything, in the order in which they were added, also in the next launch', async () => {
+  it('are chips at the top of the page, in the order of their addition, also in the next launch', async () => {
     const launch = await open();
     expect(await launch.page()).not.toMatch(/data-chips="(yours|practice)"/);
     const starred = await press(launch, 'favourite:XCXR', { tick: ['BUE'] });
@@ -80,7 +80,7 @@ describe('the favourites of a user', () => {
     expect(tickedIn(await launch.page())).toEqual(['BUE']);
   });
 
-  it('stay in their group too', async () => {
+  it('remain in their group too', async () => {
     const launch = await open();
     const before = groupOf(await launch.page(), 'haematology');
     await press(launch, 'favourite:HFBC');
@@ -102,7 +102,7 @@ describe('the favourites of a user', () => {
     expect((await launch.post('', [['action', 'add:NONE']])).status).toBe(400);
   });
 
-  it('are no chips for a patient to whom they do not apply', async () => {
+  it('are not shown for a patient to whom they do not apply', async () => {
     const launch = await open();
     for (const code of ['MPSA', 'HFBC']) await press(launch, `favourite:${code}`);
     expect(chipsIn(await launch.page(), 'yours')).toEqual(['HFBC']);
@@ -111,7 +111,7 @@ describe('the favourites of a user', () => {
     expect(chipsIn(await man.page(), 'yours')).toEqual(['HFBC', 'MPSA']);
   });
 
-  it('fill one line, and the others are behind a button', async () => {
+  it('fill one line; a button shows the others', async () => {
     const launch = await open();
     const codes = offeredCodes(application.catalogue).slice(0, 20);
     for (const code of codes) {
@@ -134,7 +134,7 @@ describe('the favourites of a user', () => {
     expect(await launch.page()).not.toMatch(/data-chips="(yours|practice)"/);
   });
 
-  it('are changed from the panel too, for scripts, which get the new chips', async () => {
+  it('can be changed by a script, which receives the new chips', async () => {
     const launch = await open();
     const answer = await launch.post('chosen', [['action', 'favourite:HFBC']]);
     expect(chipsIn(await answer.text(), 'yours')).toEqual(['HFBC']);
@@ -144,7 +144,7 @@ describe('the favourites of a user', () => {
     );
   });
 
-  it('never are those of a colleague, nor of a user of the same name elsewhere', async () => {
+  it('never include those of a colleague, or of a user with the same name elsewhere', async () => {
     const mine = await open();
     await press(mine, 'favourite:HFBC');
     const { request } = mine.context;
@@ -162,7 +162,7 @@ describe('the favourites of a user', () => {
     expect(chipsIn(await mine.page(), 'yours')).toEqual(['HFBC']);
   });
 
-  it('are tests of the catalogue: another code is refused, one that it lost is skipped', async () => {
+  it('accept only tests of the catalogue, and omit tests that left it', async () => {
     const launch = await open();
     for (const action of ['favourite:NONE', 'favourite:', 'favourite:<b>']) {
       expect((await launch.post('', [['action', action]])).status).toBe(400);
@@ -173,7 +173,7 @@ describe('the favourites of a user', () => {
     expect(chipsIn(await launch.page(), 'yours')).toEqual(['HFBC']);
   });
 
-  it('end at a hundred, also when they come at once', async () => {
+  it('are limited to a hundred, also when added at the same time', async () => {
     const userKey = randomUUID();
     const codes = Array.from({ length: maxFavourites + 5 }, (_, index) => `T${index}`);
     const done = await Promise.all(codes.map((code) => choices.addPersonalFavourite({ userKey, code })));
@@ -183,7 +183,7 @@ describe('the favourites of a user', () => {
 });
 
 describe('the favourites of a practice', () => {
-  it('are chips for everyone in it, after their own, each test once', async () => {
+  it('are chips for every user of the practice, after their own favourites, each test once', async () => {
     const launch = await open();
     await press(launch, 'add-practice-favourites', { tick: ['HFBC', 'BUE'] });
     expect(await launch.page()).toContain('The chosen tests are now practice favourites.');
@@ -195,7 +195,7 @@ describe('the favourites of a practice', () => {
     expect(chipsIn(await other.page(), 'practice')).toEqual(['BUE', 'HFBC']);
   });
 
-  it('are still those that were added when a star was for the whole practice', async () => {
+  it('keep the tests that were added when a star applied to the whole practice', async () => {
     const launch = await open();
     const practiceKey = practiceKeyOf(practice, launch.context.client);
     await choices.addFavourite({ practiceKey, code: 'HFBC', by });
@@ -203,20 +203,20 @@ describe('the favourites of a practice', () => {
     expect(await launch.page()).toContain('value="favourite:HFBC" aria-pressed="false"');
   });
 
-  it('are removed one by one, once for everyone', async () => {
+  it('are removed one by one, for every user', async () => {
     const launch = await open();
     await press(launch, 'add-practice-favourites', { tick: ['HFBC', 'BUE'] });
     for (const _time of [1, 2]) await press(await open(), 'remove-practice-favourite:HFBC');
     expect(chipsIn(await launch.page(), 'practice')).toEqual(['BUE']);
   });
 
-  it('are not added without a chosen test', async () => {
+  it('cannot be added without a chosen test', async () => {
     const launch = await open();
     await press(launch, 'add-practice-favourites');
     expect(await launch.page()).toContain('Choose tests before you add them to the practice favourites.');
   });
 
-  it('never are another practice’s', async () => {
+  it('never include another practice’s', async () => {
     const [here, there] = [await open(), await open(practiceOf(randomUUID()))];
     await press(here, 'add-practice-favourites', { tick: ['HFBC'] });
     expect(await there.page()).not.toMatch(/data-chips="(yours|practice)"/);
@@ -224,7 +224,7 @@ describe('the favourites of a practice', () => {
     expect(chipsIn(await here.page(), 'practice')).toEqual(['HFBC']);
   });
 
-  it('end at a hundred, also when they come at once', async () => {
+  it('are limited to a hundred, also when added at the same time', async () => {
     const practiceKey = randomUUID();
     const codes = Array.from({ length: maxFavourites + 5 }, (_, index) => `T${index}`);
     const done = await Promise.all(codes.map((code) => choices.addFavourite({ practiceKey, code, by })));
@@ -234,7 +234,7 @@ describe('the favourites of a practice', () => {
 });
 
 describe('the order sets of a practice', () => {
-  it('are saved from what is chosen, added like the others, and kept with who and when', async () => {
+  it('are saved from the chosen tests, and stored with their author and date', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC', 'XCXR'] });
     expect((await saveSet(launch, '  New   patient ')).headers.get('location')).toBe(launch.home);
@@ -257,7 +257,7 @@ describe('the order sets of a practice', () => {
     ]);
   });
 
-  it('have a name that ends before a character that does not fit', async () => {
+  it('have names that are cut before a character that does not fit', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC'] });
     for (const _time of [1, 2]) expect((await saveSet(launch, `${'n'.repeat(59)}😀`)).status).toBe(303);
@@ -266,7 +266,7 @@ describe('the order sets of a practice', () => {
     expect(html).toContain('This practice already has an order set with this name');
   });
 
-  it('keep the panel, not the tests that it contains', async () => {
+  it('store a panel, not the tests that it contains', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFER', 'HHAEM', 'HFBC'] });
     await saveSet(launch, 'Anaemia');
@@ -294,7 +294,7 @@ describe('the order sets of a practice', () => {
     expect(ownSetsIn(html)).toHaveLength(1);
   });
 
-  it('are deleted, once for everyone; who has the old page is told', async () => {
+  it('are deleted for every user; a user of an old page is informed', async () => {
     const [launch, other] = [await open(), await open()];
     await press(launch, 'update', { tick: ['HFBC'] });
     await saveSet(launch, 'Ours');
@@ -309,7 +309,7 @@ describe('the order sets of a practice', () => {
     expect(setsIn(await other.page()).map(({ id }) => id)).toContain('pre-op');
   });
 
-  it('never are another practice’s, nor deleted or added by it', async () => {
+  it('never are shown, deleted or added by another practice', async () => {
     const [here, there] = [await open(), await open(practiceOf(randomUUID()))];
     await press(here, 'update', { tick: ['HFBC'] });
     await saveSet(here, 'Ours');
@@ -322,7 +322,7 @@ describe('the order sets of a practice', () => {
     expect(ownSetsIn(await there.page())).toEqual([]);
   });
 
-  it('never are those of a practice that another client knows by the same local code', async () => {
+  it('never include those of a practice with the same local code at another client', async () => {
     const request = {
       practice: { ...practice, identifier: { system: 'local-org-code', value: '0042' } },
     } as const;
@@ -341,7 +341,7 @@ describe('the order sets of a practice', () => {
     expect(ownSetsIn(await here.page()).map(({ name }) => name)).toEqual(['Ours']);
   });
 
-  it('show names as text, whatever they are', async () => {
+  it('show names as escaped text', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC'] });
     await saveSet(launch, '<b onclick="x">\u0000 & "set"');
@@ -350,7 +350,7 @@ describe('the order sets of a practice', () => {
     expect(html).toContain('&lt;b onclick=&quot;x&quot;&gt; &amp; &quot;set&quot;');
   });
 
-  it('skip tests that the catalogue no longer has', async () => {
+  it('omit tests that left the catalogue', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC'] });
     await saveSet(launch, 'Ours');
@@ -365,7 +365,7 @@ describe('the order sets of a practice', () => {
     expect(tickedIn(await launch.page())).toEqual(['HFBC', 'BUE']);
   });
 
-  it('end at fifty, also when they come at once', async () => {
+  it('are limited to fifty, also when added at the same time', async () => {
     const practiceKey = randomUUID();
     const names = Array.from({ length: maxPracticeSets + 3 }, (_, index) => `Set ${index}`);
     const done = await Promise.all(
@@ -376,7 +376,7 @@ describe('the order sets of a practice', () => {
   });
 });
 
-describe('what the whole practice has', () => {
+describe('favourites and order sets of the whole practice', () => {
   const buttons = async () => {
     const editor = await open();
     await press(editor, 'add-practice-favourites', { tick: ['HFBC'] });
@@ -387,7 +387,7 @@ describe('what the whole practice has', () => {
   const openAs = (isPracticeEditor: boolean) =>
     application.openLaunch(aLaunchContext({ request: { practice }, isPracticeEditor }));
 
-  it('is changed only by those who may: others are refused, with a reference, and have no buttons', async () => {
+  it('can be changed by editors only: others see no buttons, and are refused with a reference', async () => {
     const actions = await buttons();
     const launch = await openAs(false);
     const html = await launch.page();
@@ -412,7 +412,7 @@ describe('what the whole practice has', () => {
     expect(tickedIn(await launch.page())).toEqual(['HFBC']);
   });
 
-  it('is changed by an editor', async () => {
+  it('can be changed by an editor', async () => {
     const actions = await buttons();
     const launch = await openAs(true);
     for (const action of actions) expect(await launch.page()).toContain(`value="${action}"`);

@@ -44,7 +44,7 @@ describe('the labels of several requests', () => {
     );
   });
 
-  it('are those of requests in sight alone: otherwise nothing is printed or counted', async () => {
+  it('are printed only if the user may see every request: otherwise nothing is printed or counted', async () => {
     const practice = aPractice();
     const own = await orderFor(application, { request: { practice, patient: aPatient() } });
     const foreign = await orderFor(application, { request: { practice: aPractice(), patient: aPatient() } });
@@ -56,7 +56,7 @@ describe('the labels of several requests', () => {
     expect(await publishedBy(application, launch, 'order.printed.v1')).toHaveLength(1);
   });
 
-  it('are at most those of a page, and without a ticked request the list says what to do', async () => {
+  it('are limited to one page; without a ticked request the list says what to do', async () => {
     const launch = await openList(application, 'LocationSampleQueue');
     const many = Array.from({ length: 26 }, () => crypto.randomUUID());
     expect((await launch.send(addressOf(many))).status).toBe(400);
@@ -71,7 +71,7 @@ describe('the labels of several requests', () => {
     );
   });
 
-  it('are ticked in the list', async () => {
+  it('are selected in the list', async () => {
     const practice = aPractice();
     const { guid } = await orderFor(application, { request: { practice } });
     const launch = await openList(application, 'LocationSampleQueue', { request: { practice } });
@@ -85,7 +85,7 @@ describe('the label stock', () => {
   const stockOf = (html: string) => /app-labels--([a-z0-9-]+)/.exec(html)?.[1];
   const blanksOf = (html: string) => html.match(/app-label--blank/g)?.length ?? 0;
 
-  it('is a sheet until another is chosen, which the browser remembers, and nothing of a patient', async () => {
+  it('is a sheet until another is chosen; the browser stores the choice and nothing about a patient', async () => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     const path = `requests/${launch.guid}/labels`;
     expect(stockOf(await launch.page(path))).toBe('a4-24');
@@ -119,7 +119,7 @@ describe('the label stock', () => {
     expect(blanksOf(await launch.page(`requests/${launch.guid}/labels?start=${start}`))).toBe(empty);
   });
 
-  it('of a roll has no place to start at', async () => {
+  it('has no start label on a roll', async () => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     const html = await launch.page(`requests/${launch.guid}/labels?stock=roll-51x25&start=5`);
     expect(blanksOf(html)).toBe(0);

@@ -174,7 +174,7 @@ describe('a paper of a request', () => {
     },
   );
 
-  it('has every line of the widest names on the form, a page for each laboratory', async () => {
+  it('shows the widest names in full, with one page for each laboratory', async () => {
     const page = await openPaper('form', { of: widest });
     await page.emulateMedia({ media: 'print' });
     expect(
@@ -215,7 +215,7 @@ describe('a paper of a request', () => {
     return page;
   }
 
-  it('is printed with the submission, the form before the labels', async () => {
+  it('is printed after the submission, the form before the labels', async () => {
     const page = await submitAndPrint(true);
     const printed = () => page.evaluate<string>('printed.join()');
     await until(async () => (await printed()).startsWith('form'));
@@ -229,7 +229,7 @@ describe('a paper of a request', () => {
     await page.context().close();
   });
 
-  it('is printed with the submission by the browser’s own command, without a script', async () => {
+  it('is printed after the submission by the browser’s own command, without a script', async () => {
     const page = await submitAndPrint(false);
     await page.emulateMedia({ media: 'print' });
     expect(await page.getByRole('heading', { name: 'What to do next' }).isVisible()).toBe(false);
@@ -250,7 +250,7 @@ describe('a paper of a request', () => {
     await page.context().close();
   });
 
-  it('says how to print it without the script, and has no button that does nothing', async () => {
+  it('explains how to print without the script, and shows no button that does nothing', async () => {
     const page = await openPaper('labels', { hasScript: false });
     expect(await page.getByRole('button', { name: 'Print', exact: true }).count()).toBe(0);
     expect(await page.locator('noscript p').isVisible()).toBe(true);

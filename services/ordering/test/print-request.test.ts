@@ -80,7 +80,7 @@ describe('the request form', () => {
     expect(imaging).not.toContain('Full blood count');
   });
 
-  it('has only the answers that its laboratory asked for', async () => {
+  it('contains only the answers to questions of its laboratory', async () => {
     const launch = await chooseAndReview(application, ['CINR', 'KFAE', 'XKNE']);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     const submitted = await launch.post('review', [
@@ -100,7 +100,7 @@ describe('the request form', () => {
     for (const sheet of sheets) expect(sheet).toContain('Fall');
   });
 
-  it('has who took the samples and when', async () => {
+  it('shows who took the samples and when', async () => {
     const order = await anOrder(application, ['HFBC', 'BUE']);
     await record(order, [
       ['taken:S2', 'yes'],
@@ -117,7 +117,7 @@ describe('the request form', () => {
 });
 
 describe('the sample labels', () => {
-  it('are one for each tube, with the patient, the reference and a line for what is not known yet', async () => {
+  it('are one for each tube, with the patient, the reference and a line for missing values', async () => {
     const order = await anOrder(application, ['BUE', 'HFBC', 'XCXR']);
     await record(order, [
       ['taken:S1', 'yes'],
@@ -141,7 +141,7 @@ describe('the sample labels', () => {
     ]);
   });
 
-  it('are none, and count as nothing printed, when no sample is needed', async () => {
+  it('are not printed or counted when no sample is needed', async () => {
     const launch = await openReader(['XCXR']);
     const html = await launch.page(labels(launch));
     expect(html).toContain('No samples are needed, so there are no labels to print.');
@@ -149,14 +149,14 @@ describe('the sample labels', () => {
     expect(await publishedBy(application, launch, 'order.printed.v1')).toEqual([]);
   });
 
-  it('are not printed for what is labelled by hand, and the page says so', async () => {
+  it('are not printed for samples that are labelled by hand, and the page says so', async () => {
     const launch = await openReader(['CGRP', 'HFBC']);
     const html = await launch.page(labels(launch));
     expect(papersOf(html)).toEqual([expect.stringContaining('EDTA blood (purple top)')]);
     expect(html).toMatch(/Label these by hand when you collect them: Transfusion EDTA blood/);
   });
 
-  it('never cut an identifier: one that is too long is to be written', async () => {
+  it('never cut an identifier: a longer one is written by hand', async () => {
     const longest = 'W'.repeat(24);
     const fits = await openReader(['HFBC'], { identifiers: [{ system: 'hospital-number', value: longest }] });
     expect(papersOf(await fits.page(labels(fits)))[0]).toContain(`Hospital number ${longest} `);
@@ -167,7 +167,7 @@ describe('the sample labels', () => {
     expect(label).not.toContain('WW');
   });
 
-  it('have the NHS number where there is one beside a hospital number', async () => {
+  it('show the NHS number rather than a hospital number', async () => {
     const launch = await openReader(['HFBC'], {
       identifiers: [
         { system: 'hospital-number', value: randomUUID().slice(0, 8) },
@@ -179,7 +179,7 @@ describe('the sample labels', () => {
 });
 
 describe('a barcode', () => {
-  it('has its quiet zones, and bars that are wide enough for the printers and scanners of a practice', async () => {
+  it('has quiet zones, and bars wide enough for printers and scanners of a practice', async () => {
     const launch = await openReader(['HFBC']);
     const [svg = ''] = /<svg [^]*?<\/svg>/.exec(await launch.page(labels(launch))) ?? [];
     const [, modules = '', width = ''] =
@@ -197,7 +197,7 @@ describe('a barcode', () => {
 });
 
 describe('printing', () => {
-  it.each([form, labels])('takes no name for markup', async (paper) => {
+  it.each([form, labels])('escapes names', async (paper) => {
     const hostile = '"><script>alert(1)</script>';
     const launch = await openReader(['HFBC'], { name: { family: hostile, given: [hostile] } });
     const html = await launch.page(paper(launch));
@@ -214,7 +214,7 @@ describe('printing', () => {
     }
   });
 
-  it('is for every action that may read the request', async () => {
+  it('is allowed for every action that may read the request', async () => {
     const order = await anOrder(application, ['HFBC']);
     for (const action of actions.filter((each) => each !== 'OrderTest')) {
       const launch = await openAction(application, action, order);
@@ -222,7 +222,7 @@ describe('printing', () => {
     }
   });
 
-  it('is for OrderTest of its own order alone', async () => {
+  it('is allowed for OrderTest with its own order only', async () => {
     const { guid, context } = await anOrder(application, ['HFBC']);
     const own = await application.openLaunch(context);
     const other = await application.openLaunch(aLaunchContext());
@@ -232,7 +232,7 @@ describe('printing', () => {
     }
   });
 
-  it('is not for another patient or the practice next door', async () => {
+  it('is refused for another patient and for another practice', async () => {
     const { guid } = await anOrder(application, ['HFBC']);
     const identifiers = [{ system: 'nhs-number' as const, value: '9434765870' }];
     const practice = {
@@ -259,7 +259,7 @@ describe('the audit trail of printing', () => {
       data.isReprint,
     ]);
 
-  it('has an event for each time, says what was printed before, and the page says by whom', async () => {
+  it('records each printing and what was printed before; the page says by whom', async () => {
     const first = await openForOrder(application, 'LocationReportList', ['HFBC']);
     expect(await first.page(labels(first))).not.toContain('Printed before');
     const { context } = first;
@@ -294,7 +294,7 @@ describe('the audit trail of printing', () => {
     ]);
   });
 
-  it('counts rightly when the same is printed at the same instant, over several connections', async () => {
+  it('counts correctly when several connections print at the same time', async () => {
     const testDatabase = await createTestDatabase();
     const replicated = await startOrdering(() =>
       openPostgresStorage({ url: testDatabase.url, applicationName: 'ordering' }),
@@ -315,7 +315,7 @@ describe('the audit trail of printing', () => {
     }
   });
 
-  it.each([form, labels])('counts no HEAD and no browser that fetches ahead', async (paper) => {
+  it.each([form, labels])('does not count a HEAD or a prefetch', async (paper) => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     expect((await launch.send(paper(launch), { method: 'HEAD' })).status).toBe(200);
     for (const headers of [{ 'Sec-Purpose': 'prefetch' }, { Purpose: 'prefetch' }]) {

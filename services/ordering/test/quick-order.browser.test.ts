@@ -126,7 +126,7 @@ describe('the commonest order, full blood count and U&E', () => {
   });
 });
 
-describe('a chip above everything', () => {
+describe('a chip at the top of the page', () => {
   it('leads to the submitted order in fewer than 40 keyboard stops, without any shortcut', async () => {
     const launch = await newOrder();
     for (const code of ['HFBC', 'HESR', 'HFER']) await press(launch, `favourite:${code}`);
@@ -161,7 +161,7 @@ const isInSight = (element: Locator) =>
   });
 
 describe('without scrolling', () => {
-  it('the most requested tests and the links to the groups are in sight at 1280 × 720, below a full line of chips', async () => {
+  it('shows the most requested tests and the links to the groups at 1280 × 720, below a full line of chips', async () => {
     const launch = await newOrder();
     const context = aLaunchContext({ request: { patient: launch.context.request.patient } });
     await anOrder(desk.application, ['HFBC', 'BUE', 'BLFT', 'HFER', 'SVITD'], context);

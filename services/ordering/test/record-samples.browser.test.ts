@@ -6,7 +6,7 @@ import { samplesPage, stored } from './sample-forms.ts';
 
 const desk = useDesk();
 
-it('four samples are recorded without a script and by the keyboard alone: tick all, Tab, Enter', async () => {
+it('records four samples without a script and by keyboard alone: tick all, Tab, Enter', async () => {
   const launch = await openForOrder(desk.application, 'PatientSampleQueue', ['BUE', 'HFBC', 'KMSU', 'VHIV']);
   const { page, close } = await desk.open(launch, { path: samplesPage(launch), javaScriptEnabled: false });
   try {
@@ -25,7 +25,7 @@ it('four samples are recorded without a script and by the keyboard alone: tick a
   }
 });
 
-it('the Enter key in a field records what is ticked, and ticks nothing', async () => {
+it('records the ticked samples by the Enter key in a field, and ticks no other', async () => {
   const launch = await openForOrder(desk.application, 'PatientSampleQueue', ['BUE', 'HFBC']);
   const { page, close } = await desk.open(launch, { path: samplesPage(launch) });
   try {

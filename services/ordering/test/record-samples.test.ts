@@ -54,40 +54,43 @@ const completionTimesIn = (document = '') =>
   [...document.matchAll(/<sampleCompletionTime(?:\/>|>([^<]*)<)/g)].map(([, time = '']) => time);
 
 describe('recording samples', () => {
-  it.each(recordingActions)('%s: with the last one the request is Complete and immutable', async (action) => {
-    const launch = await openForOrder(application, action, threeSamples);
-    const response = await record(launch, taken('S1', 'S2', 'S3'));
-    expect([response.status, response.headers.get('location')]).toEqual([303, resultOf(launch)]);
-    expect(await stored(application, launch)).toMatchObject({ status: 'Complete', version: 2 });
-    const sample = { completedAt: now, collectedBy: author, quantity: 1 };
-    expect(await recordedOf(application, launch)).toEqual({ S1: sample, S2: sample, S3: sample });
+  it.each(recordingActions)(
+    'completes the request with the last sample, after which it is immutable: %s',
+    async (action) => {
+      const launch = await openForOrder(application, action, threeSamples);
+      const response = await record(launch, taken('S1', 'S2', 'S3'));
+      expect([response.status, response.headers.get('location')]).toEqual([303, resultOf(launch)]);
+      expect(await stored(application, launch)).toMatchObject({ status: 'Complete', version: 2 });
+      const sample = { completedAt: now, collectedBy: author, quantity: 1 };
+      expect(await recordedOf(application, launch)).toEqual({ S1: sample, S2: sample, S3: sample });
 
-    const [event, ...more] = await eventsOf(application, launch);
-    if (event === undefined) throw new Error('No event was published');
-    expect(more).toEqual([]);
-    expect(() => assertCloudEvent(event)).not.toThrow();
-    expect(event.data).toMatchObject({
-      orderGuid: launch.guid,
-      action,
-      orderVersion: 2,
-      status: 'Complete',
-      batches: 2,
-      tests: 3,
-    });
+      const [event, ...more] = await eventsOf(application, launch);
+      if (event === undefined) throw new Error('No event was published');
+      expect(more).toEqual([]);
+      expect(() => assertCloudEvent(event)).not.toThrow();
+      expect(event.data).toMatchObject({
+        orderGuid: launch.guid,
+        action,
+        orderVersion: 2,
+        status: 'Complete',
+        batches: 2,
+        tests: 3,
+      });
 
-    expect((await launch.send(samplesPage(launch))).status).toBe(409);
-    const again = await launch.post(samplesPage(launch), [
-      ['submission', launch.guid],
-      ['version', '2'],
-      ['quantity:S1', '2'],
-    ]);
-    expect(again.status).toBe(409);
-    expect(await again.text()).toContain('has been submitted to the laboratory, so you cannot change it');
-    expect((await stored(application, launch)).version).toBe(2);
-    expect(await eventsOf(application, launch)).toHaveLength(1);
-  });
+      expect((await launch.send(samplesPage(launch))).status).toBe(409);
+      const again = await launch.post(samplesPage(launch), [
+        ['submission', launch.guid],
+        ['version', '2'],
+        ['quantity:S1', '2'],
+      ]);
+      expect(again.status).toBe(409);
+      expect(await again.text()).toContain('has been submitted to the laboratory, so you cannot change it');
+      expect((await stored(application, launch)).version).toBe(2);
+      expect(await eventsOf(application, launch)).toHaveLength(1);
+    },
+  );
 
-  it('in two steps: each document says what is taken, and only what changed has a new date', async () => {
+  it('works in two steps: each document lists the taken samples, and only changed ones have a new date', async () => {
     const own = await startOrdering();
     try {
       const launch = await openForOrder(own, 'PatientSampleQueue', threeSamples);
@@ -123,7 +126,7 @@ describe('recording samples', () => {
     }
   });
 
-  it('takes own values of a sample field by field, and the number of its tubes', async () => {
+  it('accepts separate values for one sample, field by field, and its number of tubes', async () => {
     const launch = await openForOrder(application, 'LocationSampleQueue', threeSamples);
     await record(launch, {
       ...taken('S1', 'S2'),
@@ -149,7 +152,7 @@ describe('recording samples', () => {
     expect(JSON.stringify(orderIn(application, event))).not.toMatch(/Hill|Briain|quantity/);
   });
 
-  it('corrects and takes back what was recorded, while the request is Incomplete', async () => {
+  it('corrects and removes recorded samples while the request is Incomplete', async () => {
     const launch = await openForOrder(application, 'PatientRequestList', threeSamples);
     await record(launch, taken('S1', 'S2'));
     await record(launch, { 'taken:S1': undefined, 'time:S2': '8:15' });
@@ -168,7 +171,7 @@ describe('recording samples', () => {
     expect(batch?.status).toBe('R');
   });
 
-  it('leaves a sample that is recorded as it is, to the second and however old, unless it is corrected', async () => {
+  it('leaves a recorded sample unchanged, to the second, unless it is corrected', async () => {
     const own = await startOrdering();
     try {
       own.clock.advance({ seconds: 17 });
@@ -191,7 +194,7 @@ describe('recording samples', () => {
     }
   });
 
-  it('stays with the samples that a form names', async () => {
+  it('changes only the samples that a form names', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     await record(launch, taken('S1'));
     const [submission = ''] = fieldValues(await launch.page(samplesPage(launch)), 'submission');
@@ -225,7 +228,7 @@ describe('recording samples', () => {
     expect(await eventsOf(application, launch)).toHaveLength(1);
   });
 
-  it('ticks every sample by a button, with the time of the press, and stores nothing yet', async () => {
+  it('ticks every sample by a button, with the current time, and stores nothing yet', async () => {
     const own = await startOrdering();
     try {
       const launch = await openForOrder(own, 'PatientSampleQueue', threeSamples);

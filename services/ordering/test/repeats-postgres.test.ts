@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const contextOf = (patient: ReturnType<typeof aPatient>) => aLaunchContext({ request: { patient } });
 
-it('of orders of one test for one patient at the same instant one is stored, and the others are told of it', async () => {
+it('stores one of several orders of one test for one patient at the same time, and informs the others', async () => {
   const patient = aPatient();
   const launches = await Promise.all(
     Array.from({ length: 6 }, () => chooseAndReview(application, ['DHBA1C', 'BVITD'], contextOf(patient))),
@@ -51,7 +51,7 @@ it('of orders of one test for one patient at the same instant one is stored, and
   expect(stored.flat()).toHaveLength(1);
 });
 
-it('one query finds the latest request of each test, when the patient has thousands', async () => {
+it('finds the latest request of each test by one query when the patient has thousands', async () => {
   const { guid } = await anOrder(application, ['DHBA1C', 'HFBC', 'BVITD'], contextOf(aPatient()));
   const tables = await openOrderingDatabase(application.storage);
   // In parts, because a statement of the service has little time.

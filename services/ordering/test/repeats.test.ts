@@ -41,7 +41,7 @@ async function submitWith(launch: OpenLaunch, fields: [string, string][]): Promi
 }
 
 describe('a test that was requested within its minimum interval', () => {
-  it('is warned of with requester, date and state, on the panel and on the review', async () => {
+  it('causes a warning with requester, date and state, on the panel and on the review', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C', 'HFBC'], orderFor(patient));
     application.clock.advance({ seconds: 12 * day });
@@ -56,7 +56,7 @@ describe('a test that was requested within its minimum interval', () => {
     expect(warningsIn(panel)).toEqual([waiting, said]);
   });
 
-  it('counts until the interval is over, and not on the day after', async () => {
+  it('counts until the interval is over, and not on the next day', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C'], orderFor(patient));
     application.clock.advance({ seconds: 55 * day });
@@ -65,12 +65,12 @@ describe('a test that was requested within its minimum interval', () => {
     expect(await warningsFor(patient, ['DHBA1C'])).toEqual([expect.not.stringContaining('within')]);
   });
 
-  it('is no repeat for another patient, nor when it has no interval', async () => {
+  it('is not a repeat for another patient or without an interval', async () => {
     await anOrder(application, ['DHBA1C', 'HFBC'], orderFor());
     expect(await warningsFor(aPatient(), ['DHBA1C', 'HFBC'])).toEqual([]);
   });
 
-  it('is no repeat for a patient with another NHS number who was given the same hospital number', async () => {
+  it('is not a repeat for a patient with another NHS number and the same hospital number', async () => {
     const given = { system: 'hospital-number' as const, value: randomUUID() };
     const [one, other] = [aPatient(), aPatient()].map((patient) => ({
       ...patient,
@@ -81,7 +81,7 @@ describe('a test that was requested within its minimum interval', () => {
     expect(await warningsFor({ ...aPatient(), identifiers: [given] }, ['DHBA1C'])).toHaveLength(1);
   });
 
-  it('counts whoever asked for it, and says that the sample was taken', async () => {
+  it('counts for every requester, and says that the sample was taken', async () => {
     const patient = aPatient();
     const practice = {
       identifier: { system: 'ods-organization-code', value: 'B99999' },
@@ -105,7 +105,7 @@ describe('a test that was requested within its minimum interval', () => {
     expect(dexa).toMatch(/by Hill, Ada: sent to Seaview Imaging Centre\./);
   });
 
-  it('counts when a panel contained it, or when it is part of the panel that is chosen', async () => {
+  it('counts if an earlier or a chosen panel contains it', async () => {
     const patient = aPatient();
     await anOrder(application, ['HHAEM'], orderFor(patient));
     expect(await warningsFor(patient, ['HB12'])).toEqual([
@@ -122,7 +122,7 @@ describe('a test that was requested within its minimum interval', () => {
     ]);
   });
 
-  it('is said of its latest request', async () => {
+  it('names its latest request', async () => {
     const patient = aPatient();
     await anOrder(application, ['BVITD'], orderFor(patient));
     application.clock.advance({ seconds: 10 * day });
@@ -133,8 +133,8 @@ describe('a test that was requested within its minimum interval', () => {
   });
 });
 
-describe('ordering it all the same', () => {
-  it('needs a reason, which is kept with the test; without it nothing is stored', async () => {
+describe('ordering a repeat', () => {
+  it('needs a reason, which is stored with the test; without it nothing is stored', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C'], orderFor(patient));
     const launch = await chooseAndReview(application, ['DHBA1C', 'HFBC'], orderFor(patient));
@@ -151,7 +151,7 @@ describe('ordering it all the same', () => {
     ]);
   });
 
-  it('is spared by its Remove button, which keeps what was typed', async () => {
+  it('is avoided by the Remove button, which keeps the typed text', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C'], orderFor(patient));
     const launch = await chooseAndReview(application, ['DHBA1C', 'HFBC'], orderFor(patient));
@@ -167,8 +167,8 @@ describe('ordering it all the same', () => {
   });
 });
 
-describe('a request that is changed', () => {
-  it('does not count against itself: a test that it had, or has and loses, may be added again', async () => {
+describe('a changed request', () => {
+  it('does not count as an earlier request of its own tests', async () => {
     const order = await anOrder(application, ['DHBA1C', 'HFBC'], orderFor());
     const launch = await openAction(application, 'UpdateTest', order);
     const at = `requests/${order.guid}/tests/`;
@@ -177,7 +177,7 @@ describe('a request that is changed', () => {
     expect(warningsIn(await launch.page(`${at}review`))).toEqual([]);
   });
 
-  it('is warned of what another request has, for the tests that are added alone', async () => {
+  it('causes warnings of other requests for added tests only', async () => {
     const patient = aPatient();
     const order = await anOrder(application, ['DHBA1C'], orderFor(patient));
     await anOrder(application, ['BVITD'], orderFor(patient));
@@ -187,7 +187,7 @@ describe('a request that is changed', () => {
     expect(warningsIn(await launch.page(`${at}review`))).toEqual([expect.stringMatching(/^Vitamin D was /)]);
   });
 
-  it('counts a test that it lost no more, and one that it gained from the day when it did', async () => {
+  it('no longer counts a removed test, and counts an added one from that day', async () => {
     const patient = aPatient();
     const order = await anOrder(application, ['DHBA1C', 'HFBC'], orderFor(patient));
     application.clock.advance({ seconds: 5 * day });

@@ -30,7 +30,7 @@ describe('the caption of a page', () => {
     }
   });
 
-  it('names the request on every page of it, and the page after it was submitted does too', async () => {
+  it('names the request on each of its pages, and on the page after the submission', async () => {
     const ordered = await order();
     const orderer = await openAction(application, 'PatientReport', ordered);
     const form = await orderer.page(`requests/${ordered.guid}/form`);
@@ -54,7 +54,7 @@ describe('the caption of a page', () => {
   it.each([
     [1, 'yesterday at 9:30am'],
     [2, 'on 2 March 2026 at 9:30am'],
-  ])('counts days as the practice does: %i days later it says %s', async (days, said) => {
+  ])('counts days in the time zone of the practice: %i days later it says %s', async (days, said) => {
     const app = await startOrdering();
     try {
       const ordered = await anOrder(app, ['HFBC']);
@@ -80,7 +80,7 @@ describe('the caption of a page', () => {
     expect(html).toContain('1 sample still to be collected · requested today at 9:30am');
   });
 
-  it('is absent from a list, which has several', async () => {
+  it('is absent from a list of several requests', async () => {
     const list = await openAction(application, 'PatientReportList', await order());
     const html = await list.page('requests');
     expect(html).toContain('nhsuk-table');

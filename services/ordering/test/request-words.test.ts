@@ -9,7 +9,7 @@ import { timeZone } from './stored/seed.ts';
 
 describe('the words of a request', () => {
   // Stored requests have these words: a release that changes them must index stored requests again.
-  it('are those that stored requests have', async () => {
+  it('equal the words of stored requests', async () => {
     const storage = await openTestStorage();
     try {
       const database = await openOrderingDatabase(storage);

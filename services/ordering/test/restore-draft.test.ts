@@ -99,8 +99,8 @@ async function orderedIn(launch: OpenLaunch) {
   return rows.flatMap(({ batches }) => batches.flatMap(({ tests }) => tests.map(({ code }) => code.value)));
 }
 
-describe('a draft that was left behind', () => {
-  it('is offered in the next launch of its user for its patient, which begins empty', async () => {
+describe('an unsubmitted draft', () => {
+  it('is offered in the user’s next launch for the patient, which begins empty', async () => {
     const context = await leaveDraft();
     const next = await openNext(context);
     const html = await next.page();
@@ -111,7 +111,7 @@ describe('a draft that was left behind', () => {
     expect((await next.send('review')).headers.get('location')).toBe(`${next.home}?nothing-chosen`);
   });
 
-  it('is continued by its button, and the pages say from when', async () => {
+  it('is continued by its button, and the pages show its date', async () => {
     const context = await leaveDraft();
     const next = await continueNext(context);
     const html = await next.page();
@@ -146,7 +146,7 @@ describe('a draft that was left behind', () => {
     expect(await orderedIn(next)).toEqual(['BUE']);
   });
 
-  it('is discarded by its button, and offered nowhere again', async () => {
+  it('is discarded by its button, and never offered again', async () => {
     const context = await leaveDraft();
     const [next, other] = [await openNext(context), await openNext(context)];
     const page = await next.page();
@@ -172,7 +172,7 @@ describe('a draft that was left behind', () => {
     expect(tickedIn(await next.page())).toEqual(['HFBC']);
   });
 
-  it('is not continued after tests were chosen, which a stale page does not know', async () => {
+  it('is not continued from an old page after tests were chosen', async () => {
     const next = await openNext(await leaveDraft());
     const page = await next.page();
     await next.post('chosen', [
@@ -232,12 +232,12 @@ describe('a draft that was left behind', () => {
     expect(await first.page(`orders/${order?.guid}`)).toContain('Full blood count');
   });
 
-  it('refuses another button', async () => {
+  it('refuses an unknown button', async () => {
     const next = await openNext(await leaveDraft());
     expect(await answer(next, 'merge')).toEqual([400, undefined]);
   });
 
-  it('notices on a review that was opened before', async () => {
+  it('is noticed on a review that was opened before', async () => {
     const next = await openNext(await leaveDraft());
     await press(next, 'review', { tick: ['BUE'] });
     const [version = ''] = fieldValues(await next.page('review'), 'version');
@@ -267,7 +267,7 @@ describe('a draft that was left behind', () => {
     expect(await offerOf(await openNext(context))).toMatch(/: (?:[^,]+, ){5}[^,]+ and 1 more test\.$/);
   });
 
-  it('is continued by one of several windows at the same instant', async () => {
+  it('is continued by one of several windows at the same time', async () => {
     const context = await leaveDraft();
     const windows = await Promise.all(Array.from({ length: 6 }, () => openNext(context)));
     const pages = await Promise.all(windows.map((launch) => launch.page()));
@@ -279,7 +279,7 @@ describe('a draft that was left behind', () => {
     expect(outcomes.filter((location) => location === '?offer-gone')).toHaveLength(5);
   });
 
-  it('is discarded by several windows at the same instant, each with a draft of its own', async () => {
+  it('is discarded by several windows at the same time, each with its own draft', async () => {
     const context = await leaveDraft();
     const windows = await Promise.all(Array.from({ length: 6 }, () => openNext(context)));
     await Promise.all(windows.map((launch) => press(launch, 'update', { tick: ['BUE'] })));
@@ -294,7 +294,7 @@ describe('a draft that was left behind', () => {
     }
   });
 
-  it('is changed in the next launch alone', async () => {
+  it('is changed by the next launch only', async () => {
     const context = await leaveDraft();
     const next = await continueNext(context);
     await press(next, 'update', { tick: ['BUE'], untick: ['XCXR'] });
@@ -342,7 +342,7 @@ describe('a draft that was left behind', () => {
     expect(await offerOf(await openNext(context))).toMatch(leftTests);
   });
 
-  it('is not offered for a patient without a valid identifier, who may be anybody', async () => {
+  it('is not offered for a patient without a valid identifier, who cannot be recognised', async () => {
     const identifiers = [{ system: 'nhs-number' as const, value: '1234', isDoubtful: true as const }];
     const context = await leaveDraft(aLaunchContext({ request: { patient: aPatient({ identifiers }) } }));
     expect(await offerOf(await openNext(context))).toBeUndefined();
@@ -367,7 +367,7 @@ describe('a draft that was left behind', () => {
     expect(await answer(next, 'continue', page)).toEqual([303, '?offer-gone']);
   });
 
-  it('is not offered after it was submitted, in whichever launch', async () => {
+  it('is not offered after any launch submitted it', async () => {
     const context = await leaveDraft();
     const next = await continueNext(context);
     await press(next, 'review');
@@ -397,7 +397,7 @@ describe('a draft that was left behind', () => {
     expect(await offerOf(await openNext(context))).toBeUndefined();
   });
 
-  it('is the one that was changed last, when two windows were open at once', async () => {
+  it('is the one that was changed last if two windows were open', async () => {
     const context = await leaveDraft();
     const [one, other] = [await continueNext(context), await continueNext(context)];
     await press(one, 'update', { tick: ['BUE'] });
@@ -409,7 +409,7 @@ describe('a draft that was left behind', () => {
     expect(tickedIn(await one.page())).toEqual(['HFBC', 'BUE', 'XCXR']);
   });
 
-  it('in a window that is still open can be changed after another was submitted, and is found then', async () => {
+  it('can still be changed in an open window after another was submitted, and is then offered', async () => {
     const context = await leaveDraft();
     const [one, other] = [await continueNext(context), await continueNext(context)];
     await press(one, 'review');

@@ -40,7 +40,7 @@ const faultsIn = (html: string) =>
   ].map(([, href, text]) => `${href} ${text}`);
 
 describe('the questions of the laboratory', () => {
-  it('are asked once each, for all the tests that ask them', async () => {
+  it('appear once each, for all tests that ask them', async () => {
     const launch = await review(['CINR', 'CTHRO', 'BLIP', 'DGLUF', 'EPROG', 'TLI'], aYoungPatient());
     const html = await launch.page('review');
     expect(html).toContain('Asked for: INR, Thrombophilia screen');
@@ -51,7 +51,7 @@ describe('the questions of the laboratory', () => {
     expect(html).toContain('Needed for: Thrombophilia screen');
   });
 
-  it('are counted while they are missing: the button says the number and leads to the first', async () => {
+  it('are counted while unanswered: the button shows the number and leads to the first', async () => {
     const missingIn = (html: string) =>
       /<a class="nhsuk-button app-missing" href="([^"]*)"[^>]*>(.*?)<\/a>/.exec(html)?.slice(1);
     const launch = await review(['CINR', 'KMSU', 'XKNE'], aYoungPatient());
@@ -77,7 +77,7 @@ describe('the questions of the laboratory', () => {
     expect(missingIn(await (await review(['HFBC'])).page('review'))).toBeUndefined();
   });
 
-  it('stop the order with every fault at once, keep what was typed, and let it go when they are answered', async () => {
+  it('prevent the submission, with all errors at once and the typed text kept, until they are answered', async () => {
     const launch = await review(['CINR', 'UABD', 'EPROG', 'KFAE'], aYoungPatient());
     const typed: Fields = [
       ['answer:last-menstrual-period-day', '31'],
@@ -118,7 +118,7 @@ describe('the questions of the laboratory', () => {
     ]);
   });
 
-  it('are not kept when nothing asks them, nor when there is no such question', async () => {
+  it('are not stored if no test asks them or if they do not exist', async () => {
     const launch = await review(['HFBC']);
     await send(launch, [
       ['answer:anticoagulant', 'Aspirin'],
@@ -133,7 +133,7 @@ describe('the questions of the laboratory', () => {
 });
 
 describe('the priority', () => {
-  it('is routine when nothing is said, and one of two', async () => {
+  it('is routine by default, and one of two values', async () => {
     const launch = await review(['HFBC']);
     expect((await send(launch, [['priority', 'emergency']])).status).toBe(400);
     await send(launch, []);
@@ -142,14 +142,14 @@ describe('the priority', () => {
 });
 
 describe('the samples', () => {
-  it('are taken later when nothing is said', async () => {
+  it('are taken later by default', async () => {
     const launch = await review(['HFBC', 'BUE']);
     expect(await launch.page('review')).toMatch(/name="collect" type="radio" value="later" checked/);
     await send(launch, []);
     expect((await rowsOf(application, launch))[0]?.status).toBe('Incomplete');
   });
 
-  it('are taken now by the author, at this minute, when no more is said: the request is Complete', async () => {
+  it('are taken now by the author by default, which completes the request', async () => {
     const launch = await review(['HFBC', 'BUE', 'KMSU', 'XCXR']);
     const html = await launch.page('review');
     expect(html).toContain('name="collected-by" type="text" value="Okonkwo, Adaeze (Dr)"');
@@ -170,7 +170,7 @@ describe('the samples', () => {
     expect(row?.batches.map(({ status }) => status)).toEqual(['S', 'S', 'R']);
   });
 
-  it('are taken by whom and when it was typed', async () => {
+  it('are taken by the typed person at the typed time', async () => {
     const launch = await review(['HFBC']);
     const typed: Fields = [
       ['collect', 'now'],
@@ -188,7 +188,7 @@ describe('the samples', () => {
     });
   });
 
-  it('are not taken in the future, nor by nobody; what was typed is kept', async () => {
+  it('cannot be taken in the future or without a person; the typed text is kept', async () => {
     const launch = await review(['HFBC']);
     const typed: Fields = [
       ['collect', 'now'],
@@ -206,14 +206,14 @@ describe('the samples', () => {
     expect(await rowsOf(application, launch)).toEqual([]);
   });
 
-  it('are not asked about where nothing is taken, and never at another time than now or later', async () => {
+  it('are not asked about if none is needed, and accept only now or later', async () => {
     const launch = await review(['XCXR']);
     expect(await launch.page('review')).not.toContain('name="collect"');
     expect((await send(launch, [['collect', 'yesterday']])).status).toBe(400);
   });
 });
 
-describe('what is typed on the review', () => {
+describe('text on the review', () => {
   it.each([
     ['details', 20_000],
     ['reason:HHAEM', 2000],
@@ -231,7 +231,7 @@ describe('what is typed on the review', () => {
     expect((await launch.send('review?check')).status).toBe(200);
   });
 
-  it('is shown whatever host the address names', async () => {
+  it('is shown with any host in the address', async () => {
     const launch = await review(['CINR']);
     const path = `http://host:99999${launch.home}review?check`;
     const status = await new Promise((resolve, reject) => {
@@ -246,7 +246,7 @@ describe('what is typed on the review', () => {
 });
 
 describe('the buttons of the review', () => {
-  it('begin with one that only checks, which is what the Enter key presses', async () => {
+  it('begin with one that only checks the form, for the Enter key', async () => {
     const launch = await review(['CINR']);
     const form = /<form class="app-submit"[^]*?<\/form>/.exec(await launch.page('review'))?.[0] ?? '';
     expect(/<button[^>]*value="([^"]*)"/.exec(form)?.[1]).toBe('check');
@@ -257,7 +257,7 @@ describe('the buttons of the review', () => {
     expect(await rowsOf(application, launch)).toEqual([]);
   });
 
-  it.each(['order', 'remove:', 'update', ''])('are ours: "%s" is refused', async (action) => {
+  it.each(['order', 'remove:', 'update', ''])('are a fixed list: "%s" is refused', async (action) => {
     const launch = await review(['HFBC']);
     expect((await send(launch, [], action)).status).toBe(400);
   });

@@ -62,8 +62,8 @@ function aChange(details: Partial<RequestDetails>, typed: Partial<Draft> = {}): 
   return { ...draftOf(request, '5a0e7c36-0000-4000-8000-000000000000'), ...typed };
 }
 
-describe('an order that needs nothing', () => {
-  it('is stored as it is: routine, without details, samples later', () => {
+describe('an order without required answers', () => {
+  it('is stored as routine, without details, with samples later', () => {
     expect(outcomeOf({ chosen: ['HFBC', 'KMSU'] })).toEqual({
       details: nothing,
       repeatReasons: {},
@@ -71,7 +71,7 @@ describe('an order that needs nothing', () => {
     });
   });
 
-  it('is stored with what was typed, in one way of writing', () => {
+  it('is stored with the typed text in one normal form', () => {
     const typed = { clinicalDetails: '  Tired\r\nfor weeks ', priority: 'urgent' as const };
     expect(outcomeOf({ chosen: ['HFBC'], ...typed })).toEqual({
       details: { clinicalDetails: 'Tired\nfor weeks', priority: 'urgent', answers: [] },
@@ -187,7 +187,7 @@ describe('the answer to a question', () => {
     expect(said).toEqual([expected]);
   });
 
-  it('is kept once, with the words of the question, for all tests that ask it', () => {
+  it('is stored once, with the text of the question, for all tests that ask it', () => {
     const outcome = outcomeOf({
       chosen: ['CINR', 'CCLOT', 'CTHRO'],
       answers: { anticoagulant: 'None' },
@@ -199,7 +199,7 @@ describe('the answer to a question', () => {
     });
   });
 
-  it('is required when any of the tests requires it', () => {
+  it('is required if any test requires it', () => {
     expect(outcomeOf({ chosen: ['CCLOT'] })).toEqual({
       details: nothing,
       repeatReasons: {},
@@ -208,7 +208,7 @@ describe('the answer to a question', () => {
     expect(outcomeOf({ chosen: ['CCLOT', 'CINR'] })).toEqual([choice]);
   });
 
-  it('is dropped when no test asks it', () => {
+  it('is dropped if no test asks it', () => {
     const answers = { anticoagulant: 'Aspirin', fasting: 'Fasting', 'no-question': 'x' };
     expect(outcomeOf({ chosen: ['BLIP'], answers })).toMatchObject({
       details: { answers: [{ question: 'fasting', answer: 'Fasting' }] },
@@ -255,18 +255,18 @@ describe('a test within its minimum interval', () => {
     });
   });
 
-  it('is named with the others that have no reason', () => {
+  it('is reported with the others that have no reason', () => {
     const codes = ['DHBA1C', 'BVITD', 'HFER'];
     expect(outcomeOf({ chosen: codes, repeated: codes, repeatReasons: { HFER: 'Lost' } })).toEqual([
       'repeat-reason: Give a reason for repeating HbA1c and Vitamin D, or remove them',
     ]);
   });
 
-  it('of none needs no reason, though it was requested before', () => {
+  it('needs no reason if it has no interval, even if it was requested before', () => {
     expect(outcomeOf({ chosen: ['HFBC'], repeated: ['HFBC'] })).toMatchObject({ repeatReasons: {} });
   });
 
-  it('keeps no reason for a test that is no repeat', () => {
+  it('stores no reason for a test that is not a repeat', () => {
     expect(outcomeOf({ chosen: ['DHBA1C'], repeatReasons: { DHBA1C: 'x', HFBC: 'y' } })).toMatchObject({
       repeatReasons: {},
       overrideReasons: {},
@@ -288,18 +288,18 @@ describe('samples that are taken now', () => {
     });
   });
 
-  it('mean nothing where nothing is taken', () => {
+  it('are ignored if no sample is needed', () => {
     expect(
       outcomeOf({ chosen: ['UABD'], clinicalDetails: 'Pain', collection: { ...collection, by: '' } }),
     ).not.toHaveProperty('collected');
   });
 
-  it('mean nothing for a change', () => {
+  it('are ignored for a change', () => {
     const change = aChange({}, { collection, chosen: ['HFBC'] });
     expect(outcomeOf(change)).toEqual({ details: nothing, repeatReasons: {}, overrideReasons: {} });
   });
 
-  it('have their faults at their fields', () => {
+  it('have their errors at their fields', () => {
     const faults = outcomeOf({
       chosen: ['HFBC'],
       collection: { ...collection, by: '', date: { ...collection.date, day: '31', month: '2' }, time: '' },
@@ -312,7 +312,7 @@ describe('samples that are taken now', () => {
   });
 });
 
-it('tells every fault at once, in the order of the page', () => {
+it('reports every error at once, in the order of the page', () => {
   const outcome = decide({
     chosen: ['DHBA1C', 'CTHRO', 'TLI'],
     repeated: ['DHBA1C'],

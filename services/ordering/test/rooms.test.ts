@@ -7,7 +7,7 @@ const sources = globSync('**/*.ts', { cwd: src })
   .map((path) => ({ path, text: readFileSync(`${src}${path}`, 'utf8') }));
 
 describe('the rooms of the service', () => {
-  it('begin transactions in the use cases alone, one each', () => {
+  it('begin transactions only in use cases, one each', () => {
     const transactions = sources
       .map(({ path, text }) => ({ path, count: text.split('.transaction()').length - 1 }))
       .filter(({ count }) => count > 0);

@@ -15,7 +15,7 @@ const submitOrder = (page: Page) => page.locator('button[value="submit"]').click
 const isSubmitted = (page: Page) => page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
 
 describe('sex and age', () => {
-  it('a test for the other sex is found by its name alone, warns, and asks for a reason', async () => {
+  it('find a test for the other sex only by its name, warn, and require a reason', async () => {
     const { launch, page, close } = await openPage(aPatient({ gender: 'male' }));
     const swab = page.locator('[data-test="VHVS"]');
     expect(await swab.isVisible()).toBe(false);
@@ -40,7 +40,7 @@ describe('sex and age', () => {
     await close();
   });
 
-  it('a last menstrual period is asked about a woman of 30, and must be within 45 weeks', async () => {
+  it('ask a woman of 30 for her last menstrual period, within 45 weeks', async () => {
     const { page, close } = await openPage(aYoungPatient());
     await page.locator('#test-EPROG').check();
     await page.locator('#chosen').getByText('Progesterone').first().waitFor();
@@ -57,7 +57,7 @@ describe('sex and age', () => {
 });
 
 describe('samples', () => {
-  it('of two sites are two swabs: the site is asked, shown and sent', async () => {
+  it('are two swabs for two sites: the site is asked, shown and sent', async () => {
     const { launch, page, close } = await openPage();
     await page.locator('#test-VHSV').check();
     await page.locator('#test-VRESP').check();
@@ -75,7 +75,7 @@ describe('samples', () => {
     await close();
   });
 
-  it('of a glucose tolerance test are timed tubes, which are not collected at once', async () => {
+  it('are timed tubes for a glucose tolerance test, which are not collected at the same time', async () => {
     const { page, close } = await openPage();
     await page.locator('#test-DGTT').check();
     await page.locator('#chosen').getByText('2 hours after glucose').waitFor();
@@ -93,7 +93,7 @@ describe('samples', () => {
 });
 
 describe('imaging', () => {
-  it('of a knee needs the side, a pregnancy enquiry and clinical details, and shows the telephone', async () => {
+  it('requires side, pregnancy question and clinical details for a knee, and shows the telephone number', async () => {
     const { launch, page, close } = await openPage(aYoungPatient());
     expect(await page.locator('.app-context').innerText()).toContain('01947 555 0142 (home)');
     await page.locator('#test-XKNE').check();
@@ -135,8 +135,8 @@ describe('imaging', () => {
   });
 });
 
-describe('what is not sent electronically', () => {
-  it('says so: urgency is on the result, with the telephone of the laboratory and the form as first action', async () => {
+describe('an urgent request that is not sent electronically', () => {
+  it('shows its urgency on the result page, with the laboratory’s telephone number and the form first', async () => {
     const { page, close } = await openPage();
     await page.locator('#test-KMSU').check();
     await page.locator('#chosen').getByText('Urine culture').first().waitFor();
@@ -159,7 +159,7 @@ describe('what is not sent electronically', () => {
 });
 
 describe('duplicates', () => {
-  it('of an open request are pointed out, and one click uses that request', async () => {
+  it('of an open request are shown, and one click uses that request', async () => {
     const patient = aPatient();
     await anOrder(desk.application, ['HFBC', 'BUE'], aLaunchContext({ request: { patient } }));
     const { page, close } = await openPage(patient);
@@ -177,7 +177,7 @@ describe('duplicates', () => {
     await close();
   });
 
-  it('within their intervals share one reason from the list', async () => {
+  it('share one reason from the list within their intervals', async () => {
     const patient = aPatient();
     await anOrder(desk.application, ['DHBA1C', 'BVITD'], aLaunchContext({ request: { patient } }));
     const { launch, page, close } = await openPage(patient);

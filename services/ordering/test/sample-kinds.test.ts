@@ -43,7 +43,7 @@ const planned = (tests: readonly Orderable[], answers: Record<string, string> = 
   );
 
 describe('tests share a sample only when container and site are equal', () => {
-  it('one swab is never of two sites', () => {
+  it('so one swab never serves two sites', () => {
     const request = requested(['VRESP', 'VHSV'], { 'lesion-site:VHSV': 'Genital' });
     expect(samplesOf(request)).toEqual([
       'Viral swab (green top), Nose and throat: VRESP',
@@ -51,14 +51,14 @@ describe('tests share a sample only when container and site are equal', () => {
     ]);
   });
 
-  it('blood of one tube is shared', () => {
+  it('so tests share the blood of one tube', () => {
     expect(samplesOf(requested(['HFBC', 'DHBA1C', 'BUE'], {}))).toEqual([
       'Serum (gold top): BUE',
       'EDTA blood (purple top): HFBC DHBA1C',
     ]);
   });
 
-  it('a site that is answered alike is one sample, a different answer two', () => {
+  it('so the same answer for the site is one sample, and a different answer two', () => {
     const [herpes] = testsOf(['VHSV']);
     if (herpes === undefined) throw new Error('The catalogue has no VHSV');
     const other = { ...herpes, code: 'VZVPCR' };
@@ -71,7 +71,7 @@ describe('tests share a sample only when container and site are equal', () => {
 });
 
 describe('a test of several containers', () => {
-  it('has all of them, in the document once with its first sample', () => {
+  it('has all of them, and is in the document once, with its first sample', () => {
     const request = requested(['CTHRO', 'HFBC'], { anticoagulant: 'None' });
     expect(samplesOf(request)).toEqual([
       'Citrate blood (blue top): CTHRO',
@@ -84,7 +84,7 @@ describe('a test of several containers', () => {
     expect(batch?.tests.find(({ code }) => code.value === 'CTHRO')).not.toHaveProperty('otherSamples');
   });
 
-  it('of a glucose tolerance test are its timed tubes, apart from a fasting glucose', () => {
+  it('has the timed tubes of a glucose tolerance test, apart from a fasting glucose', () => {
     expect(planned(testsOf(['DGLUF', 'DGTT']))).toEqual([
       ['fluoride', undefined, undefined, ['DGLUF']],
       ['fluoride', undefined, 'fasting', ['DGTT']],
@@ -92,7 +92,7 @@ describe('a test of several containers', () => {
     ]);
   });
 
-  it('is collected with the last of them: only then is the request Complete', () => {
+  it('is collected with its last container, which completes the request', () => {
     const request = requested(['DGTT'], { fasting: 'Fasting' });
     const collected = { at: now, by: 'Hill, Ada' };
     const one = recordSamples(request, [{ sample: 'S1', collected, quantity: 1 }], now);
@@ -110,7 +110,7 @@ describe('a test of several containers', () => {
   });
 });
 
-describe('a site that is answered differently in a change', () => {
+describe('a changed answer for a site', () => {
   const before = requested(['VHSV'], { 'lesion-site:VHSV': 'Genital' });
 
   it('moves the sample that is still to be collected', () => {
@@ -126,7 +126,7 @@ describe('a site that is answered differently in a change', () => {
     ]);
   });
 
-  it('takes another sample for a test that shared it', () => {
+  it('adds a sample for a test that shared it', () => {
     const [herpes] = testsOf(['VHSV']);
     const [batch] = before.batches;
     if (herpes === undefined || batch === undefined) throw new Error('The request has no test');

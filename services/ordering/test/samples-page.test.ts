@@ -71,7 +71,7 @@ describe('the page of the samples', () => {
     },
   );
 
-  it('offers the author of the launch and now, and ticks nothing', async () => {
+  it('offers the author of the launch and the current time, and ticks nothing', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const fields = filledIn(await launch.page(samplesPage(launch)));
     expect(Object.fromEntries(fields)).toMatchObject({
@@ -87,14 +87,14 @@ describe('the page of the samples', () => {
     expect([...fields.keys()].filter((name) => name.startsWith('taken:'))).toEqual([]);
   });
 
-  it('tells two tubes of one kind apart by their laboratory', async () => {
+  it('distinguishes two tubes of one kind by their laboratory', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', ['BUE', 'VHIV']);
     expect(await launch.page(samplesPage(launch))).toContain(
       'Not recorded yet: Serum (gold top) for North Coast Pathology, Serum (gold top) for Westcliff Microbiology.',
     );
   });
 
-  it('has no place for what needs no sample, nor for a sample whose tests were all removed', async () => {
+  it('omits tests without a sample, and a sample whose tests were all removed', async () => {
     const order = await anOrder(application, ['BUE', 'HFBC', 'XCXR']);
     const database = await openOrderingDatabase(application.storage);
     const { batches } = await stored(application, order);
@@ -118,8 +118,8 @@ describe('the page of the samples', () => {
   });
 });
 
-describe('what was typed wrong', () => {
-  it('is named with a link to its field, and kept', async () => {
+describe('an invalid value', () => {
+  it('is reported with a link to its field, and kept', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const response = await record(launch, {
       ...taken('S1', 'S2', 'S3'),
@@ -174,7 +174,7 @@ describe('what was typed wrong', () => {
 });
 
 describe('the result page after samples', () => {
-  it('says which samples are still to be taken, and leads to them and to the list', async () => {
+  it('lists the missing samples, with links to them and to the list', async () => {
     const launch = await openForOrder(application, 'PatientRequestList', threeSamples);
     const response = await record(launch, taken('S1'));
     const html = await launch.page(response.headers.get('location') ?? '');
@@ -193,7 +193,7 @@ describe('the result page after samples', () => {
     ]);
   });
 
-  it('says that the request is with the laboratory', async () => {
+  it('says that the laboratory has the request', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const response = await record(launch, taken('S1', 'S2', 'S3'));
     const html = await launch.page(response.headers.get('location') ?? '');

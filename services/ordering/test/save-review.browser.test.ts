@@ -25,7 +25,7 @@ describe('the review', () => {
     await close();
   });
 
-  it('loses nothing when its window closes or the user goes back at once', async () => {
+  it('loses nothing when its window closes or the user goes back immediately', async () => {
     const { launch, page, close } = await openReview();
     await page.locator('#details').fill('Typed before Back');
     await page.goBack();
@@ -40,7 +40,7 @@ describe('the review', () => {
     await close();
   });
 
-  it('saves what was typed before its script was there', async () => {
+  it('saves text that was typed before its script loaded', async () => {
     const { launch, page, status, close } = await openReview();
     const { promise: typed, resolve: release } = Promise.withResolvers<void>();
     await page.route(/\.js$/, (route) => typed.then(() => route.continue()));

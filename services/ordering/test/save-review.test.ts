@@ -41,8 +41,8 @@ async function openReview(launch: OpenLaunch, at = '') {
 const typedIn = async (launch: OpenLaunch, at = '') =>
   /<textarea[^>]*>([^<]*)</.exec(await launch.page(`${at}review`))?.[1];
 
-describe('what is typed on the review', () => {
-  it('is stored while it is typed, and the review shows it when it is opened again', async () => {
+describe('text on the review', () => {
+  it('is stored while it is typed, and shown when the review is opened again', async () => {
     const launch = await anOrderInReview();
     const save = await openReview(launch);
     expect((await save(1, 'Tired')).status).toBe(204);
@@ -59,7 +59,7 @@ describe('what is typed on the review', () => {
     expect(await typedIn(launch)).toBe('Tired for a month');
   });
 
-  it('in another window since is not replaced: the page is answered 409', async () => {
+  it('is not replaced if another window stored a later one: the answer is 409', async () => {
     const launch = await anOrderInReview();
     const [one, other] = [await openReview(launch), await openReview(launch)];
     expect((await one(1, 'First window')).status).toBe(204);
@@ -72,7 +72,7 @@ describe('what is typed on the review', () => {
     expect(await typedIn(launch)).toBe('Third window');
   });
 
-  it('and sent by a button in another window is not replaced either', async () => {
+  it('is not replaced if a button in another window sent it', async () => {
     const launch = await anOrderInReview();
     const save = await openReview(launch);
     await launch.post('review', [
@@ -93,7 +93,7 @@ describe('what is typed on the review', () => {
     expect(row?.clinical_details).toBe('Tired for a month');
   });
 
-  it('changes nothing after a change was submitted, nor the next change', async () => {
+  it('changes nothing after a change was submitted, and not the next change', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const changer = await openChange(application, ordered);
     await press(changer, 'review', { at: changer.at, tick: ['BUE'] });
@@ -105,7 +105,7 @@ describe('what is typed on the review', () => {
     expect(await typedIn(changer, changer.at)).toBe('Tired for a month');
   });
 
-  it('leaves the chosen tests of another window, and what is typed survives them', async () => {
+  it('leaves the chosen tests of another window unchanged, and is kept', async () => {
     const launch = await anOrderInReview();
     const save = await openReview(launch);
     await press(launch, 'update', { tick: ['BUE'] });

@@ -106,7 +106,7 @@ describe('the Enter key', () => {
     expect(added('vzv')).toBe('');
   });
 
-  it('adds nothing if one part of the query is no name, and reports that part', () => {
+  it('adds nothing if a part of the query is not a name, and reports that part', () => {
     expect(offered('fbc qqq').named).toEqual({ codes: [], known: ['HFBC'], unknown: ['qqq'] });
     expect(found('fbc qqq')).toEqual(['HFBC']);
     expect(offered('fbc knee scan crp').named.unknown).toEqual(['knee scan']);
@@ -120,14 +120,14 @@ describe('the Enter key', () => {
     ['synacthen', 'Short Synacthen test'],
     ['vancomycin', 'Vancomycin or gentamicin level'],
     ['blood cultures', 'Blood culture'],
-  ])('adds nothing for “%s”, which is requested elsewhere, and offers no near miss', (query, name) => {
+  ])('adds nothing for “%s”, which is requested elsewhere, and offers no similar name', (query, name) => {
     for (const patient of [woman, man]) {
       expect(offered(query, patient).elsewhere.map((entry) => entry.name)).toEqual([name]);
       expect([added(query, patient), found(query, patient)]).toEqual(['', []]);
     }
   });
 
-  it('finds what is requested elsewhere by a part of the query, and by the beginning of its name', () => {
+  it('finds a test that is requested elsewhere by a part of the query and by the beginning of its name', () => {
     expect(offered('fbc hpv').elsewhere.map(({ name }) => name)).toEqual(['Cervical screening']);
     expect(offered('fbc hpv').named).toEqual({ codes: [], known: ['HFBC'], unknown: ['hpv'] });
     expect(offered('cervical').elsewhere.map(({ name }) => name)).toEqual(['Cervical screening']);
@@ -176,14 +176,14 @@ describe('the first match', () => {
     expect(found(query)[0]).toBe(code);
   });
 
-  it('is followed by whole words of names, then by parts of names, and a panel comes after its tests', () => {
+  it('is followed by whole words of names, then by parts of names; a panel follows its tests', () => {
     expect(found('bone')).toEqual(['BBONE', 'DEXA', 'BALP', 'BPROF']);
     expect(found('ferritin')).toEqual(['HFER', 'HHAEM']);
     expect(found('profile').indexOf('BPROF')).toBeGreaterThan(found('profile').indexOf('BBONE'));
     expect(found('haematinics')[0]).toBe('HHAEM');
   });
 
-  it('is of a group only if nothing else matches', () => {
+  it('belongs to a group only if nothing else matches', () => {
     expect(found('haematology')).toContain('HESR');
     expect(found('ultrasound')).not.toContain('XCXR');
   });

@@ -44,22 +44,22 @@ describe('the search for tests', () => {
     ['a panel by a misspelt part', 'feritin', 'HHAEM'],
     ['American spelling of a whole word', 'hemoglobin', 'HFBC'],
     ['American spelling of a synonym', 'hematinics', 'HHAEM'],
-  ])('forgives %s: %s', (_case, query, code) => {
+  ])('tolerates %s: %s', (_case, query, code) => {
     expect(found(query)).toContain(code);
   });
 
-  it('gives the one test for an exact abbreviation, without near misses', () => {
+  it('returns one test for an exact abbreviation, without similar names', () => {
     expect(found('FBC')).toEqual(['HFBC']);
     expect(found('PSA')).toEqual(['MPSA']);
     expect(found('hep a')).toEqual(['VHEPA', 'VHAIG']);
     expect(found('vitamin d')).toEqual(['BVITD']);
   });
 
-  it('forgives no second slip in a short word, and no wrong letter in the place of a swap', () => {
+  it('tolerates no second typing error in a short word, and no wrong letter instead of a swap', () => {
     for (const query of ['fxy', 'tfxy', 'bxy', 'uqw']) expect(found(query)).toEqual([]);
   });
 
-  it('gives every test for no words, and none for words that mean nothing', () => {
+  it('returns every test without words, and none for unknown words', () => {
     expect(found('')).toHaveLength(readCatalogue().orderables.size);
     expect(found('   ')).toHaveLength(readCatalogue().orderables.size);
     expect(found('qqqqqq')).toEqual([]);

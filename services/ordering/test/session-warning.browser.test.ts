@@ -63,7 +63,7 @@ describe('the end of a session', () => {
     await close();
   });
 
-  it('hides the patient, says what to do, and the server agrees', async () => {
+  it('hides the patient and says what to do; the server refuses requests too', async () => {
     const { launch, page, advance, close } = await open();
     await advance(30 * 60 + 1);
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => application.stop());
 
 describe('the result page', () => {
-  it('confirms with the references, tells the samples to take, and holds the hidden IFRAME Notepad', async () => {
+  it('confirms with the references, lists the samples to take, and contains the hidden IFRAME Notepad', async () => {
     const launch = await chooseAndReview(application, ['BUE', 'CCLOT', 'KMSU']);
     const location = (await submit(launch)).headers.get('location') ?? '';
     const response = await launch.send(location);
@@ -37,7 +37,7 @@ describe('the result page', () => {
     expect(frame).not.toContain('data-result-origin');
   });
 
-  it('shows Urgent, says what to do, and prints first', async () => {
+  it('shows Urgent, says what to do, and offers printing first', async () => {
     const launch = await chooseAndReview(application, ['BUE', 'KMSU']);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     const review = await launch.page('review');
@@ -57,7 +57,7 @@ describe('the result page', () => {
     expect(firstAction).toMatch(/\/form$/);
   });
 
-  it('says that details and answers are only on the form, and nothing of it when there are none', async () => {
+  it('says that details and answers are only on the form, if there are any', async () => {
     for (const [details, said] of [
       ['Tired', true],
       ['', false],
@@ -69,7 +69,7 @@ describe('the result page', () => {
     }
   });
 
-  it('hands the session to the paths of this order alone', async () => {
+  it('limits the session to the paths of this order', async () => {
     const launch = await chooseAndReview(application, ['BUE']);
     const response = await launch.send((await submit(launch)).headers.get('location') ?? '');
     const [row] = await rowsOf(application, launch);
@@ -80,7 +80,7 @@ describe('the result page', () => {
     );
   });
 
-  it('offers the document to the registered origin, and may be framed by registered origins, alone', async () => {
+  it('offers the document to the registered origin only, and lets only registered origins frame it', async () => {
     const client = { frameAncestors: ['https://pms.example.org'], resultOrigin: 'https://pms.example.org' };
     const launch = await chooseAndReview(application, ['BUE'], aLaunchContext({ client }));
     const response = await launch.send((await submit(launch)).headers.get('location') ?? '');
@@ -95,7 +95,7 @@ describe('the result page', () => {
     );
   });
 
-  it('is not there for another order, nor for another launch', async () => {
+  it('answers 404 for another order and for another launch', async () => {
     const launch = await chooseAndReview(application, ['BUE']);
     const result = (await submit(launch)).headers.get('location') ?? '';
     const guid = result.split('/').at(-1);

@@ -69,7 +69,7 @@ async function record(launch: OpenLaunch, guid: string, fields: [string, string]
 const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
 describe('the report of a request', () => {
-  it('shows who asked what of whom, what became of it, and its history', async () => {
+  it('shows requester, tests, laboratory, status and history', async () => {
     const patient = aPatient();
     await orderWith(['HFER'], [], patient);
     const order = await orderWith(
@@ -112,7 +112,7 @@ describe('the report of a request', () => {
     expect(html).toMatch(/<p class="app-request__text"[^>]*>Fever\n {2}since &lt;Monday&gt;<\/p>/);
   });
 
-  it('shows a test that was removed, and the tests changed by whom', async () => {
+  it('shows a removed test, and who changed the tests', async () => {
     const order = await anOrder(
       application,
       ['HFBC', 'BUE'],
@@ -136,7 +136,7 @@ describe('the report of a request', () => {
     expect(text).not.toContain('EDTA blood');
   });
 
-  it('writes times as the clocks of the practice show them', async () => {
+  it('writes times in the time zone of the practice', async () => {
     const until = Date.parse('2026-07-01T22:59:59Z') - application.clock.now();
     application.clock.advance({ seconds: until / 1000 });
     const reader = await openForOrder(application, 'PatientReport', ['HFBC']);
@@ -146,7 +146,7 @@ describe('the report of a request', () => {
     application.clock.advance({ seconds: -until / 1000 });
   });
 
-  it('takes no name for markup', async () => {
+  it('escapes names', async () => {
     const hostile = '"><script>alert(1)</script>';
     const context = aLaunchContext({
       request: {
@@ -206,13 +206,13 @@ describe('the report of a request', () => {
   );
 });
 
-describe('who sees a request', () => {
+describe('access to a request', () => {
   const otherPractice = {
     identifier: { system: 'ods-organization-code' as const, value: 'B82099' },
     name: 'Quayside Surgery',
   };
 
-  it('is not another patient, the practice next door, or another order’s launch', async () => {
+  it('is refused for another patient, another practice, and the launch of another order', async () => {
     const order = await orderWith(['HFBC'], []);
     const open = (action: Action, request = {}) =>
       application.openLaunch(aLaunchContext({ request: { ...order.context.request, action, ...request } }));
@@ -241,7 +241,7 @@ describe('who sees a request', () => {
 });
 
 describe('the audit trail of reading', () => {
-  it('has an event for each time that a request was shown', async () => {
+  it('records each time that a request was shown', async () => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     for (const _time of [1, 2]) await launch.page(`requests/${launch.guid}`);
     const events = await publishedBy(application, launch, 'order.viewed.v1');
@@ -255,7 +255,7 @@ describe('the audit trail of reading', () => {
     expect(events.map(({ data }) => data)).toMatchObject([viewed, viewed]);
   });
 
-  it('is about the patient of the request, also in a launch for another patient of the practice', async () => {
+  it('names the patient of the request, also in a launch for another patient of the practice', async () => {
     const { guid, context } = await orderWith(['HFBC'], []);
     const request = { ...context.request, action: 'LocationReportList' as const, patient: aPatient() };
     const launch = await application.openLaunch(aLaunchContext({ request }));
@@ -266,7 +266,7 @@ describe('the audit trail of reading', () => {
     ]);
   });
 
-  it('has none for a HEAD, and a browser that fetches ahead is shown nothing', async () => {
+  it('records no HEAD, and a prefetch is shown nothing', async () => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     const page = `requests/${launch.guid}`;
     expect((await launch.send(page, { method: 'HEAD' })).status).toBe(200);
@@ -280,7 +280,7 @@ describe('the audit trail of reading', () => {
 });
 
 describe('the audit trail of forms that show a request', () => {
-  it('has the panel of the chosen tests, when nobody asked for its page before, once', async () => {
+  it('records the panel of the chosen tests once, if its page was not requested before', async () => {
     const launch = await openForOrder(application, 'UpdateTest', ['HFBC']);
     const at = `requests/${launch.guid}/tests/`;
     await launch.send(`${at}review`, { method: 'HEAD' });
@@ -297,21 +297,24 @@ describe('the audit trail of forms that show a request', () => {
     ['something is wrong with', '1', 'record', 400],
     ['comes too late', '7', 'record', 409],
     ['only ticks', '1', 'all-now', 200],
-  ])('has the samples that come back with a form that %s', async (_why, version, action, status) => {
-    const launch = await openForOrder(application, 'PatientSampleQueue', ['HFBC']);
-    const answer = await launch.post(`requests/${launch.guid}/samples`, [
-      ['version', version],
-      ['submission', randomUUID()],
-      ['action', action],
-    ]);
-    expect(answer.status).toBe(status);
-    expect(await answer.text()).toContain('Full blood count');
-    expect(await publishedBy(application, launch, 'order.viewed.v1')).toHaveLength(1);
-  });
+  ])(
+    'records the samples that are shown again with a form that %s',
+    async (_why, version, action, status) => {
+      const launch = await openForOrder(application, 'PatientSampleQueue', ['HFBC']);
+      const answer = await launch.post(`requests/${launch.guid}/samples`, [
+        ['version', version],
+        ['submission', randomUUID()],
+        ['action', action],
+      ]);
+      expect(answer.status).toBe(status);
+      expect(await answer.text()).toContain('Full blood count');
+      expect(await publishedBy(application, launch, 'order.viewed.v1')).toHaveLength(1);
+    },
+  );
 });
 
 describe('the address of a request', () => {
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('takes no %s from any action', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('refuses %s for every action', async (method) => {
     const order = await orderWith(['HFBC'], []);
     const before = await rowsOf(application, order.launch);
     for (const action of ['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const) {

@@ -20,7 +20,7 @@ const review = (tests: string[]) =>
   chooseAndReview(application, tests, aLaunchContext({ request: { patient: aPatient() } }));
 
 describe('Submit and print', () => {
-  it('submits once, whatever is clicked twice, and leads to the result with form and labels', async () => {
+  it('submits once when a button is clicked twice, and leads to the result with form and labels', async () => {
     const launch = await review(['HFBC']);
     const html = await launch.page('review');
     const form = [
@@ -46,7 +46,7 @@ describe('Submit and print', () => {
     ]);
   });
 
-  it('prints nothing of a request with errors', async () => {
+  it('prints nothing for a request with errors', async () => {
     const launch = await review(['XCXR']);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     const posted = await launch.post('review?print', [

@@ -40,7 +40,7 @@ const openOrder = ({ data }: CloudEvent<'order.submitted.v1'>) => {
 };
 
 describe('the review', () => {
-  it('shows the tests by laboratory, the samples and who requests', async () => {
+  it('shows the tests by laboratory, the samples and the requester', async () => {
     const launch = await chooseAndReview(application, ['HFBC', 'KMSU', 'XCXR']);
     const html = await launch.page('review');
     for (const text of [
@@ -67,7 +67,7 @@ describe('the review', () => {
     expect(await launch.page('review')).toMatch(/<textarea[^>]*>Tired\nfor &lt;3 weeks<\/textarea>/);
   });
 
-  it('does not submit what was changed after it was shown', async () => {
+  it('does not submit a draft that was changed after it was shown', async () => {
     const launch = await chooseAndReview(application, ['HFBC']);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     await press(launch, 'update', { tick: ['BUE'] });
@@ -94,7 +94,7 @@ describe('the review', () => {
 });
 
 describe('a submitted order', () => {
-  it('leaves with an event of the catalogue whose seal opens to what was clicked', async () => {
+  it('sends an event whose decrypted content equals the chosen tests', async () => {
     const launch = await chooseAndReview(application, ['HFBC', 'DHBA1C', 'BUE', 'VHIV', 'XCXR', 'DEXA']);
     const { request } = launch.context;
     await submit(launch, 'Tired all the time');
@@ -159,7 +159,7 @@ describe('a submitted order', () => {
     ]);
   });
 
-  it('is Incomplete, with clinical details and keys that later lists find it by', async () => {
+  it('is Incomplete, with clinical details and the keys of later lists', async () => {
     const longCode = 'P'.repeat(1024);
     const practice = {
       identifier: { system: 'local-org-code' as const, value: longCode },
@@ -207,7 +207,7 @@ describe('a submitted order', () => {
     expect(foreignRow?.patient_keys[0]).not.toBe(otherRow?.patient_keys[0]);
   });
 
-  it('has a reference of its own for each batch', async () => {
+  it('has a separate reference for each batch', async () => {
     const launches = await Promise.all([1, 2, 3].map(() => chooseAndReview(application, ['HFBC', 'XCXR'])));
     await Promise.all(launches.map((launch) => submit(launch)));
     const rows = (await Promise.all(launches.map((launch) => rowsOf(application, launch)))).flat();
@@ -238,7 +238,7 @@ describe('a submitted order', () => {
     expect(await eventsOf(launch)).toHaveLength(1);
   });
 
-  it('ends the launch: every page and form of it leads to the result', async () => {
+  it('ends the launch: each of its pages and forms leads to the result', async () => {
     const launch = await chooseAndReview(application, ['HFBC']);
     const result = (await submit(launch)).headers.get('location');
     for (const path of ['', 'review']) {

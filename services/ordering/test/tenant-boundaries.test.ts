@@ -52,7 +52,7 @@ function orderOfTenant({ client, practice, patient }: Tenant): StoredOrder {
 }
 
 describe('for any two clients, practices and patients, and each of the eight actions', () => {
-  it('a launch lists and finds the requests of its rule and its binding, and no other', async () => {
+  it('a launch lists and finds only the requests of its action and its patient or practice', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLaunch(listing), async (launch) => {
         const seen = orders.filter((order) => maySee(launch, order));
@@ -66,7 +66,7 @@ describe('for any two clients, practices and patients, and each of the eight act
     );
   });
 
-  it('a launch opens a request of its rule, and reads nothing of another by any address', async () => {
+  it('a launch opens only requests of its action, by any address', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryPair(actions), async ({ launch, other }) => {
         const order = orderOfTenant(other);
@@ -88,7 +88,7 @@ describe('for any two clients, practices and patients, and each of the eight act
     );
   });
 
-  it('a launch changes no request beyond its rule, and no document of one is sent for it', async () => {
+  it('a launch changes only requests of its action, and sends no document of another', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryPair(actions), async ({ launch, other }) => {
         const order = orderOfTenant(other);
@@ -105,7 +105,7 @@ describe('for any two clients, practices and patients, and each of the eight act
     );
   });
 
-  it('a launch is offered the favourites and order sets of its own practice alone', async () => {
+  it('a launch offers the favourites and order sets of its own practice only', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLaunch(['OrderTest']), async (launch) => {
         const html = await (await openTenant(application, launch)).page();
@@ -118,7 +118,7 @@ describe('for any two clients, practices and patients, and each of the eight act
     );
   });
 
-  it('a launch is offered again only what its patient had in its practice and its binding', async () => {
+  it('a launch offers only earlier tests of its patient in its practice', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLaunch(['OrderTest']), async (launch) => {
         const known = orders.filter((order) => maySee({ ...launch, action: 'UpdateTest' }, order));
@@ -130,7 +130,7 @@ describe('for any two clients, practices and patients, and each of the eight act
     );
   });
 
-  it('a launch is warned of repeats of its patient within its binding, and of no other', async () => {
+  it('a launch warns only of repeats of its patient', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLaunch(['OrderTest']), async (launch) => {
         const known = orders.filter((order) => samePatient(launch, order) && isWithinBinding(launch, order));

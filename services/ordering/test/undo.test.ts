@@ -39,7 +39,7 @@ describe('an undo', () => {
   it.each([
     ['remove:HFBC', 'Removed Full blood count.'],
     ['clear', 'Removed Full blood count and Urea and electrolytes.'],
-  ])('brings back the tests that "%s" removed', async (action, said) => {
+  ])('restores the tests that "%s" removed', async (action, said) => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC', 'BUE'] });
     await press(launch, action);
@@ -51,7 +51,7 @@ describe('an undo', () => {
     expect(await launch.page()).toContain('Brought back what you removed.');
   });
 
-  it('brings back favourites, of the user and of the practice', async () => {
+  it('restores favourites, of the user and of the practice', async () => {
     const launch = await open();
     await press(launch, 'favourite:HFBC');
     await press(launch, 'add-practice-favourites', { tick: ['BUE'] });
@@ -64,7 +64,7 @@ describe('an undo', () => {
     expect([chipsIn(html, 'yours'), chipsIn(html, 'practice')]).toEqual([['HFBC'], ['BUE']]);
   });
 
-  it('brings back an order set as it was, unless its name is used again', async () => {
+  it('restores an order set, unless its name is used again', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC'] });
     await saveSet(launch);
@@ -84,7 +84,7 @@ describe('an undo', () => {
     expect(setIn(html)).toBe(setIn(await colleague.page()));
   });
 
-  it('is of the last step alone, once, and of no other launch', async () => {
+  it('reverses only the last step of its launch, once', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC', 'BUE'] });
     await press(launch, 'remove:HFBC');

@@ -36,8 +36,8 @@ async function submitWith(launch: OpenLaunch, fields: [string, string][]) {
   return response.headers.get('location') ?? '';
 }
 
-describe('what does not apply to a man', () => {
-  it('is not offered: neither tests nor order sets', async () => {
+describe('a test that does not apply to a man', () => {
+  it('is not offered, and neither is an order set with it', async () => {
     const html = await (await open()).page();
     expect(shownIn(html)).toContain('MPSA');
     expect(shownIn(html)).not.toContain('VHVS');
@@ -55,7 +55,7 @@ describe('what does not apply to a man', () => {
     expect(html).toContain('Usually for female patients');
   });
 
-  it('is explained where a search finds nothing else, without scripts as well', async () => {
+  it('is explained if a search finds nothing else, with and without scripts', async () => {
     const woman = await open(aYoungPatient());
     expect(await matches(woman, 'semen')).toEqual({
       codes: [],
@@ -73,7 +73,7 @@ describe('what does not apply to a man', () => {
     expect((await matches(woman, 'swab')).notes).toEqual([]);
   });
 
-  it('is not asked', async () => {
+  it('has no questions', async () => {
     const man = await chooseAndReview(
       application,
       ['ETFT', 'EFSH'],
@@ -82,7 +82,7 @@ describe('what does not apply to a man', () => {
     expect(await man.page('review')).not.toMatch(/pregnant|menstrual/);
   });
 
-  it('is left out of a practice’s order set, which says so', async () => {
+  it('is omitted from a practice’s order set, which says so', async () => {
     const woman = await open(aYoungPatient());
     await press(woman, 'update', { tick: ['HFBC', 'VHVS'] });
     await press(woman, 'save-set');
@@ -101,7 +101,7 @@ describe('what does not apply to a man', () => {
   });
 });
 
-describe('what is requested elsewhere', () => {
+describe('a test that is requested elsewhere', () => {
   it('is explained, with scripts and without, and Enter adds nothing', async () => {
     const launch = await open();
     const text =
@@ -118,8 +118,8 @@ describe('what is requested elsewhere', () => {
   });
 });
 
-describe('a test that a user insists on', () => {
-  it('warns, needs a reason, and keeps it with the request, its form and its report', async () => {
+describe('a test that a user overrides', () => {
+  it('warns, requires a reason, and shows it with the request, its form and its report', async () => {
     const context = aLaunchContext({ request: { patient: aMan() } });
     const launch = await chooseAndReview(application, ['HFBC', 'VHVS'], context);
     const warning =
@@ -145,7 +145,7 @@ describe('a test that a user insists on', () => {
     expect(linesOf(request)).toHaveLength(2);
   });
 
-  it('needs no second reason when the request is changed', async () => {
+  it('requires no second reason when the request is changed', async () => {
     const context = aLaunchContext({ request: { patient: aMan() } });
     const launch = await chooseAndReview(application, ['HFBC', 'VHVS'], context);
     const guid = (await submitWith(launch, [['override:VHVS', 'Trans man']])).split('/').at(-1) ?? '';

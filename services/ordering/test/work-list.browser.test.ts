@@ -40,7 +40,7 @@ describe('the work list', () => {
     await close();
   });
 
-  it('is as wide as the window at 320 pixels, and is filtered without scripts', async () => {
+  it('fits a window of 320 pixels, and can be filtered without scripts', async () => {
     const { page, close } = await openWorkList({ width: 320, height: 640, hasScript: false });
     const width = await page.evaluate('document.documentElement.scrollWidth');
     expect(width).toBe(320);
