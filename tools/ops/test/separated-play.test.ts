@@ -90,8 +90,8 @@ describe('the platform with a separate user for each service', () => {
         output: expect.stringContaining('the audit trail has the story'),
       });
       const measured = await metricsOf(started[names.indexOf('ordering')]?.output() ?? '');
-      expect(measured).toMatch(/^postgresql_backends [1-9]/m);
-      expect(measured).toMatch(/^postgresql_db_size_bytes [1-9]/m);
+      expect(measured).toMatch(/^postgresql_backends\{.+\} [1-9]/m);
+      expect(measured).toMatch(/^postgresql_db_size_bytes\{.+\} [1-9]/m);
       expect(measured).toMatch(/^redis_memory_used_bytes\{.+\} [1-9]/m);
       const admin = await connectRedis(parts.redisAdmin);
       const denials = admin instanceof Redis ? await admin.acl('LOG') : ['not one Redis'];
