@@ -279,7 +279,7 @@ async function choose({ hands, javaScriptEnabled }: Desk, oltr: Page, words: str
 }
 
 async function searchFor({ hands }: Desk, oltr: Page, words: string): Promise<void> {
-  await hands.fill(oltr, oltr.getByRole('searchbox', { name: 'Search the requests' }), words);
+  await hands.fill(oltr, oltr.getByRole('searchbox', { name: /^Search by / }), words);
   await hands.press(oltr, oltr.getByRole('button', { name: 'Search', exact: true }));
   await oltr.getByRole('heading', { name: words }).waitFor();
 }

@@ -23,6 +23,7 @@ const stored = 5_000;
 /** Far fewer than are stored: a page, the count up to a thousand, and the requests that a search reads. */
 const readAtMost = 2_000;
 
+const similarSince = '2025-12-02T09:30:00Z';
 const oneDay = { since: '2025-06-02T23:00:00Z', before: '2025-06-03T23:00:00Z' };
 const everyFilter = filterTerms({
   test: 'HFBC',
@@ -70,6 +71,11 @@ describe('a page of a list', () => {
     ['a letter in a queue', 'LocationSampleQueue', {}, 's'],
     ['a test of a patient', 'PatientReportList', {}, 'blood'],
     ['a test', 'LocationReportList', {}, 'full blood count'],
+    ['a name with a typing error', 'LocationReportList', {}, 'ramsbuttom'],
+    ['a common name with a typing error', 'LocationReportList', {}, 'smitj'],
+    ['a test with a typing error', 'LocationReportList', {}, 'ferritn'],
+    ['a name and a test with typing errors, of a queue', 'LocationSampleQueue', {}, 'bakre ferritn'],
+    ['a test of a patient with a typing error', 'PatientReportList', {}, 'bloood'],
     ['a day', 'LocationReportList', oneDay, ''],
     ['a day and a test', 'LocationReportList', oneDay, 'full blood count'],
     ['overdue', 'LocationSampleQueue', { before: '2026-03-01T09:30:00Z' }, ''],
@@ -94,7 +100,7 @@ describe('a page of a list', () => {
       patient: inventPatient(single, 0),
     } as const;
     const sight = sightOf(aLaunchContext({ client, request }));
-    const plans = await plansOfPage({ sight, statuses: actionRules.PatientReportList.lists });
+    const plans = await plansOfPage({ sight, statuses: actionRules.PatientReportList.lists, similarSince });
     // Each identifier has its runs, and each run is counted to a thousand.
     expect(rowsOf(plans)).toBeLessThan(2 * readAtMost);
   });
@@ -141,13 +147,13 @@ describe('the count of the most requested tests', () => {
 });
 
 const searchFor = (q: string) => {
-  const search = readRequestSearch(q);
+  const search = readRequestSearch(q, { today: '2026-03-02' });
   return search === undefined ? {} : { search };
 };
 
 function queryFor(action: Action, query: Partial<ListQuery>): ListQuery {
   const context = aLaunchContext({ client, request: { action, practice, patient } });
-  return { sight: sightOf(context), statuses: actionRules[action].lists, ...query };
+  return { sight: sightOf(context), statuses: actionRules[action].lists, similarSince, ...query };
 }
 
 type Plan = {

@@ -1,7 +1,26 @@
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
-import { type Application, type OpenLaunch, startOrdering } from './launches.ts';
-import { aPatient, aPractice, listedIn, openList, orderFor, pageLink, search, textOf } from './listing.ts';
+import {
+  type Application,
+  aLaunchContext,
+  chooseAndReview,
+  fieldValues,
+  type OpenLaunch,
+  rowsOf,
+  startOrdering,
+} from './launches.ts';
+import {
+  aPatient,
+  aPractice,
+  listedIn,
+  openList,
+  orderFor,
+  pageLink,
+  search,
+  similarIn,
+  textOf,
+} from './listing.ts';
 
 let application: Application;
 const practice = aPractice();
@@ -87,11 +106,15 @@ describe('the search in the list of a practice', () => {
     ['an abbreviation with a sign', 'u&e'],
     ['a patient and an abbreviation', 'cathal fbc'],
     ['a patient and the day of the request', 'cathal 2/3/2026'],
+    ['a test and a patient, in any order', 'x-ray cathal chest'],
+    ['the year of birth', '1958'],
+    ['a patient and today', 'today cathal'],
+    ['a patient and a day without a year', '2 Mar cathal'],
   ])('finds a request by %s', async (_, q) => {
     expect(await found(q)).toEqual(['Cathal']);
   });
 
-  it.each(['fbc', '02/03/2026', '2 Mar 2026', '2026-03-02', '020326'])(
+  it.each(['fbc', '02/03/2026', '2 Mar 2026', '2026-03-02', '020326', 'today', '2nd of March', 'march 2'])(
     'finds every request with a test, or of a day: %s',
     async (q) => {
       expect(await found(q)).toEqual(['Agnieszka', 'Cathal']);
@@ -126,6 +149,9 @@ describe('the search in the list of a practice', () => {
     ['a test that neither has', 'ferritin'],
     ['an abbreviation of a test that neither has', 'ESR'],
     ['a day on which neither was requested', '1/3/2026'],
+    ['the day before', 'yesterday'],
+    ['a day of last year, because it is not over in this one', '3 March'],
+    ['a priority that neither has', 'urgent'],
     ['signs alone', '!!! ,.- %'],
     ['what a query language would read', "z' | 'cathal"],
     ['what a pattern would read', '%athal'],
@@ -150,6 +176,95 @@ describe('the search in the list of a practice', () => {
     expect(html).toMatch(/value="urgent" selected/);
     expect(listedIn(await search(launch, '', 'routine'))).toEqual([routine.guid]);
     expect(listedIn(await search(launch, 'whitfield', 'urgent'))).toEqual([urgent.guid]);
+  });
+});
+
+describe('a typing error in a search', () => {
+  const day = 86_400;
+  /** Returns a search in a list of requests of Baker, of Bakes, and of a Baker four months ago. */
+  async function bakers() {
+    const request = { practice: aPractice() };
+    const names = new Map<string | undefined, string>();
+    const order = async (name: string, family: string, tests?: string[]) => {
+      const patient = aPatient({ name: { family, given: ['Beth'] } });
+      names.set((await orderFor(application, { request: { ...request, patient } }, tests)).guid, name);
+    };
+    application.clock.advance({ seconds: -91 * day });
+    await order('long ago', 'Baker');
+    application.clock.advance({ seconds: 91 * day });
+    await order('baker', 'Baker', ['HFER']);
+    await order('bakes', 'Bakes');
+    const launch = await openList(application, 'LocationReportList', { request });
+    return async (q: string) => {
+      const html = await search(launch, q);
+      const named = (guids: readonly (string | undefined)[]) => guids.map((guid) => names.get(guid));
+      return { launch, html, exact: named(listedIn(html)), similar: named(similarIn(html)) };
+    };
+  }
+
+  it.each(['beker', 'bakre', 'baiker', 'vaker', 'bakrr', "'beker'", 'Beker, Beth', 'beker ferritn'])(
+    'finds similar words, marked as similar: %s',
+    async (q) => {
+      const { html, exact, similar } = await (await bakers())(q);
+      expect([q, exact, similar.includes('baker')]).toEqual([q, [], true]);
+      expect(similar).not.toContain('long ago');
+      expect(textOf(html)).toContain('Similar spelling, in the last 90 days');
+      expect(html.match(/<span class="app-mark">Similar/g)).toHaveLength(similar.length);
+    },
+  );
+
+  it('is tolerated below the exact matches, and the audit trail records both', async () => {
+    const { launch, html, exact, similar } = await (await bakers())('baker');
+    expect([exact, similar]).toEqual([['baker', 'long ago'], ['bakes']]);
+    expect(textOf(html)).toContain('2 requests match “baker”');
+    const read = () =>
+      application.published.filter(
+        ({ type, correlationid }) => type === 'orders.listed.v1' && correlationid === launch.launchId,
+      );
+    await until(() => read().length > 0);
+    expect(read()[0]?.data).toMatchObject({ orders: 3 });
+  });
+
+  it.each(['bekker', 'bker', 'bek', 'backr', 'bb82017', '=aker'])(
+    'is not tolerated twice, in a short word or in a number: %s',
+    async (q) => {
+      const { exact, similar } = await (await bakers())(q);
+      expect([q, exact, similar]).toEqual([q, [], []]);
+    },
+  );
+
+  it('finds no request of another practice, and none that the filters exclude', async () => {
+    const request = { practice: aPractice() };
+    const find = await bakers();
+    await orderFor(application, { request });
+    const other = await openList(application, 'LocationReportList', { request });
+    expect(similarIn(await search(other, 'beker'))).toEqual([]);
+    const { launch } = await find('beker');
+    expect(similarIn(await search(launch, 'beker', 'urgent'))).toEqual([]);
+  });
+
+  it('finds a test of the patient in their own list', async () => {
+    const request = { practice, patient: cathal };
+    const launch = await openList(application, 'PatientReportList', { request });
+    const html = await search(launch, 'fulll');
+    expect([listedIn(html), similarIn(html)]).toEqual([[], [first]]);
+  });
+});
+
+describe('an urgent request', () => {
+  it('is found by the word urgent, with a name or alone', async () => {
+    const request = { practice: aPractice() };
+    const launch = await chooseAndReview(application, ['HFBC'], aLaunchContext({ request }));
+    const [version = ''] = fieldValues(await launch.page('review'), 'version');
+    const typed = { version, priority: 'urgent', action: 'submit' };
+    await launch.post('review', Object.entries(typed));
+    application.clock.advance({ seconds: 60 });
+    const routine = await orderFor(application, { request });
+    const list = await openList(application, 'LocationReportList', { request });
+    const [urgent] = await rowsOf(application, launch);
+    for (const q of ['urgent', 'Whitfield URGENT'])
+      expect(listedIn(await search(list, q))).toEqual([urgent?.guid]);
+    expect(listedIn(await search(list, 'whitfield'))).toEqual([routine.guid, urgent?.guid]);
   });
 });
 

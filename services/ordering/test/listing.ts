@@ -40,8 +40,15 @@ export function openList(
 export const linksIn = (html: string) =>
   [...html.matchAll(/app-list__step"[^]*?href="([^"]*)"/g)].map(([, href = '']) => href);
 
-/** Returns the GUIDs of the requests that a page lists, from the top. */
-export const listedIn = (html: string) => linksIn(html).map((href) => /requests\/([^/]*)/.exec(href)?.[1]);
+/** Returns the GUIDs of the requests that a page lists, from the top, without those of similar spelling. */
+export const listedIn = (html: string) => guidsIn(html.split(similarRows)[0]);
+
+/** Returns the GUIDs of the requests that a page lists because their spelling is similar. */
+export const similarIn = (html: string) => guidsIn(html.split(similarRows)[1]);
+
+const similarRows = 'app-list__similar';
+
+const guidsIn = (html = '') => linksIn(html).map((href) => /requests\/([^/]*)/.exec(href)?.[1]);
 
 /** Returns the address of a link between pages. */
 export const pageLink = (html: string, rel: 'prev' | 'next') =>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { type Application, chipsIn, chooseAndReview, type OpenLaunch, startOrdering } from './launches.ts';
-import { listedIn, search, textOf } from './listing.ts';
+import { listedIn, search, similarIn, textOf } from './listing.ts';
 import { filledIn, taken } from './sample-forms.ts';
 import { isWithinBinding, listing, maySee, samePatient, samePractice } from './tenant-rules.ts';
 import {
@@ -61,6 +61,8 @@ describe('for any two clients, practices and patients, and each of the eight act
         expect(new Set(listedIn(await opened.page('requests')))).toEqual(expected);
         const word = launch.action.startsWith('Location') ? 'whitfield' : 'hba1c';
         expect(new Set(listedIn(await search(opened, word)))).toEqual(expected);
+        const similar = similarIn(await search(opened, 'whitfeild'));
+        expect(new Set(similar)).toEqual(launch.action.startsWith('Location') ? expected : new Set());
       }),
       { numRuns: 45, examples: [namesakes, ...besideNeighbours(listing)].map(({ launch }) => [launch]) },
     );

@@ -40,6 +40,12 @@ export const pageSize = 25;
 /** The number at which counting ends. */
 export const maxCount = 1000;
 
+/** The days in which typing errors of a search are looked for. */
+const similarDays = 90;
+
+/** Returns from when on typing errors of a search are looked for, in milliseconds since 1970. */
+export const similarSince = (now: number): number => now - similarDays * 86_400_000;
+
 /** A request that waits for its samples for longer is overdue. */
 const overdueMs = 86_400_000;
 

@@ -4,7 +4,7 @@ import { localDay } from '@clinical-launch/contracts/time';
 import type { Catalogue } from './catalogue.ts';
 import { isLive } from './lifecycle.ts';
 import type { TestRequest } from './test-request.ts';
-import { takeDates } from './written-dates.ts';
+import { takeDates, takeDaysInWords } from './written-dates.ts';
 
 /** A word to search for: a whole word, or the beginning of one. */
 export type SoughtWord = { readonly word: string; readonly isWhole?: boolean };
@@ -71,6 +71,9 @@ const bornWord = (day: string) => `=${day.replaceAll('-', '')}`;
 /** Returns the day on which a request was made, with a sign of its own. */
 const requestedWord = (day: string) => `=d${day.replaceAll('-', '')}`;
 
+/** The word of each urgent request. */
+const urgentWord = '=u';
+
 /** Returns a code as one word, in hexadecimal digits: no two codes have the same. */
 const coded = (sign: string, code: string) => `=${sign}${Buffer.from(code).toString('hex')}`;
 
@@ -87,12 +90,15 @@ export const laboratoryWord = (key: string) => coded('l', key);
 /** Returns the word of each request of this requester, by the key of the identifier (`codeKeyOf`). */
 export const requesterWord = (key: string) => coded('r', key);
 
+/** What the words of a request are taken from. */
+export type IndexedRequest = Pick<TestRequest, 'parties' | 'batches' | 'priority' | 'createdAt'>;
+
 /**
  * Returns the words by which a request is found, without those of removed tests.
  * @param timeZone IANA zone of the practice, for the day of the request
  */
 export function wordsOfRequest(
-  { parties, batches, createdAt }: Pick<TestRequest, 'parties' | 'batches' | 'createdAt'>,
+  { parties, batches, priority, createdAt }: IndexedRequest,
   timeZone: string,
 ): RequestWords {
   const { patient, requester } = parties;
@@ -106,6 +112,7 @@ export function wordsOfRequest(
       .filter((batch) => batch.tests.length > 0)
       .map(({ provider }) => laboratoryWord(laboratoryKeyOf(provider.code))),
     requestedWord(localDay(Date.parse(createdAt), timeZone)),
+    ...(priority === 'urgent' ? [urgentWord] : []),
   ];
   return {
     ofPractice: unique([
@@ -137,24 +144,39 @@ export function abbreviationsOf({ orderables }: Pick<Catalogue, 'orderables'>): 
   return new Map([...byWord].map(([word, tests]) => [word, tests.map(({ code }) => code)]));
 }
 
+type Reading = {
+  readonly abbreviations?: Abbreviations;
+  /** YYYY-MM-DD at the practice. */
+  readonly today: string;
+};
+
 /**
  * Reads a user's search. Every word must be the beginning of a word of the request, in any order, or the
- * abbreviation of one of its tests. A date means the date of birth or the day of the request; a number may
- * contain spaces. Returns undefined for an empty search; a text without a letter or a digit finds nothing.
+ * abbreviation of one of its tests. A date means the date of birth or the day of the request, and a day
+ * without a year the day of the request; a number may contain spaces. Returns undefined for an empty search;
+ * a text without a letter or a digit finds nothing.
  */
 export function readRequestSearch(
   text: string,
-  abbreviations: Abbreviations = new Map(),
+  { abbreviations = new Map(), today }: Reading,
 ): RequestSearch | undefined {
   if (text.trim() === '') return undefined;
-  const { dates, rest } = takeDates(text);
+  const { dates, rest: withoutDates } = takeDates(text);
+  const { days: inWords, rest } = takeDaysInWords(withoutDates, today);
   const days = dates.map(({ days: meant, digits }) => [
     ...meant.flatMap((day) => [[isWord(bornWord(day))], [isWord(requestedWord(day))]]),
     ...(digits === undefined ? [] : [[{ word: digits }]]),
   ]);
+  // A name may be that of a month.
+  const near = inWords.map(({ day, written }) => [
+    [isWord(requestedWord(day))],
+    partsOf(written).map(asWord),
+  ]);
   const terms = joinNumbers(rest).map((word) => termOf(word, abbreviations));
-  return [...days, ...terms].filter((term) => term.length > 0).slice(0, maxTerms);
+  return [...days, ...near, ...terms].filter((term) => term.length > 0).slice(0, maxTerms);
 }
+
+const asWord = (word: string): SoughtWord => ({ word });
 
 /** Returns what finds a whole word. */
 export const isWord = (word: string): SoughtWord => ({ word, isWhole: true });
@@ -169,14 +191,18 @@ function joinNumbers(text: string): string[] {
 
 /**
  * Returns `O’Brien` as one word or as two; a word with a digit (`NCP-000042`) as one, because half of a
- * number means nothing. An abbreviation (`U&E`) is that of a test, or one word.
+ * number means nothing. An abbreviation (`U&E`) is that of a test, or one word. A year (`1970`) is that of a
+ * birth, or the beginning of a number.
  */
 function termOf(text: string, abbreviations: Abbreviations): SoughtWord[][] {
   const parts = partsOf(text);
   if (parts.length === 0) return [];
-  const whole = [{ word: joined(parts) }];
-  const abbreviated = abbreviations.get(joined(parts));
+  const word = joined(parts);
+  const whole = [{ word }];
+  if (word === 'urgent') return [whole, [isWord(urgentWord)]];
+  if (/^(19|20)\d\d$/.test(word)) return [whole, [{ word: bornWord(word) }]];
+  const abbreviated = abbreviations.get(word);
   if (abbreviated !== undefined) return [whole, ...abbreviated.map((code) => [isWord(testWord(code))])];
   const isNumber = parts.some((part) => /\p{N}/u.test(part));
-  return parts.length === 1 || isNumber ? [whole] : [whole, parts.map((word) => ({ word }))];
+  return parts.length === 1 || isNumber ? [whole] : [whole, parts.map(asWord)];
 }

@@ -1,4 +1,5 @@
 import { isCalendarDate } from '@clinical-launch/contracts/formats';
+import { dayAfter } from './local-instants.ts';
 
 /** The days that a text may mean, and the rest of the text. */
 export type WrittenDates = {
@@ -46,6 +47,48 @@ export function takeDates(text: string): WrittenDates {
     });
   }
   return { dates, rest };
+}
+
+/** A day that is written without its year, and the text that names it. */
+export type DayInWords = { readonly day: string; readonly written: string };
+
+const monthName =
+  '(?<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
+const ordinal = `${day}(?:st|nd|rd|th)?`;
+const wordForm = new RegExp(
+  `(?<![\\p{L}\\p{N}])(?:(?<near>today|yesterday)|${ordinal}[-./ ]*(?:of )?${monthName}|${monthName}[-./ ]*${ordinal})(?![\\p{L}\\p{N}])`,
+  'giu',
+);
+
+/**
+ * Extracts the days that a text names without a year, the last of that name: `today`, `yesterday`, `24 Nov`,
+ * `November 24th`.
+ * @param today YYYY-MM-DD at the practice
+ */
+export function takeDaysInWords(text: string, today: string): { days: DayInWords[]; rest: string } {
+  const days: DayInWords[] = [];
+  const rest = text.replace(wordForm, (written: string, ...found: unknown[]) => {
+    const named = found.at(-1) as Partial<Record<'near' | 'day' | 'month', string>>;
+    const meant = dayNamed(named, today);
+    if (meant === undefined) return written;
+    days.push({ day: meant, written });
+    return ' ';
+  });
+  return { days, rest };
+}
+
+function dayNamed(
+  { near, day: dayText = '', month = '' }: Partial<Record<'near' | 'day' | 'month', string>>,
+  today: string,
+): string | undefined {
+  if (near !== undefined) return dayAfter(today, near.toLowerCase() === 'today' ? 0 : -1);
+  const thisYear = Number(today.slice(0, 4));
+  // Between two 29 Februaries there are at most eight years.
+  return Array.from({ length: 9 }, (_, back) =>
+    daysOf({ day: dayText, month, year: String(thisYear - back) }),
+  )
+    .flat()
+    .find((date) => date <= today);
 }
 
 function daysOf({ day: dayText, month, year: yearText }: Record<'day' | 'month' | 'year', string>): string[] {

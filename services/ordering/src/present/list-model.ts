@@ -12,6 +12,8 @@ type List = {
   readonly count?: number;
   readonly hasNewer: boolean;
   readonly hasOlder: boolean;
+  /** Those that match but for typing errors. */
+  readonly similar: readonly TestRequest[];
 };
 
 type ListPage = {
@@ -26,16 +28,19 @@ type ListPage = {
 
 /** Presents a page of a list: its rows, the links to the neighbouring pages, and its search. */
 export function presentList({ list, search, rule, home, writing, limits }: ListPage) {
-  const { requests, count, hasNewer, hasOlder } = list;
+  const { requests, similar, count, hasNewer, hasOlder } = list;
   const isFiltered = Object.keys(search.filters).length > 0;
   const isNarrowed = search.text !== '' || search.priority !== undefined || isFiltered;
   const isOfPractice = rule.sees === 'practice';
+  const present = (request: TestRequest) => ({
+    ...presentEntry(request, writing),
+    href: requestPage(home, rule, request),
+    step: stepTexts[requestStep(rule, request)],
+  });
   return {
-    entries: requests.map((request) => ({
-      ...presentEntry(request, writing),
-      href: requestPage(home, rule, request),
-      step: stepTexts[requestStep(rule, request)],
-    })),
+    entries: requests.map(present),
+    similar: similar.map(present),
+    isSimilarCut: similar.length === limits.pageSize,
     count: { text: describeCount(count, limits), isOne: count === 1 },
     newer: hasNewer ? `requests?after=${requests[0]?.guid}` : undefined,
     older: hasOlder ? `requests?before=${requests.at(-1)?.guid}` : undefined,

@@ -115,6 +115,39 @@ export function findNear(
   );
 }
 
+/** Returns those of some searches (`tsquery`) that match a request in sight, each by the index of words. */
+export async function findKnown(
+  tx: OrderingTransaction,
+  sight: Sight,
+  conditions: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await tx
+    .selectFrom(
+      sql<{ condition: string }>`unnest(${sql.val([...conditions])}::text[])`.as<'sought'>(
+        sql`sought(condition)`,
+      ),
+    )
+    .select('condition')
+    .where((outer) =>
+      outer.exists(
+        outer
+          .selectFrom((by) =>
+            by
+              .selectFrom('test_requests')
+              .selectAll()
+              .where(sql<SqlBool>`words @@ sought.condition::tsquery`)
+              // Otherwise the requests in sight would be read one by one.
+              .offset(0)
+              .as('test_requests'),
+          )
+          .select('guid')
+          .where(isInSight(sight)),
+      ),
+    )
+    .execute();
+  return new Set(rows.map(({ condition }) => condition));
+}
+
 const directions = { older: 'desc', newer: 'asc' } as const;
 
 /** Reads each run in the order of its index, no further than the page may need. */

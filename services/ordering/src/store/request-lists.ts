@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 import { maxCount, pageSize } from '../domain/list-search.ts';
-import type { RequestSearch } from '../domain/request-search.ts';
+import type { RequestSearch, SoughtWord } from '../domain/request-search.ts';
+import { type Misspelt, misspeltIn, withOthers } from '../domain/similar-words.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingTransaction } from './database.ts';
-import { isInSight } from './keys.ts';
+import { isInSight, type Sight } from './keys.ts';
 import {
   countList,
+  findKnown,
   findMatches,
   findNear,
   type ListFilter,
@@ -13,7 +15,7 @@ import {
   type Place,
   readList,
 } from './list-queries.ts';
-import { searchCondition } from './request-words.ts';
+import { differenceCondition, searchCondition } from './request-words.ts';
 import { toTestRequest } from './test-requests.ts';
 
 /**
@@ -25,6 +27,8 @@ const maxNear = 500;
 export type ListQuery = ListFilter & {
   /** Absent: all requests are listed. */
   readonly search?: RequestSearch;
+  /** Since when requests are searched for typing errors: an ISO 8601 instant. */
+  readonly similarSince: string;
   /**
    * The page next to a request, by its GUID. Without a request, or with one that is out of sight, the newest
    * page.
@@ -42,6 +46,8 @@ export type RequestPage = {
   readonly count?: number;
   readonly hasNewer: boolean;
   readonly hasOlder: boolean;
+  /** Below the last page: the newest requests that match but for typing errors, at most a page. */
+  readonly similar: readonly TestRequest[];
 };
 
 /**
@@ -64,12 +70,46 @@ async function readPage(tx: OrderingTransaction, { from, ...query }: ListQuery):
   if (isFirst) return readPage(tx, query);
   const hasMore = places.length > pageSize;
   const shown = places.slice(0, pageSize);
+  const hasOlder = go === 'newer' || hasMore;
   return {
     ...counted,
     requests: await readRequests(tx, query, go === 'newer' ? shown.toReversed() : shown),
     hasNewer: go === 'newer' ? hasMore : place !== undefined,
-    hasOlder: go === 'newer' || hasMore,
+    hasOlder,
+    similar: hasOlder ? [] : await readRequests(tx, query, await findSimilar(tx, query)),
   };
+}
+
+/** Finds the newest requests that match but for typing errors, without those that match. */
+async function findSimilar(tx: OrderingTransaction, query: ListQuery): Promise<readonly Place[]> {
+  const { search = [], sight, since = '', similarSince } = query;
+  const misspelt = await knownOf(tx, sight, misspeltIn(search));
+  if (misspelt.every(({ others }) => others.length === 0)) return [];
+  const condition = differenceCondition(withOthers(search, misspelt), search, sight);
+  const recent = { ...query, since: since > similarSince ? since : similarSince };
+  return (await findMatches(tx, recent, { condition, go: 'older', limit: pageSize })).places;
+}
+
+/**
+ * Leaves of each misspelt word the others that a practice has: a few of hundreds. A patient has few requests,
+ * and they share their words with those of every other patient.
+ */
+async function knownOf(
+  tx: OrderingTransaction,
+  sight: Sight,
+  misspelt: readonly Misspelt[],
+): Promise<readonly Misspelt[]> {
+  if (sight.patientKeys !== undefined || misspelt.length === 0) return misspelt;
+  const conditionOf = (word: SoughtWord) => searchCondition([[[word]]], sight);
+  const known = await findKnown(
+    tx,
+    sight,
+    misspelt.flatMap(({ others }) => others.map(conditionOf)),
+  );
+  return misspelt.map(({ word, others }) => ({
+    word,
+    others: others.filter((other) => known.has(conditionOf(other))),
+  }));
 }
 
 type Found = { readonly places: readonly Place[]; readonly count?: number };

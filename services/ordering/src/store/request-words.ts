@@ -1,5 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type RequestSearch, type SoughtWord, wordsOfRequest } from '../domain/request-search.ts';
+import {
+  type IndexedRequest,
+  type RequestSearch,
+  type SoughtWord,
+  wordsOfRequest,
+} from '../domain/request-search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { practiceKeyOf, type Sight } from './keys.ts';
 
@@ -11,11 +16,11 @@ import { practiceKeyOf, type Sight } from './keys.ts';
  * @param timeZone IANA zone of the practices
  */
 export function requestWords(
-  { client, parties, batches, createdAt }: IndexedRequest,
+  { client, ...request }: IndexedRequest & Pick<TestRequest, 'client'>,
   timeZone: string,
 ): { words: RawBuilder<string> } {
-  const { ofPractice, ofPatient } = wordsOfRequest({ parties, batches, createdAt }, timeZone);
-  const ownList = prefixOf(practiceKeyOf(parties.practice, client));
+  const { ofPractice, ofPatient } = wordsOfRequest(request, timeZone);
+  const ownList = prefixOf(practiceKeyOf(request.parties.practice, client));
   const lexemes = [
     ...ofPractice.map((word) => lexeme(ownList, word)),
     ...ofPatient.map((word) => lexeme(patientLists, word)),
@@ -23,7 +28,9 @@ export function requestWords(
   return { words: sql<string>`array_to_tsvector(${sql.val(lexemes)}::text[])` };
 }
 
-type IndexedRequest = Pick<TestRequest, 'client' | 'parties' | 'batches' | 'createdAt'>;
+/** Returns the `tsquery` of what a search finds and another does not. */
+export const differenceCondition = (search: RequestSearch, other: RequestSearch, sight: Sight): string =>
+  `${searchCondition(search, sight)} & !${searchCondition(other, sight)}`;
 
 /** Returns the `tsquery` of a search among the requests of a sight. */
 export function searchCondition(search: RequestSearch, { practiceKey, patientKeys }: Sight): string {

@@ -1,8 +1,9 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { localDay } from '@clinical-launch/contracts/time';
 import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import { type ActionRule, actionRules } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
-import { filterTerms, type ListSearch, periodOf } from '../domain/list-search.ts';
+import { filterTerms, type ListSearch, periodOf, similarSince } from '../domain/list-search.ts';
 import { abbreviationsOf, type RequestSearch, readRequestSearch } from '../domain/request-search.ts';
 import type { RequestStatus } from '../domain/test-request.ts';
 import { sightOf } from '../store/keys.ts';
@@ -44,9 +45,10 @@ export async function readList(
   const query = listQueryOf(context, { ...reading, rule, search, moment });
   const list = await database.transaction().execute(async (tx) => {
     const page = await readRequestPage(tx, query);
-    const shown = page.requests.flatMap(({ parties }) => pseudonyms.ofPatient(parties.patient) ?? []);
-    const patients = [...new Set(shown)];
-    const about = { launchId, action: request.action, orders: page.requests.length, patients };
+    const shown = [...page.requests, ...page.similar];
+    const named = shown.flatMap(({ parties }) => pseudonyms.ofPatient(parties.patient) ?? []);
+    const patients = [...new Set(named)];
+    const about = { launchId, action: request.action, orders: shown.length, patients };
     await appendToOutbox(tx, isRead ? [call.event('orders.listed.v1', about)] : []);
     return page;
   });
@@ -64,10 +66,12 @@ function listQueryOf(
   context: LaunchContext,
   { rule, search: { text, priority, filters }, catalogue, from, moment }: Listing,
 ): ListQuery {
-  const search = narrowed(
-    readRequestSearch(text, catalogue && abbreviationsOf(catalogue)),
-    filterTerms(filters),
-  );
+  const { now, timeZone } = moment;
+  const typed = readRequestSearch(text, {
+    ...(catalogue && { abbreviations: abbreviationsOf(catalogue) }),
+    today: localDay(now, timeZone),
+  });
+  const search = narrowed(typed, filterTerms(filters));
   const { since, before } = periodOf(filters, moment);
   return {
     sight: sightOf(context),
@@ -76,6 +80,7 @@ function listQueryOf(
     ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
     ...(before === undefined ? {} : { before: new Date(before).toISOString() }),
     ...(search === undefined ? {} : { search }),
+    similarSince: new Date(similarSince(now)).toISOString(),
     ...(from === undefined ? {} : { from }),
   };
 }

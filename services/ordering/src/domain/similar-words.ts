@@ -1,0 +1,51 @@
+import { isWord, type RequestSearch, type SoughtWord } from './request-search.ts';
+
+/** A word of a search, and the words that it may be with one typing error. */
+export type Misspelt = { readonly word: SoughtWord; readonly others: readonly SoughtWord[] };
+
+/** Fewer letters make another word, not a typing error; more are in no name. */
+const isSpeltOut = ({ word, isWhole = false }: SoughtWord) => !isWhole && /^[a-z]{5,24}$/.test(word);
+
+/** The words of a search that may have a typing error: each may be hundreds of others. */
+const maxWords = 3;
+
+const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index));
+
+/** Returns the words of a search that may have a typing error: those of five letters or more. */
+export const misspeltIn = (search: RequestSearch): Misspelt[] =>
+  search
+    .flatMap((term) => term.flatMap((words) => (words.length === 1 ? words : [])).find(isSpeltOut) ?? [])
+    .slice(0, maxWords)
+    .map((word) => ({ word, others: oneErrorAway(word.word) }));
+
+/** Returns a search that finds each of some words, or one of its others. */
+export const withOthers = (search: RequestSearch, misspelt: readonly Misspelt[]): RequestSearch =>
+  search.map((term) => {
+    const found = misspelt.find(({ word }) => term.some(([first]) => first === word));
+    return found === undefined ? term : [...term, ...found.others.map((other) => [other])];
+  });
+
+/**
+ * Returns what a word would be after a letter was dropped, added, changed or swapped with its neighbour: the
+ * beginning of another word, or a whole word if the error is at its end.
+ */
+function oneErrorAway(word: string): SoughtWord[] {
+  const last = word.length - 1;
+  const stem = word.slice(0, last);
+  const beginnings = Array.from({ length: last }, (_, place) => {
+    const [before, letter, next] = [word.slice(0, place), word.charAt(place), word.charAt(place + 1)];
+    const after = word.slice(place + 1);
+    return [
+      before + after,
+      before + next + letter + after.slice(1),
+      ...letters.flatMap((other) => [before + other + letter + after, before + other + after]),
+    ];
+  });
+  const inserted = letters.map((letter) => stem + letter + word.slice(last));
+  const whole = ['', ...letters].map((letter) => stem + letter);
+  const others = new Set([...beginnings.flat(), ...inserted]);
+  return [
+    ...[...others].filter((other) => other !== word).map((other) => ({ word: other })),
+    ...whole.filter((other) => other !== word).map(isWord),
+  ];
+}
