@@ -147,14 +147,15 @@ describe('a row of a list', () => {
     expect(textOf(await launch.page('requests'))).toContain('1 Jul 2026 at 11:30pm');
   });
 
-  it('shortens a long list of tests and links to the whole list', async () => {
+  it('contains all tests of a long list, in a line that can be opened', async () => {
     const request = { practice: aPractice() };
     await orderFor(application, { request }, ['HFBC', 'HESR', 'HRET', 'HFER', 'HB12', 'HFOL']);
     const launch = await openList(application, 'LocationReportList', { request });
     const html = await launch.page('requests');
-    const [, summary = '', more = ''] = /<summary>([^]*?)<\/summary>([^]*?)<\/details>/.exec(html) ?? [];
-    expect(textOf(summary)).toMatch(/^\+4 more tests of NCP-\d+$/);
-    expect(textOf(more)).toBe('Reticulocyte count, Ferritin, Vitamin B12, Folate');
+    const [, summary = ''] = /<summary>([^]*?)<\/summary>/.exec(html) ?? [];
+    expect(textOf(summary)).toMatch(
+      /^FBC, ESR, Reticulocyte count, Ferritin, Vitamin B12, Folate all 6 tests of NCP-\d+$/,
+    );
   });
 
   it('omits removed tests, and escapes text that a caller sent', async () => {

@@ -51,4 +51,30 @@ describe('the work list', () => {
     expect(new Set(states.filter((state) => state !== 'Urgent'))).toEqual(new Set(['Incomplete']));
     await close();
   });
+
+  it('shows as many whole names of tests as fit, and all when the line is opened, without scripts', async () => {
+    const { page, close } = await openWorkList({ hasScript: false });
+    const rows = page.locator('.app-list__names');
+    /** Returns how many names of each long row are in sight. */
+    const inSight = () =>
+      rows.evaluateAll((all: Line[]) =>
+        all.map((line) => {
+          const { bottom } = line.getBoundingClientRect();
+          return [...line.children].filter((name) => name.getBoundingClientRect().top < bottom).length;
+        }),
+      );
+    const wide = await inSight();
+    await page.setViewportSize({ width: 800, height: 900 });
+    const narrow = await inSight();
+    expect(narrow.every((count) => count >= 1)).toBe(true);
+    expect(wide.every((count, row) => count >= (narrow[row] ?? 0))).toBe(true);
+    expect(wide).not.toEqual(narrow);
+    await page.locator('.app-list__more summary').first().click();
+    const [opened] = await inSight();
+    expect(await rows.first().locator('> span').count()).toBe(opened);
+    await close();
+  });
 });
+
+type Box = { getBoundingClientRect(): { readonly top: number; readonly bottom: number } };
+type Line = Box & { readonly children: Iterable<Box> };
