@@ -9,7 +9,7 @@ import { assertSafeRedis, measureRedis } from '@clinical-launch/redis/redis-info
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
-import type { TicketSealers } from '@clinical-launch/tickets/ticket-seals';
+import type { TicketSealers } from '@clinical-launch/tickets/ticket-format';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { PartOptions, RunningPart } from './part.ts';
 import { observeRedis } from './part-metrics.ts';

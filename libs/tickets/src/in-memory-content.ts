@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Chain, nameTicket } from './ticket-text.ts';
+import { type Chain, nameTicket } from './ticket-format.ts';
 import type { FoundTicket, RedeemRequest, Redemption, Successor, TicketKind } from './tickets.ts';
 
 /** The content of a ticket of one process. */

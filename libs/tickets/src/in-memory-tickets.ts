@@ -13,7 +13,7 @@ import {
   nameSuccessor,
   secondsUntilEnd,
 } from './in-memory-content.ts';
-import { beginChain, type Chain, nameTicket, readChain } from './ticket-text.ts';
+import { beginChain, type Chain, nameTicket, readChain } from './ticket-format.ts';
 import {
   assertRecordable,
   assertRepeatable,

@@ -9,8 +9,8 @@ import {
   type Script,
   type ScriptArgument,
 } from '@clinical-launch/redis/redis-scripts';
+import type { PresentedTicket, TicketSeals } from './ticket-format.ts';
 import type { ClaimKeys, TicketKeys } from './ticket-keys.ts';
-import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';
 import {
   type BesideRequest,
   type Claim,

@@ -12,9 +12,15 @@ import {
 } from '@clinical-launch/redis/redis-scripts';
 import { TicketCommands } from './redis-commands.ts';
 import { readBesideIssue, readChainUse, readIssue, readRedemption, textsOf } from './redis-replies.ts';
+import {
+  beginChain,
+  nameTicket,
+  readChain,
+  type SealLogger,
+  type TicketSealers,
+  TicketSeals,
+} from './ticket-format.ts';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.ts';
-import { type SealLogger, type TicketSealers, TicketSeals } from './ticket-seals.ts';
-import { beginChain, nameTicket, readChain } from './ticket-text.ts';
 import {
   assertRecordable,
   assertRepeatable,

@@ -9,8 +9,8 @@ import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import { defaultPrefix, shardOfText } from '@clinical-launch/redis/redis-keys';
 import { listOf } from '@clinical-launch/redis/redis-scripts';
 import { type Command, issueScript, redeemScript } from '@clinical-launch/tickets/redis-commands';
+import { beginChain, nameTicket, readChain } from '@clinical-launch/tickets/ticket-format';
 import { createTicketKeys } from '@clinical-launch/tickets/ticket-keys';
-import { beginChain, nameTicket, readChain } from '@clinical-launch/tickets/ticket-text';
 import { bodyOf } from '../read-body.ts';
 
 const { PORT: port, REDIS_URL: redisUrl = '' } = process.env;

@@ -1,5 +1,5 @@
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
-import { launchOf } from '@clinical-launch/tickets/ticket-text';
+import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { FoundTicket, Tickets } from '@clinical-launch/tickets/tickets';
 import { isConfidential } from '../domain/client-certificates.ts';
 import {

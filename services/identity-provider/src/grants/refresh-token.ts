@@ -1,6 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import { launchOf } from '@clinical-launch/tickets/ticket-text';
+import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { FoundTicket, Redemption, Tickets } from '@clinical-launch/tickets/tickets';
 import { isConfidential } from '../domain/client-certificates.ts';
 import {

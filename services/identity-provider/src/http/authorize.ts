@@ -4,7 +4,7 @@ import type { Call } from '@clinical-launch/http/call';
 import { behind, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
 import { isSpeculative, queryOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
-import { launchOf } from '@clinical-launch/tickets/ticket-text';
+import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { Redemption, Tickets } from '@clinical-launch/tickets/tickets';
 import { AuthorizeRefusal, speculativeRequest } from '../authorize-errors.ts';
 import {

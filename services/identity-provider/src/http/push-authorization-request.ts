@@ -1,7 +1,7 @@
 import { sendJson } from '@clinical-launch/http/answer';
 import type { Call } from '@clinical-launch/http/call';
 import { behind, type Handler } from '@clinical-launch/http/endpoint';
-import { launchOf } from '@clinical-launch/tickets/ticket-text';
+import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { BesideIssue, Tickets } from '@clinical-launch/tickets/tickets';
 import { AuthorizeRefusal } from '../authorize-errors.ts';
 import type { PushedAnswer } from '../domain/answers.ts';

@@ -11,7 +11,7 @@ import { ServiceError } from '@clinical-launch/http/errors';
 import { isSpeculative, queryOf } from '@clinical-launch/http/request-target';
 import { launchSessionIdleSeconds, openSessionCookie } from '@clinical-launch/pages/launch-session';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
-import { launchOf } from '@clinical-launch/tickets/ticket-text';
+import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { Redemption, Tickets } from '@clinical-launch/tickets/tickets';
 import type { LaunchGatewayConfig } from '../config.ts';
 import { challengesOf } from '../domain/code-verifier.ts';

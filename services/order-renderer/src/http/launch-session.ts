@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { Call } from '@clinical-launch/http/call';
 import { findLaunchSessions, readLaunchSessionCookies } from '@clinical-launch/pages/launch-session';
-import { launchOf } from '@clinical-launch/tickets/ticket-text';
+import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { sessionRequired } from '../errors.ts';
 
