@@ -1,24 +1,27 @@
 import { hash } from 'node:crypto';
 import { asymmetricAlgorithms } from '@clinical-launch/contracts/client-authentication';
 import { type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts/coded-identifiers';
-import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
+import type { LaunchPolicy, Registry } from '@clinical-launch/contracts/registry';
 import { ServiceError } from '@clinical-launch/http/errors';
-import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { createOutboundFetch, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import type { Clock } from '@clinical-launch/runtime/clock';
+import type { Logger } from '@clinical-launch/runtime/logger';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { DpopProof } from './dpop-proof.ts';
 import { invalidToken, missingToken, refusedToken } from './invalid-token.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
-import type { IssuerPolicy } from './issuer-policies.ts';
+import { type IssuerPolicy, issuerPolicies } from './issuer-policies.ts';
 import {
   dpopChallenge,
   type Possession,
   type PresentedToken,
   provePossession,
 } from './proof-of-possession.ts';
+import { followRegistry, type RegistrySource, watchRegistry } from './registry-file.ts';
 import type { Revocations } from './revocations.ts';
 import { assertNoIdToken, assertPossibleTimes, isIdToken } from './token-claims.ts';
+import type { Trust } from './trust.ts';
 
 /** The caller of a verified access token. */
 export type Caller = {
@@ -215,4 +218,58 @@ export function assertRight(caller: Caller, right: string): void {
     message: `The token does not have the right ${right}`,
     headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${right}"` },
   });
+}
+
+type FollowingVerifierOptions = {
+  readonly clock: Clock;
+  /** Returns the issuers whose tokens are accepted, by this registry. */
+  readonly policiesOf: (registry: Registry) => readonly IssuerPolicy[];
+  readonly fetchOutbound: OutboundFetch;
+  /** The tokens that were revoked by their id. Undefined if none of the accepted tokens can be revoked so. */
+  readonly revocations: Revocations | undefined;
+};
+
+/** Creates a verifier of access tokens that uses the current registry at each request. */
+export function createFollowingVerifier(
+  registry: RegistrySource,
+  { policiesOf, ...options }: FollowingVerifierOptions,
+): AccessTokenVerifier {
+  const verifier = followRegistry(registry, (current) =>
+    createAccessTokenVerifier({ issuers: policiesOf(current), ...options }),
+  );
+  return { verify: (...presented) => verifier().verify(...presented) };
+}
+
+type OpenVerifierOptions = {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The issuers whose tokens are accepted; the platform's realms and trusted issuers when absent. */
+  readonly policiesOf?: typeof issuerPolicies;
+  /** The tokens that were revoked by their id. Undefined if none of the accepted tokens can be revoked so. */
+  readonly revocations: Revocations | undefined;
+  /** Refuses a registry that this process cannot use, before it takes effect. @throws Error */
+  readonly checkRegistry?: (registry: Registry) => void;
+};
+
+/**
+ * Opens the verifier of a process that follows its registry: clients that are registered while it runs are
+ * accepted from then on.
+ * @throws TypeError when the registry is invalid
+ */
+export function openTokenVerifier(
+  { registryFile, options, allowedNetworks, isProduction }: Trust,
+  { clock, logger, policiesOf = issuerPolicies, revocations, checkRegistry: check }: OpenVerifierOptions,
+) {
+  const { publicUrl } = options;
+  const registry = watchRegistry(registryFile, { publicUrl, logger, isProduction, check });
+  return {
+    tokens: createFollowingVerifier(registry, {
+      clock,
+      revocations,
+      policiesOf: (current) => policiesOf(current, options),
+      fetchOutbound: createOutboundFetch({ allowedNetworks }),
+    }),
+    checks: {},
+    stop: async () => registry.stop(),
+  };
 }

@@ -8,8 +8,7 @@ import { findJsonSyntaxFault, placeIn } from '@clinical-launch/http/json-syntax'
 import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { parseDirectoryCsv } from './directory-csv.ts';
-import { readRegistryFile } from './registry-file.ts';
-import { type WatchedFile, watchFile } from './watched-file.ts';
+import { readRegistryFile, type WatchedFile, watchFile } from './registry-file.ts';
 
 /** The current directory of each client (OLTR: "values must be agreed"). */
 export type Directories = {

@@ -6,7 +6,7 @@ import { TestClock } from '@clinical-launch/testing/test-clock';
 import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { openTokenVerifier } from '../src/following-registry.ts';
+import { openTokenVerifier } from '../src/access-tokens.ts';
 
 const audience = 'api://clinical-launch';
 

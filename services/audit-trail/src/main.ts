@@ -7,7 +7,7 @@ import { requireParts } from '@clinical-launch/process/required-parts';
 import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { readTogether } from '@clinical-launch/runtime/environment';
 import { RedisClaims } from '@clinical-launch/tickets/redis-claims';
-import { openTokenVerifier } from '@clinical-launch/trust/following-registry';
+import { openTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { RedisRevokedTokens } from '@clinical-launch/trust/redis-revoked-tokens';
 import { readTrust } from '@clinical-launch/trust/trust';
 import { readAuditTrailConfig } from './config.ts';

@@ -5,7 +5,7 @@ import { openRedisParts } from '@clinical-launch/process/redis-parts';
 import { requireParts } from '@clinical-launch/process/required-parts';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';
-import { watchRegistry } from '@clinical-launch/trust/following-registry';
+import { watchRegistry } from '@clinical-launch/trust/registry-file';
 import { readOrderRendererConfig, readRegistrySetting } from './config.ts';
 import { orderRenderer } from './service.ts';
 

@@ -4,7 +4,7 @@ import { openRedisParts } from '@clinical-launch/process/redis-parts';
 import { requireParts } from '@clinical-launch/process/required-parts';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';
-import { openTokenVerifier } from '@clinical-launch/trust/following-registry';
+import { openTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { desktopIssuerPolicies } from '@clinical-launch/trust/issuer-policies';
 import { readTrust } from '@clinical-launch/trust/trust';
 import { readResourceApiConfig } from './config.ts';
