@@ -100,10 +100,10 @@ const agreedPractice = ({
  * if the directory does not say who may.
  */
 export function isPracticeEditor(
-  directory: Directory | undefined,
+  { practices }: Directory,
   { practice, author }: Pick<LaunchRequest, 'practice' | 'author'>,
 ): boolean | undefined {
-  const agreed = directory?.practices?.get(codeKeyOf(practice.identifier));
+  const agreed = practices?.get(codeKeyOf(practice.identifier));
   return agreed?.editors?.has(author.username);
 }
 

@@ -1,6 +1,4 @@
 import { listIn, RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
-import type { PresentedTicket, TicketSeals } from './ticket-seals.ts';
-import { type BesideIssue, type ChainUseOutcome, type Issue, type Redemption } from './tickets.ts';
 import type { PresentedTicket, TicketSeals } from './ticket-format.ts';
 import type { BesideIssue, ChainUseOutcome, Issue, Redemption } from './tickets.ts';
 

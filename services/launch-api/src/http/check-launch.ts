@@ -26,6 +26,15 @@ import type { Directories } from '@clinical-launch/trust/directory-file';
 import type { LaunchApiConfig } from '../config.ts';
 import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challenge.ts';
 
+/** The paths of the launch API, as callers write them. */
+export const addresses = {
+  requestLaunchUrl: '/AccessApi/RequestLaunchUrl',
+  validate: '/AccessApi/Validate',
+  document: '/AccessApi/openapi.json',
+  payloadSchema: '/AccessApi/schemas/service-request.json',
+  orderSchema: '/AccessApi/schemas/order.xsd',
+} as const;
+
 export const requiredRight = 'ocs-launch.write';
 export const payloadTypes = ['application/json', 'application/fhir+json'];
 /** The size limit of a payload, about sixty times the largest sample. */
@@ -87,7 +96,7 @@ export function behindLaunchCheck(
       concerningLaunch('request' in reading ? reading.request : reading.parties, config.pseudonyms),
     );
     const checked = validate(payload, request, reading);
-    const isEditor = isPracticeEditor(directory, checked.launch);
+    const isEditor = directory && isPracticeEditor(directory, checked.launch);
     return { ...exchange, ...checked, ...(isEditor === undefined ? {} : { isPracticeEditor: isEditor }) };
   };
 

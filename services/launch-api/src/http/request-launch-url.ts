@@ -1,4 +1,5 @@
 import type { LaunchContext, LaunchNotice } from '@clinical-launch/contracts/launch-context';
+import { type Static, Type } from '@clinical-launch/contracts/type';
 import { sendJson } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
@@ -8,7 +9,6 @@ import type { Caller } from '@clinical-launch/trust/access-tokens';
 import type { LaunchApiConfig } from '../config.ts';
 import { originatingIdClaim } from '../domain/originating-id.ts';
 import type { LaunchExchange } from './check-launch.ts';
-import type { LaunchUrlAnswer } from './interface.ts';
 
 const daySeconds = 86_400;
 /** The lifetime of a launch token (OLTR: Limits, "ten seconds or less"). */
@@ -18,6 +18,15 @@ export const launchTokenSeconds = 10;
  * needs to see the reason, but short, because each launch uses memory in Redis until then.
  */
 const errorPageSeconds = 3600;
+
+/** The answer of RequestLaunchUrl (OLTR: Launch URL response). */
+export const launchUrlAnswer = Type.Object({
+  url: Type.String({
+    format: 'uri',
+    description: 'Append `&codeVerifier=` and the code verifier, then open it in the browser of the user.',
+  }),
+});
+type LaunchUrlAnswer = Static<typeof launchUrlAnswer>;
 
 export type RequestLaunchUrlDependencies = {
   readonly tickets: Pick<Tickets, 'issue'>;

@@ -9,9 +9,15 @@ import { describedAnswer, problemRefusals } from '@clinical-launch/http/openapi/
 import { openApiDocument, type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
 import { operationOutcomeSchema, problemSchema } from '@clinical-launch/http/openapi/error-schemas';
 import type { LaunchApiConfig } from '../config.ts';
-import { challengeNames, maxPayloadBytes, payloadTypes, requiredRight } from '../http/check-launch.ts';
-import { addresses, launchUrlAnswer, validateAnswer } from '../http/interface.ts';
-import { launchTokenSeconds } from '../http/request-launch-url.ts';
+import {
+  addresses,
+  challengeNames,
+  maxPayloadBytes,
+  payloadTypes,
+  requiredRight,
+} from '../http/check-launch.ts';
+import { launchTokenSeconds, launchUrlAnswer } from '../http/request-launch-url.ts';
+import { validateAnswer } from '../http/validate.ts';
 import { challengeParameter, secureLaunchPath } from './secure-launch.ts';
 
 const description = `Launches online test requesting (OLTR) for a patient, from the backend of a practice management system.

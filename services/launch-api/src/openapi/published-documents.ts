@@ -1,7 +1,7 @@
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { publishDocument } from '@clinical-launch/http/published-document';
 import type { LaunchApiConfig } from '../config.ts';
-import { addresses } from '../http/interface.ts';
+import { addresses } from '../http/check-launch.ts';
 
 /** Returns the public documents of the launch API, by path: its OpenAPI document and its schemas. */
 export function publishedDocuments(config: LaunchApiConfig): Readonly<Record<string, Handler>> {
