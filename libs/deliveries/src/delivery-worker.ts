@@ -1,9 +1,8 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import type { Clock } from '@clinical-launch/runtime/clock';
+import { type Clock, within } from '@clinical-launch/runtime/clock';
 import { errorCode } from '@clinical-launch/runtime/logged-error';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { backoff, startLoop } from '@clinical-launch/runtime/loop';
-import { within } from '@clinical-launch/runtime/time-out';
 import { inFollowingSpan } from '@clinical-launch/runtime/tracing';
 import type { DeliveryAttempt } from './delivery-attempt.ts';
 import { nextAttemptAt } from './delivery-retry.ts';

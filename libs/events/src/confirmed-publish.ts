@@ -1,4 +1,4 @@
-import { within } from '@clinical-launch/runtime/time-out';
+import { within } from '@clinical-launch/runtime/clock';
 import type { ConfirmChannel, Message } from 'amqplib';
 
 export type OutgoingMessage = {

@@ -1,4 +1,4 @@
-import { pause } from '@clinical-launch/runtime/time-out';
+import { pause } from '@clinical-launch/runtime/clock';
 import { type ConfirmChannel, connect, type GetMessage } from 'amqplib';
 import { publishConfirmed } from './confirmed-publish.ts';
 import { readDeadLetter, resend, type StoredDeadLetter } from './event-message.ts';

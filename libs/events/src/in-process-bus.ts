@@ -4,7 +4,7 @@ import {
   type CloudEvent,
   type WrittenEvent,
 } from '@clinical-launch/contracts/events/cloud-event';
-import { pause } from '@clinical-launch/runtime/time-out';
+import { pause } from '@clinical-launch/runtime/clock';
 import type { Consumer, EventBus, Outbox } from './event-bus.ts';
 import { batchSizeOf, handleInParts } from './handle-in-parts.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventVerifier } from '@clinical-launch/crypto/event-macs';
-import { pause } from '@clinical-launch/runtime/time-out';
+import { pause } from '@clinical-launch/runtime/clock';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 import type { Consumer } from './event-bus.ts';

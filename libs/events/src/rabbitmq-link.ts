@@ -1,5 +1,5 @@
+import { within } from '@clinical-launch/runtime/clock';
 import { backoff, startLoop } from '@clinical-launch/runtime/loop';
-import { within } from '@clinical-launch/runtime/time-out';
 import { type ChannelModel, connect } from 'amqplib';
 
 /** The log for the bus's changes of state; a pino logger fits. */

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { within } from '@clinical-launch/runtime/time-out';
+import { within } from '@clinical-launch/runtime/clock';
 import { inChildSpan, markFailed, type Span, toTraceparent } from '@clinical-launch/runtime/tracing';
 import { createNetworkGuard, type NetworkGuard } from './network-guard.ts';
 import { http } from './node-http.ts';

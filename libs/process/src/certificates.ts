@@ -1,12 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Type } from '@clinical-launch/contracts/type';
+import { within } from '@clinical-launch/runtime/clock';
 import { ConfigurationError, type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { startLoop } from '@clinical-launch/runtime/loop';
 import { meter } from '@clinical-launch/runtime/metrics';
-import { within } from '@clinical-launch/runtime/time-out';
-import type { RunningPart } from './part.ts';
+import type { RunningPart } from './parts.ts';
 
 const setting = 'WATCHED_CERTIFICATES';
 

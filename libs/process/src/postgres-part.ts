@@ -1,7 +1,7 @@
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Storage } from '@clinical-launch/storage/storage';
-import type { PartOptions, RunningPart } from './part.ts';
 import { observeDatabase, observePool } from './part-metrics.ts';
+import type { PartOptions, RunningPart } from './parts.ts';
 
 export type StoragePart = RunningPart & { readonly storage: Storage };
 

@@ -2,7 +2,7 @@ import { Type } from '@clinical-launch/contracts/type';
 import type { EventBus } from '@clinical-launch/events/event-bus';
 import type { Refusals } from '@clinical-launch/http/refusals';
 import { createAdminApp, listen } from '@clinical-launch/http/server';
-import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
+import { type Clock, pause, systemClock } from '@clinical-launch/runtime/clock';
 import {
   ConfigurationError,
   type Environment,
@@ -11,11 +11,12 @@ import {
 } from '@clinical-launch/runtime/environment';
 import { createServiceLogger, type Logger, logLevelSetting } from '@clinical-launch/runtime/logger';
 import { assertPublicAddresses, isProduction } from '@clinical-launch/runtime/mode';
-import { pause } from '@clinical-launch/runtime/time-out';
 import { readWatchedCertificates, watchCertificates } from './certificates.ts';
 import { type EventKeys, readEventKeys } from './event-keys.ts';
 import type { RunningPart } from './part.ts';
 import { startMetrics } from './process-metrics.ts';
+import type { RunningPart } from './parts.ts';
+import { metricSettings, startMetrics } from './process-metrics.ts';
 import { withSecretFiles } from './secret-files.ts';
 import { type Mount, startServices } from './start-services.ts';
 import { readTelemetry, type Telemetry } from './telemetry-settings.ts';

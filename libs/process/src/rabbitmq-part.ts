@@ -1,7 +1,7 @@
 import { eventConsumers } from '@clinical-launch/contracts/events/event-routes';
 import type { EventBus } from '@clinical-launch/events/event-bus';
 import { connectRabbitMq } from '@clinical-launch/events/rabbitmq-bus';
-import type { PartOptions, RunningPart } from './part.ts';
+import type { PartOptions, RunningPart } from './parts.ts';
 
 export type BusPart = RunningPart & { readonly bus: EventBus };
 

@@ -11,8 +11,8 @@ import { isProduction } from '@clinical-launch/runtime/mode';
 import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
 import type { TicketSealers } from '@clinical-launch/tickets/ticket-format';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
-import type { PartOptions, RunningPart } from './part.ts';
 import { observeRedis } from './part-metrics.ts';
+import type { PartOptions, RunningPart } from './parts.ts';
 import { countTickets } from './ticket-metrics.ts';
 
 /** The connection to Redis, with what every part on it is created with. */

@@ -2,7 +2,7 @@ import type { EventBus } from '@clinical-launch/events/event-bus';
 import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
 import { wakeRelays } from '@clinical-launch/redis/redis-wakes';
 import { startOutboxRelay } from './outbox-relay.ts';
-import type { PartOptions, RunningPart } from './part.ts';
+import type { PartOptions, RunningPart } from './parts.ts';
 import type { RedisParts } from './redis-parts.ts';
 import { reportRejectedEvents } from './rejected-events.ts';
 

@@ -1,6 +1,6 @@
 import { followRevocations, type Revocations } from '@clinical-launch/trust/revocations';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
-import type { PartOptions, RunningPart } from './part.ts';
+import type { PartOptions, RunningPart } from './parts.ts';
 
 export type RevocationsPart = RunningPart & { readonly revocations: Revocations };
 

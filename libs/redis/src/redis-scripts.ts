@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { within } from '@clinical-launch/runtime/time-out';
+import { within } from '@clinical-launch/runtime/clock';
 import { inChildSpan } from '@clinical-launch/runtime/tracing';
 import type { Cluster, Redis } from 'ioredis';
 

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /**
  * The source of the current time. Services never read the machine's clock themselves, so that tests can
  * change the time.
@@ -9,3 +11,22 @@ export type Clock = {
 
 /** The machine's own time. */
 export const systemClock: Clock = { now: () => Date.now() };
+
+/**
+ * Waits for a result, at most this many milliseconds. The work goes on after that, and its result is ignored.
+ * @param late returns the error for a result that is late
+ * @throws the error of the work, or that of `late`
+ */
+export async function within<Result>(
+  ms: number,
+  work: Promise<Result>,
+  late: () => Error = () => new Error(`There was no result within ${ms} ms`),
+): Promise<Result> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(late()), ms);
+  return await Promise.race([work, tooLate]).finally(() => clearTimeout(timer));
+}
+
+/** Waits for this many milliseconds. If the signal aborts, resolves early. */
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);

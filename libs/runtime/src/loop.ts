@@ -1,4 +1,4 @@
-import { pause } from './time-out.ts';
+import { pause } from './clock.ts';
 
 /** Background work that repeats until it is stopped. */
 export type Loop = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { pause, within } from '../src/time-out.ts';
+import { pause, within } from '../src/clock.ts';
 
 const never = new Promise<never>(() => undefined);
 

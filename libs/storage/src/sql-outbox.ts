@@ -4,7 +4,7 @@ import {
   faultOfReceivedEvent,
   type RejectedEvent,
 } from '@clinical-launch/contracts/events/cloud-event';
-import { within } from '@clinical-launch/runtime/time-out';
+import { within } from '@clinical-launch/runtime/clock';
 import { type Generated, type Kysely, sql, type Transaction } from 'kysely';
 
 /** The table in which a service stores events in the same transaction as the change that they report. */

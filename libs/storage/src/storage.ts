@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { pause } from '@clinical-launch/runtime/clock';
 import { errorCode } from '@clinical-launch/runtime/logged-error';
-import { pause } from '@clinical-launch/runtime/time-out';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { compareReleases, lastReleaseBefore, type ServiceMigrations } from './service-migration.ts';

@@ -1,9 +1,9 @@
+import { requireParts } from '@clinical-launch/process/parts';
 import { openPostgres } from '@clinical-launch/process/postgres-part';
 import { runProcess } from '@clinical-launch/process/process';
 import { openRabbitMq } from '@clinical-launch/process/rabbitmq-part';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
 import { openRedisOutbox, startRedisRelays } from '@clinical-launch/process/redis-relays';
-import { requireParts } from '@clinical-launch/process/required-parts';
 import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { readTogether } from '@clinical-launch/runtime/environment';
 import { RedisClaims } from '@clinical-launch/tickets/redis-claims';

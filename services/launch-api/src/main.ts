@@ -1,7 +1,7 @@
 import { createSharedRateLimiter } from '@clinical-launch/limits/shared-rate-limit';
+import { requireParts } from '@clinical-launch/process/parts';
 import { runProcess } from '@clinical-launch/process/process';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
-import { requireParts } from '@clinical-launch/process/required-parts';
 import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';

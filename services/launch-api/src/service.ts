@@ -1,5 +1,6 @@
-import { endpoint } from '@clinical-launch/http/endpoint';
+import { endpoint, type Handler } from '@clinical-launch/http/endpoint';
 import { problemDialect } from '@clinical-launch/http/errors';
+import { publishDocument } from '@clinical-launch/http/published-document';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -11,7 +12,6 @@ import { addresses, auditRefusal, behindLaunchCheck } from './http/check-launch.
 import { requestLaunchUrl } from './http/request-launch-url.ts';
 import { validate } from './http/validate.ts';
 import { createLaunchCounts } from './metrics.ts';
-import { publishedDocuments } from './openapi/published-documents.ts';
 
 export type LaunchApiDependencies = {
   readonly tickets: Tickets;
@@ -54,5 +54,27 @@ export function launchApi(
         endpoint({ ...shared, path, methods: { GET: send, HEAD: send } }),
       ),
     ],
+  };
+}
+
+/** Returns the public documents of the launch API, by path: its OpenAPI document and its schemas. */
+function publishedDocuments(config: LaunchApiConfig): Readonly<Record<string, Handler>> {
+  const describe = () => import('./openapi/document.ts');
+  return {
+    [addresses.document]: publishDocument({
+      contentType: 'application/json',
+      make: async () => JSON.stringify((await describe()).launchApiDocument(config)),
+    }),
+    [addresses.payloadSchema]: publishDocument({
+      contentType: 'application/schema+json',
+      make: async () => JSON.stringify((await describe()).payloadSchemaDocument(config)),
+    }),
+    [addresses.orderSchema]: publishDocument({
+      contentType: 'application/xml',
+      make: async () => {
+        const { orderDocumentXsd } = await import('@clinical-launch/contracts/order/order-document-xsd');
+        return orderDocumentXsd(config.xmlNamespace);
+      },
+    }),
   };
 }

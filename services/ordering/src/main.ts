@@ -1,8 +1,8 @@
+import { requireParts } from '@clinical-launch/process/parts';
 import { openPostgres } from '@clinical-launch/process/postgres-part';
 import { runProcess } from '@clinical-launch/process/process';
 import { openRabbitMq } from '@clinical-launch/process/rabbitmq-part';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
-import { requireParts } from '@clinical-launch/process/required-parts';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';
 import { readOrderingConfig } from './config.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { pause } from '@clinical-launch/runtime/time-out';
+import { pause } from '@clinical-launch/runtime/clock';
 import { type Bench, cpuOf, cpuOfMachine, type Figure, quantile } from '../bench.ts';
 import { openStage, type Stage } from './stage.ts';
 

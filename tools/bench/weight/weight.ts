@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kill } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { pause } from '@clinical-launch/runtime/time-out';
+import { pause } from '@clinical-launch/runtime/clock';
 import { startPostgres } from '@clinical-launch/testing/servers/postgres';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
 import type { Bench, Figure } from '../bench.ts';

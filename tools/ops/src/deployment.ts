@@ -1,4 +1,4 @@
-import { requireParts } from '@clinical-launch/process/required-parts';
+import { requireParts } from '@clinical-launch/process/parts';
 import { writeAccess } from './access.ts';
 import type { Argument, Command, Option } from './command.ts';
 import { makeSecrets } from './make-secrets.ts';

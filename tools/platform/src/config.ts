@@ -1,5 +1,5 @@
 import { Type } from '@clinical-launch/contracts/type';
-import { requireParts } from '@clinical-launch/process/required-parts';
+import { requireParts } from '@clinical-launch/process/parts';
 import {
   ConfigurationError,
   type Environment,

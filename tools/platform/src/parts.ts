@@ -10,7 +10,7 @@ import { createRateLimiter, type RateLimiter } from '@clinical-launch/limits/rat
 import { readRefusalSettings } from '@clinical-launch/limits/refusal-settings';
 import { createRefusals } from '@clinical-launch/limits/refusals';
 import { startOutboxRelay } from '@clinical-launch/process/outbox-relay';
-import type { PartOptions, RunningPart } from '@clinical-launch/process/part';
+import type { PartOptions, RunningPart } from '@clinical-launch/process/parts';
 import type { StoragePart } from '@clinical-launch/process/postgres-part';
 import type { BusPart } from '@clinical-launch/process/rabbitmq-part';
 import type { RedisPartOptions } from '@clinical-launch/process/redis-parts';

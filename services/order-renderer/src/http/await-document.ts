@@ -1,4 +1,4 @@
-import { pause } from '@clinical-launch/runtime/time-out';
+import { pause } from '@clinical-launch/runtime/clock';
 
 /**
  * The first interval is short, because most documents are created quickly. The intervals grow, so that a long
