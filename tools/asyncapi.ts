@@ -3,8 +3,12 @@
  * partners, from the catalogue of events and the schemas of callbacks.
  */
 import { type EventType, eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
-import { cloudEventSchema } from '@clinical-launch/contracts/events/cloud-event';
-import { eventConsumers, eventSources, listenersTo } from '@clinical-launch/contracts/events/event-routes';
+import {
+  cloudEventSchema,
+  eventConsumers,
+  eventSources,
+  listenersTo,
+} from '@clinical-launch/contracts/events/cloud-event';
 import { type JsonSchema, publishedSchema } from '@clinical-launch/contracts/published/schema';
 import { contentType } from '@clinical-launch/events/confirmed-publish';
 import { exchangesOf, topologyOf } from '@clinical-launch/events/rabbitmq-topology';

@@ -1,6 +1,6 @@
 /** Builds docs/reference/events.md from the catalogue of events. */
 import { type EventType, eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
-import { eventConsumers, eventSources, listenersTo } from '@clinical-launch/contracts/events/event-routes';
+import { eventConsumers, eventSources, listenersTo } from '@clinical-launch/contracts/events/cloud-event';
 
 /** The path of the page. */
 export const eventsFile = new URL('../docs/reference/events.md', import.meta.url);

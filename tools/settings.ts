@@ -2,7 +2,7 @@
 
 import { auditKeySettings, auditTrailSettings } from '@clinical-launch/audit-trail/config';
 import { auditPagesSettings } from '@clinical-launch/audit-trail/pages-config';
-import type { ServiceName } from '@clinical-launch/contracts/events/event-routes';
+import type { ServiceName } from '@clinical-launch/contracts/events/cloud-event';
 import { outboundSettings } from '@clinical-launch/http/outbound-settings';
 import { identityProviderEnvironment } from '@clinical-launch/identity-provider/config';
 import { launchApiSettings } from '@clinical-launch/launch-api/config';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { eventSources, type ServiceName } from '@clinical-launch/contracts/events/event-routes';
+import { eventSources, type ServiceName } from '@clinical-launch/contracts/events/cloud-event';
 import { faultCodes } from '@clinical-launch/contracts/fault';
 import { tools } from '@clinical-launch/ops/tools';
 import { tokenReasons } from '@clinical-launch/trust/invalid-token';

@@ -1,6 +1,10 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
-import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { eventSources, listenersTo, type ServiceName } from '@clinical-launch/contracts/events/event-routes';
+import {
+  type CloudEvent,
+  eventSources,
+  listenersTo,
+  type ServiceName,
+} from '@clinical-launch/contracts/events/cloud-event';
 
 /**
  * The key with which `source` signs its events for `listener`: 32 bytes that only these two services have

@@ -1,7 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EventData, EventType } from '@clinical-launch/contracts/events/catalogue';
-import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
-import type { ServiceName } from '@clinical-launch/contracts/events/event-routes';
+import {
+  type CloudEvent,
+  createEvent,
+  type ServiceName,
+} from '@clinical-launch/contracts/events/cloud-event';
 import { createEventVerifier, createEventWriter, deriveEventKey } from '@clinical-launch/crypto/event-macs';
 import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';

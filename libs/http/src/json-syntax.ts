@@ -1,4 +1,4 @@
-import type { JsonFault } from './json-scan.ts';
+import type { FaultCode } from '@clinical-launch/contracts/fault';
 
 /**
  * Finds where a text stops being JSON (RFC 8259) and what is expected there. The messages of JSON.parse quote
@@ -115,3 +115,11 @@ export function placeIn(text: string, at: number): { line: number; column: numbe
   const lines = text.slice(0, at).split(/\r\n|\n|\r/);
   return { line: lines.length, column: Array.from(lines.at(-1) ?? '').length + 1 };
 }
+
+/** An error in a JSON text, and its index. */
+export type JsonFault = {
+  readonly at: number;
+  /** The rest of a sentence that begins with "The body". */
+  readonly message: string;
+  readonly code: FaultCode;
+};

@@ -1,7 +1,7 @@
 import { countedText } from '@clinical-launch/testing/counted-text';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { scanJson } from '../src/json-scan.ts';
+import { scanJson } from '../src/body.ts';
 
 /** Returns JSON with optional white space, and with an escaped spelling of some names. */
 const spelt = (value: unknown, indent: number) =>

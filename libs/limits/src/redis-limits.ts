@@ -2,18 +2,16 @@ import { createHash } from 'node:crypto';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import {
   createRedisKeys,
-  defaultPrefix,
-  type RedisKeys,
-  shardOfText,
-  shards,
-} from '@clinical-launch/redis/redis-keys';
-import {
   createScriptReader,
+  defaultPrefix,
   eventTexts,
   listIn,
   listOf,
   type RedisClient,
+  type RedisKeys,
   RedisScripts,
+  shardOfText,
+  shards,
 } from '@clinical-launch/redis/redis-scripts';
 import {
   attemptRules,

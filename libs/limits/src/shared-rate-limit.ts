@@ -1,6 +1,12 @@
 import { tooMany } from '@clinical-launch/http/errors';
-import { createRedisKeys, defaultPrefix, shardOfText } from '@clinical-launch/redis/redis-keys';
-import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
+import {
+  createRedisKeys,
+  createScriptReader,
+  defaultPrefix,
+  type RedisClient,
+  RedisScripts,
+  shardOfText,
+} from '@clinical-launch/redis/redis-scripts';
 import type { RateLimiter } from './rate-limit.ts';
 
 const countRequest = createScriptReader(import.meta.url)('count-request');

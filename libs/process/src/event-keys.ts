@@ -4,7 +4,7 @@ import {
   eventSources,
   listenersOf,
   type ServiceName,
-} from '@clinical-launch/contracts/events/event-routes';
+} from '@clinical-launch/contracts/events/cloud-event';
 import { Type } from '@clinical-launch/contracts/type';
 import {
   createEventVerifier,

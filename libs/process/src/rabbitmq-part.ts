@@ -1,4 +1,4 @@
-import { eventConsumers } from '@clinical-launch/contracts/events/event-routes';
+import { eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventBus } from '@clinical-launch/events/event-bus';
 import { connectRabbitMq } from '@clinical-launch/events/rabbitmq-bus';
 import type { PartOptions, RunningPart } from './parts.ts';

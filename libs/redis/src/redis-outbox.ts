@@ -7,21 +7,19 @@ import {
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import {
   createRedisKeys,
+  createScriptReader,
   defaultPrefix,
   drawAttempt,
-  type RedisKeys,
-  rememberMs,
-  type Shard,
-  shardOfText,
-  shards,
-} from './redis-keys.ts';
-import {
-  createScriptReader,
   eventTexts,
   listIn,
   listOf,
   type RedisClient,
+  type RedisKeys,
   RedisScripts,
+  rememberMs,
+  type Shard,
+  shardOfText,
+  shards,
 } from './redis-scripts.ts';
 
 const readScript = createScriptReader(import.meta.url);

@@ -1,11 +1,13 @@
 import {
+  createScriptReader,
   defaultPrefix,
   drawAttempt,
+  type RedisClient,
+  RedisScripts,
   type Shard,
   shardOfText,
   shards,
-} from '@clinical-launch/redis/redis-keys';
-import { createScriptReader, type RedisClient, RedisScripts } from '@clinical-launch/redis/redis-scripts';
+} from '@clinical-launch/redis/redis-scripts';
 import type { Claims, HeldClaim } from './claims.ts';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.ts';
 

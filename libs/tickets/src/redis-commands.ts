@@ -1,11 +1,12 @@
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { drawAttempt, rememberMs } from '@clinical-launch/redis/redis-keys';
 import {
   createScriptReader,
+  drawAttempt,
   eventTexts,
   listOf,
   milliseconds,
   millisecondsOrNone,
+  rememberMs,
   type Script,
   type ScriptArgument,
 } from '@clinical-launch/redis/redis-scripts';

@@ -1,14 +1,17 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { defaultPrefix, drawAttempt, rememberMs, shardOfText } from '@clinical-launch/redis/redis-keys';
 import {
   createScriptReader,
+  defaultPrefix,
+  drawAttempt,
   eventTexts,
   listOf,
   milliseconds,
   millisecondsOrNone,
   type RedisClient,
   RedisScripts,
+  rememberMs,
+  shardOfText,
 } from '@clinical-launch/redis/redis-scripts';
 import { TicketCommands } from './redis-commands.ts';
 import { readBesideIssue, readChainUse, readIssue, readRedemption, textsOf } from './redis-replies.ts';

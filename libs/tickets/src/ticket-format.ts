@@ -1,5 +1,5 @@
 import { drawBytes, type Sealer } from '@clinical-launch/crypto/sealing';
-import type { Shard } from '@clinical-launch/redis/redis-keys';
+import type { Shard } from '@clinical-launch/redis/redis-scripts';
 import {
   type FoundTicket,
   type Successor,

@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto';
-import { createRedisKeys, type Shard } from '@clinical-launch/redis/redis-keys';
+import { createRedisKeys, type Shard } from '@clinical-launch/redis/redis-scripts';
 import { type TicketKind, ticketPurposes } from './tickets.ts';
 
 /**

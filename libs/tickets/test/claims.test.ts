@@ -1,5 +1,4 @@
-import { shardOfText } from '@clinical-launch/redis/redis-keys';
-import { type RedisClient, RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
+import { type RedisClient, RedisUnavailable, shardOfText } from '@clinical-launch/redis/redis-scripts';
 import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
 import { anIssue, aPrefix, sealers } from '@clinical-launch/testing/ticket-fixtures';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -1,13 +1,15 @@
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
-import { createRedisKeys, defaultPrefix, shardOfText } from '@clinical-launch/redis/redis-keys';
 import {
+  createRedisKeys,
   createScriptReader,
+  defaultPrefix,
   eventTexts,
   listIn,
   listOf,
   milliseconds,
   type RedisClient,
   RedisScripts,
+  shardOfText,
 } from '@clinical-launch/redis/redis-scripts';
 import {
   defaultMaxRevokedTokens,

@@ -6,8 +6,7 @@ import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/serv
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
-import { defaultPrefix, shardOfText } from '@clinical-launch/redis/redis-keys';
-import { listOf } from '@clinical-launch/redis/redis-scripts';
+import { defaultPrefix, listOf, shardOfText } from '@clinical-launch/redis/redis-scripts';
 import { type Command, issueScript, redeemScript } from '@clinical-launch/tickets/redis-commands';
 import { beginChain, nameTicket, readChain } from '@clinical-launch/tickets/ticket-format';
 import { createTicketKeys } from '@clinical-launch/tickets/ticket-keys';

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventConsumers } from '@clinical-launch/contracts/events/event-routes';
+import { eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import { type BrokerUser, rabbitMqDefinitions } from '@clinical-launch/events/rabbitmq-definitions';
 import { readCredentials } from './credentials.ts';
 import { redisAclFile } from './redis-access.ts';

@@ -2,11 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { auditKeyOf } from '@clinical-launch/audit-trail/domain/audit-keys';
-import {
-  eventConsumers,
-  listenersOf,
-  type ServiceName,
-} from '@clinical-launch/contracts/events/event-routes';
+import { eventConsumers, listenersOf, type ServiceName } from '@clinical-launch/contracts/events/cloud-event';
 import { deriveEventKey } from '@clinical-launch/crypto/event-macs';
 import { sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
 import { brokerAccess, databaseAccess, serviceNames } from './service-access.ts';

@@ -2,7 +2,7 @@ import { type TicketKind, type TicketPurpose, ticketPurposes } from '@clinical-l
 import type { RevocationList } from '@clinical-launch/trust/revoked-tokens';
 
 /**
- * Commands on keys, named as in redis-keys.ts after the shard. A command that reads and changes a key needs
+ * Commands on keys, named as in redis-scripts.ts after the shard. A command that reads and changes a key needs
  * `changes`.
  */
 export type RedisRight = {
@@ -10,7 +10,7 @@ export type RedisRight = {
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];
   readonly changes?: readonly string[];
-  /** Channels, named as in redis-keys.ts after the prefix. */
+  /** Channels, named as in redis-scripts.ts after the prefix. */
   readonly channels?: readonly string[];
 };
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ServiceName } from '@clinical-launch/contracts/events/event-routes';
-import { defaultPrefix } from '@clinical-launch/redis/redis-keys';
+import type { ServiceName } from '@clinical-launch/contracts/events/cloud-event';
+import { defaultPrefix } from '@clinical-launch/redis/redis-scripts';
 import {
   appendsEvents,
   countsRefusals,

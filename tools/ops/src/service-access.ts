@@ -3,7 +3,7 @@ import {
   eventConsumers,
   eventSources,
   type ServiceName,
-} from '@clinical-launch/contracts/events/event-routes';
+} from '@clinical-launch/contracts/events/cloud-event';
 import type { BrokerAccess } from '@clinical-launch/events/rabbitmq-definitions';
 import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage/database-roles';
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ServiceName } from '@clinical-launch/contracts/events/event-routes';
+import type { ServiceName } from '@clinical-launch/contracts/events/cloud-event';
 import { RedisLimits } from '@clinical-launch/limits/redis-limits';
 import { createSharedRateLimiter } from '@clinical-launch/limits/shared-rate-limit';
 import { assertSafeRedis } from '@clinical-launch/redis/redis-info';

@@ -1,5 +1,5 @@
 import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
-import { eventConsumers } from '@clinical-launch/contracts/events/event-routes';
+import { eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import { connectRabbitMq } from '@clinical-launch/events/rabbitmq-bus';
 import { topologyOf } from '@clinical-launch/events/rabbitmq-topology';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -1,5 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { eventConsumers } from '@clinical-launch/contracts/events/event-routes';
+import { type CloudEvent, eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import type { BatchConsumer } from '@clinical-launch/events/event-bus';
 import type { Claims } from '@clinical-launch/tickets/claims';
 import type { OriginatingIds } from '../store/originating-ids.ts';

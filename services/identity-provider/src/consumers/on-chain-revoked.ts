@@ -1,5 +1,4 @@
-import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { eventConsumers } from '@clinical-launch/contracts/events/event-routes';
+import { type CloudEvent, eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import type { Consumer } from '@clinical-launch/events/event-bus';
 import { currentTraceparent } from '@clinical-launch/runtime/tracing';
 import type { Tickets } from '@clinical-launch/tickets/tickets';

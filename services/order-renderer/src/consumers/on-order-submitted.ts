@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { eventConsumers } from '@clinical-launch/contracts/events/event-routes';
+import { type CloudEvent, createEvent, eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import { type Order, parseOrder } from '@clinical-launch/contracts/order/order';
 import { renderOrderDocument } from '@clinical-launch/contracts/order/order-document';
 import { placeOfOrder } from '@clinical-launch/crypto/seal-places';
