@@ -14,7 +14,6 @@ import { assertPublicAddresses, isProduction } from '@clinical-launch/runtime/mo
 import { readWatchedCertificates, watchCertificates } from './certificates.ts';
 import { type EventKeys, readEventKeys } from './event-keys.ts';
 import type { RunningPart } from './part.ts';
-import { startMetrics } from './process-metrics.ts';
 import type { RunningPart } from './parts.ts';
 import { metricSettings, startMetrics } from './process-metrics.ts';
 import { withSecretFiles } from './secret-files.ts';

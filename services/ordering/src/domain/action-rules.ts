@@ -1,5 +1,5 @@
 import type { Action } from '@clinical-launch/contracts/launch-context';
-import type { RequestStatus } from './test-request.ts';
+import type { RequestStatus, TestRequest } from './test-request.ts';
 
 /** An action that a user may take in a launch, besides signing out. */
 export type Permission = 'order' | 'change-tests' | 'record-samples' | 'read';
@@ -50,3 +50,16 @@ export const actionRules: Readonly<Record<Action, ActionRule>> = {
   PatientReportList: { sees: 'patient', opens: 'list', lists: every, may: ['read'] },
   LocationReportList: { sees: 'practice', opens: 'list', lists: every, may: ['read'] },
 };
+
+/** What a launch does with a request. */
+export type RequestStep = 'view' | 'change-tests' | 'record-samples';
+
+/** Returns what the action does with a request. A request that can no longer be changed is only shown. */
+export function requestStep(
+  { may }: Pick<ActionRule, 'may'>,
+  { status }: Pick<TestRequest, 'status'>,
+): RequestStep {
+  if (status === 'Complete') return 'view';
+  if (may.includes('change-tests')) return 'change-tests';
+  return may.includes('record-samples') ? 'record-samples' : 'view';
+}

@@ -10,7 +10,6 @@ import {
 } from '@clinical-launch/http/endpoint';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import { pageDialect, pageNotFound } from '../errors.ts';
-import type { ChoosingVisit } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
 import { inLaunch, may } from './in-launch.ts';
 import { listRequests, searchRequests } from './list-requests.ts';
@@ -25,7 +24,7 @@ import { extendSession, signOut } from './session.ts';
 import { showOrder } from './show-order.ts';
 import { showRequest } from './show-request.ts';
 import { postChoice, postChosenPanel, postMatches, showChoice } from './tests-page.ts';
-import type { Visit } from './visit.ts';
+import type { ChoosingVisit, Visit } from './visit.ts';
 
 const samples = '/requests/:guid/samples';
 const tests = '/requests/:guid/tests';

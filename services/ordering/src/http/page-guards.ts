@@ -8,10 +8,9 @@ import { resultPage } from '../present/addresses.ts';
 import { findInSight, findOwnOrder, hasSubmitted } from '../work/find-requests.ts';
 import { toChange, toNewOrder } from '../work/launch.ts';
 import { hasDraft } from '../work/read-choice.ts';
-import type { ChoosingVisit } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readRequest } from './reading.ts';
-import type { Visit } from './visit.ts';
+import type { ChoosingVisit, Visit } from './visit.ts';
 
 /** A visit to a page of one request that the launch sees. */
 export type RequestVisit = Visit & {

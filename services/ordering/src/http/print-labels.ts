@@ -7,7 +7,7 @@ import { pageSize } from '../domain/list-search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { faultyForm, requestNotFound } from '../errors.ts';
 import { presentLabelStocks, presentLabels } from '../present/label-sheets.ts';
-import { presentPrinting } from '../present/print-note.ts';
+import { presentPrinting } from '../present/print-sheets.ts';
 import { countPrints } from '../work/count-print.ts';
 import { findAllInSight } from '../work/find-requests.ts';
 import type { Dependencies } from './dependencies.ts';

@@ -1,6 +1,5 @@
 import type { Handler } from '@clinical-launch/http/endpoint';
-import { presentPrinting } from '../present/print-note.ts';
-import { presentForms } from '../present/print-sheets.ts';
+import { presentForms, presentPrinting } from '../present/print-sheets.ts';
 import { countPrints } from '../work/count-print.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { RequestVisit } from './page-guards.ts';

@@ -15,11 +15,10 @@ import { saveReview } from '../work/save-review.ts';
 import { selectTests } from '../work/select-tests.ts';
 import { submitChange } from '../work/submit-change.ts';
 import { submitOrder } from '../work/submit-order.ts';
-import type { ChoosingVisit } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
 import { assertNotSpeculative } from './reading.ts';
 import { readReviewForm, readReviewSave } from './review-form.ts';
-import { readLaunchForm } from './visit.ts';
+import { type ChoosingVisit, readLaunchForm } from './visit.ts';
 
 /**
  * Shows the order or change before it is submitted, and its questions: `GET …/review`. The reason why it was

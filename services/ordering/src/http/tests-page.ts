@@ -21,9 +21,8 @@ import { presentShortcuts } from '../present/shortcuts-model.ts';
 import { chooseTests } from '../work/choose-tests.ts';
 import { findOffer, readDraft, readOwnChoices, readShortcuts } from '../work/read-choice.ts';
 import { selectTests } from '../work/select-tests.ts';
-import type { ChoosingVisit } from './choosing-visit.ts';
 import type { Dependencies } from './dependencies.ts';
-import { readLaunchForm } from './visit.ts';
+import { type ChoosingVisit, readLaunchForm } from './visit.ts';
 
 /**
  * Shows the catalogue with the chosen tests: `GET …/`. `?nothing-chosen` says that a review needs a test;

@@ -4,6 +4,7 @@ import type { Exchange } from '@clinical-launch/http/endpoint';
 import type { LaunchSession } from '@clinical-launch/pages/launch-session';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { formOfAnotherLaunch } from '../errors.ts';
+import type { Choosing } from '../work/launch.ts';
 
 /** A request within a live launch. */
 export type Visit = Exchange & {
@@ -25,3 +26,10 @@ export async function readLaunchForm({ request, response, launchId }: Visit): Pr
   if (form.getAll('launch').some((named) => named !== launchId)) throw formOfAnotherLaunch();
   return form;
 }
+
+/** A visit to the pages that choose tests: those of a new order, or of the change of a request. */
+export type ChoosingVisit = Visit &
+  Choosing & {
+    /** The path of these pages, with a slash at the end. */
+    readonly base: string;
+  };

@@ -1,5 +1,4 @@
-import type { ActionRule } from '../domain/action-rules.ts';
-import { type RequestStep, requestStep } from '../domain/request-step.ts';
+import { type ActionRule, type RequestStep, requestStep } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 
 const stepPages: Readonly<Record<RequestStep, string>> = {

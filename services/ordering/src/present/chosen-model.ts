@@ -179,7 +179,7 @@ type ChangedDraws = Pick<Selection, 'removed'> &
  * Describes the removed tests: a sentence for each panel,
  * `Ferritin removed: already in Haematinics profile.`
  */
-export function describeTakenOff(
+function describeTakenOff(
   takenOff: readonly string[],
   chosen: readonly string[],
   catalogue: Catalogue,

@@ -1,6 +1,5 @@
-import type { ActionRule } from '../domain/action-rules.ts';
+import { type ActionRule, requestStep } from '../domain/action-rules.ts';
 import type { ListSearch } from '../domain/list-search.ts';
-import { requestStep } from '../domain/request-step.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { requestPage } from './addresses.ts';
 import { type ListWriting, presentEntry } from './list-entry.ts';

@@ -1,6 +1,9 @@
+import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import { answersFor } from '../domain/answers-for.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
+import { fullName } from '../domain/person-name.ts';
+import type { Printing } from '../domain/printing.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { createBarcode } from './barcode.ts';
 import { presentRequest } from './request-report.ts';
@@ -28,4 +31,15 @@ export async function presentForms(request: TestRequest, presenting: Presenting)
       barcode: await createBarcode(batch.orderReference, { heightMm: 10 }),
     }));
   return { report, sheets: await Promise.all(forms) };
+}
+
+/** Presents when and by whom a paper is printed, and how often it was printed before. */
+export function presentPrinting({ at, before }: Printing, by: PersonName, write: WriteTime) {
+  return {
+    at: write(at),
+    by: fullName(by),
+    ...(before && {
+      before: { times: before.times, at: write(before.at), by: fullName(before.author.name) },
+    }),
+  };
 }

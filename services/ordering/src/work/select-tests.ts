@@ -1,6 +1,7 @@
 import type { Orderable } from '../domain/catalogue.ts';
 import type { Draft } from '../domain/draft.ts';
 import { findRepeats, type Repeat, repeatSearch } from '../domain/repeats.ts';
+import { decideReview, type ReviewOutcome } from '../domain/review.ts';
 import { type Selection, selectionOf } from '../domain/selection.ts';
 import type { OrderingDatabase, OrderingTransaction } from '../store/database.ts';
 import { findEarlierTests, lockPatient, type PatientSearch } from '../store/earlier-tests.ts';
@@ -27,11 +28,7 @@ export async function selectTests(
  * As `selectTests`, with the repeats of tests with a minimum interval only. Until the transaction ends, no
  * other submission adds to the patient's requests.
  */
-export async function selectAndLock(
-  tx: OrderingTransaction,
-  basis: RepeatsBasis,
-  draft: Draft,
-): Promise<Selected> {
+async function selectAndLock(tx: OrderingTransaction, basis: RepeatsBasis, draft: Draft): Promise<Selected> {
   const selection = selectionOf(draft, basis.catalogue);
   const limited = selection.addedTests.filter(({ minimumIntervalDays }) => minimumIntervalDays !== undefined);
   if (limited.length > 0) await lockPatient(tx, searchOf(basis, limited).patientKeys);
@@ -72,4 +69,18 @@ function searchOf(
     ...boundSightOf(client),
     ...(changed === undefined ? {} : { except: changed.guid }),
   };
+}
+
+/**
+ * Decides whether a draft may be submitted, and what is then stored. Until the transaction ends, no other
+ * submission adds to the patient's requests that were checked.
+ */
+export async function decideSubmission(
+  tx: OrderingTransaction,
+  choosing: Choosing,
+  draft: Draft,
+): Promise<{ readonly selection: Selection; readonly review: ReviewOutcome }> {
+  const { patient, now, timeZone } = choosing;
+  const { selection, repeats } = await selectAndLock(tx, choosing, draft);
+  return { selection, review: decideReview({ draft, ...selection, patient, repeats, now, timeZone }) };
 }

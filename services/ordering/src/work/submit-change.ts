@@ -11,9 +11,9 @@ import { lockDraft, storeDraft } from '../store/drafts.ts';
 import { sightOf } from '../store/keys.ts';
 import { insertSubmission, isSubmitted, takeBatchNumbers } from '../store/submissions.ts';
 import { lockRequest, updateRequest } from '../store/test-requests.ts';
-import { decideSubmission } from './decide-submission.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Choosing, Launch } from './launch.ts';
+import { decideSubmission } from './select-tests.ts';
 import { submittedEvent } from './submitted-event.ts';
 
 export type ChangeOutcome =

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
+import { pause } from '@clinical-launch/runtime/clock';
 import { pause } from '@clinical-launch/runtime/time-out';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
-import { pause } from '@clinical-launch/runtime/clock';
 import type { Dialect } from '../dialect.ts';
 
 /** The platform that the demo plays on. */
