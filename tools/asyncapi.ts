@@ -1,6 +1,6 @@
 /**
- * Builds `docs/asyncapi.yaml`, the AsyncAPI 3.0 document of the events on the bus and of the callbacks to
- * partners, from the catalogue of events and the schemas of callbacks.
+ * Builds `docs/asyncapi.yaml`, the AsyncAPI 3.0 document of the events on the bus and the callbacks to
+ * partners. Its sources are the event catalogue and the callback schemas.
  */
 import { type EventType, eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import {
@@ -25,9 +25,9 @@ const sources = Object.entries(eventSources);
 /** The path of the document. */
 export const asyncApiFile = new URL('../docs/asyncapi.yaml', import.meta.url);
 
-/** Returns the document as it must be in `docs/asyncapi.yaml`. */
+/** Returns the text of `docs/asyncapi.yaml`. */
 export function asyncApiText(): string {
-  return `# Written by \`npm run reference\`. Change the catalogue of events or the schemas of callbacks instead.\n${stringify(asyncApiDocument(), { singleQuote: true })}`;
+  return `# Written by \`npm run reference\`. Change the event catalogue or the callback schemas instead.\n${stringify(asyncApiDocument(), { singleQuote: true })}`;
 }
 
 function asyncApiDocument(): JsonSchema {
@@ -37,7 +37,7 @@ function asyncApiDocument(): JsonSchema {
       title: 'Clinical Launch: events and callbacks',
       version: '1.0.0',
       description:
-        'The events between the services, and the messages that the platform posts to partners. Every event is delivered at least once: recognise a repetition by its `id`. Ignore members that you do not know: a newer release may add some. No event contains patient data in the clear.',
+        'The events between the services, and the messages that the platform posts to partners. Every event is delivered at least once, so detect duplicates by `id`. Ignore unknown members, which newer releases may add. No event contains unencrypted patient data.',
       license: { name: 'Apache-2.0' },
     },
     defaultContentType: contentType,
@@ -63,7 +63,7 @@ function eventChannel(): JsonSchema {
   const [exchange] = exchangesOf(topology).filter(({ name }) => name === topology.events);
   return {
     address: '{type}',
-    title: 'The events of the platform',
+    title: 'Events of the platform',
     description: 'The type of an event is its routing key.',
     servers: [{ $ref: '#/servers/broker' }],
     parameters: { type: { description: 'The type of the event.', enum: types } },
@@ -108,19 +108,19 @@ function eventMessage(type: EventType): JsonSchema {
 
 const messageOf = (type: EventType) => ({ $ref: `#/channels/events/messages/${type}` });
 
-/** Returns one operation for each service that sends events, and one for each queue that receives them. */
+/** Returns one operation for each service that sends events, and one for each queue. */
 function eventOperations(): Record<string, JsonSchema> {
   const channel = { $ref: '#/channels/events' };
   const sending = sources.map(([service, told]) => [
     `${service}.sends`,
-    { action: 'send', channel, summary: `What ${service} reports.`, messages: told.map(messageOf) },
+    { action: 'send', channel, summary: `The events that ${service} sends.`, messages: told.map(messageOf) },
   ]);
   const receiving = Object.entries(eventConsumers).map(([name, { service, types: wanted = types }]) => [
     `${name}.receives`,
     {
       action: 'receive',
       channel,
-      summary: `What the queue ${topology.queueOf(name)} of ${service} receives.`,
+      summary: `The events that the queue ${topology.queueOf(name)} of ${service} receives.`,
       messages: wanted.map(messageOf),
     },
   ]);
@@ -139,7 +139,8 @@ const orderDocument = {
     orderDocument: {
       name: 'order.document',
       title: 'A submitted or amended order',
-      description: 'Signed as in Standard Webhooks. Sent again with growing waits until the answer is 2xx.',
+      description:
+        'Signed according to Standard Webhooks. Retried with increasing delays until the answer is 2xx.',
       contentType: 'application/json',
       headers: publishedSchema(callbackHeadersSchema),
       payload: publishedSchema(callbackSchema),
@@ -153,14 +154,17 @@ const logoutToken = {
   messages: {
     logoutToken: {
       name: 'logout_token',
-      title: 'A desktop launch was revoked',
+      title: 'A revoked desktop launch',
       description:
-        'OpenID Connect Back-Channel Logout 1.0 section 2.5. Sent again with growing waits until it is accepted.',
+        'OpenID Connect Back-Channel Logout 1.0 section 2.5. Retried with increasing delays until it is accepted.',
       contentType: 'application/x-www-form-urlencoded',
       payload: {
         type: 'object',
         properties: {
-          logout_token: { type: 'string', description: 'A JWT (`logout+jwt`) whose `sid` names the launch.' },
+          logout_token: {
+            type: 'string',
+            description: 'A JWT (`logout+jwt`) whose `sid` identifies the launch.',
+          },
         },
         required: ['logout_token'],
       },

@@ -1,8 +1,8 @@
 /**
  * `npm run audit:dependencies`: fails (exit code 1) if a production dependency has a known vulnerability of
- * high or critical severity. If the registry is not reachable (no network, or a mirror without advisories),
- * says so in one line and succeeds, because a build must not depend on the network. Any other failure of
- * `npm audit` fails this command as well.
+ * high or critical severity. If the registry is unreachable (no network, or a mirror without advisories),
+ * prints a one-line warning and succeeds, because a build must not depend on the network. Any other failure
+ * of `npm audit` makes this command fail as well.
  */
 import { spawnSync } from 'node:child_process';
 
@@ -24,10 +24,10 @@ if (typeof report?.['vulnerabilities'] === 'object' && report['vulnerabilities']
     );
   process.exitCode = status ?? 1;
 } else if (typeof report?.['message'] === 'string') {
-  // Only a failed request has a message at this place; a missing lock file, for instance, has none.
+  // Only a failed request has this message. A missing lock file, for example, does not.
   const [reason = ''] = report['message'].split('\n');
   process.stderr.write(
-    `WARNING: dependencies were NOT audited, the registry could not be reached: ${reason}\n`,
+    `WARNING: dependencies were NOT audited, because the registry could not be reached: ${reason}\n`,
   );
 } else {
   process.stderr.write(`npm audit failed.\n${stderr}`);

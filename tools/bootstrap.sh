@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes a fresh clone ready to `run` the platform, for the tools of development (`all`), or for the tests of the
-# `system`. Installs the locked packages that are needed for it, and Node 24 where the system has none; prepares the
-# embedded database.
+# Prepares a fresh clone to `run` the platform, for development (`all`) or for the `system` tests. Installs
+# the required locked packages, and Node 24 if the system does not have it. Prepares the embedded database.
 set -eu
 scope=${1:-run}
 cd "$(dirname "$0")/.."
 
-# Runs a command that ends with this script: a shell that waits for one hears no signal.
+# Runs a command that is killed together with this script. A shell handles no signals while it runs a command
+# in the foreground.
 attended() {
   "$@" &
   child=$!
@@ -19,7 +19,7 @@ is_node_current() {
   node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 24 || (a === 24 && b >= 11) ? 0 : 1)'
 }
 
-# Node of the system: `npm run` puts that of an earlier install before it.
+# Checks the system's Node: `npm run` puts the Node of an earlier install before it in the path.
 has_current_node() {
   (
     PATH=$(echo "$PATH" | sed 's|[^:]*/node_modules/\.bin:||g')
@@ -27,47 +27,47 @@ has_current_node() {
   )
 }
 
-# npm writes the first file last. TypeScript is there only if the tools of development are.
+# npm writes .package-lock.json last. TypeScript is installed only with the development tools.
 if ! [ node_modules/.package-lock.json -nt package-lock.json ] || { [ "$scope" != run ] && ! [ -d node_modules/typescript ]; }; then
   echo "Installing packages" >&2
   if [ "$scope" != run ]; then
     attended npm ci --loglevel=error
   elif has_current_node; then
-    # Of the packages that run, only Node is optional.
+    # Node is the only optional package at run time.
     attended npm ci --omit=dev --omit=optional --loglevel=error
   else
     attended npm ci --omit=dev --loglevel=error
   fi
 fi
 
-# The packages node-linux-* are optional for npm, so their absence must be noticed here.
+# The packages node-linux-* are optional for npm, so this script must check for Node.
 PATH="$PWD/node_modules/.bin:$PATH"
 is_node_current || {
-  echo "Node 24.11 or newer is needed and none came with the install for this machine: install it, then repeat." >&2
+  echo "Node 24.11 or newer is required, and no package for this machine exists. Install Node, then try again." >&2
   exit 1
 }
 
-# Outside node_modules, so that it is prepared once.
+# Stored outside node_modules, so that it is prepared only once.
 [ .cache/pglite.tar.gz -nt package-lock.json ] ||
   attended node libs/storage/src/prepare-embedded.ts
 
-# Installs a Debian package for the tests, unless a variable or the path names its program.
+# Installs a Debian package for the tests, unless a variable or the path provides its program.
 need() {
   program=$1 package=$2 chosen=$3 tests=$4
   if [ -n "$chosen" ] || command -v "$program" >/dev/null; then return; fi
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "As root: installing $package from Debian's packages, for the $tests tests" >&2
     attended apt-get update -qq
-    # In run level 1, Debian starts no service after the install: the tests start their own.
+    # In run level 1, Debian does not start services after the install. The tests start their own.
     RUNLEVEL=1 attended apt-get install -y -qq --no-install-recommends "$package" >/dev/null
   else
-    echo "The $tests tests need $package: install it, or set $5 to its program, then repeat." >&2
+    echo "The $tests tests need $package. Install it, or set $5 to its program, then try again." >&2
     exit 1
   fi
 }
 
 if [ "$scope" = system ]; then
-  # One without windows is lighter, and any other will do.
+  # The headless shell is lighter, but any Chromium works.
   chromium=${CHROMIUM_PATH:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
   [ "$(id -u)" != 0 ] || chromium=${CHROMIUM_PATH:-}
   need chromium-headless-shell chromium-headless-shell "$chromium" browser CHROMIUM_PATH

@@ -1,44 +1,46 @@
-/** Builds the table of refusal codes in docs/reference/errors.md; the rest of the page is written by hand. */
+/** Builds the table of refusal codes in docs/reference/errors.md. The rest of the page is written by hand. */
 import { readFileSync } from 'node:fs';
 import { type RefusalCode, refusalCodes, refusals } from '@clinical-launch/contracts/refusals/codes';
 
 /** The path of the page. */
 export const errorsFile = new URL('../docs/reference/errors.md', import.meta.url);
 
-/** What a code means for a developer, and what to do. The audit trail has the words for support desks. */
+/**
+ * The meaning of each code for developers, and what to do. The audit trail has the texts for support desks.
+ */
 const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: string]>> = {
-  invalid_payload: ['The ServiceRequest or the code challenge has faults', 'Correct what `errors` lists'],
+  invalid_payload: ['The ServiceRequest or the code challenge is invalid', 'Correct the fields in `errors`'],
   invalid_request: [
-    'The request or its body cannot be read, or has faults',
-    'Correct what `errors` or the description names',
+    'The request or its body cannot be read, or is invalid',
+    'Correct the fields in `errors` or in the description',
   ],
   invalid_request_uri: [
-    'The `request_uri` of an authorization request is unknown, has expired, was used or replaced, or is of another application',
+    'The `request_uri` of an authorization request is unknown, has expired, was used or replaced, or belongs to another application',
     'Push the request again (RFC 9126)',
   ],
   invalid_scope: ['A requested scope is not granted', 'Request the scopes of your registration'],
   invalid_grant: [
-    'The code or refresh token is unknown, expired, used, or of another application or key',
+    'The code or refresh token is unknown, expired, used, or belongs to another application or key',
     'Start again from the host application',
   ],
-  invalid_dpop_proof: ['The DPoP proof is missing, wrong or used', 'Make one proof for each request'],
+  invalid_dpop_proof: ['The DPoP proof is missing, wrong or used', 'Create a new proof for each request'],
   unauthorized_client: [
-    '`client_id` names no partner application of the realm',
+    '`client_id` is not a partner application of the realm',
     'Check the realm and the registration',
   ],
   unsupported_response_type: ['`response_type` is not `code`', 'Send `code`'],
   unsupported_grant_type: [
     'The realm does not offer the grant',
-    'See `grant_types_supported` of the discovery document',
+    'See `grant_types_supported` in the discovery document',
   ],
-  no_host: ['The request has no header `Host` (HTTP/1.1)', 'Send it'],
+  no_host: ['The request has no `Host` header (HTTP/1.1)', 'Send the header'],
   fragment_in_target: [
-    'The address in the request has a `#` (RFC 9112 section 3.2)',
-    'Send the address without `#` and what follows',
+    'The request target contains `#` (RFC 9112 section 3.2)',
+    'Send the address without the fragment',
   ],
   faulty_form: ['The form of a page is invalid', 'Open the page again'],
   speculative_request: [
-    'A browser fetched a page or `/secureLaunch` ahead of its user. Nothing was used up',
+    'A browser prefetched a page or `/secureLaunch`. Nothing was used up',
     "Nothing: the user's own request works",
   ],
   invalid_client: [
@@ -47,7 +49,7 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
   ],
   invalid_token: ['The access token is missing or refused', 'See the table above'],
   sign_in_failed: [
-    'The sign-in to the audit pages was begun in another browser, took too long, or was refused by the identity provider of the staff',
+    'The sign-in to the audit pages started in another browser, took too long, or was refused by the staff identity provider',
     'Open the audit trail again',
   ],
   missing_parameter: [
@@ -60,23 +62,29 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
   ],
   token_unknown: [
     'The launch token never existed or is older than ten seconds',
-    'Request another launch URL, and open it at once',
+    'Request another launch URL, and open it immediately',
   ],
   verifier_mismatch: [
     'The code verifier does not match the code challenge; the token can still be used',
-    'Send the verifier whose SHA-256 was the challenge',
+    'Send the verifier from which the challenge was computed',
   ],
   session_ended: [
     'The launch session ended, or belongs to another launch',
     'Launch again from the practice system',
   ],
-  session_required: ['There is no launch session for the document', 'Launch again from the practice system'],
+  session_required: [
+    'The document was requested without a launch session',
+    'Launch again from the practice system',
+  ],
   insufficient_scope: [
-    'The token lacks the right that the challenge names, or the user lacks the permission',
+    'The token lacks the right in the `WWW-Authenticate` header, or the user lacks the permission',
     'Ask the operator for the right, or the host application for the permission',
   ],
-  foreign_form: ['A form was sent from a page of another site', 'Send it from the page of the application'],
-  not_of_this_action: ['The action of the launch does not allow this', 'Launch with the action that does'],
+  foreign_form: ['A form was sent from another site', 'Send the form from the page of the application'],
+  not_of_this_action: [
+    'The action of the launch does not allow this',
+    'Launch with an action that allows it',
+  ],
   not_practice_editor: [
     'The user may not change the favourites and order sets of the practice',
     'Ask the operator to list the user among the `editors` of the practice',
@@ -84,32 +92,35 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
   not_found: ['The address, the realm or the launch does not exist', 'Check the address'],
   order_not_found: ['The launch has no such order', 'Check the address, or launch again'],
   no_catalogue: [
-    'There is no catalogue of the laboratory that the launch names as performer',
+    'The laboratory named as performer has no catalogue',
     'Launch with another performer, or ask the operator to add its catalogue',
   ],
-  request_not_found: ['The launch does not see such a request', 'Check the request in the practice system'],
-  method_not_allowed: ['The address has no such method', 'Use a method that `Allow` names'],
+  request_not_found: [
+    'The request does not exist, or the launch may not see it',
+    'Check the request in the practice system',
+  ],
+  method_not_allowed: ['The address does not support the method', 'Use a method listed in `Allow`'],
   identifier_used: [
-    "The caller's identifier was used before by this client",
+    'This client has already used the originating id',
     'Use a new identifier for each new request',
   ],
   form_of_another_launch: [
-    'A form was made in the window of another patient',
+    'A form belongs to the window of another launch',
     'Close the page and use the current one',
   ],
   request_complete: [
     'The request is complete and cannot be changed',
     'Order the missing tests in a new request',
   ],
-  token_used: ['The launch token was used before', 'Request another launch URL'],
-  too_large: ['The body has more bytes than the limit in the message', 'Send less'],
+  token_used: ['The launch token has already been used', 'Request another launch URL'],
+  too_large: ['The body exceeds the limit in the message', 'Send a smaller body'],
   unsupported_media_type: [
-    'The body is of another media type or charset, or is compressed',
+    'The body has an unsupported media type or charset, or is compressed',
     'Send `application/json` or `application/fhir+json` in UTF-8, uncompressed',
   ],
   too_many_requests: [
-    'A limit of the client, the address or the launch is reached',
-    'Wait as long as `Retry-After` says',
+    'The client, the address or the launch has reached a limit',
+    'Wait for the time in `Retry-After`',
   ],
   server_error: ['A defect or a failure of the service', 'Report the correlation id'],
   temporarily_unavailable: [
@@ -122,7 +133,7 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
 const heading = '\n## Codes of refusals\n';
 const table = /(?:^\|.*\n)+/m;
 
-/** Returns the page with the table of the catalogue. */
+/** Returns the page with the table of refusal codes. */
 export function errorsText(): string {
   const [before = '', after = ''] = readFileSync(errorsFile, 'utf8').split(heading);
   const rows = refusalCodes.map((code) => {

@@ -1,4 +1,4 @@
-/** Builds docs/reference/events.md from the catalogue of events. */
+/** Builds docs/reference/events.md from the event catalogue. */
 import { type EventType, eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import { eventConsumers, eventSources, listenersTo } from '@clinical-launch/contracts/events/cloud-event';
 
@@ -29,7 +29,7 @@ function membersOf(type: EventType): string {
   return shown.length > 0 ? shown.join(', ') : 'none';
 }
 
-/** Returns the page as it must be in `docs/reference/events.md`. */
+/** Returns the text of `docs/reference/events.md`. */
 export function eventsText(): string {
   const sections = Object.entries(eventSources).map(([service, sent]) => {
     const rows = sent.map((type) => {
@@ -42,7 +42,7 @@ export function eventsText(): string {
     ([queue, { service, types: wanted }]) =>
       `| \`clinical-launch.${queue}\` | ${service} | ${wanted?.map((type) => `\`${type}\``).join(', ') ?? `all ${types.length}`} |`,
   );
-  return `<!-- Written by \`npm run reference\` from the catalogue of events. Change the \`description\` of an event there. -->
+  return `<!-- Written by \`npm run reference\` from the event catalogue. Change the \`description\` of an event there. -->
 
 # Events
 
@@ -50,11 +50,11 @@ For operators and reviewers: the events between the services. The envelope, the 
 practice systems are in [asyncapi.yaml](../asyncapi.yaml).
 
 - An event is a [CloudEvent](https://cloudevents.io) in structured mode. Its type is its routing key.
-- Delivery is at least once. Recognise a repetition by \`id\`.
-- \`correlationid\` is the GUID of the launch.
-- \`data\` contains no patient data in the clear: \`patient\` is a pseudonym, and \`sealed\` is encrypted.
-- Every event may also contain \`user\`, \`practice\`, \`patient\` and \`address\`: whom it is about.
-- A member with \`?\` may be absent. Ignore members that you do not know.
+- Delivery is at least once. Detect duplicates by \`id\`.
+- \`correlationid\` is the GUID of the launch or request.
+- \`data\` contains no unencrypted patient data: \`patient\` is a pseudonym, and \`sealed\` is encrypted.
+- Every event may also contain \`user\`, \`practice\`, \`patient\` and \`address\`, which say whom it concerns.
+- A member with \`?\` may be absent. Ignore unknown members.
 
 ${sections.join('\n')}
 ## Queues

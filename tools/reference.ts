@@ -1,6 +1,6 @@
 /**
- * `npm run reference`: writes the documents that are generated from code. A test fails if one of them is not
- * current.
+ * `npm run reference`: writes the documents that are generated from code. A test fails if one of them is
+ * outdated.
  */
 import { writeFileSync } from 'node:fs';
 import { asyncApiFile, asyncApiText } from './asyncapi.ts';
@@ -9,7 +9,7 @@ import { eventsFile, eventsText } from './events.ts';
 import { prometheusRuleFile, prometheusRuleText } from './prometheus-rule.ts';
 import { settingsFile, settingsText } from './settings.ts';
 
-/** The generated documents: the path of each, and the function that returns its text. */
+/** The generated documents, each with its path and the function that returns its text. */
 export const generatedDocuments = [
   { file: asyncApiFile, text: asyncApiText },
   { file: errorsFile, text: errorsText },

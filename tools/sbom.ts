@@ -1,7 +1,7 @@
 /**
- * `npm run --silent sbom > sbom.json`: prints the bill of materials of the production components (CycloneDX),
- * from the lock file. `npm sbom --omit dev` leaves out production dependencies that development dependencies
- * use too, so the development components are removed here.
+ * `npm run --silent sbom > sbom.json`: prints a CycloneDX bill of materials of the production components in
+ * the lock file. `npm sbom --omit dev` also omits production dependencies that development dependencies
+ * share, so development components are removed here instead.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -42,7 +42,7 @@ const parts = (...names: readonly PartVariable[]) =>
 const withDatabase = parts('DATABASE_URL', 'AMQP_URL');
 const trust = { ...trustSettings.properties, ...outboundSettings.properties };
 
-/** What every service reads. */
+/** The settings of every service. */
 const common: Settings = {
   ...modeSetting,
   ...processSettings.properties,
@@ -53,7 +53,7 @@ const common: Settings = {
   ...telemetrySettings.properties,
 };
 
-/** What each service reads in addition: the schemas that `configure` in its main.ts uses. */
+/** The additional settings of each service, from the schemas that `configure` in its main.ts reads. */
 const own: Readonly<Record<ServiceName, Settings>> = {
   'identity-provider': {
     ...identityProviderEnvironment({ isProduction: true }).properties,
@@ -111,13 +111,13 @@ export const services = Object.keys(own) as ServiceName[];
 /** Returns the names of all settings of a service. */
 export const settingsOf = (service: ServiceName): string[] => Object.keys({ ...common, ...own[service] });
 
-/** Returns the names of the settings without which a service does not start in production. */
+/** Returns the names of the settings that a service requires in production. */
 export const requiredSettings = (service: ServiceName): string[] =>
   settingsOf(service).filter((name) => isRequired(service, name));
 
 const settingOf = (service: ServiceName, name: string) => own[service][name] ?? common[name];
 
-/** A member of `Type.Optional`, whose mark is a symbol, and one with a default are not required. */
+/** Returns true unless a setting has a default or is `Type.Optional`, which is marked by a symbol. */
 function isRequired(service: ServiceName, name: string): boolean {
   const setting: Setting | undefined = settingOf(service, name);
   if (setting === undefined || setting.default !== undefined) return false;
@@ -137,7 +137,7 @@ function rowOf(name: string): string {
   return `| \`${name}\`${secret} | ${value} | ${shown} | ${title} |`;
 }
 
-/** Returns the page as it must be in `docs/reference/settings.md`. */
+/** Returns the text of `docs/reference/settings.md`. */
 export function settingsText(): string {
   const names = [...new Set([...Object.keys(common), ...services.flatMap((name) => Object.keys(own[name]))])];
   const isForSome = (name: string) => services.some((service) => settingOf(service, name) === undefined);
@@ -151,7 +151,7 @@ export function settingsText(): string {
 For operators: every setting of the services. All are environment variables, and an empty one counts as unset. A process
 that cannot use its settings prints every problem at once, prints no value, and ends with exit code 1.
 
-A setting with † may also be the path of a file: \`REDIS_URL_FILE\` in place of \`REDIS_URL\`. Settings of
+A setting with † may also be read from a file: set \`REDIS_URL_FILE\` to its path instead of \`REDIS_URL\`. Settings of
 \`docker-compose.yml\` are in [the deployment guide](../guides/deploy.md#settings-of-the-compose-file).
 
 ## Every service
@@ -174,7 +174,7 @@ ${table(names.filter(isForSome).map(rowOf))}
 | \`PUBLIC_URL\` | \`http://localhost:PORT\` | as above |
 | \`ADMIN_PORT\` | any free port | as above, on 127.0.0.1 |
 | \`REGISTRY_FILE\` | the registry of the demo | as above |
-| \`REDIS_URL\`, \`AMQP_URL\`, \`DATABASE_URL\` | embedded | Without it the part is embedded, and its data ends with the process. Production requires all three. |
+| \`REDIS_URL\`, \`AMQP_URL\`, \`DATABASE_URL\` | embedded | Without it, an embedded replacement is used, whose data is lost when the process ends. Production requires all three. |
 | \`SEALING_KEYS\` † | ${shared.$comment ?? ''} | ${shared.title ?? ''} |
 `;
 }

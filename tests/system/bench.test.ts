@@ -5,7 +5,7 @@ describe('npm run bench', () => {
   it('rejects an unknown bench, and lists the existing ones', async () => {
     const command = run('npm', ['run', 'bench', '--', 'lunch']);
     expect(await command.exited).toBe(1);
-    expect(command.output()).toContain('There is no bench lunch.');
+    expect(command.output()).toContain('Unknown bench: lunch.');
     expect(command.output()).toMatch(/launch, .*tokens, events/);
   });
 });

@@ -4,7 +4,7 @@ export type Goal = { readonly atMost: number } | { readonly atLeast: number };
 
 /** A measured quantity. */
 export type Figure = {
-  /** What was measured, and whose: `RequestLaunchUrl, launch-api`. */
+  /** What was measured, and for which program: `RequestLaunchUrl, launch-api`. */
   readonly name: string;
   readonly unit: 'µs' | 'ms' | 's' | '/s' | 'MiB' | 'B' | 'modules' | '×';
   /** One value per round. */
@@ -15,19 +15,19 @@ export type Figure = {
 };
 
 export type BenchOptions = {
-  /** A quick look without trustworthy figures, for CI: few rounds, small amounts. */
+  /** A short run for CI with few rounds and small amounts. Its figures are not reliable. */
   readonly short: boolean;
   /** Reports what is being measured. */
   readonly progress: (text: string) => void;
 };
 
-/** A group of rows of the table. Its contenders take turns, so that all of them meet the same machine. */
+/** A group of rows in the table. Its contenders take turns, so that all run under the same conditions. */
 export type Bench = {
   readonly name: string;
   run(options: BenchOptions): Promise<readonly Figure[]>;
 };
 
-/** Returns the value in the middle of a sorted copy; of an even number, the mean of both. */
+/** Returns the median. For an even number of values, returns the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = Math.floor(sorted.length / 2);
@@ -35,18 +35,20 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
-/** Returns the smallest value that at least this share of the values does not exceed. */
+/** Returns a quantile: the smallest value that at least a share of the values does not exceed. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-/** Returns the ratio of two contenders in each round, which a noisy machine changes less than either. */
+/**
+ * Returns the ratio of two contenders in each round, which varies less on a noisy machine than their values.
+ */
 export function ratios(dividends: readonly number[], divisors: readonly number[]): number[] {
   return dividends.map((dividend, round) => dividend / (divisors[round] ?? Number.NaN));
 }
 
-/** Returns whether a figure misses its goal. */
+/** Returns true if a figure misses its goal. */
 export function misses({ goal, values }: Figure): boolean {
   if (goal === undefined) return false;
   const value = median(values);
@@ -56,8 +58,8 @@ export function misses({ goal, values }: Figure): boolean {
 const ticksPerSecond = 100;
 
 /**
- * Returns the microseconds of CPU that the threads of a process have used so far, by the scheduler's own
- * clock: `/proc/PID/stat` counts in hundredths of a second.
+ * Returns the microseconds of CPU that the threads of a process have used so far. Reads the scheduler's
+ * clock, because `/proc/PID/stat` counts in hundredths of a second.
  */
 export function cpuOf(pid: number): number {
   return readdirSync(`/proc/${pid}/task`)
@@ -76,9 +78,9 @@ export function cpuOfMachine(): number {
 }
 
 /**
- * Measures the CPU of processes during some work.
- * @param pids the processes of the measurement; the first is the one to measure
- * @returns the microseconds of the first process, and whether others disturbed it
+ * Measures the CPU that processes use during some work.
+ * @param pids the processes that take part; the first one is measured
+ * @returns the microseconds of the first process, and whether other processes disturbed the measurement
  */
 export async function measureCpu(
   pids: readonly number[],

@@ -2,12 +2,12 @@ import { type BenchOptions, type Figure, measureCpu, ratios } from './bench.ts';
 import { type RequestText, sendAll } from './load.ts';
 import type { Measured } from './processes.ts';
 
-/** Connections of the load in a closed loop. */
+/** The number of connections of a closed-loop load. */
 export const connections = 32;
 
 type Round = { readonly cpuUs: number; readonly isDisturbed: boolean };
 
-/** Measures one contender with requests that exist before the clock starts. */
+/** Measures one contender with requests prepared before the measurement. */
 async function round(server: Measured, requests: readonly RequestText[]): Promise<Round> {
   const measured = await measureCpu([server.pid, process.pid], async () => {
     await sendAll({ url: server.url, connections, requests });
@@ -17,7 +17,7 @@ async function round(server: Measured, requests: readonly RequestText[]): Promis
 
 export type Contender = { readonly name: string; readonly server: Measured };
 
-/** Lets the contenders take turns; the first rounds warm them up. */
+/** Runs rounds in which the contenders take turns. The first rounds are warm-ups. */
 export async function contest(
   contenders: readonly Contender[],
   requests: (contender: Contender) => Promise<readonly RequestText[]>,
@@ -35,7 +35,7 @@ export async function contest(
   return results;
 }
 
-/** Returns the CPU of each contender. */
+/** Returns the CPU per request of each contender. */
 export function figuresOf(row: string, results: ReadonlyMap<string, readonly Round[]>): Figure[] {
   return [...results].map(([name, rounds]) => ({
     name: `${row}, ${name}`,
@@ -45,7 +45,7 @@ export function figuresOf(row: string, results: ReadonlyMap<string, readonly Rou
   }));
 }
 
-/** Returns how many of our requests cost as much as one of a contender, in each round. */
+/** Returns the ratio of a contender's cost to ours in each round. */
 export function shareOf(figures: readonly Figure[], row: string, limit: string, atLeast?: number): Figure {
   const valuesOf = (name: string) =>
     figures.find((figure) => figure.name === `${row}, ${name}`)?.values ?? [];

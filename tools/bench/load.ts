@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pause } from '@clinical-launch/runtime/clock';
 import { quantile } from './bench.ts';
 
-/** One request as it is sent, with its head. */
+/** The complete text of a request, with its headers. */
 export type RequestText = string;
 
 export type Answered = { readonly status: number; readonly body: string };
@@ -12,12 +12,14 @@ export type LoadOptions = {
   readonly url: string;
   readonly connections: number;
   readonly requests: readonly RequestText[];
-  /** Requests a second at even moments; as fast as they are answered when absent. */
+  /** The constant rate of requests per second; by default as fast as they are answered. */
   readonly perSecond?: number;
-  /** Waits for those moments without using a core, at most a millisecond late: for loads of an hour. */
+  /**
+   * Whether to sleep between requests instead of busy waiting, up to a millisecond too long. For long loads.
+   */
   readonly sleeps?: boolean;
   readonly onAnswer?: (answer: Answered, index: number) => void;
-  /** The status that counts as success. */
+  /** The expected status. */
   readonly expected?: number;
 };
 
@@ -28,9 +30,9 @@ export type LoadResult = {
 };
 
 /**
- * Sends requests over kept connections, with a client that costs so little that it does not hide the server:
- * no agent, no streams, one write a request.
- * @throws Error when an answer has another status or a connection ends
+ * Sends requests over persistent connections, with one write per request and without agents or streams, so
+ * that the client costs little compared with the server.
+ * @throws Error if an answer has another status or a connection closes
  */
 export async function sendAll({
   url,
@@ -69,7 +71,7 @@ export async function sendAll({
   return { seconds: (performance.now() - startedAt) / 1000, latencies: [...latencies] };
 }
 
-/** Returns the latencies of a load as p50 and p99, in milliseconds. */
+/** Returns the median latency of a load, in milliseconds. */
 export const p50 = ({ latencies }: LoadResult): number => quantile(latencies, 0.5);
 export const p99 = ({ latencies }: LoadResult): number => quantile(latencies, 0.99);
 

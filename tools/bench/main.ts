@@ -32,10 +32,10 @@ const benches: readonly Bench[] = [
 
 const usage = `Usage: npm run bench -- [--short] [--json FILE] [NAME...]
 
-Measures the platform, prints each figure beside its goal, and ends with 1 if a goal is missed.
+Measures the platform, prints each figure with its goal, and exits with 1 if a goal is missed.
 
-  NAME         only these: ${benches.map(({ name }) => name).join(', ')}
-  --short      a quick look: few rounds, goals are only reported
+  NAME         runs only these: ${benches.map(({ name }) => name).join(', ')}
+  --short      runs few rounds, and only reports missed goals
   --json FILE  also writes the figures (default: bench-results.json)
 `;
 
@@ -49,7 +49,7 @@ const { values: flags, positionals: names } = parseArgs({
 });
 const unknown = names.filter((name) => !benches.some((bench) => bench.name === name));
 if (flags.help || unknown.length > 0) {
-  process.stderr.write(unknown.length === 0 ? usage : `There is no bench ${unknown.join(', ')}.\n\n${usage}`);
+  process.stderr.write(unknown.length === 0 ? usage : `Unknown bench: ${unknown.join(', ')}.\n\n${usage}`);
   process.exit(flags.help ? 0 : 1);
 }
 
@@ -67,7 +67,7 @@ const at = new Date().toISOString();
 writeFileSync(flags.json, `${JSON.stringify({ at, machine, short: flags.short, figures }, null, 2)}\n`);
 const missed = figures.filter(misses);
 for (const figure of missed) console.log(`missed: ${figure.name}: ${rowOf(figure).median} ${figure.unit}`);
-// Of a quick look nothing can be concluded.
+// A short run proves nothing, so it never fails.
 if (missed.length > 0 && !flags.short) process.exitCode = 1;
 
 function rowOf(figure: Figure) {
@@ -84,7 +84,7 @@ function rowOf(figure: Figure) {
   };
 }
 
-/** Three significant digits. */
+/** Rounds to three significant digits. */
 function rounded(value: number): number {
   return Number(value.toPrecision(3));
 }

@@ -9,24 +9,26 @@ import type { Stalls } from './launch/stalls.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A program that is measured, on a core of its own where the machine has two. */
+/** A measured program, on a separate core if the machine has two. */
 export type Measured = {
   readonly pid: number;
   readonly url: string;
-  /** What the program prints while it starts. */
+  /** The output of the program during its start. */
   readonly output: string;
-  /** Makes a program that imported `launch/stalls.ts` watch for stalls, and then say what it saw. */
+  /**
+   * Toggles the measurement of stalls in a program that imports `launch/stalls.ts`, and returns its results.
+   */
   readonly stalls: () => Promise<Stalls>;
   stop(): Promise<void>;
 };
 
 type StartOptions = {
-  /** From the root of the repository. */
+  /** The path relative to the root of the repository. */
   readonly program: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
   readonly flags?: readonly string[];
-  /** Lets it use every core, beside the servers and the load. */
+  /** Whether it may use all cores, which it shares with the servers and the load. */
   readonly usesEveryCore?: boolean;
 };
 
@@ -37,7 +39,7 @@ type Kept = {
   readonly stop: () => Promise<void>;
 };
 
-/** Keeps what is started, to stop all of it in reverse order. */
+/** Collects started parts, to stop all of them in reverse order. */
 export function keepAll(): Kept {
   const parts: Stoppable[] = [];
   return {
@@ -54,12 +56,12 @@ export function keepAll(): Kept {
 
 const hasTwoCores = availableParallelism() > 1;
 
-/** Moves this process, which makes the load, and what it starts from now on, to the second core. */
+/** Moves this process, which generates the load, and its future child processes to the second core. */
 export async function leaveFirstCore(): Promise<void> {
   if (hasTwoCores) await moveTo('1');
 }
 
-/** Lets this process, and what it starts from now on, use every core again. */
+/** Lets this process and its future child processes use all cores. */
 export const useEveryCore = (): Promise<void> => moveTo(`0-${cpus().length - 1}`);
 
 async function moveTo(cores: string): Promise<void> {
@@ -67,8 +69,8 @@ async function moveTo(cores: string): Promise<void> {
 }
 
 /**
- * Starts a program of the repository on the first core and resolves when it prints `ready`.
- * @throws Error with its output if it ends before
+ * Starts a program of the repository on the first core, and resolves when it prints `ready`.
+ * @throws Error with its output if it exits first
  */
 export async function startMeasured({
   program,
@@ -139,7 +141,7 @@ function readyOf(child: ChildProcess, program: string): Promise<string> {
   child.stdout?.on('data', read);
   child.stderr?.on('data', read);
   child.once('exit', (code) => {
-    reject(new Error(`${program} ended:\n${output}`));
+    reject(new Error(`${program} exited:\n${output}`));
     if (isReady && code !== null && code !== 0) process.stderr.write(`${program} failed:\n${last}\n`);
   });
 

@@ -3,20 +3,20 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The algorithms with which the platform signs tokens; each has a realm with one client. */
+/** The algorithms for signing tokens. Each has a realm with one client. */
 export const signingAlgorithms = ['RS256', 'ES256', 'EdDSA'] as const;
 export type SigningAlgorithm = (typeof signingAlgorithms)[number];
 
 export const benchClient = { id: 'bench', secret: 'the-secret-of-the-bench' };
 export const tokenScope = 'api://clinical-launch/.default';
 
-/** Returns the realm whose tokens are signed so. */
+/** Returns the realm whose tokens are signed with an algorithm. */
 export const realmOf = (algorithm: SigningAlgorithm): string => algorithm.toLowerCase();
 
-/** How many realms and clients there are beside those of the bench. */
+/** The numbers of realms and clients in addition to those of the bench. */
 export type RegistrySize = { readonly realms?: number; readonly clients?: number };
 
-/** Writes the registry of the bench into a directory of its own. */
+/** Writes the registry of the bench to a new directory. */
 export async function writeRegistry({ realms: others = 0, clients = 0 }: RegistrySize = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));
   const path = join(directory, 'registry.json');
@@ -36,7 +36,7 @@ export async function writeRegistry({ realms: others = 0, clients = 0 }: Registr
   }));
   const further = Array.from({ length: others }, (_, index) => ({
     realm: `realm-${index}`,
-    // The cheapest to create.
+    // The keys of this algorithm are the cheapest to create.
     signingAlgorithm: 'EdDSA',
     clients: [client],
   }));
@@ -44,7 +44,7 @@ export async function writeRegistry({ realms: others = 0, clients = 0 }: Registr
   return { path, stop: async () => rmSync(directory, { recursive: true, force: true }) };
 }
 
-/** The client credentials grant of the bench's client. */
+/** Returns a token request of the bench's client with the client credentials grant. */
 export function tokenRequest(algorithm: SigningAlgorithm) {
   return {
     path: `/${realmOf(algorithm)}/oauth2/v2.0/token`,
@@ -57,7 +57,7 @@ export function tokenRequest(algorithm: SigningAlgorithm) {
   };
 }
 
-/** Gets an access token. @throws Error when there is none */
+/** Requests an access token. @throws Error if none is issued */
 export async function fetchToken(issuerUrl: string, algorithm: SigningAlgorithm): Promise<string> {
   const { path, body } = tokenRequest(algorithm);
   const response = await fetch(`${issuerUrl}${path}`, {
@@ -65,6 +65,6 @@ export async function fetchToken(issuerUrl: string, algorithm: SigningAlgorithm)
     body: new URLSearchParams(body),
   });
   const answer = (await response.json()) as { access_token?: string };
-  if (answer.access_token === undefined) throw new Error(`No token: ${JSON.stringify(answer)}`);
+  if (answer.access_token === undefined) throw new Error(`No token was issued: ${JSON.stringify(answer)}`);
   return answer.access_token;
 }

@@ -14,7 +14,7 @@ const rowsOfBench = 10_000_000;
 const rowsOfShort = 100_000;
 const days = 30;
 const times = 40;
-/** The limits of a search in milliseconds, and of the verification of one day in seconds. */
+/** The maximum duration of a search in milliseconds, and of the verification of one day in seconds. */
 const limitMs = 100;
 const limitSeconds = 10;
 const dayMs = 86_400_000;
@@ -22,11 +22,11 @@ const first = new Date('2026-09-16');
 const between = new Date('2026-10-01');
 const issuer = 'https://idp.example/idp/north/practice/v2.0';
 
-/** Searches over ten million events of thirty days, and the verification of one day. */
+/** Measures searches over ten million events of thirty days, and the verification of one day. */
 export const audit: Bench = {
   name: 'audit',
   async run(options) {
-    // A database that an earlier run of the bench filled: filling it takes half an hour.
+    // The database of an earlier run can be reused, because filling one takes half an hour.
     const kept = process.env['BENCH_AUDIT_DATABASE_URL'];
     const server = kept === undefined ? await startPostgres() : { url: kept, stop: async () => undefined };
     const storage = await openPostgresStorage({
@@ -71,7 +71,7 @@ async function measureSearches(storage: Storage, { short, progress }: BenchOptio
   const figures: Figure[] = [];
   for (const [name, criteria] of await searchesOf(database)) {
     progress(name);
-    // The first ones read pages from the disk.
+    // The first searches read pages from the disk.
     for (let round = 0; round < 3; round += 1) await search(criteria, { limit: 50 });
     const took: number[] = [];
     for (let round = 0; round < (short ? 5 : times); round += 1) {

@@ -7,7 +7,7 @@ import { worstForms, worstJsonBodies } from '@clinical-launch/testing/worst-bodi
 import fc from 'fast-check';
 import type { Bench } from '../bench.ts';
 
-/** The longest time that one request may block the event loop. */
+/** The maximum time that one request may block the event loop, in milliseconds. */
 const goal = { atMost: 50 };
 const formFields = [
   'grant_type',
@@ -23,8 +23,8 @@ const formBytes = 8 * 1024;
 const payloadBytes = 250 * 1024;
 
 /**
- * Measures the most processor time of this thread that one body costs, however it was made: client and server
- * together, so at least as long as the event loop is blocked.
+ * Measures the maximum CPU time of this thread for one generated body. Client and server share the thread, so
+ * it is at least the time that the event loop is blocked.
  */
 export const bodies: Bench = {
   name: 'bodies',

@@ -10,7 +10,7 @@ const contenders: Readonly<Record<string, () => string>> = {
   'a template string without escapes and local times': () => templateString(order),
 };
 
-/** Measures the CPU of one order document, with two batches of two tests. */
+/** Measures the CPU for one order document with two batches of two tests. */
 export const orderDocument: Bench = {
   name: 'document',
   async run({ short, progress }) {
@@ -43,7 +43,7 @@ async function measure(render: () => string, milliseconds: number) {
   return { us: cpuUs / count, isDisturbed };
 }
 
-/** The least that such a text can cost. */
+/** Returns a similar text at the lowest possible cost, for comparison. */
 function templateString({ patient, requester, performer, guid, authoredOn, batches }: Order): string {
   return `<onlineOrder xmlns="${options.xmlNamespace}"><messageId>${options.messageId}</messageId><serviceProvider><system><systemName>${options.system.name}</systemName><systemVersion>${options.system.version}</systemVersion></system><organisation><name>${performer.name}</name><identificationCode><value>${performer.identifier.value}</value></identificationCode></organisation></serviceProvider><patient><dateOfBirth>${patient.birthDate}</dateOfBirth><familyName>${patient.name.family}</familyName><firstNames>${patient.name.given.join(' ')}</firstNames></patient><orderHeader><guid>${guid}</guid><requestor><familyName>${requester.name.family}</familyName></requestor><timeofRequest>${authoredOn}</timeofRequest>${batches
     .map(

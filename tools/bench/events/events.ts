@@ -4,13 +4,13 @@ import { pause } from '@clinical-launch/runtime/clock';
 import { type Bench, cpuOf, cpuOfMachine, type Figure, quantile } from '../bench.ts';
 import { openStage, type Stage } from './stage.ts';
 
-/** Half of what the drain is to reach. */
+/** Half of the goal for draining. */
 const offeredPerSecond = 2_500;
 const appendsAtOnce = 64;
 const pollMs = 4;
 const programs = ['audit-trail', 'RabbitMQ', 'PostgreSQL', 'Redis'] as const;
 
-/** Returns the two events of each launch: one with the claim of an identifier, one when it is opened. */
+/** Returns the two events of each launch: one with the claim of its identifier, and one for its opening. */
 function someEvents(count: number): CloudEvent[] {
   return Array.from({ length: count / 2 }, () => {
     const correlationId = randomUUID();
@@ -41,7 +41,7 @@ type Drained = {
   readonly isDisturbed: boolean;
 };
 
-/** Lets events wait while audit-trail is paused, and measures how fast it stores them then. */
+/** Appends events while audit-trail is paused, and measures how fast it stores them after it resumes. */
 async function drain(stage: Stage, count: number): Promise<Drained> {
   const events = someEvents(count);
   const firstRow = await stage.newestRow();
@@ -69,7 +69,7 @@ type PerProgram = Readonly<Record<(typeof programs)[number], number>>;
 const mapPrograms = (valueOf: (program: (typeof programs)[number]) => number) =>
   Object.fromEntries(programs.map((program) => [program, valueOf(program)])) as PerProgram;
 
-/** Measures the time of some work, and the CPU that each program uses until it is done. */
+/** Measures the duration of some work, and the CPU that each program uses during it. */
 async function measure(stage: Stage, work: () => Promise<void>) {
   const processes = stage.processes();
   const pids = [process.pid, ...programs.flatMap((program) => processes[program])];
@@ -85,7 +85,7 @@ async function measure(stage: Stage, work: () => Promise<void>) {
   };
 }
 
-/** Returns the CPU of each process; a worker of PostgreSQL may have ended. */
+/** Returns the CPU of each process. Omits PostgreSQL workers that have exited. */
 function cpuOfEach(pids: readonly number[]): ReadonlyMap<number, number> {
   return new Map(
     pids.flatMap((pid) => {
@@ -98,7 +98,10 @@ function cpuOfEach(pids: readonly number[]): ReadonlyMap<number, number> {
   );
 }
 
-/** Offers events at even moments. Returns the milliseconds from each moment until the row is visible. */
+/**
+ * Appends events at a constant rate. Returns quantiles of the time from when each was due until its row is
+ * visible.
+ */
 async function offerEvenly(stage: Stage, seconds: number) {
   const events = someEvents(offeredPerSecond * seconds);
   let row = await stage.newestRow();
@@ -109,7 +112,7 @@ async function offerEvenly(stage: Stage, seconds: number) {
     const sending: Promise<void>[] = [];
     for (const [index, event] of events.entries()) {
       const due = startedAt + (index * 1000) / offeredPerSecond;
-      // No busy waiting, because the programs need the core.
+      // Sleeps instead of busy waiting, because the programs need the core.
       while (performance.now() < due) await pause(1);
       dueAt.set(event.id, due);
       sending.push(stage.append(event));
@@ -129,7 +132,7 @@ async function offerEvenly(stage: Stage, seconds: number) {
   return { p50: quantile(took, 0.5), p99: quantile(took, 0.99), isDisturbed };
 }
 
-/** Returns how many single rows PostgreSQL commits in a second, one after the other. */
+/** Returns the number of single rows that PostgreSQL commits per second, one after the other. */
 async function singleCommits(stage: Stage, count: number): Promise<number> {
   const events = someEvents(count);
   const startedAt = performance.now();
@@ -137,7 +140,7 @@ async function singleCommits(stage: Stage, count: number): Promise<number> {
   return (count * 1000) / (performance.now() - startedAt);
 }
 
-/** Events on their way from the outbox of tickets to the rows of the audit trail, with real programs. */
+/** Measures events from the outbox of tickets to the rows of the audit trail, with real programs. */
 export const events: Bench = {
   name: 'events',
   async run({ short, progress }) {
@@ -146,7 +149,7 @@ export const events: Bench = {
     try {
       const rounds = short ? 1 : 5;
       const size = short ? 2_000 : 30_000;
-      // The first ones warm up.
+      // The first rounds are warm-ups.
       for (let round = 0; round < (short ? 1 : 2); round += 1) await drain(stage, size);
       const drained: Drained[] = [];
       const offered: Awaited<ReturnType<typeof offerEvenly>>[] = [];

@@ -19,25 +19,27 @@ type AuditDatabase = Awaited<ReturnType<typeof openSchema>>;
 
 type StoredRow = { readonly id: string; readonly row: number };
 
-/** The programs on the way of an event: Redis with the outbox, RabbitMQ, one audit-trail and PostgreSQL. */
+/**
+ * The programs that an event passes through: Redis with the outbox, RabbitMQ, one audit-trail and PostgreSQL.
+ */
 export type Stage = {
-  /** Stores events as the services do, each by itself. */
+  /** Appends one event to the outbox, as the services do. */
   append(event: CloudEvent): Promise<void>;
-  /** The process ids of each program, by its name; of PostgreSQL with its backends. */
+  /** Returns the process ids of each program, including child processes. */
   processes(): Readonly<Record<'audit-trail' | 'RabbitMQ' | 'PostgreSQL' | 'Redis', readonly number[]>>;
-  /** The number of the newest row; 0 without rows. */
+  /** Returns the number of the newest row, or 0 if there are no rows. */
   newestRow(): Promise<number>;
-  /** The rows after this one with the ids of their events, in their order. */
+  /** Returns the rows after a row in order, with the ids of their events. */
   rowsAfter(row: number): Promise<readonly StoredRow[]>;
   /** Commits one row, as a consumer of single events would. */
   commitOne(event: CloudEvent): Promise<void>;
-  /** Stops the audit-trail process for a moment, so that events wait. */
+  /** Pauses the audit-trail process, so that events wait. */
   pause(): void;
   resume(): void;
   stop(): Promise<void>;
 };
 
-/** Starts the programs; they share every core with each other and with the load. */
+/** Starts the programs. They share all cores with each other and with the load. */
 export async function openStage(): Promise<Stage> {
   await useEveryCore();
   const { kept, stop } = keepAll();
@@ -58,7 +60,7 @@ export async function openStage(): Promise<Stage> {
         PUBLIC_URL: 'http://launch.example',
         LOG_LEVEL: 'warn',
         REGISTRY_FILE: registry.path,
-        // Nobody searches, so nobody asks it for a key.
+        // The bench makes no searches, so no keys are fetched.
         IDENTITY_PROVIDER_URL: 'http://127.0.0.1:1',
       },
     }),
@@ -121,7 +123,7 @@ function parentOf(pid: string): number | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {
-    // It has just ended.
+    // The process has just exited.
     return undefined;
   }
 }

@@ -4,10 +4,10 @@ import { type Bench, type BenchOptions, type Figure, ratios } from '../bench.ts'
 import { type Contender, contest, figuresOf } from '../contest.ts';
 import { launchRequests, openStage, type Stage, type StageOptions } from '../launch/stage.ts';
 
-/** What a launch may cost more with a thousand times as much of something. */
+/** The allowed increase in cost when an amount grows a thousandfold. */
 const flat = { atMost: 1.25 };
 
-/** How the cost of RequestLaunchUrl grows with its payload and with what is stored. */
+/** Measures how the cost of RequestLaunchUrl grows with its payload and with the stored data. */
 export const growth: Bench = {
   name: 'growth',
   async run(options) {
@@ -45,7 +45,7 @@ async function measurePayloads(options: BenchOptions): Promise<Figure[]> {
   const samples = ['09-minimal', '01-OrderTest', '12-full-r4-extras', '10-at-every-limit'];
   const payloads = new Map(samples.map((name) => [name, readSample(name)]));
   try {
-    // One server for all: each contender is a payload.
+    // The contenders are payloads, all sent to the same server.
     const contenders = samples.map((name) => ({ name, server: stage.api }));
     const requests = async ({ name }: Contender) =>
       launchRequests(sizeOf(options), stage.token, payloads.get(name));
@@ -98,7 +98,7 @@ async function compareCluster(options: BenchOptions): Promise<Figure[]> {
   }
 }
 
-/** Adds how often the cost of the first each one is. */
+/** Adds the ratio of each figure to the first. */
 function withRatios(subject: string, figures: readonly Figure[]): Figure[] {
   const [first, ...others] = figures;
   return [

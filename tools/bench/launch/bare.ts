@@ -1,5 +1,5 @@
-// The limits of the launch path: servers on bare `node:http`, without our framework, log, metrics, limits and
-// audit. Started by the bench with the name of one of them.
+// Minimal servers for comparison on plain `node:http`, without our framework, log, metrics, limits and audit.
+// The bench starts this file with the name of one of them.
 import { createHash, hash, randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
@@ -15,23 +15,23 @@ import { bodyOf } from '../read-body.ts';
 const { PORT: port, REDIS_URL: redisUrl = '' } = process.env;
 const redis = await connectRedis(redisUrl);
 const keys = createTicketKeys(defaultPrefix);
-// The key of the demo, with which launch-api seals too.
+// The sealing key of the demo, which launch-api also uses.
 const { launch: sealer } = openSealers({}, ['launch']);
 const readServiceRequest = createServiceRequestReader(defaultNamespaces);
-/** A token is verified once; then its text is known. */
+/** The hashes of verified tokens, so that each token is verified once. */
 const verified = new Set<string>();
 
 const run = (...[{ sha1 }, names, args]: Command) => redis.evalsha(sha1, names.length, ...names, ...args);
 
 type Launch = { readonly context: string; readonly name: string };
 
-/** Parses the payload, and neither checks nor seals it. */
+/** Parses the payload without validating or sealing it. */
 function small(text: string): Launch {
   const payload = JSON.parse(text);
   return { context: JSON.stringify(payload), name: payload.identifier[0].value };
 }
 
-/** Checks the payload with our reader, and seals what is in it. */
+/** Validates the payload with our reader, and seals its content. */
 function whole(text: string): Launch {
   const read = readServiceRequest(JSON.parse(text));
   if (!('request' in read)) throw new TypeError(JSON.stringify(read.faults));
@@ -123,7 +123,7 @@ const secureLaunch =
         28_800_000,
         0,
         ...listOf([event]),
-        // No repetition, proof or limit.
+        // Without repetition, proof or limit.
         '',
         '',
         '',
@@ -150,7 +150,7 @@ function answer(response: ServerResponse, type: string, body: string): void {
 const script = "location.replace(document.querySelector('a').href)";
 const policy = `default-src 'none'; script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 
-/** Opens the seal, and writes a page as long as ours. */
+/** Opens the sealed context, and returns a page of similar length to ours. */
 function page(context: string, place: readonly string[]): string {
   const { launchId } = sealer.open('ticket-context', context, place) as { launchId: string };
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Opening online test requesting</title>

@@ -3,7 +3,10 @@ import { contest, figuresOf, shareOf } from '../contest.ts';
 import { p50, p99, sendAll } from '../load.ts';
 import { launchRequests, openStage, type Stage, secureLaunches } from './stage.ts';
 
-/** CPU of RequestLaunchUrl and secureLaunch beside bare servers, and their answers at an even rate. */
+/**
+ * Measures the CPU of RequestLaunchUrl and secureLaunch compared with bare servers, and latencies at a
+ * constant rate.
+ */
 export const launch: Bench = {
   name: 'launch',
   async run(options) {
@@ -55,7 +58,7 @@ async function measureSecureLaunch(stage: Stage, options: BenchOptions): Promise
   return [...figures, shareOf(figures, row, whole, 0.75), shareOf(figures, row, small, 0.45)];
 }
 
-/** The answers at an even rate show the stalls that a closed loop hides. */
+/** Measures latencies at a constant rate, which reveal stalls that a closed loop hides. */
 async function measureEvenRates({ api, token, bare }: Stage, options: BenchOptions): Promise<Figure[]> {
   const limit = await bare('launch-whole');
   const figures: Figure[] = [];

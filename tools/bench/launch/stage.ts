@@ -15,7 +15,7 @@ const { codeVerifier, codeChallenge } = createPkcePair();
 const yearMs = 365 * 86_400_000;
 const claimsPerPage = 5000;
 
-/** What the launch path needs, and nothing else. */
+/** The programs of the launch path. */
 export type Stage = {
   /** The identity provider. */
   readonly issuer: Measured;
@@ -30,16 +30,16 @@ export type Stage = {
 };
 
 export type StageOptions = {
-  /** The number of identifiers that callers used before. */
+  /** The number of originating ids already claimed. */
   readonly identifiers?: number;
   readonly registry?: RegistrySize;
-  /** The Redis to use; a new one when absent. */
+  /** The Redis to use; by default a new one. */
   readonly redisUrl?: string;
-  /** Whether audit-trail runs too and takes the events away, as in operation. */
+  /** Whether audit-trail also runs and publishes the events, as in operation. */
   readonly isAudited?: boolean;
-  /** Flags of Node for the measured services. */
+  /** Node flags for the measured services. */
   readonly flags?: readonly string[];
-  /** Further variables of the measured services. */
+  /** Additional environment variables for the measured services. */
   readonly environment?: Readonly<Record<string, string>>;
 };
 
@@ -56,7 +56,7 @@ export async function openStage({
   const redisUrl = options.redisUrl ?? (await kept(startRedis())).url;
   const postgres = await kept(startPostgres());
   const client = await connectRedis(redisUrl);
-  // In operation audit-trail does this when it starts.
+  // In operation, audit-trail does this at its start.
   await new RedisClaims({ redis: client }).rebuild(inventClaims(identifiers));
   client.disconnect();
   const registry = await kept(writeRegistry(size));
@@ -77,9 +77,9 @@ export async function openStage({
     );
   const nowhere = '127.0.0.1:1';
   const issuer = await start('identity-provider', {
-    // Nobody asks it for a key of its own.
+    // It does not need keys of another identity provider.
     IDENTITY_PROVIDER_URL: `http://${nowhere}`,
-    // A broker that is away delays no request.
+    // A missing broker does not delay requests.
     AMQP_URL: `amqp://${nowhere}`,
   });
   const api = await start('launch-api', { IDENTITY_PROVIDER_URL: issuer.url });
@@ -113,8 +113,8 @@ const identifier = 'THE-IDENTIFIER';
 const invented = aServiceRequest({ originatingId: identifier });
 
 /**
- * Returns requests for a launch, each with an identifier of its own.
- * @param payload contains the text `THE-IDENTIFIER` in its place
+ * Returns launch requests, each with a new originating id.
+ * @param payload contains `THE-IDENTIFIER` in place of the originating id
  */
 export function launchRequests(count: number, token: string, payload: unknown = invented): RequestText[] {
   const [before = '', after = ''] = JSON.stringify(payload).split(identifier);
@@ -128,7 +128,7 @@ export function launchRequests(count: number, token: string, payload: unknown = 
   );
 }
 
-/** Gets launch URLs, and returns the requests of the browsers that open them. */
+/** Requests launch URLs, and returns the browser requests that open them. */
 export async function secureLaunches(
   api: Measured,
   requests: readonly RequestText[],
@@ -139,7 +139,7 @@ export async function secureLaunches(
   return urls.map(browserRequest);
 }
 
-/** Returns the request of the browser that opens a launch URL. */
+/** Returns the browser request that opens a launch URL. */
 export function browserRequest(url: string): RequestText {
   const { pathname, search } = new URL(url);
   return get(`${pathname}${search}&codeVerifier=${codeVerifier}`);

@@ -1,8 +1,8 @@
-// Imported into a measured process with `--import`: SIGUSR2 makes it watch how long its event loop is late
-// and its garbage collector pauses, and the next SIGUSR2 makes it write that.
+// Imported into a measured process with `--import`. SIGUSR2 starts measuring event loop delays and garbage
+// collection pauses. The next SIGUSR2 prints the results.
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 
-/** Milliseconds, of the time between a question and the one before. */
+/** The stalls between two signals, in milliseconds. */
 export type Stalls = {
   readonly delayP99: number;
   readonly gcMax: number;
@@ -16,7 +16,7 @@ const observer = new PerformanceObserver((list) => {
 });
 let isWatching = false;
 
-// Watching costs CPU, so only between two questions.
+// Measuring costs CPU, so it runs only between two signals.
 process.on('SIGUSR2', () => {
   isWatching = !isWatching;
   if (isWatching) {

@@ -125,7 +125,7 @@ async function timed(
   return { page, times };
 }
 
-/** Requests pages of all kinds without a pause, as several users would. */
+/** Requests all kinds of pages without pauses, as several simultaneous users would. */
 async function measureThroughput(
   visits: readonly (() => Promise<unknown>)[],
   times: number,
@@ -161,8 +161,8 @@ function figuresOf({ requests, timings, pagesPerSecond, memory }: Awaited<Return
 }
 
 /**
- * The lists of requests with few and with very many stored requests: the real service, in a separate process,
- * over HTTP, on a separate PostgreSQL with its default settings.
+ * Measures the lists of requests with few and with very many stored requests. Uses the real service in a
+ * separate process over HTTP, and a separate PostgreSQL with default settings.
  */
 export const lists: Bench = {
   name: 'lists',

@@ -6,7 +6,7 @@ import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts/la
 import { client } from '../../../services/ordering/test/stored/invented-requests.ts';
 import type { Memory } from './server.ts';
 
-/** A launch in its browser. Redirects are not followed. */
+/** A launch session in a browser that does not follow redirects. */
 export type Launch = {
   /** Fetches a page below the launch. @throws Error unless the answer is 200 */
   page(path: string): Promise<string>;
@@ -21,7 +21,7 @@ export async function startService(databaseUrl: string) {
     execArgv: ['--expose-gc'],
   });
   const ended = once(child, 'exit').then(() => {
-    throw new Error('The service ended');
+    throw new Error('The service exited');
   });
   const answer = async <Answer>() => {
     const [told] = await Promise.race([once(child, 'message'), ended]);

@@ -10,19 +10,19 @@ export type Scenario = {
   readonly patient?: LaunchRequest['patient'];
   readonly search?: string;
   readonly priority?: 'urgent' | 'routine';
-  /** The path below the launch; when absent, the first page of a list. */
+  /** The path below the launch; by default the first page of a list. */
   readonly path?: string;
 };
 
 export type Stored = {
   readonly database: OrderingDatabase;
-  /** The practice with very many requests. */
+  /** A practice with very many requests. */
   readonly large: LaunchRequest['practice'];
-  /** A practice whose requests are all of one patient. */
+  /** A practice whose requests are all for one patient. */
   readonly single: LaunchRequest['practice'];
 };
 
-/** Returns the pages of lists, and the searches, for the stored requests. */
+/** Returns the list pages and searches to measure for the stored requests. */
 export async function scenariosOf(stored: Stored): Promise<Scenario[]> {
   const { large, single } = stored;
   const { newest, middle } = await placesOf(stored);

@@ -14,8 +14,8 @@ import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
 
 /**
- * The ordering service in a separate process for a benchmark, on the PostgreSQL of `DATABASE_URL`. Its parent
- * requests sessions, as the launch gateway would issue them, and the memory in use.
+ * Runs the ordering service in a separate process for a benchmark, with the PostgreSQL of `DATABASE_URL`. Its
+ * parent requests launch sessions, as the launch gateway would issue them, and the memory in use.
  */
 const logger = createLogger({ level: 'error' });
 const bus = new InProcessBus({ onDeadLetter: () => undefined });
@@ -34,13 +34,13 @@ const service = await ordering(
 const app = createApp({ mounts: [{ path: '/', service }], logger, clock, isProduction: false });
 const server = await listen(app, { port: 0, host: '127.0.0.1' });
 
-/** Bytes after a garbage collection: of the whole process, and of its live objects. */
+/** The bytes in use after a garbage collection, by the whole process and by live objects. */
 export type Memory = { readonly rss: number; readonly heapUsed: number };
 
 process.on('message', (question: LaunchContext | 'memory') => {
   void answer(question).then((told) => process.send?.(told));
 });
-// Exits with a benchmark that was stopped.
+// Exits when the benchmark exits.
 process.on('disconnect', () => process.exit());
 process.send?.(`http://127.0.0.1:${server.port}`);
 

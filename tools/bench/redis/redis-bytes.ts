@@ -13,10 +13,10 @@ import type { Bench, Figure } from '../bench.ts';
 
 const dayMs = 86_400_000;
 const perPage = 5000;
-/** Until Redis has shared out its tables, a few keys cost more than many. */
+/** The first keys cost more, until Redis has allocated its tables. */
 const warmUp = 2_000;
 
-/** Measures the memory of Redis for live launch tokens and for identifiers that are kept. */
+/** Measures the memory of Redis for live launch tokens and for retained originating ids. */
 export const redisBytes: Bench = {
   name: 'redis-bytes',
   async run({ short, progress }) {
@@ -76,7 +76,7 @@ if (!('request' in reading)) throw new TypeError(JSON.stringify(reading.faults))
 const { request } = reading;
 const client = { issuer: 'https://issuer.example/emis', clientId: randomUUID(), frameAncestors: [] };
 
-/** Issues tokens as the launch API does; they live longer than the measurement. */
+/** Issues tokens as the launch API does, with a lifetime beyond the measurement. */
 async function issueTokens(redis: RedisClient, count: number): Promise<void> {
   const tickets = new RedisTickets({ redis, sealers: { launch: sealer } });
   const issueOne = async () => {

@@ -9,15 +9,15 @@ import { fetchToken } from '../registry.ts';
 const megabyte = 1024 * 1024;
 const measuredProcesses = ['launch-api', 'launch-gateway', 'audit-trail'] as const;
 
-/** A launch session ends thirty minutes after its launch, and Redis needs a moment to forget it. */
+/** A launch session expires thirty minutes after its launch. Redis removes it a little later. */
 const sessionsEndAfterMinutes = 32;
 
-/** The memory of each process and of Redis, in MiB, when a minute is over. */
+/** The memory of each process and of Redis at the end of a minute, in MiB. */
 type Sample = Readonly<Record<(typeof measuredProcesses)[number] | 'Redis', number>>;
 
 /**
- * The same load for a while (`BENCH_MINUTES`, six by default): the memory of processes does not grow after
- * the first minutes, and Redis keeps of a launch only what it must remember for longer than its session.
+ * Applies a constant load (for `BENCH_MINUTES`, by default six). The memory of processes must not grow after
+ * the first minutes. After the end of a launch's session, Redis must contain only its long-lived data.
  */
 export const soak: Bench = {
   name: 'soak',
@@ -31,7 +31,7 @@ export const soak: Bench = {
       const samples: Sample[] = [];
       for (let minute = 1; minute <= minutes; minute += 1) {
         await launchFor(secondsOfMinute, perSecond, stage);
-        // Between these two, what Redis keeps of a launch is measured.
+        // The memory per launch in Redis is measured between these two minutes.
         if (minute === sessionsEndAfterMinutes || minute === minutes) await forgetExpired(redis);
         const sample = await sampleOf(stage, redis);
         samples.push(sample);
@@ -48,7 +48,7 @@ export const soak: Bench = {
   },
 };
 
-/** Memory may be a quarter more at the end than it was when the first minutes were over. */
+/** Returns the memory of a process. At the end it may be a quarter more than after the first minutes. */
 function memoryFigures(name: (typeof measuredProcesses)[number], samples: readonly Sample[]): Figure[] {
   const values = samples.map((sample) => sample[name]);
   const some = Math.min(5, Math.floor(values.length / 2));
@@ -65,7 +65,9 @@ function memoryFigures(name: (typeof measuredProcesses)[number], samples: readon
   ];
 }
 
-/** What a launch leaves in Redis is visible only when as many sessions end as begin. */
+/**
+ * Returns the memory of Redis. The memory per launch can be measured only once as many sessions end as begin.
+ */
 function redisFigures(samples: readonly Sample[], launchesPerMinute: number): Figure[] {
   const values = samples.map(({ Redis }) => Redis);
   const steady = values.slice(sessionsEndAfterMinutes - 1);
@@ -78,7 +80,7 @@ function redisFigures(samples: readonly Sample[], launchesPerMinute: number): Fi
       name: 'Redis, kept of a launch when its session is over',
       unit: 'B',
       values: [((last - first) * megabyte) / ((steady.length - 1) * launchesPerMinute)],
-      // The used-marker (a day), the identifier (400 days), and a quarter for Redis's tables.
+      // The used-marker (one day), the originating id (400 days), and a quarter for Redis's tables.
       goal: { atMost: 300 },
     },
   ];
@@ -91,11 +93,11 @@ const describe = (sample: Sample) =>
     .map(([name, mebibytes]) => `${name} ${Math.round(mebibytes)} MiB`)
     .join(', ');
 
-/** Issues launch URLs at even moments and opens each of them. */
+/** Requests launch URLs at a constant rate, and opens each of them. */
 async function launchFor(seconds: number, perSecond: number, stage: Stage): Promise<void> {
-  // Its token ends after an hour.
+  // A new token each time, because tokens expire after an hour.
   const token = await fetchToken(stage.issuer.url, 'RS256');
-  // Requests of more seconds would themselves need much memory.
+  // Preparing requests for more seconds would need much memory.
   const stepSeconds = Math.min(seconds, 5);
   for (let second = 0; second < seconds; second += stepSeconds) {
     const opened: Promise<unknown>[] = [];
@@ -130,7 +132,9 @@ async function sampleOf({ api, gateway, auditTrail }: Stage, redis: RedisClient)
   };
 }
 
-/** Redis lags by up to a quarter of its keys with the removal of what has expired; a scan removes it. */
+/**
+ * Scans all keys, which removes expired ones. Up to a quarter of the keys in Redis may have expired already.
+ */
 async function forgetExpired(redis: RedisClient): Promise<void> {
   let cursor = '0';
   do [cursor] = await redis.scan(cursor, 'COUNT', 1000);

@@ -1,5 +1,5 @@
-// The token endpoints that ours is compared with, started by the bench: oidc-provider, which knows no audit,
-// and a bare server that checks a secret and signs with jose.
+// The token endpoints that ours is compared with: oidc-provider, which writes no audit event, and a bare
+// server that checks a secret and signs with jose.
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
@@ -26,7 +26,7 @@ async function oidcProvider(): Promise<Answer> {
         grant_types: ['client_credentials'],
         redirect_uris: [],
         response_types: [],
-        // Its client is checked against the algorithms of the keys, also without ID tokens.
+        // oidc-provider checks this against the algorithms of the keys, even without ID tokens.
         id_token_signed_response_alg: alg,
       },
     ],

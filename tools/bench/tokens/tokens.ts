@@ -6,10 +6,13 @@ import { post } from '../load.ts';
 import { keepAll, leaveFirstCore, startMeasured } from '../processes.ts';
 import { signingAlgorithms, tokenRequest, writeRegistry } from '../registry.ts';
 
-/** How many of our tokens cost as much as one of oidc-provider, which writes no audit event. */
+/** The required ratio of oidc-provider's cost, without an audit event, to ours. */
 const goals = { RS256: 1.3, ES256: 1.7, EdDSA: 2 };
 
-/** CPU of a token of the client credentials grant, audit event included, beside oidc-provider and jose. */
+/**
+ * Measures the CPU for a client credentials token, including its audit event, compared with oidc-provider and
+ * jose.
+ */
 export const tokens: Bench = {
   name: 'tokens',
   async run({ short, progress }) {
@@ -24,7 +27,7 @@ export const tokens: Bench = {
           environment: {
             REDIS_URL: redis.url,
             DATABASE_URL: postgres.url,
-            // A broker that is away delays no request.
+            // A missing broker does not delay requests.
             AMQP_URL: 'amqp://127.0.0.1:1',
             PUBLIC_URL: 'http://launch.example',
             REGISTRY_FILE: registry.path,

@@ -7,7 +7,7 @@ import { launchRequests, openStage, type Stage, secureLaunches } from '../launch
 import type { RequestText } from '../load.ts';
 import type { Measured } from '../processes.ts';
 
-/** The CPU that spans add to a request of the launch path; every span is exported. */
+/** Measures the CPU that spans add to requests of the launch path when every span is exported. */
 export const traces: Bench = {
   name: 'traces',
   async run(options) {
@@ -16,7 +16,7 @@ export const traces: Bench = {
     const on = await openStage({
       redisUrl: off.redisUrl,
       environment: {
-        // Of spans alone: the other variable sends metrics too.
+        // Only for spans: OTEL_EXPORTER_OTLP_ENDPOINT would also send metrics.
         OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
       },
     });
@@ -36,12 +36,12 @@ export const traces: Bench = {
 
 type Stages = { readonly off: Stage; readonly on: Stage };
 
-/** At most this many microseconds of CPU a request. */
+/** The maximum added microseconds of CPU per request. */
 const goal = { atMost: 30 };
 
 /**
- * Requests of a round. The difference is a tenth of what a busy host changes between rounds, so many short
- * rounds in turn find it. A busy machine redeems so many launches before they expire.
+ * The requests per round. The added cost is a tenth of the noise between rounds, so many short rounds are
+ * needed. Even a busy machine redeems this many launches before they expire.
  */
 const sizes = { RequestLaunchUrl: 1500, secureLaunch: 1000 };
 
@@ -68,7 +68,7 @@ async function measure(
   return [...figuresOf(row, results), { name: `${row}, added by spans`, unit: 'µs', values: added, goal }];
 }
 
-/** Accepts spans and drops them. */
+/** Starts a collector that accepts spans and drops them. */
 async function startCollector() {
   const server = createServer((request, response) => {
     request.resume().once('end', () => response.writeHead(200).end());

@@ -24,13 +24,16 @@ const services = [
   'audit-trail',
   'resource-api',
 ];
-/** After `ready` a process returns the memory of its start. */
+/** The time after `ready` in which a process releases the memory of its start. */
 const settledMs = 1500;
 const counter = fileURLToPath(new URL('count-modules.ts', import.meta.url));
 
 type Start = { readonly seconds: number; readonly mebibytes: number };
 
-/** Measures each process from its start to `ready`, with a filled compile cache, and its memory when idle. */
+/**
+ * Measures the time of each process from its start to `ready` with a filled compile cache, and its idle
+ * memory.
+ */
 export const weight: Bench = {
   name: 'weight',
   async run({ short, progress }) {
@@ -40,7 +43,7 @@ export const weight: Bench = {
       const environment = {
         REDIS_URL: (await kept(startRedis())).url,
         DATABASE_URL: (await kept(startPostgres())).url,
-        // A broker that is away delays nobody's start.
+        // A missing broker does not delay a start.
         AMQP_URL: 'amqp://127.0.0.1:1',
         REGISTRY_FILE: (await kept(writeRegistry())).path,
         PUBLIC_URL: 'http://launch.example',
@@ -69,7 +72,7 @@ export const weight: Bench = {
 };
 
 async function figuresOf(name: string, program: Program, times: number): Promise<Figure[]> {
-  // Fills the compile cache, too.
+  // Also fills the compile cache.
   const modules = await countModules(program);
   const starts: Start[] = [];
   for (let round = 0; round < times; round += 1) starts.push(await run(program));
@@ -94,7 +97,7 @@ async function figuresOf(name: string, program: Program, times: number): Promise
 
 type Program = Pick<Parameters<typeof startMeasured>[0], 'program' | 'environment'>;
 
-/** Runs a program until it is idle, and stops it as an operator does, so that it writes its compile cache. */
+/** Runs a program until it is idle, and stops it with SIGTERM, so that it writes its compile cache. */
 async function run(program: Parameters<typeof startMeasured>[0]): Promise<Start> {
   const begin = performance.now();
   const running = await startMeasured(program);
@@ -107,7 +110,7 @@ async function run(program: Parameters<typeof startMeasured>[0]): Promise<Start>
   return { seconds, mebibytes };
 }
 
-/** Returns the number of modules that a program has loaded when it is ready and idle. */
+/** Returns the number of modules that a program has loaded once it is idle. */
 async function countModules({ program, environment }: Program): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));
   try {

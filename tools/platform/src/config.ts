@@ -15,16 +15,18 @@ const port = { minimum: 0, maximum: 65_535 };
 const environmentSchema = Type.Object({
   PORT: Type.Integer({ ...port, default: 8080 }),
   HOST: Type.Optional(Type.String()),
-  /** 0: any free one, so that several instances live beside each other. */
+  /** 0 means any free port, so that several instances can run on one machine. */
   ADMIN_PORT: Type.Integer({ ...port, default: 0 }),
   PUBLIC_URL: Type.Optional(publicUrlSetting),
-  /** Reverse proxies in front, for callers' addresses. */
+  /** The number of reverse proxies in front, to determine callers' addresses. */
   TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
   REGISTRY_FILE: Type.Optional(Type.String()),
   LOG_LEVEL: logLevelSetting,
 });
 
-/** Reads what the one-process platform needs beside the services' own settings. @throws ConfigurationError */
+/**
+ * Reads the settings of the single process in addition to those of the services. @throws ConfigurationError
+ */
 export function readDemoConfig(environment: Environment) {
   const read = readEnvironment(environmentSchema, environment);
   return Object.freeze({
@@ -39,9 +41,10 @@ export function readDemoConfig(environment: Environment) {
 }
 
 /**
- * Keeps what is only fit for a demo out of production: embedded parts lose everything with the process, the
- * demo registry has secrets that everybody knows. Missing keys are reported where keys are read.
- * @throws ConfigurationError in production mode, naming everything that is missing.
+ * Requires real servers and a registry in production. Embedded replacements lose their data when the process
+ * ends, and the secrets of the demo's registry are publicly known. Missing keys are reported where keys are
+ * read.
+ * @throws ConfigurationError in production mode, listing all missing settings
  */
 export function assertFitForProduction(environment: Environment): void {
   if (!isProduction(environment)) return;

@@ -23,9 +23,10 @@ import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { InMemoryRevokedTokens } from '@clinical-launch/trust/in-memory-revoked-tokens';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 
-// A real part is loaded only where its variable is set: its client is a tenth of the start and the memory.
+// The client of a real server is loaded only if its variable is set, because each costs a tenth of the start
+// time and memory.
 
-/** The parts that are on Redis in a deployment. */
+/** The parts that use Redis in a deployment. */
 export type TicketParts = RunningPart & {
   readonly tickets: Tickets;
   readonly events: Outbox;
@@ -35,11 +36,11 @@ export type TicketParts = RunningPart & {
   readonly limiter: RateLimiter;
   readonly attempts: Attempts;
   readonly refusals: Refusals;
-  /** Moves events to the bus from now on, until the part that it returns is stopped. */
+  /** Starts publishing events from the outboxes to the bus. Stop the returned part to end this. */
   readonly startRelay: (bus: EventBus) => RunningPart;
 };
 
-/** Opens the tickets: on Redis, or in memory without `REDIS_URL`. */
+/** Opens the tickets in Redis, or in memory without `REDIS_URL`. */
 export const chooseTicketParts = (options: RedisPartOptions): Promise<TicketParts> =>
   options.environment.REDIS_URL ? openOnRedis(options) : Promise.resolve(createInMemory(options));
 
@@ -73,7 +74,7 @@ async function openOnRedis(options: RedisPartOptions): Promise<TicketParts> {
   };
 }
 
-/** Creates tickets, limits and the outboxes of their events in memory. */
+/** Creates tickets, limits and their outboxes in memory. */
 function createInMemory({ environment, clock, logger }: RedisPartOptions): TicketParts {
   const relays: Relay[] = [];
   const createOutbox = () => new InMemoryOutbox(() => relays.forEach((relay) => relay.nudge()));
@@ -109,14 +110,14 @@ function createInMemory({ environment, clock, logger }: RedisPartOptions): Ticke
   };
 }
 
-/** Opens the event bus: RabbitMQ, or within the process without `AMQP_URL`. */
+/** Opens the event bus on RabbitMQ, or within the process without `AMQP_URL`. */
 export async function chooseBus(options: PartOptions): Promise<BusPart> {
   if (!options.environment.AMQP_URL) return createBus(options.logger);
   const { openRabbitMq } = await import('@clinical-launch/process/rabbitmq-part');
   return openRabbitMq(options);
 }
 
-/** Opens the database: PostgreSQL, or embedded and in memory without `DATABASE_URL`. */
+/** Opens the PostgreSQL database, or an embedded one in memory without `DATABASE_URL`. */
 export async function chooseStorage(options: PartOptions): Promise<StoragePart> {
   if (options.environment.DATABASE_URL) {
     const { openPostgres } = await import('@clinical-launch/process/postgres-part');

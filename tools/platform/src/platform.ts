@@ -39,7 +39,7 @@ export type Platform = {
   /** The address that browsers and backends use. */
   readonly publicUrl: string;
   readonly adminUrl: string;
-  /** Lets what is under way finish, then ends everything in reverse order. */
+  /** Finishes open requests, then stops all parts in reverse order. */
   stop(): Promise<void>;
 };
 
@@ -47,14 +47,15 @@ type PlatformOptions = {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Answers `/metrics` at the admin address; there is none without it. */
+  /** Answers `/metrics` at the admin address. Without it, `/metrics` does not exist. */
   readonly answerMetrics?: RequestListener;
 };
 
 /**
- * Starts the whole platform in this process, behind the edge map, with the simulators. A part whose variable
- * (`REDIS_URL`, `AMQP_URL`, `DATABASE_URL`) is unset is embedded, and what it holds ends with the process.
- * @throws TypeError that names every fault of the configuration at once.
+ * Starts the whole platform in this process, with the routes of the edge and the simulators. If `REDIS_URL`,
+ * `AMQP_URL` or `DATABASE_URL` is not set, uses an embedded replacement, whose data is lost when the process
+ * ends.
+ * @throws TypeError listing every fault of the configuration
  */
 export async function startPlatform(options: PlatformOptions): Promise<Platform> {
   const { environment, clock, logger, answerMetrics } = options;
@@ -66,7 +67,8 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     registry: () => checkRegistry(environment),
     directories: () => readDirectories(environment),
     networks: () => readAllowedNetworks(environment),
-    // Read again below, with the address; here so that a faulty setting is reported before a port is taken.
+    // These are read again below with the address. Here, invalid settings are reported before a port is
+    // opened.
     sealers: () => openEverySealer(environment),
     eventKeys: () => readSharedEventKeys(environment),
     services: () => readConfigs({ ...environment, PUBLIC_URL: environment.PUBLIC_URL || 'http://localhost' }),
@@ -112,7 +114,7 @@ async function stopAll(running: readonly Pick<RunningServer, 'stop'>[]): Promise
 type PartsOptions = PlatformOptions & {
   readonly configs: ReturnType<typeof readConfigs>;
   readonly registryFile: string | URL;
-  /** Where this process reaches itself. */
+  /** The address at which this process reaches itself. */
   readonly platformUrl: string;
   readonly trustedProxies: number;
 };
@@ -139,7 +141,7 @@ async function openParts(options: PartsOptions) {
   };
 }
 
-/** Connects or embeds what the services depend on. */
+/** Connects or embeds the dependencies of the services. */
 async function connectParts({
   environment,
   configs,
@@ -197,7 +199,7 @@ async function connectParts({
   };
 }
 
-/** The edge map: services see their whole path, but for the identity provider, whose prefix is removed. */
+/** Creates the services and their routes. Only the prefix of the identity provider is removed. */
 async function createMounts(
   { environment, configs, platformUrl }: PartsOptions,
   { dependencies, desktopTokens }: Awaited<ReturnType<typeof connectParts>>,
@@ -219,16 +221,13 @@ async function createMounts(
   ];
 }
 
-/**
- * Checks the operator's registry with the rest of the configuration; that of the demo is fit for a demo
- * alone.
- */
+/** Checks an operator's registry together with the rest of the configuration. */
 function checkRegistry(environment: Environment): void {
   const { REGISTRY_FILE: path, PUBLIC_URL: publicUrl } = environment;
   if (path) checkRegistryFile(environment, { path, publicUrl: publicUrl || 'http://localhost' });
 }
 
-/** In the demo documents are posted to the simulators in this process. */
+/** Returns the environment for a demo, in which documents are posted to the simulators in this process. */
 function reachingItself(environment: Environment, platformUrl: string): Environment {
   return isProduction(environment) ? environment : { ...environment, PLATFORM_URL: platformUrl };
 }
@@ -236,7 +235,7 @@ function reachingItself(environment: Environment, platformUrl: string): Environm
 const openEverySealer = (environment: Environment) =>
   openSealers(environment, sealingPurposes, { acceptsShared: true });
 
-/** Reads every service's configuration; the problems of all of them are reported together. */
+/** Reads the configuration of every service, and reports all problems together. */
 function readConfigs(environment: Environment) {
   return readTogether({
     identityProvider: () => readIdentityProviderConfig(environment),

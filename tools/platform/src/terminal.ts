@@ -5,7 +5,7 @@ import pretty from 'pino-pretty';
 import { readDemoConfig } from './config.ts';
 import type { Platform } from './platform.ts';
 
-/** Returns where the log is written for a person at a terminal: a line each, with the time of day. */
+/** Returns a log destination for terminals, which writes one readable line per entry with the time of day. */
 export function readableLog() {
   return pretty({
     ignore: 'pid,hostname,service,version,trace_id,span_id',
@@ -15,7 +15,7 @@ export function readableLog() {
   });
 }
 
-/** Returns what a person needs first: where to look, with which clients to try it, and what is kept. */
+/** Returns a summary for the terminal: the addresses, the clients of the demo, and how data is stored. */
 export function summaryOf({ publicUrl, adminUrl }: Platform, environment: Environment): string {
   const rows = [
     ...(isProduction(environment) ? [] : demoRows(publicUrl)),
@@ -35,7 +35,7 @@ const demoRows = (publicUrl: string): string[][] => [
   ['What a launch sent', `${publicUrl}/demo/wire`],
 ];
 
-/** The clients of the demo registry: the secret of each is its id with `-secret`. */
+/** Returns the clients of the demo's registry. The secret of each is its id with `-secret`. */
 function clientRows(publicUrl: string, environment: Environment): string[][] {
   if (environment.REGISTRY_FILE) return [['Registry', environment.REGISTRY_FILE]];
   return readRegistryFile(readDemoConfig(environment).registryFile, { publicUrl })
@@ -52,5 +52,5 @@ function storedData({ REDIS_URL: redis, AMQP_URL: amqp, DATABASE_URL: database }
     ...(redis ? [] : ['launches']),
     ...(amqp ? [] : ['events']),
   ];
-  return embedded.length === 0 ? 'kept by your servers' : `${embedded.join(', ')}: lost when you stop it`;
+  return embedded.length === 0 ? 'in your servers' : `${embedded.join(', ')}: lost when you stop it`;
 }
