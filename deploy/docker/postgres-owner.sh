@@ -1,5 +1,5 @@
-# Run once by the image of PostgreSQL, while the database is made: creates the owner of the database, who is no superuser
-# and makes the schemas and the roles of the services (`npm run ops -- migrate`).
+# The PostgreSQL image runs this once, when it creates the database. Creates the owner of the database, who is
+# not a superuser. `npm run ops -- migrate` uses it to create the schemas and roles of the services.
 owner=$(sed -n 's#^postgres://\([^:]*\):.*#\1#p' /run/secrets/database-url)
 password=$(sed -n 's#^postgres://[^:]*:\([^@]*\)@.*#\1#p' /run/secrets/database-url)
 psql -v ON_ERROR_STOP=1 -U "$POSTGRES_USER" -d "$POSTGRES_DB" \

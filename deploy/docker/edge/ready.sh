@@ -1,5 +1,6 @@
 #!/bin/bash
-# Whether a replica of every service is ready behind the edge. In bash, since the image has no client of HTTP.
+# Succeeds if a replica of every service is ready behind the edge. Uses bash, because the image has no HTTP
+# client.
 exec 3<>/dev/tcp/127.0.0.1/9090
 printf 'GET /readyz HTTP/1.0\r\n\r\n' >&3
 read -r _ status _ <&3
