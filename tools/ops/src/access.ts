@@ -16,7 +16,7 @@ type AccessOptions = {
   readonly namespace?: string;
 };
 
-/** The written files, and the users in them. */
+/** The paths of the written files, and the users in them. */
 export type AccessReport = {
   readonly files: readonly string[];
   readonly redis: readonly string[];
@@ -25,7 +25,7 @@ export type AccessReport = {
 
 /**
  * Writes `users.acl` for Redis and `definitions.json` for RabbitMQ. Each file is replaced as a whole.
- * @throws UsageError when a credential is missing or invalid; then nothing has been written
+ * @throws UsageError if a credential is missing or invalid; then nothing has been written
  */
 export function writeAccess({ directory, secrets, prefix, namespace }: AccessOptions): AccessReport {
   const redisUsers = serviceNames.map((service) => ({
@@ -69,7 +69,7 @@ function usable<Result>(make: () => Result): Result {
   }
 }
 
-/** Readable for the servers, which run as different users. */
+/** Replaces a file. It is world-readable, because the servers run as other users. */
 function replaceFile(path: string, text: string): string {
   writeFileSync(`${path}.new`, text, { mode: 0o644 });
   renameSync(`${path}.new`, path);

@@ -12,12 +12,12 @@ export type Argument = {
   readonly faultOf?: FaultOf;
 };
 
-/** One option, `--client-id <id>`; a flag if it has no `value`. */
+/** An option, `--client-id <id>`, or a flag if it has no `value`. */
 export type Option = {
   readonly name: string;
   /** The name of its value in the usage; absent for a flag. */
   readonly value?: string;
-  /** Explains the option; also the question on a terminal. */
+  /** Explains the option. Also used as the question on a terminal. */
   readonly summary: string;
   /** Flags are optional. */
   readonly isOptional?: true;
@@ -36,14 +36,14 @@ export type Setting = { readonly name: string; readonly summary: string };
 /** The input of a command. */
 export type Input = {
   readonly arguments: readonly string[];
-  /** The values of the given options, by name; none for a flag. */
+  /** The values of the given options, by name. Flags have none. */
   readonly options: Answers;
   readonly environment: Environment;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Whether the result is wanted as one JSON value. */
+  /** Whether to print the result as one JSON value. */
   readonly isJson: boolean;
-  /** Prints a line at once, for more lines than fit into memory. */
+  /** Prints a line immediately, for output that does not fit in memory. */
   readonly print: (line: string) => Promise<void>;
 };
 
@@ -52,17 +52,17 @@ export type Answers = ReadonlyMap<string, readonly string[]>;
 
 /** The result of a command. */
 export type Outcome = {
-  /** For people, a line each. */
+  /** The lines for people. */
   readonly lines: readonly string[];
-  /** For programs: printed as JSON with `--json`. */
+  /** The result for programs, printed as JSON with `--json`. */
   readonly result: unknown;
   /** The problems found: the command exits with 1 if there are any. */
   readonly problems?: readonly string[];
 };
 
-/** One command of a tool; its usage, help and argument parsing follow from this description. */
+/** A command of a tool. Its usage, help and argument parsing follow from this description. */
 export type Command = {
-  /** What it does, as a sentence that begins with a verb. */
+  /** A sentence that begins with a verb. */
   readonly summary: string;
   readonly details?: string;
   readonly arguments?: readonly Argument[];

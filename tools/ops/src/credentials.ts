@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from './usage-error.ts';
 
-/** The user of a service in a part: PostgreSQL, Redis or RabbitMQ. */
+/** The user of a service on PostgreSQL, Redis or RabbitMQ. */
 export type Credentials = { readonly name: string; readonly password: string };
 
 export type UrlFile = 'database-url' | 'redis-url' | 'amqp-url';
@@ -10,8 +10,7 @@ export type UrlFile = 'database-url' | 'redis-url' | 'amqp-url';
 /**
  * Reads a service's user and password from `<directory>/<service>/<file>`, the address that the service
  * itself uses.
- * @throws UsageError when the file is missing, or names no user or no password. The message contains no
- * secret
+ * @throws UsageError if the file is missing, or has no user or no password. The message contains no secret
  */
 export function readCredentials(directory: string, service: string, file: UrlFile): Credentials {
   const path = join(directory, service, file);
@@ -19,6 +18,6 @@ export function readCredentials(directory: string, service: string, file: UrlFil
   const url = URL.parse(readFileSync(path, 'utf8').trim().split(',')[0] ?? '');
   const name = decodeURIComponent(url?.username ?? '');
   const password = decodeURIComponent(url?.password ?? '');
-  if (name === '' || password === '') throw new UsageError(`${path} must name a user and a password`);
+  if (name === '' || password === '') throw new UsageError(`${path} must contain a user and a password`);
   return { name, password };
 }

@@ -4,7 +4,10 @@ import type { Argument, Command, Option } from './command.ts';
 import { makeSecrets } from './make-secrets.ts';
 import { amqpNamespace, databaseUrl, optional, required, secretsDirectory } from './settings.ts';
 
-const directory: Argument = { name: 'directory', summary: 'Is created if it is missing' };
+const directory: Argument = {
+  name: 'directory',
+  summary: 'The directory, which is created if it is missing',
+};
 const redisPrefix = { name: 'REDIS_PREFIX', summary: 'The prefix of the keys, if it is not the default one' };
 
 const check: Option = {
@@ -16,8 +19,8 @@ const check: Option = {
 export const migrateDatabase: Command = {
   summary: 'Applies the pending migrations of every service.',
   details:
-    'With SERVICE_SECRETS_DIR, also creates a PostgreSQL role for each service that reaches its own schema only,\n' +
-    'and sets its password. Safe to repeat. DATABASE_URL is the address of the owner of the database, who has\n' +
+    'With SERVICE_SECRETS_DIR, also creates a PostgreSQL role for each service that can access only its own schema,\n' +
+    'and sets its password. Safe to repeat. DATABASE_URL must be that of the owner of the database, with\n' +
     'CREATEROLE. With --check, changes nothing.',
   options: [check],
   settings: [databaseUrl, secretsDirectory],
@@ -47,10 +50,10 @@ export const migrateDatabase: Command = {
 
 /** `npm run ops -- secrets` */
 export const secrets: Command = {
-  summary: 'Creates the secrets of a deployment by docker-compose.yml.',
+  summary: 'Creates the secrets for a deployment with docker-compose.yml.',
   details:
-    'Creates sealing keys, keys of events, and a user and password of each service for each part. Existing files are\n' +
-    'kept, so this also adds what a new version needs.',
+    'Creates sealing keys, event keys, and a user and password for each service on each server. Existing files are\n' +
+    'kept, so this also adds the files that a new version needs.',
   arguments: [directory],
   async run({ arguments: [target = ''] }) {
     const files = makeSecrets(target);
@@ -62,9 +65,8 @@ export const secrets: Command = {
 export const access: Command = {
   summary: 'Writes users.acl for Redis (aclfile) and definitions.json for RabbitMQ (load_definitions).',
   details:
-    'They have a user for each service that may do what the service does and no more, and what the services\n' +
-    'publish to and consume from. They contain hashes of the passwords. Safe to repeat; both servers read the\n' +
-    'files when they start.\n' +
+    'They contain a user for each service with only the rights that it needs, the exchanges and queues of the\n' +
+    'services, and hashes of the passwords. Safe to repeat. Both servers read the files at their start.\n' +
     'If SERVICE_SECRETS_DIR has operator/amqp-url, that user may list and replay dead letters.',
   arguments: [directory],
   settings: [secretsDirectory, redisPrefix, amqpNamespace],

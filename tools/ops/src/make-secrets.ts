@@ -8,15 +8,15 @@ import { sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
 import { brokerAccess, databaseAccess, serviceNames } from './service-access.ts';
 import { UsageError } from './usage-error.ts';
 
-/** 256 bits in Base64URL, which need no escaping in an address. */
+/** Returns 256 random bits in Base64URL, which needs no escaping in addresses. */
 const draw = () => randomBytes(32).toString('base64url');
 
 /**
- * Creates the secrets of a deployment by the compose file: sealing keys by purpose, keys of events, and for
- * each service its own user and password of each part that it uses. Leaves existing files unchanged. The
- * directories are closed to other users; the files are readable, because the users in the containers differ.
- * @throws UsageError when the directory has only some of the keys of events, which belong together
- * @returns the files that were written
+ * Creates the secrets for a deployment with docker-compose.yml: sealing keys by purpose, event keys, and a
+ * user and password for each service on each server that it uses. Keeps existing files. Other users cannot
+ * list the directories, but can read the files, because the containers run as different users.
+ * @throws UsageError if only some of the event keys exist, because they must match
+ * @returns the written files
  */
 export function makeSecrets(directory: string): readonly string[] {
   const written: string[] = [];
@@ -29,7 +29,7 @@ export function makeSecrets(directory: string): readonly string[] {
   };
   const keyId = new Date().toISOString().slice(0, 7).replace('-', '');
   for (const purpose of sealingPurposes) write(`sealing-keys-${purpose}`, () => `${keyId}:${draw()}`);
-  // Never replaced: with another key, nobody's earlier events are found.
+  // Never replaced: with another key, earlier events of patients could not be found.
   write('patient-pseudonym-key', draw);
   write('audit-signing-key', () => JSON.stringify(auditKeyOf(randomBytes(32))));
   for (const service of serviceNames) {
@@ -45,14 +45,14 @@ export function makeSecrets(directory: string): readonly string[] {
   write('database-url', () => `postgres://clinical_launch_owner:${draw()}@postgres:5432/clinical_launch`);
   write('postgres-password', draw);
   write('grafana-password', draw);
-  // Whom Alertmanager notifies: the operator writes the key and the address here.
+  // Placeholders for Alertmanager's receivers, to be replaced by the operator.
   write('alertmanager-pages', () => 'none');
   write('alertmanager-tickets', () => 'http://localhost/none');
   const eventKeys = eventKeyFiles(keyId);
   const kept = eventKeys.filter(([path]) => existsSync(join(directory, path)));
   if (kept.length > 0 && kept.length < eventKeys.length) {
     throw new UsageError(
-      `Some keys of events are missing in ${directory}. Remove the others to create all of them`,
+      `Some event keys are missing in ${directory}. Remove the others to create all of them`,
     );
   }
   for (const [path, text] of eventKeys) write(path, () => text);
@@ -60,7 +60,7 @@ export function makeSecrets(directory: string): readonly string[] {
 }
 
 /**
- * Draws a key for each listener; the signing key of a service for a listener is derived from the listener's
+ * Creates a key for each listener. The signing key of a service for a listener is derived from the listener's
  * key.
  */
 function eventKeyFiles(keyId: string): (readonly [string, string])[] {

@@ -29,7 +29,7 @@ export type MigrationReport = { readonly schemas: readonly string[]; readonly ro
 /**
  * Applies the migrations of every service as the owner of the database. If `credentials` names a directory,
  * also gives each service a role that can access only its own schema.
- * @throws UsageError when a credential is missing; then nothing has been changed. Error from the database
+ * @throws UsageError if a credential is missing; then nothing has been changed. Error from the database
  */
 export async function migrate(url: string, credentials?: string): Promise<MigrationReport> {
   const roles = credentials === undefined ? [] : rolesOf(credentials);
@@ -52,7 +52,7 @@ function rolesOf(directory: string) {
 /** The names of the migrations that a database lacks, by schema. */
 export type PendingMigrations = Readonly<Record<string, readonly string[]>>;
 
-/** Finds the migrations that are pending. Changes nothing. @throws Error from the database */
+/** Returns the pending migrations without changing anything. @throws Error from the database */
 export const findPending = (url: string): Promise<PendingMigrations> =>
   withStorage(url, async (storage) => {
     const pending: Record<string, readonly string[]> = {};

@@ -12,8 +12,8 @@ type ReadArguments = {
 };
 
 /**
- * Reads the arguments of a command by its description. Asks for missing ones if a person can answer.
- * @throws UsageError that names every missing or invalid argument and option
+ * Reads the arguments of a command according to its description. Asks for missing ones at a terminal.
+ * @throws UsageError that lists every missing or invalid argument and option
  */
 export async function readArguments(
   command: Command,

@@ -14,7 +14,9 @@ export type RedisRight = {
   readonly channels?: readonly string[];
 };
 
-/** An activity of a service in Redis, described for operators, with the rights that its scripts need. */
+/**
+ * An activity of a service in Redis, with a description for operators and the rights that its scripts need.
+ */
 export type RedisAbility = { readonly does: string; readonly rights: readonly RedisRight[] };
 
 const words = (text: string): readonly string[] => text.split(' ');
@@ -79,8 +81,8 @@ export const prolongs = (kind: TicketKind): RedisAbility => ({
 });
 
 /**
- * A redemption renames the ticket to the remembered answer. The answer can only be written, and read field by
- * field. So a ticket can be used up but never created from an answer.
+ * The rights to redeem tickets. A redemption renames the ticket to the stored answer, which can only be
+ * written, and read field by field. So a ticket can be used up, but never created from an answer.
  */
 export const redeems = (kind: TicketKind, successor?: TicketKind): RedisAbility => {
   const [ticket, used, answer] = [`ticket:${kind}:*`, `used:${kind}:*`, `answer:${kind}:*`];
@@ -144,8 +146,8 @@ export const restoresIdentifiers: RedisAbility = {
 };
 
 /**
- * The rights for chains that begin with a ticket of this kind: their records, and their revocation by their
- * first ticket.
+ * The rights for chains that begin with a ticket of this kind: to store their records, and to revoke them by
+ * their first ticket.
  */
 export const revokesChainsOf = (kind: TicketKind): RedisAbility => ({
   does: 'records and revokes chains',
@@ -162,7 +164,7 @@ export const revokesChainsOf = (kind: TicketKind): RedisAbility => ({
 
 export const seesRevocations: RedisAbility = { does: 'sees which chains are revoked', rights: [seesRevoked] };
 
-/** The rights to add to a list of revocations, and to look an entry up. */
+/** The rights to add to a list of revocations, and to look up an entry. */
 const addingTo = (list: RevocationList): readonly RedisRight[] => [
   {
     commands: words('zrange zrem zremrangebyscore zscore zcard zadd pexpireat pexpiretime'),
@@ -199,7 +201,7 @@ export const takesProofs: RedisAbility = {
   ],
 };
 
-/** The rights to count the uses of chains, each with its proof or under the name of its request. */
+/** The rights to count the uses of chains, each with its proof or its request name. */
 export const usesChains: RedisAbility = {
   does: 'counts the uses of chains',
   rights: [

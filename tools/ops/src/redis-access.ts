@@ -26,9 +26,7 @@ import {
   usesChains,
 } from './redis-abilities.ts';
 
-/**
- * The activities of each service in Redis, and no others. A service with a new activity gets a new line here.
- */
+/** All activities of each service in Redis. Add a line for each new activity. */
 export const redisAccess: Readonly<Record<ServiceName, readonly RedisAbility[]>> = {
   'identity-provider': [
     issues('launch-identifier'),
@@ -72,8 +70,8 @@ export const redisAccess: Readonly<Record<ServiceName, readonly RedisAbility[]>>
 
 /**
  * The commands that every user needs: ioredis sends `INFO` and, to a cluster, queries its nodes, and names
- * connections. The scripts read the time and the history of the data. Includes no administrative command, and
- * none that lists keys.
+ * connections. The scripts read the time and the history of the data. No command administers the server or
+ * lists keys.
  */
 export const connectionCommands: readonly string[] = [
   'ping',
@@ -88,7 +86,8 @@ export const connectionCommands: readonly string[] = [
 ];
 
 /**
- * Commands that run scripts. Redis checks each command in a script by itself, so these may name every key.
+ * The commands that run scripts. They may name any key, because Redis checks each command in a script
+ * separately.
  */
 export const scriptCommands: readonly string[] = ['evalsha', 'eval'];
 
@@ -101,8 +100,8 @@ export type RedisUser = {
 
 /**
  * Returns an ACL file (`aclfile`, or one `ACL SETUSER` for each line): a user for each service, with the
- * rights of `redisAccess` below the prefix, and a user for health checks that may only `PING`. Nobody can
- * sign in as the default user. Passwords appear as SHA-256.
+ * rights of `redisAccess` below the prefix, and a user for health checks that may only `PING`. The default
+ * user cannot sign in. Passwords appear as SHA-256.
  * @throws TypeError for a name or a prefix that an ACL rule cannot contain, and when two services share a
  * user
  */
@@ -121,10 +120,10 @@ export function redisAclFile(users: readonly RedisUser[], prefix: string = defau
     const hash = createHash('sha256').update(password).digest('hex');
     return `user ${name} reset on #${hash} ${rulesOf(service, prefix).join(' ')}`;
   });
-  // Redis reads its append-only file as the default user, and skips each transaction that this user may not
-  // run: without rights, every ticket would be gone after a restart.
+  // Redis loads its append-only file as the default user, and skips transactions that this user may not run.
+  // Without rights, all tickets would be lost after a restart.
   const defaultUser = 'user default reset off ~* &* +@all';
-  // It is last, because an administrator who sends the lines one by one may be this user.
+  // The default user is last, because an administrator who sends the lines one by one may be this user.
   return ['user health reset on nopass +ping', ...lines, defaultUser, ''].join('\n');
 }
 

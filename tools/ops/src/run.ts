@@ -11,7 +11,7 @@ import { ArgumentsError, UsageError } from './usage-error.ts';
 
 /** The output of a command, and the input for its questions. */
 export type Terminal = {
-  /** Absent if there is nobody to ask. */
+  /** Absent if the terminal is not interactive. */
   readonly input?: Readable;
   readonly output: Writable;
   readonly errors: Writable;
@@ -25,14 +25,17 @@ type RunOptions = {
   readonly now: number;
 };
 
-/** The first words of a command line: a command; or a text, which is an error unless it was requested. */
+/**
+ * The result of reading the first words of a command line: a command, or a text, which is an error unless it
+ * was requested.
+ */
 type Found =
   | { readonly path: string; readonly command: Command; readonly args: readonly string[] }
   | { readonly usage: string; readonly isHelp: boolean };
 
 /**
- * Runs one command of the operator, `registry add-pms …`. Writes the result to the output, and problems to
- * the errors.
+ * Runs a command of the operator, such as `registry add-pms …`. Writes the result to `output`, and problems
+ * to `errors`.
  * @returns the exit code: 0, 1 if the command failed or found a problem, 2 if it was called incorrectly
  */
 export async function runOps({ args, environment, terminal, now }: RunOptions): Promise<number> {
@@ -75,7 +78,7 @@ async function find([name = '', ...rest]: readonly string[]): Promise<Found> {
   return { usage: unknownWord(commandName, Object.keys(tool.commands), name), isHelp: false };
 }
 
-/** Without a word, or with an option in its place, somebody looks for the usage. */
+/** Returns true if the word is missing or an option, so that the usage is printed. */
 const isUsageWanted = (word: string) => word === '' || word.startsWith('-');
 
 const foundCommand = (path: string, command: Command, args: readonly string[]): Found =>
@@ -97,14 +100,14 @@ function printOutcome(
   return problems.length > 0 ? 1 : 0;
 }
 
-/** Waits for a reader that is slower. */
+/** Writes a line, and waits for a slow reader. */
 async function printLine(output: Writable, line: string): Promise<void> {
   if (!output.write(`${line}\n`)) await once(output, 'drain');
 }
 
 function openQuestions({ input, errors }: Terminal): { ask: Ask; close(): void } | undefined {
   if (input === undefined) return undefined;
-  // Not to the output, which may be redirected to a file for a secret.
+  // Asks on `errors`, because the output may be redirected to a file for a secret.
   const lines = createInterface({ input, output: errors });
   return { ask: (question) => lines.question(question), close: () => lines.close() };
 }

@@ -9,10 +9,10 @@ import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage/databa
 
 export type { ServiceName };
 
-/** The services, by the names of their folders. */
+/** The names of the services, which are those of their folders. */
 export const serviceNames = Object.keys(eventSources) as ServiceName[];
 
-/** The rights of a service in the database: one schema, and these rows of it. */
+/** The rights of a service in the database: one schema, and privileges on its rows. */
 export type DatabaseAccess = Pick<DatabaseRole, 'schema' | 'privileges' | 'exceptions'>;
 
 const change: readonly RowPrivilege[] = ['select', 'insert', 'update', 'delete'];
@@ -25,7 +25,7 @@ export const databaseAccess: Readonly<Partial<Record<ServiceName, DatabaseAccess
   'audit-trail': {
     schema: 'audit_trail',
     privileges: ['select', 'insert'],
-    // Callers' identifiers, which expire, and how far background work has come. They are not audit events.
+    // Originating ids, which expire, and the progress of background work. They are not audit events.
     exceptions: {
       originating_id: change,
       progress: ['select', 'insert', 'update'],
@@ -33,7 +33,7 @@ export const databaseAccess: Readonly<Partial<Record<ServiceName, DatabaseAccess
   },
 };
 
-/** Returns the events of orders, which these services publish from their own database. */
+/** Returns the events of orders that a service publishes from its own database. */
 const ofOrders = (service: 'ordering' | 'order-renderer'): readonly EventType[] =>
   eventSources[service].filter((type) => type.startsWith('order'));
 
@@ -43,11 +43,12 @@ const consumersOf = (service: ServiceName): readonly string[] =>
   Object.entries(eventConsumers).flatMap(([name, consumer]) => (consumer.service === service ? [name] : []));
 
 /**
- * The rights of a service at the broker. All other events wait in Redis. The audit trail relays them for
- * every service, so it may publish each of their types, but it can sign none of them.
+ * The rights of each service on the broker. The services of orders publish from their own databases. All other
+ * events are stored in Redis, and the audit trail relays them. So the audit trail may publish their types, but
+ * it cannot sign them.
  */
 export const brokerAccess: Readonly<Partial<Record<ServiceName, BrokerAccess>>> = {
-  // The audit trail relays its own events, as those of every service that stores them in Redis.
+  // It publishes nothing itself, because the audit trail relays its events from Redis.
   'identity-provider': { publishes: [], consumes: consumersOf('identity-provider') },
   ordering: { publishes: ofOrders('ordering'), consumes: consumersOf('ordering') },
   'order-renderer': { publishes: ofOrders('order-renderer'), consumes: consumersOf('order-renderer') },

@@ -2,7 +2,7 @@ import type { Environment } from '@clinical-launch/runtime/environment';
 import type { Setting } from './command.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Settings of several commands. Each may also be a file: `<NAME>_FILE` is its path. */
+/** The settings of several commands. Each can be read from a file whose path is in `<NAME>_FILE`. */
 export const databaseUrl: Setting = {
   name: 'DATABASE_URL',
   summary: 'postgres://user:password@host:5432/database; or DATABASE_URL_FILE, a file that contains it',
@@ -28,6 +28,6 @@ export function required(environment: Environment, { name }: Setting): string {
   return value;
 }
 
-/** Returns the value of a setting; undefined if it is not set, or empty. */
+/** Returns the value of a setting, or undefined if it is not set or empty. */
 export const optional = (environment: Environment, { name }: Setting): string | undefined =>
   environment[name] || undefined;

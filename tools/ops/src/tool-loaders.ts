@@ -1,6 +1,9 @@
 import type { Tool } from './command.ts';
 
-/** Loads each tool of `npm run ops`, by its name: a command loads only its own, since all take a second. */
+/**
+ * The loaders of the tools of `npm run ops`, by name. A command loads only its own tool, because loading all
+ * takes a second.
+ */
 export const toolLoaders: Readonly<Record<string, () => Promise<Tool>>> = {
   registry: async () => (await import('./registry/registry.ts')).registry,
   deliveries: async () => (await import('./deliveries/deliveries.ts')).deliveries,

@@ -1,9 +1,9 @@
-/** The arguments or the settings are invalid. The command exits with 2, and has changed nothing. */
+/** Thrown if arguments or settings are invalid. The command exits with 2 without changes. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** The arguments are invalid: the usage is printed with the errors. */
+/** Thrown if arguments are invalid. The usage is printed with the error. */
 export class ArgumentsError extends UsageError {
   override name = 'ArgumentsError';
 }

@@ -20,7 +20,7 @@ export function usageOfAll(tools: Readonly<Record<string, Tool>>): string {
   );
 }
 
-/** Returns the line for a word that names nothing. @param path the words before it */
+/** Returns the error for an unknown word. @param path the words before it */
 export function unknownWord(word: string, known: readonly string[], path = ''): string {
   const kind = path === '' ? 'tool' : 'command';
   const [nearest] = known
@@ -32,7 +32,7 @@ export function unknownWord(word: string, known: readonly string[], path = ''): 
   return `Unknown ${kind} "${word}".${hint} \`${help}\` lists the ${kind}s.`;
 }
 
-/** Returns how many characters have to be inserted, removed or replaced (Levenshtein). */
+/** Returns the Levenshtein distance of two words. */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (const [index, letter] of one.split('').entries()) {
@@ -100,7 +100,7 @@ function shapeOfOption(option: Option): string {
 
 const valueOf = ({ value }: Option) => (value === undefined ? '' : ` <${value}>`);
 
-/** Returns a heading with a table of two columns; undefined without rows. */
+/** Returns a heading with a table of two columns, or undefined without rows. */
 function section(heading: string, rows: readonly (readonly [string, string])[]): string | undefined {
   if (rows.length === 0) return undefined;
   const width = Math.max(...rows.map(([name]) => name.length));

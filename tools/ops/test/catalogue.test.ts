@@ -126,7 +126,7 @@ describe('catalogue import', () => {
 describe('a spreadsheet of tests', () => {
   it.each([
     ['code,name,group', ['line 1 must have the column location']],
-    ['code,name,group,location,colour', ['line 1 has a column that is not known: "colour"']],
+    ['code,name,group,location,colour', ['line 1 has an unknown column: "colour"']],
     ['code,name,group,location,code', ['line 1 has the column code twice']],
     ['code,name,group,location\nA,B,C', ['line 2 must have 4 fields', 'line 2 must have a location']],
     ['code,name,group,location\nA,B,C,D\nA,B,C,D', ['line 3 repeats the code of line 2']],

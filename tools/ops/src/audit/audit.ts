@@ -12,7 +12,7 @@ import { exportEntries, exportOptions } from './export.ts';
 const signingKey: Setting = {
   name: 'AUDIT_SIGNING_KEY',
   summary:
-    'The key of the audit trail, a JWK; or AUDIT_SIGNING_KEY_FILE. For verify, the public key is enough for the checkpoints',
+    'The key of the audit trail as a JWK; or AUDIT_SIGNING_KEY_FILE. To verify checkpoints, the public key is enough',
 };
 const settings = [
   { ...databaseUrl, summary: `The database of the audit trail: ${databaseUrl.summary}` },
@@ -32,7 +32,7 @@ const day: Option = {
 const from: Option = {
   name: 'from',
   value: 'date',
-  summary: 'Only events from the beginning of this day',
+  summary: 'Only events from the start of this day',
   isOptional: true,
   faultOf: dayFault,
 };
@@ -46,12 +46,12 @@ const to: Option = {
 const checkpointFile: Option = {
   name: 'checkpoints',
   value: 'file',
-  summary: 'Checkpoints that were stored elsewhere, one a line, as `checkpoints` prints them',
+  summary: 'Checkpoints that were stored elsewhere, one per line, as `checkpoints` prints them',
   isOptional: true,
 };
 const firstNumber: Argument = {
   name: 'number',
-  summary: 'The first one; 1 if it is not given',
+  summary: 'The number of the first checkpoint (default: 1)',
   isOptional: true,
   faultOf: (value) => (/^[1-9]\d{0,14}$/.test(value) ? undefined : 'must be a whole number from 1'),
 };
@@ -63,8 +63,8 @@ export const audit: Group = {
     verify: {
       summary: 'Compares every row with its hash and seal, and the log with its signed checkpoints.',
       details:
-        'Finds rows that were changed, removed or inserted, also by a superuser, and says where: partition, number,\n' +
-        'id and time. Only checkpoints that were stored elsewhere show that the newest rows were removed together\n' +
+        'Finds rows that were changed, removed or inserted, even by a superuser, and reports partition, number,\n' +
+        'id and time. Only checkpoints that were stored elsewhere reveal that the newest rows were removed together\n' +
         'with their checkpoints.',
       options: [day, from, to, checkpointFile],
       settings,
@@ -82,7 +82,7 @@ export const audit: Group = {
       },
     },
     checkpoints: {
-      summary: 'Prints the signed checkpoints, one a line, to be stored elsewhere.',
+      summary: 'Prints the signed checkpoints, one per line, to be stored elsewhere.',
       arguments: [firstNumber],
       settings,
       run: ({ arguments: [number = '1'], environment }) =>
@@ -93,9 +93,9 @@ export const audit: Group = {
         }),
     },
     export: {
-      summary: 'Prints the events that match, newest first, one JSON object a line.',
+      summary: 'Prints the matching events, newest first, one JSON object per line.',
       details:
-        'The export is an event of the audit trail itself, with the name of the user who runs the command.',
+        'The export itself is recorded in the audit trail, with the name of the user who runs the command.',
       options: exportOptions,
       settings,
       run: (input) => exportEntries(input, (work) => atDesk(input.environment, work)),
@@ -103,7 +103,7 @@ export const audit: Group = {
   },
 };
 
-/** Returns the days of the options as a period that ends with the end of its last day. */
+/** Returns the period of the options, up to the end of its last day. */
 function periodOf(options: Answers) {
   const [first] = options.get(day.name) ?? options.get(from.name) ?? [];
   const [last] = options.get(day.name) ?? options.get(to.name) ?? [];

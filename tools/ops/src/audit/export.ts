@@ -10,7 +10,7 @@ const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
 const formats = ['ndjson', 'fhir'] as const;
 
 const timeFault = (value: string) =>
-  Number.isNaN(Date.parse(value)) ? 'must be a date or a time, as 2026-11-21T16:10:00Z' : undefined;
+  Number.isNaN(Date.parse(value)) ? 'must be a date or a time, such as 2026-11-21T16:10:00Z' : undefined;
 const oneOf = (values: readonly string[]) => (value: string) =>
   values.includes(value) ? undefined : `must be one of ${values.join(', ')}`;
 
@@ -27,16 +27,16 @@ const text = (name: string, summary: string, criteriaOf: (value: string) => Audi
 
 const criteria: readonly Criterion[] = [
   text('correlation-id', 'The GUID of a launch or a request', (correlationId) => ({ correlationId })),
-  text('client', 'The client that acted', (client) => ({ client })),
-  text('user', 'The user, without regard to case', (user) => ({ user })),
+  text('client', 'The client', (client) => ({ client })),
+  text('user', 'The user, case-insensitive', (user) => ({ user })),
   text('practice', 'The code of the practice', (practice) => ({ practice })),
   text('patient', 'The pseudonym of the patient, never an identifier', (patient) => ({ patient })),
   text('order-reference', 'The reference of an order', (orderReference) => ({ orderReference })),
   text('order-guid', 'The GUID of an order', (orderGuid) => ({ orderGuid })),
   text('action', 'The action of the launch', (action) => ({ action })),
   text('reason', 'The reason of a refusal', (reason) => ({ reason })),
-  text('from', 'The first moment', (from) => ({ from: new Date(from) })),
-  text('to', 'The first moment that is too late', (to) => ({ to: new Date(to) })),
+  text('from', 'The start of the period, inclusive', (from) => ({ from: new Date(from) })),
+  text('to', 'The end of the period, exclusive', (to) => ({ to: new Date(to) })),
   {
     name: 'type',
     value: 'type',
@@ -58,7 +58,7 @@ const criteria: readonly Criterion[] = [
 const format: Option = {
   name: 'format',
   value: 'format',
-  summary: 'ndjson, as the service answers it, or fhir: resources of type AuditEvent',
+  summary: 'ndjson (as the service returns it) or fhir (AuditEvent resources)',
   isOptional: true,
   faultOf: oneOf(formats),
 };
@@ -66,7 +66,7 @@ const format: Option = {
 /** The options of `audit export`. */
 export const exportOptions: readonly Option[] = [...criteria, format];
 
-/** Prints the entries that match. */
+/** Prints the matching entries. */
 export async function exportEntries(
   { options, now, isJson, print }: Pick<Input, 'options' | 'now' | 'isJson' | 'print'>,
   atDesk: <Result>(work: (desk: AuditDesk) => Promise<Result>) => Promise<Result>,
@@ -98,7 +98,7 @@ export async function exportEntries(
   });
 }
 
-/** The users of containers have a number and no name. */
+/** Returns the name of the user. Users in containers may have only a number. */
 function operatorName(): string {
   try {
     return userInfo().username;

@@ -1,6 +1,6 @@
 import { type CsvRow, parseCsv } from '@clinical-launch/trust/csv';
 
-/** The test of a row, as the catalogue file has it. Its content is checked with the whole catalogue. */
+/** The test of a row, in the form of the catalogue file. Its content is checked with the whole catalogue. */
 export type SheetTest = { readonly code: string } & Readonly<Record<string, unknown>>;
 
 type Reading = { readonly value: unknown } | { readonly message: string };
@@ -39,7 +39,7 @@ const samples = (cell: string): Reading => ({
   }),
 });
 
-/** Each column with its reader, and the member of the test that it belongs to; absent for its own. */
+/** Each column with its reader, and the member of the test that contains it, if it is not the test itself. */
 const columns: Readonly<Record<string, { readonly read: (cell: string) => Reading; readonly of?: string }>> =
   {
     code: { read: text },
@@ -68,9 +68,9 @@ const columns: Readonly<Record<string, { readonly read: (cell: string) => Readin
 const required = ['code', 'name', 'group', 'location'];
 
 /**
- * Reads the tests of a spreadsheet that was saved as CSV (RFC 4180), whose first line names the columns. An
- * empty cell states nothing.
- * @throws TypeError that names the line of a stray quote
+ * Reads the tests of a spreadsheet saved as CSV (RFC 4180), whose first line contains the column names. Empty
+ * cells are ignored.
+ * @throws TypeError with the line of a stray quote
  */
 export function readCatalogueSheet(csv: string): { readonly tests: SheetTest[]; readonly faults: string[] } {
   const [first, ...rows] = parseCsv(csv);
@@ -79,7 +79,7 @@ export function readCatalogueSheet(csv: string): { readonly tests: SheetTest[]; 
     ...required.filter((name) => !names.includes(name)).map((name) => `line 1 must have the column ${name}`),
     ...names
       .filter((name) => !Object.hasOwn(columns, name))
-      .map((name) => `line 1 has a column that is not known: ${JSON.stringify(name)}`),
+      .map((name) => `line 1 has an unknown column: ${JSON.stringify(name)}`),
     ...names
       .filter((name, at) => names.indexOf(name) !== at)
       .map((name) => `line 1 has the column ${name} twice`),

@@ -6,12 +6,12 @@ import { type Argument, type Group, type Option, type Outcome, one } from '../co
 import { UsageError } from '../usage-error.ts';
 import { readCatalogueSheet, type SheetTest } from './catalogue-sheet.ts';
 
-const file: Argument = { name: 'file', summary: 'A catalogue, as CATALOGUE_FILE names it' };
-const sheet: Argument = { name: 'csv file', summary: 'A spreadsheet saved as CSV, a row for each test' };
+const file: Argument = { name: 'file', summary: 'A catalogue file, as for CATALOGUE_FILE' };
+const sheet: Argument = { name: 'csv file', summary: 'A spreadsheet saved as CSV, with one row per test' };
 const into: Option = {
   name: 'into',
   value: 'file',
-  summary: 'The catalogue that the tests are written into',
+  summary: 'The catalogue to which the tests are written',
 };
 
 /** `npm run ops -- catalogue` */
@@ -19,15 +19,15 @@ export const catalogue: Group = {
   summary: 'Checks a catalogue of tests, and imports tests from a spreadsheet.',
   commands: {
     check: {
-      summary: 'Checks the form of a catalogue, its references, and the rules that protect patients.',
+      summary: 'Checks the form, the references and the safety rules of a catalogue.',
       arguments: [file],
       async run({ arguments: [path = ''] }) {
         const { faults, tests } = checkCatalogue(parseJson(await readText(path)));
-        return outcomeOf(faults, { lines: [`${path} has ${tests} tests and no fault`], result: { tests } });
+        return outcomeOf(faults, { lines: [`${path} has ${tests} tests and no faults`], result: { tests } });
       },
     },
     import: {
-      summary: 'Replaces and adds tests of a catalogue, and writes it only if it has no fault.',
+      summary: 'Replaces and adds tests in a catalogue, and writes it only if it has no faults.',
       details: 'The columns of the spreadsheet are described in docs/guides/operate.md.',
       arguments: [sheet],
       options: [into],
@@ -49,7 +49,7 @@ export const catalogue: Group = {
   },
 };
 
-/** Returns every fault of a catalogue, and its number of tests. */
+/** Returns all faults of a catalogue, and its number of tests. */
 function checkCatalogue(candidate: unknown): { readonly faults: readonly string[]; readonly tests: number } {
   try {
     const parsed = parseCatalogue(candidate);
@@ -98,7 +98,7 @@ function readSheet(text: string): ReturnType<typeof readCatalogueSheet> {
   }
 }
 
-/** Returns the catalogue with these tests: each in the place of that with its code, or at the end. */
+/** Returns the catalogue with these tests, which replace those with the same code or are added at the end. */
 function withTests(before: unknown, tests: readonly SheetTest[]) {
   const { orderables = [], ...rest } = before as { orderables?: readonly SheetTest[] };
   const byCode = new Map(tests.map((test) => [test.code, test]));
@@ -112,7 +112,7 @@ function withTests(before: unknown, tests: readonly SheetTest[]) {
   };
 }
 
-/** Replaces a file as a whole or not at all. */
+/** Replaces a file atomically. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const draft = `${path}.${randomUUID()}.new`;
   try {

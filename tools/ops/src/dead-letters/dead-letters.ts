@@ -12,7 +12,7 @@ const consumer: Argument = {
 };
 const eventIds: Argument = {
   name: 'event id',
-  summary: 'The dead letters to replay; all of them if none is given',
+  summary: 'The dead letters to replay (default: all)',
   isOptional: true,
   isRepeatable: true,
 };
@@ -22,8 +22,8 @@ export const deadLetters: Group = {
   summary: 'Lists and replays events that a consumer failed to process.',
   commands: {
     list: {
-      summary: 'Prints the dead letters of a consumer, oldest first, one JSON object a line.',
-      details: 'The data of the events is not printed. The dead letters stay where they are.',
+      summary: 'Prints the dead letters of a consumer, oldest first, one JSON object per line.',
+      details: 'The data of the events is not printed. The dead letters stay in their queue.',
       arguments: [consumer],
       settings,
       async run({ arguments: [name = ''], environment }) {
@@ -32,7 +32,7 @@ export const deadLetters: Group = {
       },
     },
     replay: {
-      summary: "Moves dead letters back to the consumer's queue, and prints the ids of those that it moved.",
+      summary: "Moves dead letters back to the consumer's queue, and prints their ids.",
       arguments: [consumer, eventIds],
       settings,
       async run({ arguments: [name = '', ...ids], environment }) {
@@ -58,7 +58,7 @@ function brokerOf(environment: Environment): Broker {
   return namespace === undefined ? { url } : { url, namespace };
 }
 
-/** Leaves out `data`: it may be kilobytes of ciphertext, which an operator cannot use. */
+/** Omits `data`, which may be kilobytes of ciphertext that an operator cannot use. */
 const listed = ({ event, ...letter }: StoredDeadLetter) => ({
   ...letter,
   type: event?.type,

@@ -13,7 +13,7 @@ import { ArgumentsError } from '../usage-error.ts';
 const settings = [{ ...databaseUrl, summary: `The database of the order renderer: ${databaseUrl.summary}` }];
 const stateArgument: Argument = {
   name: 'state',
-  summary: `One of ${deliveryStates.join(', ')}; dead if it is not given`,
+  summary: `One of ${deliveryStates.join(', ')} (default: dead)`,
   isOptional: true,
   faultOf: (value) =>
     deliveryStates.some((state) => state === value)
@@ -23,7 +23,7 @@ const stateArgument: Argument = {
 const guid = new RegExp(guidPattern);
 const messageIds: Argument = {
   name: 'message id',
-  summary: 'The deliveries to replay, also those that were delivered',
+  summary: 'The deliveries to replay, including completed ones',
   isOptional: true,
   isRepeatable: true,
   faultOf: (value) => (guid.test(value) ? undefined : 'must be a message id, as list prints it'),
@@ -36,7 +36,7 @@ export const deliveries: Group = {
   commands: {
     list: {
       summary:
-        'Prints the deliveries in a state, oldest first, one JSON object a line, without the document.',
+        'Prints the deliveries in a state, oldest first, one JSON object per line, without the document.',
       arguments: [stateArgument],
       settings,
       async run({ arguments: [name = 'dead'], environment }) {
@@ -46,7 +46,7 @@ export const deliveries: Group = {
       },
     },
     replay: {
-      summary: 'Delivers documents again, and prints the message ids of those that it replays.',
+      summary: 'Delivers documents again, and prints their message ids.',
       arguments: [messageIds],
       options: [all],
       settings,

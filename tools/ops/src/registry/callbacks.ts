@@ -77,7 +77,7 @@ export function resealCallbacks(document: RegistryDocument, context: Context): E
   return {
     text,
     reported: [
-      ['sealed anew', String(count)],
+      ['resealed', String(count)],
       ['sealed with the key', sealer.currentKeyId],
     ],
   };
@@ -118,14 +118,14 @@ function addressFault(url: string, isProduction: boolean): string | undefined {
   return isLoopback(new URL(url).hostname) ? 'must be https' : undefined;
 }
 
-/** Returns 32 random bytes as Standard Webhooks write a secret, and their seal. */
+/** Returns a new secret of 32 random bytes in the form of Standard Webhooks, and its sealed form. */
 function createSecret(context: Context) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const sealer = context.openSealer();
   return { secret, sealed: sealer.seal(callbackSecretPurpose, secret, []), keyId: sealer.currentKeyId };
 }
 
-/** @throws Error when the client is not registered, or has no callback */
+/** Finds the callback of a client. @throws Error if the client is not registered or has no callback */
 function findCallback(document: RegistryDocument, answers: Answers) {
   const {
     path,

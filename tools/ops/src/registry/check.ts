@@ -6,8 +6,8 @@ import { type Context, directoriesIn, directoryProblems, type Edit } from './reg
 import type { RegistryDocument } from './registry-document.ts';
 
 /**
- * Checks the callbacks and the directories of a registry; reading the file has checked everything else.
- * Reports the problems for production, which count as problems with `--production`.
+ * Checks the callbacks and the directories of a registry; reading the file has checked everything else. Also
+ * reports why production refuses the registry, which are problems only with `--production`.
  */
 export function check(document: RegistryDocument, answers: Answers, context: Context): Edit {
   const { path, registry } = document;

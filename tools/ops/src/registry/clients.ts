@@ -48,13 +48,10 @@ export function addClient(
   };
 }
 
-/** Matches the member that binds tokens to a certificate, without saying which one. */
+/** Matches the member that binds tokens to a certificate without registering one. */
 const isBinding = ({ name }: Member) => name === 'tlsClientCertificateBoundAccessTokens';
 
-/**
- * Registers a partner application. The first partner makes a realm of two segments a realm of the desktop
- * launch.
- */
+/** Registers a partner application. The first partner turns a realm of two segments into a desktop realm. */
 export function addPartner({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const realm = one(answers, o.realm);
   const clientId = one(answers, o.clientId);
@@ -103,7 +100,7 @@ export const setPartner = ({ text, registry }: RegistryDocument, answers: Answer
 
 const directory = launchPolicy.filter(({ name }) => name === 'directory');
 
-/** Sets the file of the values that were agreed with a client. */
+/** Sets the directory file with the values agreed with a client. */
 export const setDirectory = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
   change(text, findEntry(registry, answers, 'client').path, { answers, members: directory });
 

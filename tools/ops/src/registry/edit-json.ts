@@ -1,4 +1,4 @@
-/* Edits of a JSON text that leave the rest as it is written: order, indentation and line breaks. */
+/* Edits of a JSON text that preserve the rest: order, indentation and line breaks. */
 import {
   applyEdits,
   findNodeAtLocation,
@@ -9,15 +9,15 @@ import {
   parseTree,
 } from 'jsonc-parser';
 
-/** Adds an entry to the array at that path. @throws Error if there is none */
+/** Adds an entry to the array at a path. @throws Error if the array does not exist */
 export const appendEntry = (text: string, path: JSONPath, entry: unknown): string =>
   change(text, [...path, -1], { value: entry, isArrayInsertion: true });
 
-/** Sets a member, or replaces the value at that path. @throws Error if its parent is missing */
+/** Sets a member, or replaces the value at a path. @throws Error if its parent is missing */
 export const setValue = (text: string, path: JSONPath, value: unknown): string =>
   change(text, path, { value });
 
-/** Removes the member or the entry at that path, with its comma. @throws TypeError if there is none */
+/** Removes the member or the entry at a path, with its comma. @throws TypeError if it does not exist */
 export function removeValue(text: string, path: JSONPath): string {
   const tree = parseTree(text);
   const found = tree === undefined ? undefined : findNodeAtLocation(tree, path);
@@ -64,7 +64,7 @@ function indentationOf(text: string) {
 }
 
 const scalar = String.raw`(?:"(?:[^"\\]|\\.)*"|[-\w.+]+)`;
-/** The line ends distinguish a list from the same characters in a string. */
+/** Matches lists of scalars. Line breaks distinguish a list from the same characters in a string. */
 const scalarsOnly = new RegExp(String.raw`\[\s*\n\s*(${scalar}(?:,\s*\n\s*${scalar})*)\s*\n\s*\]`, 'g');
 
 /** Returns JSON with arrays of scalars on one line. */

@@ -3,7 +3,7 @@ import type { JSONPath } from 'jsonc-parser';
 import { type Answers, one } from '../command.ts';
 import { options as o } from './options.ts';
 
-/** A client or a partner, and its place in the registry. */
+/** A client or partner, and its path in the registry. */
 export type Entry<Client> = {
   /** The realm, or the URL of a trusted issuer. */
   readonly owner: string;
@@ -26,7 +26,7 @@ export type AnyClient = LaunchPolicy & {
   readonly suspended?: boolean;
 } & Partial<Pick<RegisteredClient, OfOurRealms | 'secrets'>>;
 
-/** Returns every client and partner of the registry, in its order. */
+/** Returns every client and partner, in the order of the registry. */
 export function entriesIn({ realms, trustedIssuers = [] }: Registry): Entry<AnyClient>[] {
   return [
     ...realms.flatMap(({ realm, clients, desktop }, at) => [
@@ -48,8 +48,8 @@ const entriesAt = (clients: readonly AnyClient[], place: Omit<Entry<AnyClient>, 
 
 /**
  * Finds the entry of `--realm` and `--client-id`.
- * @param kind only entries of that kind
- * @throws Error that names the known realms, or states that the realm has no such client
+ * @param kind if given, finds only entries of this kind
+ * @throws Error that lists the known realms, or states that the realm has no such client
  */
 export function findEntry(
   registry: Registry,
@@ -72,8 +72,8 @@ export function findEntry(
 }
 
 /**
- * Returns the index of a realm. @throws Error that names the known realms, because a mistyped realm must
- * create nothing
+ * Returns the index of a realm. @throws Error that lists the known realms, so that a mistyped realm is never
+ * created
  */
 export function findRealm({ realms }: Registry, name: string): number {
   const index = realms.findIndex(({ realm }) => realm === name);
@@ -82,7 +82,7 @@ export function findRealm({ realms }: Registry, name: string): number {
   throw new Error(`There is no realm ${name}. Known realms: ${known}. Use add-realm to create one`);
 }
 
-/** Returns the index of a trusted issuer. @throws Error that names the known issuers */
+/** Returns the index of a trusted issuer. @throws Error that lists the known issuers */
 export function findIssuer({ trustedIssuers = [] }: Registry, url: string): number {
   const index = trustedIssuers.findIndex(({ issuer }) => issuer === url);
   if (index >= 0) return index;
@@ -90,7 +90,9 @@ export function findIssuer({ trustedIssuers = [] }: Registry, url: string): numb
   throw new Error(`There is no trusted issuer ${url}. Known issuers: ${known}. Use add-issuer to add one`);
 }
 
-/** @throws Error if a client or a partner of the realm or issuer already has the id */
+/**
+ * Checks that a client id is free. @throws Error if a client or partner of the realm or issuer already has it
+ */
 export function assertFree(
   registry: Registry,
   { owner, clientId }: { owner: string; clientId: string },

@@ -3,8 +3,8 @@ import type { Reported } from './registry-command.ts';
 type Ending = { readonly expires?: string };
 
 /**
- * Returns the old secret with its expiry; none if it has expired.
- * @throws Error when two are live, because one of them would be lost
+ * Returns the old secret with its expiry, or nothing if it has expired.
+ * @throws Error if two secrets are live, because one would be lost
  */
 export function keptSecrets<Secret extends Ending>(
   secrets: readonly Secret[],
@@ -24,9 +24,9 @@ export function keptSecrets<Secret extends Ending>(
   return [{ ...old, expires: new Date(end).toISOString() }];
 }
 
-/** Reports until when the old secret works, and from when the new one does. */
+/** Reports when the new secret starts to work, and when the old one expires. */
 export const reportEnds = ([old]: readonly Ending[]): Reported => [
-  ['new secret works', 'within seconds, when the services have read the file'],
+  ['new secret works', 'within seconds, once the services have read the file'],
   ['old secret works until', old?.expires ?? 'now'],
 ];
 

@@ -62,7 +62,10 @@ function rowOf({ owner, kind, client }: Entry<AnyClient>, now: number): string[]
   ];
 }
 
-/** A client of an external identity provider has no scopes here, and may launch. */
+/**
+ * Returns the practices of a client that may launch. Clients of external identity providers have no scopes
+ * and may launch.
+ */
 function practicesCell({ scopes, practices }: AnyClient): string {
   if (scopes !== undefined && !scopes.includes('ocs-launch.write')) return none;
   if (practices === undefined) return 'not stated';
@@ -92,8 +95,8 @@ function listed({ owner, kind, client }: Entry<AnyClient>) {
 }
 
 /**
- * Returns how an entry authenticates; nothing for a public client, or for one of an external identity
- * provider.
+ * Returns how an entry authenticates. Returns nothing for public clients and those of external identity
+ * providers.
  */
 function authenticationOf(client: AnyClient): string[] {
   const { secrets = [], jwks, jwksUri } = client;

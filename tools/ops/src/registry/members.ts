@@ -16,7 +16,7 @@ export type Member = {
   readonly read: (values: readonly string[]) => unknown;
 };
 
-/** The keywords that an option follows from. */
+/** The schema keywords from which an option is derived. */
 type Described = {
   readonly title?: string;
   readonly type?: unknown;
@@ -26,7 +26,7 @@ type Described = {
 type Entry = { readonly properties: TProperties; readonly required?: readonly string[] };
 type Form = Pick<Option, 'value' | 'isRepeatable' | 'faultOf'> & Pick<Member, 'read'>;
 
-/** Members that no option sets: the place of an entry, and what commands of their own change. */
+/** Members without an option: the position of an entry, and members with their own commands. */
 const elsewhere = new Set([
   'realm',
   'issuer',
@@ -38,7 +38,7 @@ const elsewhere = new Set([
   'callback',
   'suspended',
 ]);
-/** Optional members that a terminal asks for nevertheless. */
+/** Optional members for which the terminal asks. */
 const asked = new Set([
   'requestsPerSecond',
   'frameAncestors',
@@ -49,7 +49,7 @@ const asked = new Set([
   'audiences',
 ]);
 
-/** Returns the members of an entry that options set, in the order of its schema. */
+/** Returns the members of an entry that have an option, in the order of its schema. */
 const membersOf = ({ properties, required = [] }: Entry): readonly Member[] =>
   Object.entries(properties)
     .filter(([name]) => !elsewhere.has(name))
@@ -66,7 +66,10 @@ const membersOf = ({ properties, required = [] }: Entry): readonly Member[] =>
       return { option, name, read };
     });
 
-/** Returns `redirect-uri` for the list `redirectUris`, which takes one at a time. */
+/**
+ * Returns the name of an option: `redirect-uri` for the list `redirectUris`, because it is repeated for each
+ * entry.
+ */
 const optionNameOf = (name: string, isList: boolean | undefined) =>
   (isList ? name.slice(0, -1) : name).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -92,26 +95,26 @@ const realm = registrySchema.properties.realms.items;
 const { desktop, clients } = realm.properties;
 const issuer = registrySchema.properties.trustedIssuers.items;
 
-/** A realm. */
+/** The members of a realm. */
 export const realmMembers = membersOf(realm);
-/** The further members of a desktop realm. */
+/** The additional members of a desktop realm. */
 export const desktopMembers = membersOf(desktop).map((member) => ({ ...member, within: 'desktop' }));
-/** A client of our realms. */
+/** The members of a client of our realms. */
 export const clientMembers = membersOf(clients.items);
-/** A partner application. */
+/** The members of a partner application. */
 export const partnerMembers = membersOf(desktop.properties.partners.items);
-/** A trusted identity provider. */
+/** The members of a trusted identity provider. */
 export const issuerMembers = membersOf(issuer);
 /** The launch settings of a client, including one of a trusted issuer. */
 export const launchPolicy = membersOf(issuer.properties.clients.items);
 /** The members that authenticate a client instead of a secret. */
 export const proofs = clientMembers.filter(({ name }) => /^(jwks|tls)/.test(name));
 
-/** Returns the options of the members with these names; of all without names. */
+/** Returns the options of the members with these names, or of all members without names. */
 export const optionsOf = (members: readonly Member[], names?: readonly string[]): readonly Option[] =>
   members.filter(({ name }) => names?.includes(name) ?? true).map(({ option }) => option);
 
-/** Returns the options of members for a change: none is required, and the terminal asks for none. */
+/** Returns the options of members for a change. All are optional, and the terminal does not ask for them. */
 export const changing = (members: readonly Member[]): readonly Option[] =>
   members.map(({ option }) => ({ ...option, isOptional: true, isUnasked: true }));
 
@@ -131,7 +134,7 @@ export function membersIn(answers: Answers, members: readonly Member[]): Readonl
 }
 
 /**
- * Reads a file with a JWK Set, or with one JWK. The check of the registry checks the keys.
+ * Reads a file with a JWK Set or a single JWK. The registry's own check validates the keys.
  * @throws Error if it cannot be read, or is not JSON
  */
 function readKeySet(path = ''): unknown {

@@ -7,7 +7,7 @@ import type { RegistryDocument } from './registry-document.ts';
 
 const guide = 'docs/guides/pms.md';
 const launchRight = 'ocs-launch.write';
-/** What the sheet calls the values that the command reports. */
+/** The titles on the sheet for the values that the command reports. */
 const titles: Readonly<Record<string, string>> = {
   client_id: 'Client id',
   base_address: 'Base address',
@@ -21,7 +21,7 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Registers a practice management system. Reports what its vendor needs, and writes the same to the file of
+ * Registers a practice management system. Reports the values for its vendor, and writes them to the file of
  * `--sheet`, without the secret.
  */
 export function addPms(document: RegistryDocument, answers: Answers, context: Context): Edit {
@@ -39,9 +39,9 @@ export function addPms(document: RegistryDocument, answers: Answers, context: Co
   const path = answers.get(o.sheet.name)?.[0];
   if (path === undefined) return { ...edit, reported };
   if (publicUrl === placeholder)
-    throw new UsageError('--sheet needs PUBLIC_URL: the addresses of the sheet begin with it');
+    throw new UsageError('--sheet needs PUBLIC_URL, because the addresses on the sheet begin with it');
   const values = new Map(reported.map(([name, value]) => [name, value.replace(placeholder, publicUrl)]));
-  // The report's words are for the operator.
+  // The reported texts are for the operator.
   if (!answers.has('practices')) values.set('practices', 'to be agreed');
   values.set('callback', 'none');
   return {
@@ -65,7 +65,7 @@ ${rows.join('\n')}
 
 ${secret} To have order documents posted to you, give the operator an https address.
 
-Store the reference of each answer (\`X-Correlation-Id\`): the support desk finds a request by it.
+Store the reference of each answer (\`X-Correlation-Id\`), so that the support desk can find the request.
 `;
 }
 

@@ -9,7 +9,7 @@ const all = {
   file: {
     name: 'file',
     value: 'path',
-    summary: 'The registry file; REGISTRY_FILE if it is not given',
+    summary: 'The registry file (default: REGISTRY_FILE)',
     isOptional: true,
     isUnasked: true,
   },
@@ -48,7 +48,7 @@ const all = {
   },
   /** The id of a client of an external identity provider, which chose it. */
   foreignClientId: { name: 'client-id', value: 'id', summary: 'Client id, exactly as in the tokens' },
-  desktop: { name: 'desktop', summary: 'Makes it a realm of the desktop launch' },
+  desktop: { name: 'desktop', summary: 'Creates a realm for desktop launches' },
   callbackUrl: {
     name: 'url',
     value: 'url',
@@ -58,27 +58,27 @@ const all = {
   keepOldHours: {
     name: 'keep-old-hours',
     value: 'hours',
-    summary: 'Hours that the old secret remains valid (empty: 24)',
+    summary: 'Hours that the old secret remains valid (default: 24)',
     isOptional: true,
     faultOf: (value) => (/^\d{1,4}$/.test(value) ? undefined : 'must be a number of hours'),
   },
   sheet: {
     name: 'sheet',
     value: 'path',
-    summary: 'File to create with what the vendor needs, without the secret (Markdown)',
+    summary: 'Markdown file to create with the values for the vendor, without the secret',
     isOptional: true,
     isUnasked: true,
   },
-  production: { name: 'production', summary: 'Exits with 1 also if production refuses the registry' },
+  production: { name: 'production', summary: 'Also exits with 1 if production refuses the registry' },
   clear: {
     name: 'clear',
     value: 'option',
-    summary: 'Option whose value is removed, without its dashes: requests-per-second',
+    summary: 'Option whose value is removed, without dashes, such as requests-per-second',
     isOptional: true,
     isUnasked: true,
     isRepeatable: true,
   },
 } as const satisfies Record<string, Option>;
 
-/** The options of the registry commands that do not follow from its schema. */
+/** The options of the registry commands that are not derived from its schema. */
 export const options: { readonly [Name in keyof typeof all]: Option } = all;

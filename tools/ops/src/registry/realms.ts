@@ -7,7 +7,7 @@ import { options as o } from './options.ts';
 import { type Edit, placeholder } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
-/** Creates a realm. Only this command does: a mistyped realm of another command is an error. */
+/** Creates a realm. Other commands refuse an unknown realm, which may be mistyped. */
 export function addRealm({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const realm = one(answers, o.realm);
   if (registry.realms.some((each) => each.realm === realm))

@@ -17,31 +17,31 @@ import {
   writeDocument,
 } from './registry-document.ts';
 
-/** The report of a command, a line each: `client_secret: …`. */
+/** The report of a command, one line per entry: `client_secret: …`. */
 export type Reported = readonly (readonly [name: string, value: string])[];
 
 /** The effect of a command on a registry: the new text of the file, if it changes, and the report. */
 export type Edit = {
   readonly text?: string;
   readonly reported: Reported;
-  /** For `--json`, if it differs from the report. */
+  /** The result for `--json`, if it differs from the report. */
   readonly result?: unknown;
   /** The problems found. */
   readonly problems?: readonly string[];
-  /** A file to create besides. If it cannot be written, nothing is changed. */
+  /** An additional file to create. If it cannot be written, nothing is changed. */
   readonly newFile?: { readonly path: string; readonly text: string };
 };
 
-/** The further input of a command, besides the registry and its options. */
+/** The input of a command in addition to the registry and its options. */
 export type Context = {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly isProduction: boolean;
   /** `PUBLIC_URL`; a placeholder if it is not set. */
   readonly publicUrl: string;
-  /** Of access tokens. */
+  /** The audience of access tokens. */
   readonly audience: string;
-  /** Whether `SEALING_KEYS_CALLBACK` or `SEALING_KEYS` is set; without them the demo's key seals. */
+  /** Whether `SEALING_KEYS_CALLBACK` or `SEALING_KEYS` is set. Without them, the demo's key is used. */
   readonly hasKeys: boolean;
   /** @throws ConfigurationError if the keys are invalid */
   openSealer(): Sealer;
@@ -49,7 +49,7 @@ export type Context = {
 
 const publicUrlSetting = {
   name: 'PUBLIC_URL',
-  summary: 'The address of the platform, with which the reported addresses begin',
+  summary: 'The address of the platform, for the reported addresses',
 };
 const audienceSetting = {
   name: 'AUDIENCE',
@@ -62,23 +62,23 @@ type RegistryCommand = {
   readonly options: readonly Option[];
   /** Whether it uses the sealing keys of callback secrets. */
   readonly seals?: true;
-  /** Whether it reports addresses of the platform, and for a vendor the scope too. */
+  /** Whether it reports addresses of the platform, or also the scope for a vendor. */
   readonly informs?: 'of addresses' | 'a vendor';
   /** @throws Error with the reason; then nothing is written */
   readonly edit: (document: RegistryDocument, answers: Answers, context: Context) => Edit;
 };
 
-/** Begins the addresses in reports while `PUBLIC_URL` is not set. */
+/** The start of reported addresses if `PUBLIC_URL` is not set. */
 export const placeholder = '{PUBLIC_URL}';
 
 /** The setting that names the registry file. */
 export const registryFile = { name: 'REGISTRY_FILE', summary: 'The registry file, if --file is not given' };
 const sealingKeys = {
   name: 'SEALING_KEYS_CALLBACK',
-  summary: 'The sealing keys of callback secrets, or SEALING_KEYS; each may be a file (_FILE)',
+  summary: 'The sealing keys for callback secrets, or SEALING_KEYS. Each can be read from a file (_FILE)',
 };
 
-/** Creates a command that reads a registry file and changes it, as a whole or not at all. */
+/** Creates a command that reads a registry file and changes it atomically. */
 export function registryCommand({ options, seals, informs, edit, ...texts }: RegistryCommand): Command {
   return {
     ...texts,
@@ -110,7 +110,7 @@ export function registryCommand({ options, seals, informs, edit, ...texts }: Reg
   };
 }
 
-/** Writes the registry and the new file: both or neither. */
+/** Writes both the registry and the new file, or neither. */
 async function writeBoth(document: RegistryDocument, text: string, newFile: Edit['newFile']): Promise<void> {
   if (newFile === undefined) return writeDocument(document, text);
   await createFile(newFile.path, newFile.text);
@@ -140,7 +140,7 @@ const contextOf = ({ environment, now }: Input): Context => ({
   openSealer: () => openSealers(environment, ['callback'], { acceptsShared: true }).callback,
 });
 
-/** `sealed with the key` → `sealed_with_the_key` */
+/** Returns a name as a JSON member: `sealed with the key` → `sealed_with_the_key`. */
 const wordOf = (name: string) => name.replaceAll(' ', '_');
 
 /**
@@ -154,7 +154,7 @@ function assertNewDirectories({ path, registry }: RegistryDocument, text: string
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }
 
-/** Returns the directory files that clients name. */
+/** Returns the directory files of all clients. */
 export const directoriesIn = (registry: Registry): string[] => [
   ...new Set(entriesIn(registry).flatMap(({ client: { directory } }) => directory ?? [])),
 ];

@@ -10,7 +10,7 @@ export type RegistryDocument = { readonly path: string; readonly text: string; r
 export async function readDocument(path: string): Promise<RegistryDocument> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     if (codeOf(cause) !== 'ENOENT') throw cause;
-    const remedy = 'Create it with `npm run ops -- registry init`, or name the right one with --file';
+    const remedy = 'Create it with `npm run ops -- registry init`, or give the path of another with --file';
     throw new Error(`There is no registry file ${path}. ${remedy}`, { cause });
   });
   return { path, text, registry: parseDocument(text) };
@@ -31,8 +31,7 @@ export async function createFile(path: string, text: string): Promise<void> {
 }
 
 /**
- * Writes a registry file as a whole or not at all, and only a valid one: a service that follows the file
- * never reads half of it.
+ * Writes a valid registry file atomically, so that services that watch it never read half of it.
  * @throws Error if the new text is invalid, or another user changed the file since it was read
  */
 export async function writeDocument(before: RegistryDocument, text: string): Promise<void> {
@@ -44,7 +43,7 @@ export async function writeDocument(before: RegistryDocument, text: string): Pro
   try {
     const file = await open(draft, 'wx', mode);
     try {
-      // The operator's umask must not hide the file from the services that read it.
+      // Keeps the mode despite the operator's umask, so that the services can read the file.
       await file.chmod(mode);
       await file.writeFile(text);
       await file.sync();

@@ -40,7 +40,7 @@ const practices = optionsOf(launchPolicy, ['practices']).map(
 );
 const proofOptions = optionsOf(proofs);
 const lifetimes = optionsOf([...realmMembers, ...desktopMembers]);
-// The registry requires the scopes of a partner; the command fills them in.
+// The registry requires the scopes of a partner, for which the command has a default.
 const partnerOptions = optionsOf(partnerMembers).map(
   (option): Option => (option.name === 'scope' ? { ...option, isOptional: true } : option),
 );
@@ -48,7 +48,7 @@ const partnerOptions = optionsOf(partnerMembers).map(
 /** `npm run ops -- registry` */
 export const registry: Group = {
   summary:
-    'Changes the registry file: realms, clients, partners, trusted issuers. Services follow it without a restart.',
+    'Changes the registry file: realms, clients, partners, trusted issuers. Services apply changes without a restart.',
   commands: {
     init,
     list: registryCommand({
@@ -63,7 +63,7 @@ export const registry: Group = {
       edit: check,
     }),
     schema: {
-      summary: 'Prints the JSON schema of the file, for editors: name it in the member $schema.',
+      summary: 'Prints the JSON Schema of the file for editors. Reference it in the member $schema.',
       async run() {
         const schema = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...registrySchema };
         return { lines: [JSON.stringify(schema, null, 2)], result: schema };
@@ -126,12 +126,12 @@ export const registry: Group = {
     }),
     'set-directory': registryCommand({
       summary:
-        'Sets the file of the values that were agreed with a client; --clear directory: the shared one.',
+        'Sets the directory file with the values agreed with a client. --clear directory restores the shared one.',
       options: [...entry, ...directory, o.clear],
       edit: setDirectory,
     }),
     suspend: registryCommand({
-      summary: 'Suspends a client or partner: it is treated as unknown, and its entry is kept.',
+      summary: 'Suspends a client or partner, which is then treated as unknown. Its entry is kept.',
       options: entry,
       edit: suspend,
     }),

@@ -3,15 +3,16 @@ import { compileSchema } from '@clinical-launch/contracts/schema';
 import type { TSchema } from '@clinical-launch/contracts/type';
 import * as words from '@clinical-launch/contracts/words';
 
-/** Stricter checks of addresses that accept `${PUBLIC_URL}`: http is for this machine only. */
+/** Stricter checks for addresses that may contain `${PUBLIC_URL}`. They allow http only for this machine. */
 const addressFaults = new Map<unknown, (address: string) => string | undefined>([
   [patternOf(words.partnerAddress), partnerAddressFault],
   [patternOf(words.httpAddress), callbackAddressFault],
 ]);
 
 /**
- * Returns a check of values by a schema of the registry: their error, or undefined.
- * @param read returns the value of a text
+ * Returns a function that checks values against a schema of the registry, and returns their error or
+ * undefined.
+ * @param read converts the text to a value
  */
 export function faultBy(
   schema: TSchema,

@@ -233,7 +233,7 @@ describe('registry list', () => {
     const { told } = await copy.runHere('roll-secret', ...host);
     const until = String(told.get('old secret works until'));
     expect(until).toMatch(/^20\d\d-/);
-    expect(told.get('new secret works')).toBe('within seconds, when the services have read the file');
+    expect(told.get('new secret works')).toBe('within seconds, once the services have read the file');
     await copy.runHere('roll-callback-secret', ...pms, '--keep-old-hours', '2');
     await copy.runHere('add-pms', '--realm', 'demo', '--client-id', 'unstated', '--name', 'X');
     const { output } = await copy.runHere('list');

@@ -165,10 +165,10 @@ describe('reseal-callbacks', () => {
     const secret = await aCallback();
     const rolled = { SEALING_KEYS: `${key('b')},${key('a')}` };
     const { code, told } = await copy.runWith(rolled, 'reseal-callbacks');
-    expect([code, told.get('sealed anew'), told.get('sealed with the key')]).toEqual([0, '1', 'b']);
+    expect([code, told.get('resealed'), told.get('sealed with the key')]).toEqual([0, '1', 'b']);
     expect(secretsOf(await callbackOf(), { SEALING_KEYS: key('b') })).toEqual([secret]);
     const again = await readFile(copy.path, 'utf8');
-    expect((await copy.runWith(rolled, 'reseal-callbacks')).told.get('sealed anew')).toBe('0');
+    expect((await copy.runWith(rolled, 'reseal-callbacks')).told.get('resealed')).toBe('0');
     expect(await copy.text()).toBe(again);
   });
 
