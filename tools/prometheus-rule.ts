@@ -3,10 +3,12 @@ import { parse, stringify } from 'yaml';
 
 const folder = new URL('../deploy/telemetry/', import.meta.url);
 
-/** The rules as an object of the Prometheus Operator, which reads no files. */
+/** The rules as a Kubernetes object, because the Prometheus Operator reads no rule files. */
 export const prometheusRuleFile = new URL('prometheus-rule.yaml', folder);
 
-/** Returns the rules and objectives that Prometheus loads elsewhere, as one PrometheusRule. */
+/**
+ * Returns the alert rules and the objectives, which Prometheus also loads from files, as one PrometheusRule.
+ */
 export function prometheusRuleText(): string {
   const groups = ['rules.yml', 'slo.yml'].flatMap((name) => {
     const file = parse(readFileSync(new URL(`prometheus/${name}`, folder), 'utf8')) as { groups: unknown[] };

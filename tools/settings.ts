@@ -158,8 +158,8 @@ A setting with † may also be read from a file: set \`REDIS_URL_FILE\` to its p
 
 ${table(names.filter((name) => !isForSome(name)).map(rowOf))}
 
-The other variables of [OpenTelemetry's exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/) have
-effect too.
+The other variables of [OpenTelemetry's exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/) also
+take effect.
 
 ## Some services
 

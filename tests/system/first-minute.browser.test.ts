@@ -52,7 +52,7 @@ it('the start of the demo opens a patient with one click, and shows the order wh
   await oltr.close();
 });
 
-it('what was sent is shown and sent again without a script', async () => {
+it('the page of a launch shows its requests, and repeats them without a script', async () => {
   const plain = await chromium.newContext({ javaScriptEnabled: false });
   const visitor = await plain.newPage();
   await visitor.goto(platform.url);
@@ -68,7 +68,7 @@ it('what was sent is shown and sent again without a script', async () => {
     const answer = visitor.getByRole('region', { name: new RegExp(`^${name} \\d: answer`) }).last();
     expect(await answer.innerText()).toContain(`HTTP/1.1 ${name.slice(-3)}`);
   }
-  // The page with its answers, in a browser whose scripts can examine it.
+  // Opens the page with the answers in a browser whose scripts can check it.
   await context.addCookies(await plain.cookies());
   await page.goto(visitor.url());
   await unfold(page);

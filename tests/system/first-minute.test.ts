@@ -99,7 +99,7 @@ describe('the host application of the demo', () => {
   });
 });
 
-/** A browser of the demo that follows no redirect, so that each answer can be read. */
+/** A visitor of the demo whose browser follows no redirects, so that tests can read each answer. */
 function openVisitor() {
   let cookie = '';
   const send = async (path: string, fields?: Record<string, string>) => {
@@ -122,21 +122,21 @@ function openVisitor() {
     /** Returns the launch URL of a patient. */
     launch: async () =>
       (await send('/demo/pms/launches', { patient: 'record-1', action: 'OrderTest' })).location,
-    /** Returns the address of the page of what the newest launch sent. */
+    /** Returns the address of the page that shows the requests of the newest launch. */
     newest: async () => (await send('/demo/wire')).location,
   };
 }
 
-/** Returns the lines of the exchanges on a page, each with its status. */
+/** Returns the request line and the status of each exchange on a page. */
 const linesOf = (text: string) =>
   [...text.matchAll(/<code>((?:GET|POST) [^<]+)<\/code>(?: <span class="nhsuk-tag[^>]*>(\d+))?/g)].map(
     ([, line = '', status = '']) => `${line.replaceAll(/[0-9a-f-]{36}/g, '{guid}')} ${status}`.trim(),
   );
 
-describe('what a launch sent', () => {
+describe('the page of a launch', () => {
   const wholeOrder = { patient: 'record-2', action: 'OrderTest' };
 
-  it('is shown with every answer, secrets shortened, and the order', async () => {
+  it('shows every request and answer with shortened secrets, and the order', async () => {
     const { send } = openVisitor();
     const { location } = await send('/demo/pms/played', wholeOrder);
     await until(async () => /callbacks<[^]*>204</.test((await send(location)).text));
@@ -162,7 +162,7 @@ describe('what a launch sent', () => {
     expect(text).toMatch(/3 Nov 1987[^]*943 476 5870[^]*<details[^]*<onlineOrder/);
   });
 
-  it('of a user has the launch URL in part, and each exchange a place in the audit trail', async () => {
+  it('shows a shortened launch URL, and links each exchange of the user to the audit trail', async () => {
     const { send, launch, newest } = openVisitor();
     const { searchParams } = new URL(await launch());
     const page = await newest();
@@ -189,7 +189,7 @@ describe('what a launch sent', () => {
     ['verifier', ['POST /AccessApi/RequestLaunchUrl 200', 'GET /secureLaunch 401']],
     ['identifier', ['POST /AccessApi/RequestLaunchUrl 409']],
     ['right', ['POST /idp/demo/oauth2/v2.0/token 200', 'POST /AccessApi/RequestLaunchUrl 403']],
-  ])('can be sent again, or wrong: %s', async (attempt, answers) => {
+  ])('sends the launch again, correctly or with a fault: %s', async (attempt, answers) => {
     const { send } = openVisitor();
     const { location } = await send('/demo/pms/played', wholeOrder);
     const { status, location: next } = await send(location, { attempt });
@@ -197,7 +197,7 @@ describe('what a launch sent', () => {
     expect(linesOf((await send(location)).text).slice(-answers.length)).toEqual(answers);
   });
 
-  it('can be opened after its ten seconds, and the page waits for the answer without a script', async () => {
+  it('opens the launch after its ten seconds, and waits for the answer without a script', async () => {
     const { send, launch, newest } = openVisitor();
     await launch();
     const page = await newest();
@@ -213,7 +213,7 @@ describe('what a launch sent', () => {
     expect([headers.get('refresh'), linesOf(text).at(-1)]).toEqual([null, 'GET /secureLaunch 401']);
   });
 
-  it('is shown to the browser that launched alone: five launches, for half an hour', async () => {
+  it('is visible only in the browser of the launch, for its last five launches and half an hour', async () => {
     const { send, launch, newest } = openVisitor();
     await launch();
     const first = await newest();

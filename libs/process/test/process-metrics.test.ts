@@ -159,7 +159,7 @@ describe('pushed metrics', () => {
       { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/v1/traces' },
       { sendsSpans: true, pushesMetrics: false },
     ],
-  ])('and spans are sent as %o says', (environment, sent) => {
+  ])('and spans are sent as configured by %o', (environment, sent) => {
     expect(readTelemetry(environment)).toMatchObject(sent);
   });
 

@@ -186,7 +186,7 @@ describe.each(overlays)('the overlay %s', (overlay) => {
 });
 
 describe('the production overlay', () => {
-  it('renders valid objects with the component monitoring: what to scrape, the rules and the dashboards', async () => {
+  it('renders valid objects with the component monitoring: scrape targets, rules and dashboards', async () => {
     const objects = renderWith('monitoring');
     await Promise.all(objects.map(validate));
     const added = new Set(render('production').map(({ kind, metadata }) => `${kind} ${metadata.name}`));
@@ -213,7 +213,7 @@ describe('the production overlay', () => {
       ),
     );
 
-  it('requires no zones of the nodes, unless the component zones does', () => {
+  it('spreads replicas over zones strictly only with the component zones', () => {
     const host = 'kubernetes.io/hostname: ScheduleAnyway';
     const zone = 'topology.kubernetes.io/zone';
     expect(spreadOf(render('production'))).toEqual(new Set([`${zone}: ScheduleAnyway`, host]));

@@ -38,7 +38,7 @@ const unpacked = `${root}.cache/kubectl-1.36`;
 /** Renders an overlay as `kubectl kustomize` does. */
 export const render = (overlay: Overlay): readonly Manifest[] => kustomize(`${root}k8s/overlays/${overlay}`);
 
-/** Renders the production overlay with a component, in an overlay of its own as an operator's. */
+/** Renders an overlay, as an operator would write it, that adds a component to the production overlay. */
 export function renderWith(component: string): readonly Manifest[] {
   const folder = mkdtempSync(`${root}.cache/overlay-`);
   const content = {

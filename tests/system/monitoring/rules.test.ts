@@ -282,7 +282,7 @@ describe('the Prometheus rules', () => {
   });
 });
 
-/** The labels that a Prometheus gives a target, by how it finds targets. */
+/** The labels that Prometheus adds to a target, by its way to discover targets. */
 const targetLabels: Readonly<Record<string, (service: string) => string>> = {
   'docker compose': () => 'job="clinical-launch"',
   'the annotations of Pods': (service) =>
@@ -291,7 +291,7 @@ const targetLabels: Readonly<Record<string, (service: string) => string>> = {
     `job="monitoring/clinical-launch",namespace="clinical-launch",pod="${service}-0",container="${service}",endpoint="admin"`,
 };
 
-/** The targets of another application in the same Prometheus, all of which fail. */
+/** The series of another application in the same Prometheus. All of its targets fail. */
 const others: Series = {
   'up{job="rabbitmq",instance="elsewhere:15692"}': always(0),
   'up{job="services",service="ordering",instance="elsewhere:9090"}': always(0),
@@ -319,12 +319,12 @@ describe.each(Object.entries(targetLabels))(
       );
     const platform = { interval: '1m', input_series: inputOf({ ...labelled(healthy), ...others }) };
 
-    it('report nothing of other applications', () => {
+    it('do not fire for other applications', () => {
       const silent = alerts().map(({ alert, labels }) => expected(firing(alert, labels.severity ?? ''), 0));
       expect(runTests([{ ...platform, promql_expr_test: silent }])).toBe('');
     });
 
-    it('fire for what our services measure', () => {
+    it('fire for the metrics of our services', () => {
       const series = [
         { [target('ordering')]: '_x60' },
         failing('Submit', 0.03),
