@@ -13,9 +13,8 @@ import { createServiceLogger, type Logger, logLevelSetting } from '@clinical-lau
 import { assertPublicAddresses, isProduction } from '@clinical-launch/runtime/mode';
 import { readWatchedCertificates, watchCertificates } from './certificates.ts';
 import { type EventKeys, readEventKeys } from './event-keys.ts';
-import type { RunningPart } from './part.ts';
 import type { RunningPart } from './parts.ts';
-import { metricSettings, startMetrics } from './process-metrics.ts';
+import { startMetrics } from './process-metrics.ts';
 import { withSecretFiles } from './secret-files.ts';
 import { type Mount, startServices } from './start-services.ts';
 import { readTelemetry, type Telemetry } from './telemetry-settings.ts';

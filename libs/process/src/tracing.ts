@@ -1,17 +1,6 @@
-import { Type } from '@clinical-launch/contracts/type';
 import { within } from '@clinical-launch/runtime/clock';
-import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
-import { type Logger, version } from '@clinical-launch/runtime/logger';
-import {
-  context,
-  detectResources,
-  loadTracing,
-  resourceAttributesEnvDetector,
-  resourceFromAttributes,
-  serviceNameEnvDetector,
-  trace,
-} from '@clinical-launch/runtime/open-telemetry';
-import { within } from '@clinical-launch/runtime/time-out';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import { context, loadTracing, trace } from '@clinical-launch/runtime/open-telemetry';
 import { enableTracing, traceIds } from '@clinical-launch/runtime/tracing';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import { resourceOf, type Telemetry } from './telemetry-settings.ts';
