@@ -15,8 +15,6 @@ import { signingSettings, verificationSettings } from '@clinical-launch/process/
 import { type PartVariable, partSettings } from '@clinical-launch/process/parts';
 import { pseudonymSettings } from '@clinical-launch/process/patient-pseudonyms';
 import { processSettings } from '@clinical-launch/process/process';
-import { metricSettings } from '@clinical-launch/process/process-metrics';
-import { type PartVariable, partSettings } from '@clinical-launch/process/required-parts';
 import { sealingKeySettings, sharedKeySettings } from '@clinical-launch/process/sealing-keys';
 import { secretSettings } from '@clinical-launch/process/secret-files';
 import { telemetrySettings } from '@clinical-launch/process/telemetry-settings';

@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
 import { pause } from '@clinical-launch/runtime/clock';
-import { pause } from '@clinical-launch/runtime/time-out';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
 import type { Dialect } from '../dialect.ts';
 
