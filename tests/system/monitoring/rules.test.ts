@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { findAmtool, findPrometheus } from '@clinical-launch/testing/servers/prometheus';
 import { describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
-import { alerts, root, ruleFiles } from './rule-files.ts';
+import { alerts, dashboardExpressions, root, ruleFiles } from './rule-files.ts';
 
 const folder = fileURLToPath(new URL('deploy/telemetry/prometheus/', root));
 
@@ -346,6 +346,25 @@ describe.each(Object.entries(targetLabels))(
     });
   },
 );
+
+describe('the dashboards', () => {
+  it('contain only valid expressions', () => {
+    const rules = dashboardExpressions().map(({ expr }, index) => ({
+      record: `panel_${index}`,
+      expr: expr.replaceAll('$__rate_interval', '1m'),
+    }));
+    const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-panels-'));
+    try {
+      const file = join(directory, 'panels.yml');
+      writeFileSync(file, stringify({ groups: [{ name: 'panels', rules }] }));
+      const options = { encoding: 'utf8' } as const;
+      const { stderr } = spawnSync(findPrometheus('promtool'), ['check', 'rules', file], options);
+      expect(stderr).toBe('');
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});
 
 describe('the Alertmanager configuration', () => {
   const file = fileURLToPath(new URL('deploy/telemetry/alertmanager/alertmanager.yml', root));
