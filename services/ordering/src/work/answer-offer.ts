@@ -1,7 +1,6 @@
-import { continueDraft, emptiedDraft, hasContent } from '../domain/draft.ts';
+import { continueDraft, hasContent } from '../domain/draft.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
 import { forgetLeftDrafts, lockLeftDraft } from '../store/left-drafts.ts';
-import { findOrderOf } from '../store/test-requests.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Choosing } from './launch.ts';
 
@@ -39,22 +38,5 @@ export function answerOffer(
     const draft = answer === 'continue' ? continueDraft(own, left) : { ...own, hasDeclined: true as const };
     await storeDraft(tx, place, { draft, now });
     return 'done';
-  });
-}
-
-/**
- * Empties the draft of a launch, and no later launch is offered those of earlier launches. Changes nothing
- * after the launch submitted its order.
- */
-export function discardDraft(
-  { database }: Pick<WorkDependencies, 'database'>,
-  { place, beginning, now }: Choosing,
-): Promise<void> {
-  return database.transaction().execute(async (tx) => {
-    await lockLeftDraft(tx, place, now);
-    const draft = await lockDraft(tx, place, { beginning, now });
-    if ((await findOrderOf(tx, place.launchId)) !== undefined) return;
-    await forgetLeftDrafts(tx, place, now);
-    await storeDraft(tx, place, { draft: emptiedDraft(draft), now });
   });
 }
