@@ -76,7 +76,7 @@ it('the page of a launch shows its requests, and repeats them without a script',
   await plain.close();
 });
 
-it('a desktop launch is shown with its tokens, and nothing of it works twice', async () => {
+it('the page of a desktop launch shows its tokens, none of which can be used again', async () => {
   await page.goto(`${platform.url}/demo/host`);
   const opened = context.waitForEvent('page');
   await page.getByRole('button', { name: 'Open in partner application', exact: true }).click();

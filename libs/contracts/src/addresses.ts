@@ -1,7 +1,7 @@
 import { refusedSchemes } from './words.ts';
 
 const placeholder = '${PUBLIC_URL}';
-/** The address for a registry that is read outside its platform. */
+/** Replaces `${PUBLIC_URL}` if the address of the platform is not known, such as in the operator's tool. */
 export const anyPublicUrl = 'https://platform.invalid';
 
 /** Replaces `${PUBLIC_URL}` in a registry with the platform's address. */
@@ -9,7 +9,7 @@ export const withPublicUrl = (text: string, publicUrl: string): string =>
   text.replaceAll(placeholder, publicUrl);
 
 /**
- * Returns the error of a launchUrl or redirectUri; undefined if a partner may register it. Allowed are
+ * Returns the error of a launchUrl or redirectUri, or undefined if a partner may register it. Allowed are
  * `https`, an application's own scheme (RFC 8252 section 7.1), and `http` to the user's own machine (section
  * 7.3).
  */
@@ -28,7 +28,7 @@ export function partnerAddressFault(address: string): string | undefined {
   return undefined;
 }
 
-/** Returns the error of a callback address; undefined if a client may register it. */
+/** Returns the error of a callback address, or undefined if a client may register it. */
 export function callbackAddressFault(address: string): string | undefined {
   const url = readable(address, /^https?:\/\/[!"$-~]+$/);
   if (url === undefined) return 'must be an absolute https address of printable ASCII without a fragment';
@@ -37,7 +37,7 @@ export function callbackAddressFault(address: string): string | undefined {
   return 'must be https; http is allowed only for this machine, outside production';
 }
 
-/** Adds query parameters to an address and leaves the rest as it is, including its own query. */
+/** Adds query parameters to an address. Keeps the rest of the address, including its own query. */
 export function withParameters(address: string, parameters: Readonly<Record<string, string>>): string {
   const query = Object.entries(parameters)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
@@ -46,7 +46,9 @@ export function withParameters(address: string, parameters: Readonly<Record<stri
   return /[?&]$/.test(address) ? `${address}${query}` : `${address}&${query}`;
 }
 
-/** Returns whether a host is the machine itself: for the development of a PMS, and never in production. */
+/**
+ * Returns true if a host is this machine. Such addresses help to develop a PMS, and production refuses them.
+ */
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 
@@ -58,14 +60,14 @@ function readable(address: string, form: RegExp): URL | undefined {
 const namesUser = ({ username, password }: URL) => username !== '' || password !== '';
 
 /**
- * Returns the address of the endpoints of a realm, as clients reach them. @param publicUrl origin of the
+ * Returns the address below which clients find the endpoints of a realm. @param publicUrl the origin of the
  * platform
  */
 export function realmUrl(publicUrl: string, realm: string): string {
   return `${publicUrl}/idp/${realm}`;
 }
 
-/** Returns the issuer of a realm, exactly as its tokens contain it. */
+/** Returns the issuer of a realm, exactly as in the claim `iss` of its tokens. */
 export function issuerOf(publicUrl: string, realm: string): string {
   return `${realmUrl(publicUrl, realm)}/v2.0`;
 }

@@ -4,8 +4,8 @@ import { type Static, Type } from './type.ts';
 import { certificateThumbprint, hostName, httpAddress } from './words.ts';
 
 /**
- * A public signing key (RFC 7517). `kid` is required, so that a client can rotate its keys: two at once,
- * distinguished by the header of the signed token. `publicKeyFault` checks the key material.
+ * A public signing key (RFC 7517). `kid` is required so that a client can rotate its keys: while it has two,
+ * the header of the signed token distinguishes them. `publicKeyFault` checks the key material.
  */
 export const publicJwk = Type.Object({
   kty: Type.Enum(['RSA', 'EC', 'OKP']),
@@ -15,8 +15,8 @@ export const publicJwk = Type.Object({
 });
 
 /**
- * How a client authenticates with its own keys: inline, or at the address where it publishes them (RFC 7591
- * section 2).
+ * The registered keys with which a client authenticates: inline, or the address at which it publishes them
+ * (RFC 7591 section 2).
  */
 export const clientKeys = {
   jwks: Type.Optional(
@@ -32,12 +32,12 @@ export type PublicJwk = Static<typeof publicJwk>;
 
 const compiled = compileSchema(publicJwk);
 const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
-/** The least size of an RSA key that signs a token (RFC 7518 section 3.3). */
+/** The minimum size of an RSA key that signs a token (RFC 7518 section 3.3). */
 export const minRsaBits = 2048;
 
 /**
- * Returns the error of a registered key: private or symmetric, weak, or of an unknown kind; undefined for a
- * key that can verify signatures. Never contains the key itself.
+ * Returns the error of a registered key: it is private, symmetric, weak or of an unknown kind. Returns
+ * undefined for a key that can verify signatures. The error never contains the key.
  */
 export function publicKeyFault(candidate: unknown): string | undefined {
   // The schema reports errors of form.
@@ -68,14 +68,14 @@ function strengthFault(key: KeyObject | undefined): string | undefined {
   }
 }
 
-/** How a client authenticates with the certificate of its TLS connection (RFC 8705 section 2). */
+/** The registered certificates with which a client authenticates over TLS (RFC 8705 section 2). */
 export const clientCertificates = {
   /** A SAN dNSName in certificates of an authority that the edge verifies. */
   tlsClientAuthSanDns: Type.Optional({
     ...hostName,
     title: 'Host name in its TLS certificates, instead of a secret (tls_client_auth)',
   }),
-  /** `x5t#S256`, several so that one can be renewed. */
+  /** `x5t#S256`. Several are allowed, so that a certificate can be renewed. */
   tlsClientCertificateThumbprints: Type.Optional(
     Type.Array(certificateThumbprint, {
       minItems: 1,
@@ -90,8 +90,8 @@ export const clientCertificates = {
 };
 
 /**
- * Accepted signature algorithms. Asymmetric only: if one were symmetric, a public key could serve as the
- * secret.
+ * The accepted signature algorithms. All are asymmetric, because a symmetric one would accept a public key as
+ * the secret.
  */
 export const asymmetricAlgorithms = [
   'RS256',

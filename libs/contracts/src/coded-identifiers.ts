@@ -7,7 +7,7 @@ export type CodedIdentifier<System extends string = string> = {
   readonly value: string;
 };
 
-/** Returns the properties of a code in a file that an operator writes. */
+/** Returns the schema properties of a code in a file that an operator writes. */
 const codeOf = <const System extends string>(...systems: System[]) => ({
   system: Type.Enum(systems),
   code: Type.String({ minLength: 1, maxLength: 1024 }),
@@ -22,17 +22,17 @@ export const performerCode = codeOf('ods-organization-code', 'local-org-code', '
 /** The code of a clinician (OLTR: Practitioner). */
 export const clinicianCode = codeOf('professional-code', 'local-staff-code');
 
-/** Compared without regard to case: ODS codes, and the ODS or NACS codes of clinicians. */
+/** The code sets whose codes are case-insensitive: ODS codes, and the ODS or NACS codes of clinicians. */
 const nationalCodeSets: ReadonlySet<string> = new Set(['ods-organization-code', 'professional-code']);
 
 /**
- * Returns the key by which two codes are compared. National codes are compared without regard to case, local
- * ones exactly, and codes of different code sets are never the same.
+ * Returns a key that is equal for equal codes. National codes are case-insensitive and local ones are
+ * case-sensitive. Codes of different code sets are never equal.
  */
 export const codeKeyOf = ({ system, value }: CodedIdentifier) =>
   `${system} ${nationalCodeSets.has(system) ? inCapitals(value) : value}`;
 
-/** Changes only the letters a to z, as `upper(… collate "C")` does in the database. */
+/** Converts only the letters a to z to upper case, as `upper(… collate "C")` does in the database. */
 export const inCapitals = (code: string) => code.replace(/[a-z]/g, (letter) => letter.toUpperCase());
 
 const odsCode = 'ods-organization-code';
@@ -45,7 +45,7 @@ const practice = Type.Object(practiceCode, { additionalProperties: false });
 
 type StatedPractices = 'any' | Static<typeof practice>[];
 
-/** The practices for which a client may request launches, as the registry states them: `"any"`, or a list. */
+/** The practices for which a client may request launches, as written in the registry: `"any"`, or a list. */
 export const statedPracticesSchema = Type.Unsafe<StatedPractices>({
   type: ['string', 'array'],
   pattern: '^any$',
@@ -55,7 +55,7 @@ export const statedPracticesSchema = Type.Unsafe<StatedPractices>({
   maxItems: maxPractices,
 });
 
-/** The codes of the practices that a client is bound to, by their code set. ODS codes are in capitals. */
+/** The codes of the practices for which a client may launch, by code set. ODS codes are in upper case. */
 export const practiceBindingSchema = Type.Object({
   [odsCode]: Type.Array(Type.String()),
   [localCode]: Type.Array(Type.String()),
@@ -67,8 +67,8 @@ export type PracticeBinding = {
 };
 
 /**
- * Returns the practices that a client is bound to; undefined if the registry allows any practice or states
- * nothing.
+ * Returns the practices for which a client may launch, or undefined if the registry allows any practice or
+ * has no entry.
  */
 export function practiceBindingOf(
   stated: 'any' | readonly Static<typeof practice>[] | undefined,
@@ -78,7 +78,7 @@ export function practiceBindingOf(
   return { [odsCode]: codesOf(odsCode).map(inCapitals), [localCode]: codesOf(localCode) };
 }
 
-/** Returns whether a client is bound to a practice. ODS codes are compared without regard to case. */
+/** Returns true if a client may launch for a practice. ODS codes are case-insensitive. */
 export function isAgreedPractice({ system, value }: CodedIdentifier, binding: PracticeBinding): boolean {
   switch (system) {
     case odsCode:
@@ -90,28 +90,31 @@ export function isAgreedPractice({ system, value }: CodedIdentifier, binding: Pr
   }
 }
 
-/** The schema of a patient identifier, as every part of the platform writes it. */
+/** The schema of a patient identifier in all data of the platform. */
 export const patientIdentifierSchema = Type.Object(
   {
     system: Type.Enum(['nhs-number', 'chi-number', 'gha-number', 'hospital-number', 'ssn-number']),
     value: Type.String({ minLength: 1 }),
-    /** The value is not valid in its system: it is stored as it was sent, and identifies nobody. */
+    /**
+     * Whether the value is invalid in its system. Such a value is stored unchanged and never identifies a
+     * patient.
+     */
     isDoubtful: Type.Optional(Type.Literal(true)),
   },
   { additionalProperties: false },
 );
 
 /**
- * A patient identifier as it is stored. A national identifier has no spaces or hyphens and is in capitals, so
- * that each of its spellings is the same person.
+ * A patient identifier as it is stored. National identifiers are stored in upper case without spaces or
+ * hyphens, so that all spellings identify the same person.
  */
 export type PatientIdentifier = StaticOf<typeof patientIdentifierSchema>;
 export type PatientIdentifierSystem = PatientIdentifier['system'];
 
-/** Returns whether an identifier is unique to one person everywhere, and not only within one hospital. */
+/** Returns true if identifiers of this system are nationally unique, and not only within one hospital. */
 export const isNational = (system: PatientIdentifierSystem): boolean => system !== 'hospital-number';
 
-/** Spaces, hyphens, and similar or invisible characters. */
+/** Matches spaces, hyphens, and similar or invisible characters. */
 const separators = /[\s\u00ad\u200b-\u200d\u2010-\u2015\u2060\u2212-]/g;
 
 /** The names of the code sets, for people. */
@@ -123,7 +126,7 @@ export const identifierLabels: Readonly<Record<PatientIdentifierSystem, string>>
   'ssn-number': 'Social security number',
 };
 
-/** Returns the value of an identifier as pages show it: an NHS number in groups of 3, 3 and 4 digits. */
+/** Returns the value of an identifier for display. An NHS number has groups of 3, 3 and 4 digits. */
 export const shownIdentifier = ({ system, value }: CodedIdentifier): string =>
   system === 'nhs-number' ? value.replace(/^(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3') : value;
 
@@ -144,14 +147,14 @@ const nationalForms: Readonly<Record<NationalSystem, { message: string; isGiven(
   'ssn-number': { message: 'must be a social security number: 4 to 20 letters and digits', isGiven: isCode },
 };
 
-/** No public rule is more specific for these numbers. */
+/** Checks GHA and social security numbers, for which no public rule is more specific. */
 function isCode(bare: string): boolean {
   return /^(?=.*\d)[A-Z0-9]{4,20}$/.test(bare);
 }
 
 /**
- * Returns whether the tenth digit is correct: weights 10 to 2 and modulus 11 (NHS Data Dictionary, NHS
- * NUMBER). CHI numbers use the same.
+ * Returns true if the tenth digit is the correct check digit: weights 10 to 2 and modulus 11 (NHS Data
+ * Dictionary, NHS NUMBER). CHI numbers use the same rule.
  */
 function hasCheckDigit(bare: string): boolean {
   if (!/^\d{10}$/.test(bare)) return false;
@@ -161,7 +164,7 @@ function hasCheckDigit(bare: string): boolean {
   return (11 - (sum % 11)) % 11 === Number(bare[9]);
 }
 
-/** Returns an identifier as it is stored, whatever its spelling. A hospital number is compared exactly. */
+/** Returns an identifier in the form in which it is stored. Hospital numbers are stored unchanged. */
 export function readPatientIdentifier({
   system,
   value,
@@ -171,11 +174,14 @@ export function readPatientIdentifier({
   return nationalForms[system].isGiven(bare) ? { system, value: bare } : { system, value, isDoubtful: true };
 }
 
-/** Returns the value of an identifier as it is compared: of a national one the same for each spelling. */
+/**
+ * Returns the value of an identifier for comparisons. All spellings of a national identifier have the same
+ * one.
+ */
 export const spellingOf = ({ system, value }: CodedIdentifier): string =>
   Object.hasOwn(nationalForms, system) ? inCapitals(value.replace(separators, '')) : value;
 
-/** Returns the error message of an identifier that is invalid in its system; undefined for a valid one. */
+/** Returns the error message of an identifier that is invalid in its system, or undefined for a valid one. */
 export function doubtOf(identifier: CodedIdentifier<PatientIdentifierSystem>): string | undefined {
   const { system, isDoubtful } = readPatientIdentifier(identifier);
   return isDoubtful && system !== 'hospital-number' ? nationalForms[system].message : undefined;

@@ -5,13 +5,13 @@ import { type Static, Type } from './type.ts';
 
 const described = (pattern: string, description: string) => Type.String({ pattern, description });
 /**
- * Returns the schema of one line of text that every reader accepts: no control characters, no halves of
- * surrogate pairs.
+ * Returns the schema of one line of text that every consumer accepts: without control characters and lone
+ * surrogates.
  */
 const text = (maxLength: number) => Type.String({ ...singleLine, format: 'xml-text', maxLength });
 const filledText = (maxLength: number) =>
   Type.String({ ...singleLine, format: 'xml-text', minLength: 1, maxLength });
-/** Members whose names the specification does not list: texts of one or more lines, under any name. */
+/** Allows members that the specification does not list: texts of one or more lines, with any name. */
 const furtherTexts = {
   additionalProperties: Type.String({ format: 'xml-text', maxLength: 300 }),
   maxProperties: 50,
@@ -55,7 +55,7 @@ const desktopPatient = Type.Object(
     gender: filledText(30),
     dob: described(
       `^\\d{2}-(${months.join('|')})-\\d{4}$`,
-      'must be a date written DD-Mon-YYYY, as 28-Feb-1958',
+      'must be a date written DD-Mon-YYYY, such as 28-Feb-1958',
     ),
     'patient-identifiers': Type.Array(
       Type.Object({ identifierType: filledText(50), identifierValue: filledText(100) }, closed),
@@ -70,7 +70,7 @@ const desktopPatient = Type.Object(
 const launched = {
   user: desktopUser,
   organisation: desktopOrganisation,
-  /** What the user may do: `<area>-<area>.<permission>`. */
+  /** The permissions of the user: `<area>-<area>.<permission>`. */
   authorizations: Type.Array(
     Type.String({
       pattern: '^[A-Za-z0-9_]+-[A-Za-z0-9_]+\\.[A-Za-z0-9_]+$',
@@ -82,25 +82,28 @@ const launched = {
   patient: desktopPatient,
 };
 
-/** What a host application sends to start a partner application for a user with a patient. */
+/** The request of a host application to launch a partner application for a user and a patient. */
 export const desktopLaunchSchema = Type.Object(
   {
     /** The partner application. */
     client_id: Type.String({ maxLength: 200 }),
     ...launched,
-    /** Whether the service calls the registered launchUrl itself, instead of the host opening it. */
+    /** If true, the service calls the registered launchUrl itself. Otherwise the host opens it. */
     call: Type.Optional(Type.Boolean()),
   },
   closed,
 );
 
-/** The context of a desktop launch: inherited by launch identifier, authorization code and refresh tokens. */
+/**
+ * The context of a desktop launch. The launch identifier, the authorization code and the refresh tokens carry
+ * it.
+ */
 const desktopContext = Type.Object(
   {
-    /** The GUID of the launch request: the correlation id of everything that follows. */
+    /** The GUID of the launch request. It is the correlation id of all later requests and events. */
     launchId: Type.String({ pattern: guidPattern }),
     realm: Type.String(),
-    /** The partner application that the launch is for. */
+    /** The launched partner application. */
     clientId: Type.String(),
     /** When the host application confirmed its signed-in user, in seconds since 1970. */
     authTime: Type.Integer(),
@@ -117,8 +120,8 @@ const compiledLaunch = compileSchema(desktopLaunchSchema);
 const compiledContext = compileSchema(withUnknownMembers(desktopContext));
 
 /**
- * The maximum number of bytes (JSON, UTF-8) of user, organisation, patient and authorizations together: an
- * access token contains them and must fit into the headers of a request.
+ * The maximum total size in bytes (JSON, UTF-8) of user, organisation, patient and authorizations. Access
+ * tokens contain them, and must fit in the headers of a request.
  */
 export const maxLaunchedBytes = 5000;
 
@@ -126,9 +129,9 @@ export const maxLaunchedBytes = 5000;
 const patientContextVersion = '1.0.0';
 
 /**
- * Reads the body of a launch request. Returns every error at once, up to `maxFaults`, none with a value in
- * it.
- * @param now milliseconds since 1970, to which the date of birth is compared
+ * Reads the body of a launch request. Returns all of its errors, up to `maxFaults`. The errors contain no
+ * values.
+ * @param now the current time in milliseconds since 1970. The date of birth must not be later
  */
 export function readDesktopLaunch(
   body: unknown,
@@ -140,8 +143,8 @@ export function readDesktopLaunch(
 }
 
 /**
- * Returns whether a value is the context of a desktop launch, as a ticket contains it. Accepts members that a
- * newer release may have added.
+ * Returns true if the content of a ticket is the context of a desktop launch. Accepts members that a newer
+ * release may have added.
  */
 export function isDesktopContext(value: unknown): value is DesktopContext {
   return compiledContext.is(value);
@@ -156,8 +159,8 @@ export function patientContextJson(patient: DesktopPatient): string {
 }
 
 /**
- * Checks the rules that a schema cannot express. Reads the unchecked body, so that these errors are reported
- * together with the others.
+ * Checks the rules that a schema cannot express. Reads the unvalidated body, so that these errors are
+ * reported together with those of the schema.
  */
 function faultsOfValues(body: unknown, now: number): Fault[] {
   const patient = memberOf(body, 'patient');
@@ -184,7 +187,7 @@ function dayFaults(dob: unknown, now: number): Fault[] {
   return [{ path, message: 'must not be in the future', code: 'value' }];
 }
 
-/** The forms of the identifiers that the specification names; other identifiers may have any form. */
+/** The forms of the identifiers in the specification. Other identifiers may have any form. */
 const identifierForms: ReadonlyMap<unknown, { readonly form: RegExp; readonly message: string }> = new Map([
   ['GUID', { form: new RegExp(guidPattern, 'i'), message: 'must be a GUID' }],
   ['EHR Partner ID', { form: /^\d+$/, message: 'must be a number' }],

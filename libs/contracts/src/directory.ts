@@ -14,9 +14,11 @@ const directorySchema = Type.Object(
         Type.Object(
           {
             ...practiceCode,
-            /** The login names of its users; any when absent. */
+            /** The login names of its users. If absent, any user is accepted. */
             users: Type.Optional(Type.Array(Type.String({ minLength: 1 }), atLeastOne)),
-            /** Those who may change the practice's favourites and order sets; every user when absent. */
+            /**
+             * The users who may change the practice's favourites and order sets. If absent, all users may.
+             */
             editors: Type.Optional(Type.Array(Type.String({ minLength: 1 }), atLeastOne)),
           },
           closed,
@@ -33,9 +35,8 @@ const directorySchema = Type.Object(
 type DirectoryFile = Static<typeof directorySchema>;
 
 /**
- * The values that a laboratory agreed with its practices (OLTR: Terminology, Practitioner, Organization), by
- * `codeKeyOf`, so that a payload is compared without a search. An absent list accepts every value of its
- * kind.
+ * The values that a laboratory agreed with its practices (OLTR: Terminology, Practitioner, Organization). The
+ * key of each is its `codeKeyOf`. An absent list accepts every value of its kind.
  */
 export type Directory = {
   readonly practices?: ReadonlyMap<string, AgreedPractice>;
@@ -44,17 +45,15 @@ export type Directory = {
 };
 
 export type AgreedPractice = {
-  /** The login names of its users; any when absent. */
+  /** The login names of its users. If absent, any user is accepted. */
   readonly users?: ReadonlySet<string>;
-  /** Those who may change the practice's favourites and order sets; every user when absent. */
+  /** The users who may change the practice's favourites and order sets. If absent, all users may. */
   readonly editors?: ReadonlySet<string>;
 };
 
 const compiled = compileSchema(directorySchema);
 
-/**
- * Returns every error of the content of a directory, by path; none if it is valid. Contains no value of it.
- */
+/** Returns all errors of the content of a directory, with their paths. The errors contain no values. */
 export function directoryFaults(candidate: unknown): FileFault[] {
   const faults = [...compiled.faultsOf(candidate), ...repetitionsIn(candidate)];
   // An empty directory would accept everything, which is probably a mistake.
@@ -64,7 +63,7 @@ export function directoryFaults(candidate: unknown): FileFault[] {
 
 /**
  * Reads the content of a directory file.
- * @throws TypeError that lists every error by its path, and no value
+ * @throws TypeError that lists all errors with their paths and without values
  */
 export function parseDirectory(candidate: unknown): Directory {
   const faults = directoryFaults(candidate);
@@ -96,8 +95,8 @@ const agreedPractice = ({
 });
 
 /**
- * Returns whether the author of a launch may change the favourites and order sets of its practice; undefined
- * if the directory does not say who may.
+ * Returns true if the author of a launch may change the favourites and order sets of the practice. Returns
+ * undefined if the directory lists no editors.
  */
 export function isPracticeEditor(
   { practices }: Directory,
@@ -107,7 +106,9 @@ export function isPracticeEditor(
   return agreed?.editors?.has(author.username);
 }
 
-/** Accepts any value, so that repetitions are listed together with the errors of form. */
+/**
+ * Returns the repeated entries. Accepts any value, so that they are reported together with errors of form.
+ */
 function repetitionsIn(candidate: unknown): FileFault[] {
   const practices = listIn(candidate, 'practices');
   return [

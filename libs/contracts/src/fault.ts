@@ -1,7 +1,6 @@
 /**
- * The kinds of errors: FHIR R4 issue types (value set issue-type), so that each kind has one word in every
- * dialect. `docs/reference/errors.md` explains the cause and the remedy of each. A word never changes its
- * meaning.
+ * The codes of errors: FHIR R4 issue types (value set issue-type), so that all dialects use the same codes.
+ * `docs/reference/errors.md` explains the cause and the remedy of each. The meaning of a code never changes.
  */
 export const faultCodes = [
   'structure',
@@ -23,30 +22,32 @@ export type FaultCode = (typeof faultCodes)[number];
 /** One error in a caller's request. Never contains a value of the request, except the id in `resource`. */
 export type Fault = {
   /**
-   * The place: `contained[1].name[0].family`; a header or a parameter by its name; empty for the whole body.
+   * The location of the error: `contained[1].name[0].family`, or the name of a header or parameter. Empty for
+   * the whole body.
    */
   readonly path: string;
-  /** What to send instead, as the rest of a sentence that begins with the path. */
+  /** The requirement, as the rest of a sentence that begins with the path. */
   readonly message: string;
   readonly code: FaultCode;
   /**
-   * The FHIR resource that has it: `Patient #patient`. Only for the caller, who chose the id: not for logs or
-   * events.
+   * The FHIR resource that contains the error: `Patient #patient`. Only for answers, not for logs or events,
+   * because the caller chose the id.
    */
   readonly resource?: string;
 };
 
-/** An error in a file that an operator writes: for people, so no program needs its kind. */
+/** An error in a file that an operator writes. It has no code, because only people read it. */
 export type FileFault = Pick<Fault, 'path' | 'message'>;
 
 /**
- * Returns an error with its path from the outside: `name[0]` within `contained[1]` is `contained[1].name[0]`.
+ * Returns an error with its path below another: `name[0]` within `contained[1]` becomes
+ * `contained[1].name[0]`.
  */
 export function faultWithin(path: string, fault: Fault): Fault {
   return { ...fault, path: fault.path === '' ? path : `${path}.${fault.path}` };
 }
 
-/** Returns the places and the kinds of errors for an event, which contains no value of a request. */
+/** Returns the paths and the codes of errors for an event. They contain no values of the request. */
 export const faultPlaces = (faults: readonly Fault[]) =>
   faults.length === 0 ? {} : { paths: faults.map(({ path }) => path), codes: faults.map(({ code }) => code) };
 

@@ -4,7 +4,7 @@ const dateTime =
   /^((?!0000)\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))$/;
 
 /**
- * Text on one line: no line break character and no tab. Labels, lists and the fields of a laboratory system
+ * Text on one line, without line breaks and tabs, because labels, lists and the fields of laboratory systems
  * have one line.
  */
 export const singleLine = {
@@ -13,21 +13,26 @@ export const singleLine = {
 } as const;
 
 const dayMs = 86_400_000;
-/** No clock differs from UTC by more, so between these limits the year has four digits everywhere. */
+/**
+ * The maximum offset of a time zone from UTC. Between the limits below, the year has four digits in every
+ * time zone.
+ */
 const widestOffsetMs = 14 * 3_600_000;
 const firstInstant = Date.parse('0001-01-01T00:00:00Z') + widestOffsetMs;
 const endOfInstants = Date.parse('9999-12-31T00:00:00Z') + dayMs - widestOffsetMs;
 
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Returns whether every character of the text may be in an XML 1.0 document (XML 1.0 section 2.2, Char). */
+/**
+ * Returns true if an XML 1.0 document may contain every character of the text (XML 1.0 section 2.2, Char).
+ */
 export function isXmlText(text: string): boolean {
   return xmlText.test(text);
 }
 
 /**
- * Returns whether the text is a date that exists, written YYYY-MM-DD. Read as text, because `Date` turns
- * 2023-02-29 into 1 March.
+ * Returns true if the text is an existing date in the form YYYY-MM-DD. Does not use `Date`, which converts
+ * 2023-02-29 to 1 March.
  */
 export function isCalendarDate(text: string): boolean {
   const [, year, month, day] = (date.exec(text) ?? []).map(Number);
@@ -38,9 +43,9 @@ export function isCalendarDate(text: string): boolean {
 }
 
 /**
- * Returns whether a search may name the day with which the text begins, YYYY-MM-DD: one that exists, in the
- * years 1900 to 2999. No record is from other years, and near the years 0 and 10000 a database or the offset
- * of a time zone changes the form of a day.
+ * Returns true if the text begins with an existing date (YYYY-MM-DD) of the years 1900 to 2999, for which
+ * searches are allowed. No record has another date. Near the years 0 and 10000, databases and time zones
+ * change the form of dates.
  */
 export function isSearchableDay(text: string): boolean {
   const year = Number(text.slice(0, 4));
@@ -48,10 +53,10 @@ export function isSearchableDay(text: string): boolean {
 }
 
 /**
- * Returns whether the text is a FHIR dateTime with seconds and offset (FHIR R4 datatypes, dateTime) on a date
- * that exists. Accepts fractions down to nanoseconds, as FHIR R5 does. Refuses a leap second (`:60`), because
- * no later calculation could use it. Refuses a time whose year does not have four digits by every clock of
- * the world, because the order document contains local times with four.
+ * Returns true if the text is a FHIR dateTime with seconds and offset (FHIR R4 datatypes, dateTime) on an
+ * existing date. Accepts fractions down to nanoseconds, as FHIR R5 does. Refuses leap seconds (`:60`), which
+ * later calculations could not use. Refuses times whose year does not have four digits in every time zone,
+ * because the order document contains local times with four digits.
  */
 export function isFullDateTime(text: string): boolean {
   const day = dateTime.exec(text)?.[1];
@@ -61,8 +66,8 @@ export function isFullDateTime(text: string): boolean {
 }
 
 /**
- * Returns whether a calendar date is after today, by every clock of the world: a day later than today in UTC
- * may be today.
+ * Returns true if a date is in the future in every time zone. The day after today in UTC may be today
+ * elsewhere.
  * @param now milliseconds since 1970
  */
 export function isFutureDate(date: string, now: number): boolean {
@@ -71,12 +76,12 @@ export function isFutureDate(date: string, now: number): boolean {
   return date > tomorrow.date;
 }
 
-/** Computed once a day. */
+/** The day after today in UTC, which is computed once a day. */
 let tomorrow = { day: Number.NaN, date: '' };
 
 /**
- * The string formats of our schemas: the check, the error message, and the replacement in a published schema
- * for readers that know only the formats of JSON Schema.
+ * The string formats of our schemas: the check, the error message, and the replacement in published schemas,
+ * whose readers know only the formats of JSON Schema.
  */
 export const formats = {
   'xml-text': {
@@ -97,9 +102,9 @@ export const formats = {
 } as const;
 
 /**
- * Returns whether the text is a code challenge of S256: the Base64URL text of 32 bytes (RFC 7636 section
- * 4.2). The last of its 43 characters contains four bits. A text whose two spare bits are set never equals
- * the challenge of a verifier.
+ * Returns true if the text is an S256 code challenge: 32 bytes in Base64URL (RFC 7636 section 4.2). The last
+ * of its 43 characters encodes only four bits. If one of its two unused bits is set, no verifier matches the
+ * challenge.
  */
 export function isCodeChallenge(text: string): boolean {
   return challengeForm.test(text);
@@ -110,8 +115,8 @@ export const codeChallengePattern = '^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$';
 const challengeForm = new RegExp(codeChallengePattern);
 
 /**
- * The pattern of the code verifier of a launch URL without its padding: 64 to 128 random bytes are 86 to 171
- * characters of Base64URL, more than the 128 of RFC 7636 section 4.1.
+ * The pattern of the code verifier of a launch URL, without padding. Its 64 to 128 random bytes are 86 to 171
+ * characters of Base64URL, more than the 128 characters of RFC 7636 section 4.1.
  */
 export const launchVerifierForm = '[A-Za-z0-9._~-]{43,256}';
 
@@ -121,7 +126,7 @@ const replacements: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-  // A reader converts a literal CR to LF (XML 1.0 section 2.11; HTML "preprocessing the input stream").
+  // Parsers convert a literal CR to LF (XML 1.0 section 2.11; HTML "preprocessing the input stream").
   '\r': '&#13;',
 };
 
@@ -130,11 +135,11 @@ const everySpecial = /[&<>"'\r]/g;
 
 /**
  * Escapes text for element content and quoted attribute values of HTML, and for element content of XML, so
- * that the reader gets it back character for character. Tab and LF need no escape there. Characters that XML
- * 1.0 does not allow are refused in the payload and not checked here.
+ * that parsers return exactly the same text. Tab and LF need no escape there. Characters that XML 1.0 does
+ * not allow are refused in the payload and not checked here.
  */
 export function escapeMarkup(text: string): string {
-  // Most texts need no escape, and a test costs less than a replacement of nothing.
+  // Most texts need no escape, and a test is faster than an unnecessary replacement.
   if (!special.test(text)) return text;
   return text.replaceAll(everySpecial, (character) => replacements[character] ?? character);
 }

@@ -24,7 +24,7 @@ const personNameSchema = closedObject({
   given: Type.Array(Type.String()),
 });
 
-/** The schema of a patient, as every part of the platform writes it. */
+/** The schema of a patient in all data of the platform. */
 export const patientSchema = closedObject({
   name: personNameSchema,
   previousFamilyName: Type.Optional(Type.String()),
@@ -57,7 +57,7 @@ export const organizationSchema = closedObject({
   name: word,
 });
 
-/** The content of a ServiceRequest: the supported elements of the specification's tables and nothing else. */
+/** The content of a ServiceRequest: only the supported elements of the specification's tables. */
 const launchRequestSchema = Type.Object({
   action: Type.Enum([...actions]),
   originatingId: Type.String(),
@@ -71,32 +71,32 @@ const launchRequestSchema = Type.Object({
 });
 
 /**
- * The context of a launch token and of the launch session that succeeds it. A member that a later release
- * adds is optional, because tickets of the release before do not have it.
+ * The context of a launch token and of the launch session that follows it. New members must be optional,
+ * because tickets of older releases do not have them.
  */
 const launchContextSchema = Type.Object({
-  /** The GUID of the launch request: the correlation id of everything that follows. */
+  /** The GUID of the launch request. It is the correlation id of all later requests and events. */
   launchId: Type.String({ pattern: guidPattern }),
-  /** When the launch URL was issued: milliseconds since 1970. */
+  /** The time at which the launch URL was issued, in milliseconds since 1970. */
   issuedAt: Type.Integer(),
   client: Type.Object({
     issuer: Type.String(),
     clientId: Type.String(),
-    /** Origins whose pages may frame the application; none by default. */
+    /** The origins whose pages may frame the application. None by default. */
     frameAncestors: Type.Array(Type.String()),
-    /** Origin to which the result page offers the order document by postMessage. */
+    /** The origin to which the result page offers the order document by postMessage. */
     resultOrigin: Type.Optional(Type.String()),
-    /** The practices that the client was bound to when the launch was requested; any when absent. */
+    /** The practices for which the client could launch when it requested the launch. If absent, any. */
     practices: Type.Optional(practiceBindingSchema),
   }),
   request: launchRequestSchema,
-  /** Whether the author may change the favourites and order sets of the practice; they may when absent. */
+  /** Whether the author may change the favourites and order sets of the practice. If absent, they may. */
   isPracticeEditor: Type.Optional(Type.Boolean()),
 });
 
-/** The notice of a launch token: for the browser of a user whose launch is refused. */
+/** The notice of a launch token, for the browser of a user whose launch is refused. */
 const launchNoticeSchema = Type.Object({
-  /** The page that the client of the launch registered for this. */
+  /** The page for refused launches that the client registered. */
   errorPage: Type.String(),
 });
 
@@ -111,13 +111,13 @@ export type LaunchContext = StaticOf<typeof launchContextSchema>;
 export type LaunchNotice = StaticOf<typeof launchNoticeSchema>;
 
 /**
- * Returns the content of a session as a launch context, with members that a newer release may have added.
- * @throws TypeError that names the invalid paths, never the values
+ * Returns the content of a session as a launch context. Accepts members that a newer release may have added.
+ * @throws TypeError with the invalid paths, but no values
  */
 export const parseLaunchContext = createParser(withUnknownMembers(launchContextSchema), 'launch context');
 
 /**
- * Returns the notice of a launch token, with members that a newer release may have added.
- * @throws TypeError that names the invalid paths, never the values
+ * Returns the notice of a launch token. Accepts members that a newer release may have added.
+ * @throws TypeError with the invalid paths, but no values
  */
 export const parseLaunchNotice = createParser(withUnknownMembers(launchNoticeSchema), 'launch notice');

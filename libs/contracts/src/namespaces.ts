@@ -1,6 +1,4 @@
-/**
- * The base URIs that the OLTR specification writes as {fhir_ns}, {nhs_ns} and {hl7uk_ns}; no trailing slash.
- */
+/** The base URIs {fhir_ns}, {nhs_ns} and {hl7uk_ns} of the OLTR specification, without a trailing slash. */
 export type Namespaces = {
   readonly fhir: string;
   readonly nhs: string;

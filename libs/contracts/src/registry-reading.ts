@@ -6,14 +6,13 @@ import { compileSchema, entriesOf, memberOf } from './schema.ts';
 const compiled = compileSchema(registrySchema);
 
 type ParseOptions = {
-  /** The platform's own address, below which are the issuers of its realms. */
+  /** The address of the platform, which is the prefix of the issuers of its realms. */
   readonly publicUrl?: string;
 };
 
 /**
- * Checks the content of a registry file: its form, that nothing is registered twice, and that no entry
- * contradicts another.
- * @throws TypeError that lists every error by its path, without the hashes of secrets
+ * Checks the form of a registry file, and that its entries are unique and do not contradict each other.
+ * @throws TypeError that lists all errors with their paths, without the hashes of secrets
  */
 export function parseRegistry(candidate: unknown, { publicUrl }: ParseOptions = {}): Registry {
   const contradictions = contradictionsIn(candidate, publicUrl);
@@ -21,7 +20,7 @@ export function parseRegistry(candidate: unknown, { publicUrl }: ParseOptions = 
   throw registryError([...compiled.faultsOf(candidate), ...contradictions]);
 }
 
-/** Returns the registry without its suspended clients and partners, as the services use it. */
+/** Returns the registry without its suspended clients and partners, for the services. */
 export function activeRegistry({ realms, trustedIssuers, ...others }: Registry): Registry {
   return {
     ...others,
@@ -51,9 +50,8 @@ function registryError(faults: readonly FileFault[]): TypeError {
 }
 
 /**
- * Returns the contradictions of a registry whose entries are valid alone: repeated entries, our own issuers,
- * ambiguous names of realms, and unusable keys. Accepts any value, so that these are listed together with the
- * errors of form.
+ * Returns the errors that the schema cannot find: repeated entries, our own issuers, ambiguous names of
+ * realms, and unusable keys. Accepts any value, so that these are reported together with the errors of form.
  */
 const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
   ...repetitionsIn(candidate),
@@ -89,7 +87,10 @@ function keyFaultsOf(owner: unknown, path: string): FileFault[] {
   ];
 }
 
-/** Returns errors for our own issuers, because such an entry would replace the settings of its realm. */
+/**
+ * Returns errors for trusted issuers of this platform, because such an entry would replace the settings of
+ * its realm.
+ */
 function ownIssuersIn(candidate: unknown, publicUrl: string | undefined): FileFault[] {
   if (publicUrl === undefined) return [];
   const ours = `${publicUrl}/idp/`.toLowerCase();
@@ -106,8 +107,8 @@ function ownIssuersIn(candidate: unknown, publicUrl: string | undefined): FileFa
 }
 
 /**
- * Returns errors for realms whose first segment is `tfp`: endpoints and edge ignore that segment before the
- * name of a realm, so such an address would name two realms.
+ * Returns errors for realms whose first segment is `tfp`. Endpoints and edge ignore that segment before the
+ * name of a realm, so such an address would be ambiguous.
  */
 const ambiguousRealmsIn = (candidate: unknown): FileFault[] =>
   entriesOf(candidate, 'realms').flatMap((entry, index) =>
@@ -121,14 +122,16 @@ const ambiguousRealmsIn = (candidate: unknown): FileFault[] =>
       : [],
   );
 
-/** Checks the unchecked candidate, so that its repetitions are listed together with its errors of form. */
+/**
+ * Returns the repeated entries. Accepts any value, so that they are reported together with errors of form.
+ */
 function repetitionsIn(candidate: unknown): FileFault[] {
   const realms = entriesOf(candidate, 'realms');
   const issuers = entriesOf(candidate, 'trustedIssuers');
   const clientsOf = (path: string) => (owner: unknown, index: number) =>
     repeated(entriesOf(owner, 'clients'), { path: `${path}[${index}].clients`, key: 'clientId' });
-  // A token names its realm and its client, so a client and a partner application in one realm must not share
-  // an id.
+  // Tokens identify a client only by realm and id, so a client and a partner application of a realm must not
+  // have the same id.
   const partnersOf = (realm: unknown, index: number) =>
     repeated(entriesOf(memberOf(realm, 'desktop'), 'partners'), {
       path: `realms[${index}].desktop.partners`,
@@ -146,7 +149,7 @@ function repetitionsIn(candidate: unknown): FileFault[] {
 
 type Place = { readonly path: string; readonly key: string; readonly others?: readonly unknown[] };
 
-/** Returns the entries whose key an earlier entry has, or one of the others. */
+/** Returns an error for each entry with the same key as an earlier entry or one of `others`. */
 function repeated(entries: readonly unknown[], { path, key, others = [] }: Place): FileFault[] {
   const seen = new Set(others.map((entry) => memberOf(entry, key)));
   return entries.flatMap((entry, index) => {

@@ -15,32 +15,32 @@ import {
   signingAlgorithm,
 } from './words.ts';
 
-/** Describes a member: editors show the title, and the operator's commands use it in help and questions. */
+/** Adds a title to a member. Editors show it, and the operator's commands use it in help and questions. */
 const titled = <S extends TSchema>(title: string, schema: S): S => ({ ...schema, title });
 
-/** Describes an optional member. */
+/** Makes a member optional and adds a title. */
 const setting = <S extends TSchema>(title: string, schema: S) => Type.Optional(titled(title, schema));
 
 const name = titled('Name, for people', Type.String({ minLength: 1 }));
 
-/** RFC 3339; the secret is refused from then on. */
+/** The RFC 3339 time after which the secret is refused. */
 const expires = Type.Optional(Type.String({ format: 'full-date-time' }));
 
-/** The purpose of the seal of a callback's secret. */
+/** The sealing purpose of callback secrets. */
 export const callbackSecretPurpose = 'registry.callback.secret';
 
 /**
- * The address to which the order document is posted, in addition to the page, and the secrets that sign it
- * (Standard Webhooks).
+ * The address to which order documents are posted, in addition to the result page, and the secrets that sign
+ * them (Standard Webhooks).
  */
 const callback = Type.Object(
   {
     url: httpAddress,
-    /** At most two, so that a client can rotate one while the other works: both sign while both are live. */
+    /** At most two, so that a client can rotate them. Messages are signed with all live secrets. */
     secrets: Type.Array(
       Type.Object(
         {
-          /** `whsec_...`, sealed by the platform's sealer for `callbackSecretPurpose`. */
+          /** A secret `whsec_...`, sealed for `callbackSecretPurpose`. */
           sealed: Type.String({
             pattern: '^[\\w-]+\\.[\\w-]{40,}$',
             description: 'must be a sealed secret, as the registry command writes it',
@@ -55,25 +55,25 @@ const callback = Type.Object(
   { additionalProperties: false },
 );
 
-/** Whether the entry counts as not registered. It is otherwise unchanged until the client is resumed. */
+/** If true, the entry is treated as not registered until the client is resumed. */
 const suspended = Type.Optional(Type.Boolean());
 
 const requestsPerSecond = setting('Limit of requests per second, to each endpoint', requestLimit);
 
-/** The registration of a PMS for its launches; the same for every issuer of its tokens. */
+/** The settings for the launches of a PMS, for our realms and for external issuers. */
 const launchPolicy = {
   requestsPerSecond,
   frameAncestors: setting('Origins whose pages may frame the launched application', Type.Array(origin)),
   resultOrigin: setting('Origin that is offered the order document', origin),
   launchErrorPage: setting('Page of the practice system for users whose launch was refused', httpAddress),
-  /** Where the order document is posted to. */
+  /** The receiver of order documents. */
   callback: Type.Optional(callback),
   practices: setting(
     'Practices that it may launch for: any, or codes such as ods:B82017 local:0042 (production requires it)',
     statedPracticesSchema,
   ),
   directory: setting(
-    'File of the values that were agreed with it, relative to the registry file; else the shared file',
+    'File with the values agreed with it, relative to the registry file (default: the shared file)',
     Type.String({ minLength: 1 }),
   ),
 };
@@ -82,9 +82,7 @@ const client = Type.Object(
   {
     clientId,
     name,
-    /**
-     * SHA-256 (hex) of the live secrets; at most two, so that a client can rotate one while the other works.
-     */
+    /** SHA-256 (hex) of the live secrets. At most two, so that a client can rotate them. */
     secrets: Type.Array(
       Type.Object(
         {
@@ -99,7 +97,7 @@ const client = Type.Object(
     ...clientKeys,
     /** Certificates for mutual TLS (RFC 8705), instead of secrets or in addition to them. */
     ...clientCertificates,
-    /** What `<APP_ID_URI>/.default` grants. */
+    /** The rights that the scope `<APP_ID_URI>/.default` grants. */
     scopes: titled('Rights, such as audit.read or token.introspect', Type.Array(scopeToken)),
     suspended,
     ...launchPolicy,
@@ -108,22 +106,25 @@ const client = Type.Object(
 );
 
 /**
- * A partner application of the desktop launch: a public client (RFC 6749 section 2.1), identified by its PKCE
- * verifier, unless it registers its own keys.
+ * A partner application of desktop launches. It is a public client (RFC 6749 section 2.1) that uses PKCE,
+ * unless it registers keys.
  */
 const partner = Type.Object(
   {
     clientId,
     name,
     launchUrl: titled('launchUrl: the address of the launch handler', partnerAddress),
-    /** Compared exactly; `http://127.0.0.1` and `http://[::1]` match any port (RFC 8252 section 7.3). */
+    /**
+     * Compared exactly, except that `http://127.0.0.1` and `http://[::1]` match any port (RFC 8252 section
+     * 7.3).
+     */
     redirectUris: titled(
       'redirectUri: the address of the auth handler',
       Type.Array(partnerAddress, { minItems: 1 }),
     ),
     /** OpenID Connect Back-Channel Logout 1.0 section 2.2 */
     backchannelLogoutUri: setting(
-      'backchannelLogoutUri: where the application is notified of launches that were revoked',
+      'backchannelLogoutUri: the address that is notified of revoked launches',
       httpAddress,
     ),
     profile: setting('Profile, strict or standard (empty: strict)', partnerProfile),
@@ -133,7 +134,7 @@ const partner = Type.Object(
     ),
     suspended,
     requestsPerSecond,
-    /** Each request decides, if it is absent; so for the next one. */
+    /** If this or the next setting is absent, each request decides. */
     dpopBoundAccessTokens: setting(
       'Whether its access tokens must be bound by DPoP (RFC 9449)',
       Type.Boolean(),
@@ -153,7 +154,7 @@ const partner = Type.Object(
   { additionalProperties: false },
 );
 
-/** The settings of a realm with desktop launches; lifetimes in seconds. */
+/** The settings of a realm with desktop launches. Lifetimes are in seconds. */
 const desktop = Type.Object(
   {
     launchIdentifierSeconds: setting(
@@ -165,16 +166,16 @@ const desktop = Type.Object(
       Type.Integer({ minimum: 10, maximum: 600 }),
     ),
     refreshTokenSeconds: setting(
-      'Idle time of refresh tokens; each refresh restarts it',
+      'Idle time of refresh tokens, which each refresh restarts',
       Type.Integer({ minimum: 60, maximum: 2_592_000 }),
     ),
-    /** From the launch identifier on: no ticket or token of the launch outlives it. */
+    /** Counted from the launch identifier. No ticket or token of the launch outlives it. */
     sessionSeconds: setting(
       'Absolute lifetime of a launch',
       Type.Integer({ minimum: 60, maximum: 2_592_000 }),
     ),
     sendsIssuer: setting(
-      'Whether the authorization response carries iss (RFC 9207); yes if it is not given',
+      'Whether the authorization response contains iss (RFC 9207) (default: true)',
       Type.Boolean(),
     ),
     partners: Type.Array(partner),
@@ -194,8 +195,8 @@ const realm = Type.Object(
 );
 
 /**
- * The rights that an external identity provider may grant. Every other right of the platform gives power over
- * the launches and records of others, so only our own realms grant it.
+ * The rights that an external identity provider may grant. All other rights give access to launches and
+ * records of others, so only our own realms grant them.
  */
 const grantableRight = Type.Enum(['ocs-launch.write']);
 
@@ -219,9 +220,9 @@ const trustedIssuer = Type.Object(
       'The rights that its tokens may grant (empty: ocs-launch.write)',
       Type.Array(grantableRight),
     ),
-    /** `typ` of RFC 9068 section 2.1. ID tokens are refused nevertheless. */
+    /** The type is `typ` of RFC 9068 section 2.1. ID tokens are always refused. */
     acceptsAnyTokenType: setting(
-      'Whether its access tokens do not name their type, such as those of Microsoft Entra ID',
+      'Whether its access tokens may omit their type, such as those of Microsoft Entra ID',
       Type.Boolean(),
     ),
     /** RFC 7515 section 4.1.4 */
@@ -229,7 +230,7 @@ const trustedIssuer = Type.Object(
       'Whether its tokens may omit kid, such as those of an issuer with one key',
       Type.Boolean(),
     ),
-    /** The clients that may call, and their registrations. */
+    /** The clients of this issuer that may launch. */
     clients: Type.Array(
       Type.Object(
         { clientId: Type.String({ minLength: 1 }), suspended, ...launchPolicy },
@@ -241,12 +242,12 @@ const trustedIssuer = Type.Object(
 );
 
 /**
- * The declarative registry: our realms with their clients, and the external identity providers that we trust.
- * The operator's commands derive an option from each member, and print the schema for editors.
+ * The registry: our realms with their clients, and the trusted external identity providers. The operator's
+ * commands derive an option from each member, and print the schema for editors.
  */
 export const registrySchema = Type.Object(
   {
-    /** Where editors find this schema. */
+    /** The address of this schema, for editors. */
     $schema: Type.Optional(Type.String()),
     realms: Type.Array(realm),
     trustedIssuers: Type.Optional(Type.Array(trustedIssuer)),

@@ -7,16 +7,16 @@ import { type Static, type TProperties, type TSchema, Type } from './type.ts';
 export const maxFaults = 200;
 
 export type CompiledSchema<T> = {
-  /** Returns whether the value matches the schema. */
+  /** Returns true if the value matches the schema. */
   is(value: unknown): value is T;
-  /** Returns every error of the value, up to `maxFaults`; none if it matches the schema. */
+  /** Returns all errors of the value, up to `maxFaults`. */
   faultsOf(value: unknown): Fault[];
 };
 
-/** A GUID as every part of the platform writes it. */
+/** The pattern of a GUID in lower case, as the platform writes it. */
 export const guidPattern = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
-/** The text form of a GUID (RFC 9562) that is accepted from a caller. */
+/** Matches a GUID (RFC 9562) from a caller. */
 export const guidForm = new RegExp(guidPattern);
 
 type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]> } : T;
@@ -24,11 +24,11 @@ type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]
 /** The immutable type of the values that a schema describes. */
 export type StaticOf<S extends TSchema> = Frozen<Static<S>>;
 
-/** Returns the schema of an object with the named members and no others. */
+/** Returns the schema of an object with these members and no others. */
 export const closedObject = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
 
-/** Returns a schema whose objects, at any depth, accept members that it does not name. */
+/** Returns a schema whose objects accept unknown members at any depth. */
 export function withUnknownMembers<S>(schema: S): S {
   if (Array.isArray(schema)) return schema.map(withUnknownMembers) as S;
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -41,10 +41,10 @@ export function withUnknownMembers<S>(schema: S): S {
 const options = {
   allErrors: true,
   strict: true,
-  // The registry's `practices` are a word or a list.
+  // The registry's `practices` are a string or a list.
   allowUnionTypes: true,
   verbose: true,
-  // Ajv's own optimizer takes a third of a compilation; V8 makes the code as fast without it.
+  // Ajv's optimizer takes a third of the compilation time, and V8 runs the code as fast without it.
   code: { optimize: false },
   formats: Object.fromEntries(Object.entries(formats).map(([name, { validate }]) => [name, validate])),
 };
@@ -56,10 +56,10 @@ const formatMessages = new Map<string, string>(
 );
 
 /**
- * Compiles a schema once, when it is first used: all schemas of a process would take a third of its start.
- * Call it at start-up, never per request. `coerce` converts the strings of an
- * environment or a form to the numbers and booleans of the schema and fills in its defaults, in the checked
- * object itself.
+ * Creates the validator of a schema. It is compiled at its first use, because compiling all schemas would
+ * take a third of the start time. Call this at the start, never for each request. `coerce` converts the
+ * strings of an environment or a form to numbers and booleans, and adds the defaults of the schema. It
+ * modifies the checked object.
  */
 export function compileSchema<S extends TSchema>(
   schema: S,
@@ -83,9 +83,9 @@ export function compileSchema<S extends TSchema>(
 }
 
 /**
- * Creates a parser that returns a value that matches the schema. Otherwise it throws a TypeError that names
- * the invalid paths, never the values.
- * @param name the kind of value, for the message: `order`
+ * Creates a parser that returns values that match the schema. For others, it throws a TypeError with the
+ * invalid paths, but no values.
+ * @param name the kind of value for the message, such as `order`
  */
 export function createParser<S extends TSchema>(
   schema: S,
@@ -101,9 +101,8 @@ export function createParser<S extends TSchema>(
 }
 
 /**
- * Rewrites each bounded list of a schema, so that its entries are checked only if they are few enough.
- * Otherwise Ajv with `allErrors` would report an error for each entry of a list that `maxItems` has already
- * refused.
+ * Rewrites each list with `maxItems`, so that its entries are checked only if the list is short enough.
+ * Otherwise Ajv with `allErrors` would also report each entry of a list that is too long.
  */
 function countingFirst(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(countingFirst);
@@ -117,13 +116,12 @@ function countingFirst(schema: unknown): unknown {
   return { ...others, if: { minItems: maxItems + 1 }, else: { items } };
 }
 
-/** The place of an Ajv error: a JSON Pointer into the value, and the path through the schema. */
+/** The location of an Ajv error: a JSON Pointer into the value, and the path in the schema. */
 type ErrorPlace = { readonly instancePath: string; readonly schemaPath: string };
 
 /**
- * Returns the place of an error as a path for FHIR developers: `/contained/1/name` becomes
- * `contained[1].name`. The names come from the schema. The caller chose any other member name, so it is
- * written as `*`.
+ * Returns the location of an error as a path for FHIR developers: `/contained/1/name` becomes
+ * `contained[1].name`. Names that are not in the schema are written as `*`, because the caller chose them.
  */
 export function pathOf({ instancePath, schemaPath }: ErrorPlace, ...more: string[]): string {
   const steps = instancePath.split('/').slice(1);
@@ -142,7 +140,7 @@ export function pathOf({ instancePath, schemaPath }: ErrorPlace, ...more: string
 }
 
 /**
- * Returns the member name in a step of a schema path, which is a URI fragment of a JSON Pointer (RFC 6901
+ * Returns the member name in a step of a schema path, which is a JSON Pointer as a URI fragment (RFC 6901
  * section 6).
  */
 const nameIn = (step: string) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
@@ -153,7 +151,7 @@ function toFault(error: DefinedError): Fault {
   return { path, message: messageFor(error), code };
 }
 
-/** The kind of error for a keyword of JSON Schema; `value` for every other. */
+/** The error code for each keyword of JSON Schema. All others have the code `value`. */
 const codesByKeyword: Readonly<Partial<Record<string, FaultCode>>> = {
   required: 'required',
   minItems: 'required',
@@ -165,7 +163,7 @@ const codesByKeyword: Readonly<Partial<Record<string, FaultCode>>> = {
   maxLength: 'too-long',
 };
 
-/** The schema that an error is about; Ajv adds it because it is verbose. */
+/** The schema of an error, which Ajv adds because of `verbose`. */
 type About = {
   readonly parentSchema?: {
     readonly description?: string;
@@ -206,20 +204,20 @@ function messageFor(error: DefinedError): string {
 }
 
 /*
- * The readers below accept payloads of any shape. None of them throws, and an absent member is `undefined` or
- * empty.
+ * The functions below accept values of any shape and never throw. For an absent member, they return
+ * `undefined` or an empty list.
  */
 
-/** Returns the member of that name if the value is an object. */
+/** Returns a member by its name if the value is an object. */
 export function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
 
-/** The maximum number of entries of a list for which the specification's tables name no limit. */
+/** The maximum number of entries of a list for which the specification's tables have no limit. */
 export const maxEntries = 200;
 
 /**
- * Returns the entries of the member of that name if it is an array of at most `maxEntries`: a longer array is
+ * Returns the entries of a member by its name, if it is an array of at most `maxEntries`. A longer array is
  * an error itself.
  */
 export function entriesOf(value: unknown, name: string): readonly unknown[] {
@@ -227,12 +225,12 @@ export function entriesOf(value: unknown, name: string): readonly unknown[] {
   return isReadableList(member) ? member : [];
 }
 
-/** Returns whether the value is an array short enough to check. The schemas report a longer array. */
+/** Returns true if the value is an array that is short enough to check. The schemas report longer arrays. */
 export function isReadableList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length <= maxEntries;
 }
 
-/** Returns the texts among these values. */
+/** Returns the strings among these values. */
 export function textsAmong(values: readonly unknown[]): string[] {
   return values.filter((value) => typeof value === 'string');
 }

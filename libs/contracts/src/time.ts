@@ -1,13 +1,13 @@
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * Returns the formatter of a zone. Creating one costs a thousand times more than using it, so each zone has
- * one.
+ * Returns the formatter of a time zone. It is cached, because creating one takes a thousand times longer than
+ * using it.
  */
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
   const known = formatters.get(timeZone);
   if (known !== undefined) return known;
-  // Swedish writes 2023-11-06 19:43:05, which has the digits in the order of ISO 8601.
+  // The Swedish form 2023-11-06 19:43:05 has the digits in the order of ISO 8601.
   const made = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     calendar: 'gregory',
@@ -25,22 +25,26 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
 }
 
 const hourMs = 3_600_000;
-/** Of each zone. The times of a request lie in a few hours, and a hospital's in those of some weeks. */
+/**
+ * The maximum number of cached hours for each time zone. The times of a hospital's requests are within some
+ * weeks.
+ */
 const maxHours = 1000;
 
 /**
- * By zone and hour, counted from 1970-01-01T00Z, what one adds to UTC; undefined if it changes in that hour.
+ * The offsets from UTC by time zone and hour (counted from 1970-01-01T00Z). Undefined if the offset changes
+ * within the hour.
  */
 const offsets = new Map<string, Map<number, number | undefined>>();
-/** By local hour, counted likewise: `2026-03-02T09:`. */
+/** The texts of local hours, counted in the same way: `2026-03-02T09:`. */
 const hours = new Map<number, string>();
 
 /**
- * Returns the local time of a time zone at an instant, seconds cut: `2026-03-02T09:05:59`. Asks Intl once for
- * an hour, because it takes 3 µs.
+ * Returns the local time of a time zone at an instant, truncated to seconds: `2026-03-02T09:05:59`. Calls
+ * Intl only once for each hour, because a call takes 3 µs.
  * @param instant milliseconds since 1970-01-01T00:00:00Z
  * @param timeZone IANA name, `Europe/London`
- * @throws RangeError when the zone is unknown
+ * @throws RangeError if the time zone is unknown
  */
 export function localTime(instant: number, timeZone: string): string {
   const offset = offsetOf(Math.floor(instant / hourMs), timeZone);
@@ -62,7 +66,7 @@ function offsetOf(hour: number, timeZone: string): number | undefined {
   });
 }
 
-/** Returns undefined for a year that has not four digits. */
+/** Returns the offset from UTC at an instant, or undefined if its year does not have four digits. */
 function readOffset(instant: number, timeZone: string): number | undefined {
   const text = readLocalTime(instant, timeZone);
   return /^[1-9]\d{3}-/.test(text) ? Date.parse(`${text}Z`) - instant : undefined;
@@ -71,7 +75,7 @@ function readOffset(instant: number, timeZone: string): number | undefined {
 const hourText = (hour: number): string =>
   knownOf(hours, hour, () => new Date(hour * hourMs).toISOString().slice(0, 14));
 
-/** Returns the known value of a key, or finds and remembers it. Forgets everything when it is too much. */
+/** Returns the cached value of a key, or finds and caches it. Clears the cache when it is full. */
 function knownOf<Key, Value>(known: Map<Key, Value>, key: Key, find: () => Value): Value {
   const value = known.get(key);
   if (value !== undefined || known.has(key)) return value as Value;
@@ -83,11 +87,11 @@ function knownOf<Key, Value>(known: Map<Key, Value>, key: Key, find: () => Value
 
 const twoDigits = (number: number): string => (number < 10 ? `0${number}` : String(number));
 
-/** Returns the day, YYYY-MM-DD, of an instant in a time zone; as `localTime`. */
+/** Returns the date (YYYY-MM-DD) of an instant in a time zone. */
 export const localDay = (instant: number, timeZone: string): string =>
   localTime(instant, timeZone).slice(0, 10);
 
-/** Returns whether a text is the IANA name of a time zone that this process knows. */
+/** Returns true if a text is the IANA name of a known time zone. */
 export function isTimeZone(text: string): boolean {
   try {
     formatterOf(text);
@@ -98,11 +102,11 @@ export function isTimeZone(text: string): boolean {
 }
 
 /**
- * Returns an ISO 8601 time with offset in the form of the order document: YYYYMMDDhhmmss, local time, seconds
- * cut, not rounded. A leap second (:60, which FHIR allows) is the first second of the next minute, as in
- * POSIX time.
+ * Converts an ISO 8601 time with offset to the form of the order document: YYYYMMDDhhmmss in local time,
+ * truncated to seconds. A leap second (:60, which FHIR allows) becomes the first second of the next minute,
+ * as in POSIX time.
  * @param timeZone IANA name, `Europe/London`
- * @throws RangeError when the text is not a time or the zone is unknown
+ * @throws RangeError if the text is not a time or the time zone is unknown
  */
 export function localDateTime(isoTime: string, timeZone: string): string {
   const isLeapSecond = isoTime.slice(16, 19) === ':60';

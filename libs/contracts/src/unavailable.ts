@@ -1,6 +1,6 @@
 /**
- * A dependency of the answer (Redis, the database) is unavailable, so nothing is known and nothing was
- * decided. The caller may try again: HTTP 503 with `Retry-After`.
+ * Thrown if a dependency (Redis, the database) is unavailable, so that a request cannot be decided. Answered
+ * with HTTP 503 and `Retry-After`, after which the caller may try again.
  */
 export class Unavailable extends Error {
   readonly retryAfterSeconds: number;

@@ -1,5 +1,5 @@
 /*
- * The words of the registry: one schema for each, with which the registry and the operator's commands check.
+ * The schemas of the registry's values, with which the registry and the operator's commands check them.
  */
 import { Type } from './type.ts';
 
@@ -9,9 +9,7 @@ export const clientId = Type.String({
   description: 'must be a plain client id',
 });
 
-/**
- * One or two path segments: `demo`, `demo/desktop`. Written one way here; compared without regard to case.
- */
+/** One or two path segments: `demo`, `demo/desktop`. Lower case here, but case-insensitive in requests. */
 export const realmName = Type.String({
   pattern: '^[a-z0-9-]+(/[a-z0-9-]+)?$',
   description: 'must be one or two path segments of a-z, 0-9 and -',
@@ -26,19 +24,22 @@ export const scopeToken = Type.String({
 /** Scheme, host and port (RFC 6454). */
 export const originPattern = '^https?://[^/?#\\s]+$';
 
-/** An origin, as a client registers it. */
+/** An origin that a client registers. */
 export const origin = Type.String({
   pattern: originPattern,
   description: 'must be an origin: scheme, host and port, without a path',
 });
 
-/** An address that the platform posts to or reads from: callbacks, back-channel logout, a client's keys. */
+/** An address to which the platform sends requests: callbacks, back-channel logout, a client's keys. */
 export const httpAddress = Type.String({
   pattern: '^https?://[^/?#@\\s]+([/?][!"$-~]*)?$',
   description: 'must be an absolute http or https address without user, password or fragment',
 });
 
-/** Schemes that execute their content, or that no partner application handles. */
+/**
+ * Schemes that are refused, because they execute their content or because no partner application handles
+ * them.
+ */
 export const refusedSchemes = [
   'javascript',
   'data',
@@ -53,16 +54,16 @@ export const refusedSchemes = [
 ] as const;
 
 /**
- * A launchUrl or redirectUri: scheme and a host or a path, as `https://partner.example/launch`,
- * `partnerapp://auth`, `com.example.app:/auth`, `http://127.0.0.1/callback`. In printable ASCII, because it
- * is written into a header unchanged.
+ * A launchUrl or redirectUri: a scheme and a host or path, such as `https://partner.example/launch`,
+ * `partnerapp://auth`, `com.example.app:/auth` or `http://127.0.0.1/callback`. It is printable ASCII, because
+ * it is written into a header unchanged.
  */
 export const partnerAddress = Type.String({
   pattern: `^(?!(${refusedSchemes.join('|')}):)[a-z][a-z0-9+.-]*:/[!"$-~]+$`,
   description: 'must be an absolute address without a fragment',
 });
 
-/** The issuer of an external identity provider, exactly as its tokens contain it. */
+/** The issuer of an external identity provider, exactly as in its tokens. */
 export const issuerUrl = Type.String({
   pattern: '^https?://[^?#\\s]+$',
   description: 'must be the issuer URL exactly as in its tokens',
@@ -78,7 +79,7 @@ export const claimName = Type.String({
 export const hostName = Type.String({
   pattern:
     '^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+$',
-  description: 'must be a host name, as client.example.org',
+  description: 'must be a host name, such as client.example.org',
 });
 
 /** `x5t#S256` (RFC 8705 section 3.1) */
@@ -87,12 +88,11 @@ export const certificateThumbprint = Type.String({
   description: 'must be the SHA-256 of a certificate in Base64URL, 43 characters without padding',
 });
 
-/** Requests in any one second, for one client. */
+/** The maximum number of requests of a client in any second. */
 export const requestLimit = Type.Integer({ minimum: 1 });
 
 /**
- * `strict`: every field that the specification requires; `standard`: the fields that off-the-shelf OAuth
- * clients send.
+ * `strict` requires all fields of the specification. `standard` accepts requests of standard OAuth clients.
  */
 export const partnerProfile = Type.Enum(['strict', 'standard']);
 

@@ -15,13 +15,16 @@ const months = [
   'December',
 ];
 
-/** Returns `21 November 2026` for a day written YYYY-MM-DD. Read as text, so that no time zone changes it. */
+/**
+ * Returns `21 November 2026` for the date `2026-11-21`. Does not use `Date`, so that no time zone changes the
+ * day.
+ */
 export function writtenDate(date: string): string {
   const [year = '', month = '', day = ''] = date.split('-');
   return `${Number(day)} ${months[Number(month) - 1] ?? month} ${year}`;
 }
 
-/** Returns `21 Nov 2026` for `21 November 2026`, for a table that has no room for the month in full. */
+/** Returns `21 Nov 2026` for `21 November 2026`, for tables without room for the full month. */
 export const shortened = (written: string): string => written.replace(/([A-Z][a-z]{2})[a-z]+/, '$1');
 
 /** Returns `4:10pm` for `16:10`. */
@@ -31,11 +34,12 @@ export function writtenClock(time: string): string {
   return `${hours % 12 || 12}:${rest.join(':')}${hours < 12 ? 'am' : 'pm'}`;
 }
 
-/** Returns an instant as pages show it: `21 November 2026 at 4:10pm`. */
+/** Returns an instant as text for pages: `21 November 2026 at 4:10pm`. */
 export type WriteTime = (instant: Date | number | string) => string;
 
 /**
- * Creates a function that writes instants (milliseconds since 1970 or ISO 8601) in local time, to the minute.
+ * Creates a function that converts instants (milliseconds since 1970 or ISO 8601) to text in local time, to
+ * the minute.
  * @param timeZone IANA name, `Europe/London`
  */
 export function createTimeWriter(timeZone: string): WriteTime {

@@ -4,22 +4,22 @@ import { type Static, type TSchema, Type } from '../type.ts';
 
 const guid = Type.String({ pattern: guidPattern });
 /**
- * Returns the schema of text that every consumer can store: PostgreSQL accepts no NUL and no half of a
- * surrogate pair.
+ * Returns the schema of text that every consumer can store. PostgreSQL refuses NUL characters and lone
+ * surrogates.
  */
 const text = (maxLength: number) => Type.String({ maxLength, format: 'xml-text' });
 const closed = <T extends Record<string, TSchema>>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
-/** The form of a patient's pseudonym: 256 bits in Base64URL. */
+/** The pattern of a patient's pseudonym: 256 bits in Base64URL. */
 export const pseudonymPattern = '^[\\w-]{43}$';
 const pseudonym = Type.String({ pattern: pseudonymPattern });
 
 /**
- * Whom an event is about, as far as its request knows it; any event may say so. The audit trail completes it
- * from the launch that the event belongs to.
+ * The user, the practice, the patient and the caller's address of an event, if its request contains them.
+ * Every event may have these members. The audit trail adds missing ones from the launch of the event.
  */
 const concerning = {
-  /** The user in front of the screen, as the caller names them: a member of staff. */
+  /** The user, a member of staff, as identified by the caller. */
   user: Type.Optional(closed({ username: text(1024), name: Type.Optional(text(1100)) })),
   /** The user's practice, by its ODS code or local code. */
   practice: Type.Optional(closed({ code: text(1024), name: Type.Optional(text(1024)) })),
@@ -29,35 +29,33 @@ const concerning = {
   address: Type.Optional(text(45)),
 };
 
-/** Whom an event is about. */
+/** The user, the practice, the patient and the caller's address of an event. */
 export type Concerning = Static<ReturnType<typeof closed<typeof concerning>>>;
 
-/** Returns the schema of an event's data. @param description when the event is sent */
+/** Returns the schema of an event's data. @param description a sentence that states when the event is sent */
 const data = <T extends Record<string, TSchema>>(description: string, properties: T) =>
   Type.Object({ ...concerning, ...properties }, { additionalProperties: false, description });
 
-/**
- * Why a launch or a token was refused. Words of a closed list, so that no text of the caller appears in it.
- */
+/** The reason for a refusal. It is a word of a closed list, so that it contains no text of the caller. */
 const refusal = {
   status: Type.Integer({ minimum: 400, maximum: 599 }),
   reason: text(60),
   issuer: Type.Optional(text(300)),
   clientId: Type.Optional(text(200)),
-  /** The number of anonymous requests from one address that this event reports. */
+  /** The number of anonymous requests from one address, if this event reports several. */
   count: Type.Optional(Type.Integer({ minimum: 1 })),
 };
 
-/** The kind of each error of `paths`, in their order. */
+/** The code of each error of `paths`, in the same order. */
 const codes = Type.Optional(Type.Array(Type.Enum(faultCodes), { maxItems: 200 }));
 
-/** A document for the callback address of a PMS. */
+/** The delivery of a document to the callback address of a PMS. */
 const delivery = { orderGuid: guid, messageId: guid, issuer: text(300), clientId: text(200) };
 
 /**
- * Every event of the platform: its type is also its routing key and the name of its schema. `data` never
- * contains patient data in the clear. A field named `sealed` is ciphertext for the consumer that holds the
- * key, and the audit trail does not store it.
+ * All events of the platform. Their type is also their routing key and the name of their schema. `data` never
+ * contains unencrypted patient data. The field `sealed` is encrypted for the consumer that has the key, and
+ * the audit trail does not store it.
  */
 export const eventCatalogue = {
   'access.token.issued.v1': data('An access token was issued to a client (RFC 6749 section 4.4).', {
@@ -150,7 +148,7 @@ export const eventCatalogue = {
       realm: text(100),
       clientId: text(200),
       attempts: Type.Integer({ minimum: 1 }),
-      /** A word of a closed list. */
+      /** A reason from a closed list. */
       reason: text(40),
       /** The status of the receiver's answer, if it answered. */
       status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
@@ -164,14 +162,14 @@ export const eventCatalogue = {
     action: text(25),
     ttlSeconds: Type.Integer(),
     /**
-     * The claim on the caller's identifier: the hash that names it, and its lifetime. Its holder is the
+     * The claim on the caller's identifier: its hashed name and its lifetime. The holder of the claim is the
      * action.
      */
     claim: Type.Optional(closed({ name: text(64), ttlSeconds: Type.Integer({ minimum: 1 }) })),
   }),
   'launch.url.refused.v1': data('A launch URL was refused, or a check by `Validate` found faults.', {
     ...refusal,
-    /** The request was only a check (`POST /AccessApi/Validate`); absent for a launch URL. */
+    /** Present if the request was only a check (`POST /AccessApi/Validate`). */
     step: Type.Optional(Type.Enum(['validate'])),
     /** Paths of the errors in the payload, without values. */
     paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
@@ -180,7 +178,7 @@ export const eventCatalogue = {
   'launch.token.redeemed.v1': data('A launch token was used and a launch session began.', {}),
   'launch.token.refused.v1': data('A launch token was refused at `/secureLaunch`.', {
     ...refusal,
-    /** The launch that the refused token names, if it has the form of one. Nobody has proven it. */
+    /** The launch id in the refused token, if it has the form of one. It is not verified. */
     launchId: Type.Optional(guid),
   }),
   'launch.session.ended.v1': data('The user signed out of a launch session.', {}),
@@ -191,18 +189,18 @@ export const eventCatalogue = {
       launchId: guid,
       issuer: text(300),
       clientId: text(200),
-      /** The version of the request: 1 as it was ordered, one more with each amendment. */
+      /** The version of the request: 1 for the order, increased by each amendment. */
       orderVersion: Type.Optional(Type.Integer({ minimum: 1 })),
       action: Type.Optional(text(25)),
-      /** OLTR: Request status, after this submission. */
+      /** The status of the request after this submission (OLTR: Request status). */
       status: Type.Optional(Type.Enum(['Incomplete', 'Complete'])),
       /** The references of its orders, one for each laboratory (order document: `orderReference`). */
       orderReferences: Type.Optional(Type.Array(text(100), { maxItems: 50 })),
       batches: Type.Integer({ minimum: 1 }),
       tests: Type.Integer({ minimum: 1 }),
-      /** What the user did: ordered, changed the tests, or recorded samples. */
+      /** The step of the user: to order, to change the tests, or to record samples. */
       step: Type.Optional(Type.Enum(['order', 'change', 'samples'])),
-      /** The samples of the request, and how many of them are collected. */
+      /** The number of samples of the request, and of those that are collected. */
       samples: Type.Optional(Type.Integer({ minimum: 0 })),
       samplesCollected: Type.Optional(Type.Integer({ minimum: 0 })),
       /** `{ order: Order }`, the request with all its batches. */
@@ -225,10 +223,10 @@ export const eventCatalogue = {
     orderGuid: guid,
     launchId: guid,
     what: Type.Enum(['form', 'labels']),
-    /** Whether they had been printed before. */
+    /** Whether they were printed before. */
     isReprint: Type.Boolean(),
   }),
-  'order.document.rendered.v1': data('The order document of a submission was made.', {
+  'order.document.rendered.v1': data('The order document of a submission was rendered.', {
     orderGuid: guid,
     messageId: guid,
   }),
@@ -246,7 +244,7 @@ export const eventCatalogue = {
     {
       ...delivery,
       attempts: Type.Integer({ minimum: 0 }),
-      /** A word of a closed list. */
+      /** A reason from a closed list. */
       reason: text(40),
       /** The status of the receiver's answer, if it answered. */
       status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
@@ -255,13 +253,13 @@ export const eventCatalogue = {
     },
   ),
   'audit.searched.v1': data('The support desk or a privacy officer searched the audit trail.', {
-    /** The application or, for the pages, the name of the issuer's client. */
+    /** The application or, for the pages, the client of the audit trail at the issuer. */
     clientId: text(200),
-    /** The GUID, if one was searched for. */
+    /** The GUID that was searched for, if any. */
     searchedId: Type.Optional(text(64)),
     /** The names of all criteria, without their values. */
     criteria: Type.Optional(Type.Array(text(40), { maxItems: 30 })),
-    /** What was returned: a page of results, or an export. */
+    /** The format of the result: a page, or an export. */
     format: Type.Optional(Type.Enum(['page', 'json', 'ndjson', 'fhir'])),
   }),
   'audit.session.started.v1': data('A member of staff signed in to the pages of the audit trail.', {

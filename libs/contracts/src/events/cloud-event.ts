@@ -5,7 +5,8 @@ import { type TSchema, Type } from '../type.ts';
 import { type EventData, type EventType, eventCatalogue } from './catalogue.ts';
 
 /**
- * A CloudEvents 1.0 event in structured mode, with our `correlationid` and the distributed tracing extension.
+ * A CloudEvents 1.0 event in structured mode, with the extension `correlationid` and that for distributed
+ * tracing.
  */
 export type CloudEvent<T extends EventType = EventType> = {
   readonly specversion: '1.0';
@@ -20,16 +21,16 @@ export type CloudEvent<T extends EventType = EventType> = {
   readonly traceparent: string;
   readonly data: EventData<T>;
   /**
-   * Proves to each consuming service who wrote the event (`createEventWriter`); absent until the event leaves
-   * its service.
+   * Proves to each consuming service which service wrote the event (`createEventWriter`). Absent until the
+   * event leaves its service.
    */
   readonly macs?: string;
 };
 
-/** An event of the catalogue and the JSON in which its service wrote it, with its `macs`. */
+/** An event of the catalogue, and its JSON text with `macs` as written by its service. */
 export type WrittenEvent = { readonly event: CloudEvent; readonly text: string };
 
-/** The origin that a request writes on each event that it causes. */
+/** The members that all events of a request have in common. */
 export type EventOrigin = {
   readonly source: string;
   readonly correlationId: string;
@@ -39,7 +40,7 @@ export type EventOrigin = {
 
 const eventMacsPattern = '^[a-z-]+=[\\w-]{43}(,[a-z-]+=[\\w-]{43})*$';
 
-/** A CloudEvents envelope; its `data` is that of the catalogue. */
+/** The schema of a CloudEvents envelope. The catalogue has the schemas of `data`. */
 export const cloudEventSchema = Type.Object(
   {
     specversion: Type.Literal('1.0'),
@@ -59,8 +60,8 @@ export const cloudEventSchema = Type.Object(
 type EventChecks = {
   readonly envelope: ReturnType<typeof compileSchema>;
   /**
-   * Compiled when the first event of the type appears: a process handles few types, and compiling all takes a
-   * tenth of its start.
+   * Compiles the schema of a type at its first event. A process handles few types, and compiling all would
+   * take a tenth of its start time.
    */
   readonly dataOf: (type: EventType) => ReturnType<typeof compileSchema>;
 };
@@ -86,8 +87,8 @@ const isEventType = (type: unknown): type is EventType =>
   typeof type === 'string' && Object.hasOwn(eventCatalogue, type);
 
 /**
- * Creates an event of the catalogue with a new id. Its types describe the data; `assertCloudEvent` checks it
- * on the bus.
+ * Creates an event of the catalogue with a new id. The data is not validated here, but by `assertCloudEvent`
+ * before the event is published.
  */
 export function createEvent<T extends EventType>(
   type: T,
@@ -107,35 +108,35 @@ export function createEvent<T extends EventType>(
   };
 }
 
-/** An event that an outbox set aside, because the bus would always refuse it. */
+/** An event that an outbox set aside because it is invalid and could never be published. */
 export type RejectedEvent = {
-  /** The row or the stream entry that contains it. */
+  /** The table row or the stream entry that contains it. */
   readonly place: string;
-  /** Names the invalid paths, never a value. */
+  /** Contains the invalid paths, but no values. */
   readonly reason: string;
 };
 
 /**
- * Checks the envelope and the data against the catalogue, as the service that sends the event: a member that
- * the catalogue does not name could contain patient data.
- * @throws TypeError that names the invalid paths, never the values
+ * Checks the envelope and the data of an event before it is sent. Refuses members that are not in the
+ * catalogue, because they could contain patient data.
+ * @throws TypeError with the invalid paths, but no values
  */
 export function assertCloudEvent(candidate: unknown): asserts candidate is CloudEvent {
   assertFaultless(faultOfEvent(candidate, asSent));
 }
 
 /**
- * Checks an event as a relay or a consumer does: as `assertCloudEvent`, but accepts members that this release
- * does not know, because a newer release may have sent it (CloudEvents 1.0, "Extension Context Attributes").
- * @throws TypeError that names the invalid paths, never the values
+ * Checks an event for a relay or a consumer. Unlike `assertCloudEvent`, accepts unknown members, because a
+ * newer release may have sent the event (CloudEvents 1.0, "Extension Context Attributes").
+ * @throws TypeError with the invalid paths, but no values
  */
 export function assertReceivedEvent(candidate: unknown): asserts candidate is CloudEvent {
   assertFaultless(faultOfReceivedEvent(candidate));
 }
 
 /**
- * Returns why a value is not an event that a relay or a consumer accepts, with the invalid paths and never
- * the values; undefined for an event.
+ * Returns the reason why a relay or a consumer refuses a value, with the invalid paths but no values. Returns
+ * undefined for a valid event.
  */
 export const faultOfReceivedEvent = (candidate: unknown): string | undefined =>
   faultOfEvent(candidate, asReceived);

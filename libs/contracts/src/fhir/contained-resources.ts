@@ -3,26 +3,27 @@ import { compileSchema, entriesOf, maxFaults, memberOf } from '../schema.ts';
 import type { ResourceContents, ResourceReaders, ResourceType } from './resource-readers.ts';
 import type { ResourceSchemas } from './resource-schemas.ts';
 
-/** A reference of the payload, the type of resource that it must refer to, and its place. */
+/** A reference in the payload, its path, and the type of resource to which it must refer. */
 export type Reference = { readonly path: string; readonly reference: unknown; readonly type: ResourceType };
 
-/** The resources in `contained`, found by the references to them (`#id`). */
+/** The resources in `contained`. References (`#id`) identify them. */
 export type ContainedResources = {
-  /** The errors of every resource of a known type, and of repeated ids. */
+  /** The errors of all resources of known types, and repeated ids. */
   readonly faults: readonly Fault[];
   /** The references in the contained PractitionerRoles. */
   readonly references: readonly Reference[];
   /**
-   * Returns why the reference does not lead to one resource of its type. Skips a reference that is not `#id`.
+   * Returns an error if the reference does not refer to exactly one resource of its type. Ignores references
+   * that are not of the form `#id`.
    */
   referenceFaults(reference: Reference): Fault[];
   /**
-   * Returns the index in `contained` of the first resource with this id, if it is of the type; ignores its
+   * Returns the index in `contained` of the first resource with this id, if it has the type. Ignores its
    * other elements.
    */
   indexOf(type: ResourceType, reference: unknown): number | undefined;
   /**
-   * Returns the supported elements of the resource; `undefined` if the reference does not lead to a valid
+   * Returns the supported elements of the resource, or `undefined` if the reference does not refer to a valid
    * one.
    */
   find<Type extends ResourceType>(type: Type, reference: string): ResourceContents[Type] | undefined;
@@ -30,14 +31,15 @@ export type ContainedResources = {
 
 type Shelves = { readonly [Type in ResourceType]: Map<string, ResourceContents[Type]> };
 
-/** The resources with one id: type and index of the first, and whether there are more. */
+/** The resources with the same id: the type and the index of the first, and whether there are more. */
 type Holder = { readonly type: string; readonly index: number; isShared: boolean };
 
 type Holders = ReadonlyMap<string, Holder>;
 
 /**
- * Creates the reader of `contained`. Checks each resource of the five known types in full, referenced or not.
- * Drops other types, but counts their ids when it resolves a reference. Stops once there are `maxFaults`.
+ * Creates the reader of `contained`. It checks each resource of the five known types completely, even without
+ * a reference to it. It drops other types, but considers their ids when it resolves references. It stops
+ * after `maxFaults` errors.
  */
 export function createContainedReader(
   readers: ResourceReaders,
@@ -53,7 +55,7 @@ export function createContainedReader(
     return faults;
   }
 
-  /** Returns an error if an earlier resource has the same id, unless both are of types that are dropped. */
+  /** Returns an error if an earlier resource has the same id, unless both have unknown types. */
   function idFaults(resource: { resourceType: string }, index: number, holders: Holders): Fault[] {
     const id = memberOf(resource, 'id');
     const holder = typeof id === 'string' ? holders.get(id) : undefined;
@@ -144,9 +146,9 @@ function referenceFaults({ path, reference, type }: Reference, holders: Holders)
 const idForm = /^[A-Za-z0-9\-.]{1,64}$/;
 
 /**
- * Creates the function that adds to each error of a ServiceRequest the resource that its path leads to. It
- * names a contained resource by its type and its id (`Patient #patient`). An unknown type or an id of another
- * form (FHIR R4 datatypes, id) could be any text of the caller, so neither is repeated.
+ * Creates a function that adds the affected resource to each error of a ServiceRequest. A contained resource
+ * is written as its type and id (`Patient #patient`). Unknown types and malformed ids (FHIR R4 datatypes, id)
+ * are omitted, because they could be any text of the caller.
  */
 export function createResourceNaming(
   knownTypes: ReadonlySet<unknown>,

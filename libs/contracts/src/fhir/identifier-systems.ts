@@ -2,10 +2,10 @@ import type { PatientIdentifierSystem } from '../coded-identifiers.ts';
 import type { OrganizationIdentifierSystem, PractitionerIdentifierSystem } from '../launch-context.ts';
 import type { Namespaces } from '../namespaces.ts';
 
-/** Identifier systems as a payload writes them, each with the name it has in the launch context. */
+/** The identifier systems of payloads (URIs), each with its name in the launch context. */
 export type IdentifierSystems<Name extends string> = ReadonlyMap<string, Name>;
 
-/** Every URI of the OLTR specification's tables, in the namespaces of one installation. */
+/** The URIs of the OLTR specification's tables, in the namespaces of an installation. */
 export type Vocabulary = {
   readonly actionExtension: string;
   readonly authorExtension: string;

@@ -6,12 +6,12 @@ import type { ContainedResources } from './contained-resources.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import type { ResourceType } from './resource-readers.ts';
 
-/** The processed identifier of a resource: the first of a supported system. */
+/** The processed identifier of a resource, which is the first with a supported system. */
 type ProcessedCode = {
   readonly system: string;
-  /** The unchecked value, of any type. */
+  /** The unvalidated value, of any type. */
   readonly value: unknown;
-  /** The place of the identifier: `contained[3].identifier[0]` */
+  /** The path of the identifier: `contained[3].identifier[0]` */
   readonly path: string;
 };
 
@@ -19,9 +19,9 @@ type Contained = Pick<ContainedResources, 'indexOf'>;
 type Find = (payload: unknown, contained: Contained) => ProcessedCode | undefined;
 
 /**
- * Creates the searches for the processed codes in an unchecked payload: of the practice, the clinician and
- * the performer, and of the author by the reference of its extension. A search finds nothing if the reference
- * leads nowhere or no identifier is supported; other checks report those errors.
+ * Creates functions that find the processed codes in an unvalidated payload: of the practice, the clinician,
+ * the performer, and the author (by the reference in its extension). They return undefined if the reference
+ * cannot be resolved or no identifier is supported. Other checks report those errors.
  */
 export function createCodeSearches({ organization, practitioner, username }: Vocabulary) {
   const practice = new Map([...organization].filter(([, system]) => system !== 'performing-org'));
@@ -40,7 +40,9 @@ export function createCodeSearches({ organization, practitioner, username }: Voc
   };
   return {
     practice: ofRole('organization', 'Organization', practice),
-    /** Finds the organisation of the practice by any supported code, including a code for performers only. */
+    /**
+     * Finds any supported code of the practice's organisation, including a code that is only for performers.
+     */
     practiceOrganization: ofRole('organization', 'Organization', organization),
     clinician: ofRole('practitioner', 'Practitioner', practitioner),
     performer: ofPerformer,
@@ -70,9 +72,9 @@ function findCode(
 const referenceIn = (owner: unknown, member: string) => memberOf(memberOf(owner, member), 'reference');
 
 /**
- * Creates the check of the practice of a payload (PractitionerRole.organization): it has the code of a
- * practice and, with a binding, one that its client is bound to. Reads the unchecked payload, so that its
- * errors are reported together with the others.
+ * Creates the check of the practice of a payload (PractitionerRole.organization). It must have the code of a
+ * practice. With a binding, the client must be allowed to launch for it. The check reads the unvalidated
+ * payload, so that its errors are reported together with the others.
  */
 export function createPracticeCheck({ organization }: Vocabulary, find: CodeSearches) {
   const practiceSystems = [...organization].flatMap(([uri, system]) =>
@@ -105,7 +107,7 @@ const agreedValues = {
   performer: 'the code of an agreed performer',
 };
 
-/** Returns the error of a value that was not agreed. */
+/** Returns the error for a value that was not agreed. */
 const notAgreed = (kind: keyof typeof agreedValues, { path }: ProcessedCode): Fault => ({
   path: `${path}.value`,
   message: `must be ${agreedValues[kind]}. Send an agreed value, or ask the operator to add this one`,
@@ -113,9 +115,10 @@ const notAgreed = (kind: keyof typeof agreedValues, { path }: ProcessedCode): Fa
 });
 
 /**
- * Creates the check of a payload against a directory (OLTR: "values must be agreed"): its practice, the
- * author as a user of that practice, its clinician and its performer. Reads the unchecked payload, so that
- * its errors are reported together with the others. Another check reports a value that is not text.
+ * Creates the check of a payload against a directory (OLTR: "values must be agreed"): the practice, the
+ * author as a user of that practice, the clinician and the performer. The check reads the unvalidated
+ * payload, so that its errors are reported together with the others. The schema reports values that are not
+ * strings.
  */
 export function createAgreedValuesCheck(find: CodeSearches) {
   return (
@@ -131,7 +134,7 @@ export function createAgreedValuesCheck(find: CodeSearches) {
     if (practice && practiceKey !== undefined && agreed === undefined)
       faults.push(notAgreed('practice', practice));
 
-    // The users of a practice that is not agreed are unknown.
+    // Only an agreed practice has a list of users.
     const author = agreed?.users && find.author(payload, contained, reference);
     if (author && typeof author.value === 'string' && !agreed.users.has(author.value))
       faults.push(notAgreed('user', author));

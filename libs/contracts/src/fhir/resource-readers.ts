@@ -23,21 +23,24 @@ import {
 import type { Accepted, ResourceSchemas } from './resource-schemas.ts';
 
 /**
- * The supported elements of each type of contained resource. The references of a PractitionerRole are stored
- * as written.
+ * The supported elements of each type of contained resource. The references of a PractitionerRole are
+ * unresolved.
  */
 export type ResourceContents = {
   Person: LaunchRequest['author'];
   Patient: LaunchPatient;
   PractitionerRole: { readonly practitioner: string; readonly organization: string };
   Practitioner: LaunchPractitioner;
-  /** With every supported identifier: which of them counts depends on the role of the organisation. */
+  /** With all supported identifiers, because the role of the organisation determines which one is used. */
   Organization: { readonly name: string; readonly identifiers: readonly LaunchOrganization['identifier'][] };
 };
 
 export type ResourceType = keyof ResourceContents;
 
-/** Returns either every error of a resource, with paths from the resource down, or its supported elements. */
+/**
+ * Returns either the supported elements of a resource, or all of its errors, with paths relative to the
+ * resource.
+ */
 export type ResourceReader<Content> = (resource: unknown) => {
   faults: Fault[];
   content?: Content | undefined;
@@ -45,7 +48,7 @@ export type ResourceReader<Content> = (resource: unknown) => {
 
 export type ResourceReaders = { readonly [Type in ResourceType]: ResourceReader<ResourceContents[Type]> };
 
-/** The current time in milliseconds since 1970, because no date of birth may be in the future. */
+/** Returns the current time in milliseconds since 1970. A date of birth must not be later. */
 export type Today = { now(): number };
 
 type ReaderOptions = {
@@ -56,8 +59,8 @@ type ReaderOptions = {
 };
 
 /**
- * Creates the readers of the five contained resource types. Compiles their schemas, so create them once per
- * installation.
+ * Creates the readers of the five contained resource types. Call this once, because it compiles their
+ * schemas.
  */
 export function createResourceReaders({
   vocabulary,

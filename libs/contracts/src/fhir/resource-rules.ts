@@ -5,15 +5,15 @@ import { entriesOf, lengthOf, memberOf, textsAmong } from '../schema.ts';
 import type { IdentifierSystems } from './identifier-systems.ts';
 
 /**
- * Rules that cover several elements, for which a schema has no useful message. Each accepts a resource of any
- * shape, checks what it can, and reports nothing that the schema has already reported.
+ * Rules about several elements, for which a schema has no useful message. Each rule accepts a resource of any
+ * shape, and ignores errors that the schema reports.
  */
 
 const givenLimit = 70;
 const givenTotalLimit = 35;
 const familyLimits = { usual: 70, old: 35 };
 
-/** Checks OLTR: HumanName.given: 35 characters in all, in every name of the resource. */
+/** Checks OLTR: HumanName.given: at most 35 characters in total in each name of the resource. */
 export function givenNameFaults(resource: unknown): Fault[] {
   return entriesOf(resource, 'name').flatMap((name, index) => {
     const lengths = textsAmong(entriesOf(name, 'given')).map(lengthOf);
@@ -24,7 +24,7 @@ export function givenNameFaults(resource: unknown): Fault[] {
   });
 }
 
-/** Checks OLTR: HumanName.family: 70 characters, or 35 if the use is old. */
+/** Checks OLTR: HumanName.family: at most 70 characters, or 35 if the use is old. */
 export function familyFaults(resource: unknown): Fault[] {
   return entriesOf(resource, 'name').flatMap((name, index) => {
     const family = memberOf(name, 'family');
@@ -35,7 +35,7 @@ export function familyFaults(resource: unknown): Fault[] {
   });
 }
 
-/** Checks OLTR: Patient.name: the usual name, and at most one previous (old) name. */
+/** Checks OLTR: Patient.name: exactly one usual name, and at most one previous (old) name. */
 export function patientUseFaults(patient: unknown): Fault[] {
   const uses = entriesOf(patient, 'name').map((name) => memberOf(name, 'use'));
   const areCountable =
@@ -52,7 +52,7 @@ export function birthDateFaults(patient: unknown, now: number): Fault[] {
   return [{ path: 'birthDate', message: 'must not be in the future', code: 'value' }];
 }
 
-/** Whether a national identifier must be valid in its system (`strict`), or may be any text (`lenient`). */
+/** Whether national identifiers must be valid in their system (`strict`), or may be any text (`lenient`). */
 export type IdentifierCheck = 'lenient' | 'strict';
 
 /** Checks OLTR: Patient.identifier: a national one, a hospital number, or one of each. */
@@ -80,7 +80,7 @@ export function patientIdentifierFaults(
 
 const textOr = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** Checks OLTR: Practitioner.name: any number of names, of which the usual one is supported. */
+/** Checks OLTR: Practitioner.name: any number of names, with at least one usual name, which is used. */
 export function practitionerUseFaults(practitioner: unknown): Fault[] {
   const uses = entriesOf(practitioner, 'name').map((name) => memberOf(name, 'use'));
   const areCountable = uses.length > 0 && uses.every((use) => typeof use === 'string');
@@ -88,7 +88,7 @@ export function practitionerUseFaults(practitioner: unknown): Fault[] {
   return [{ path: 'name', message: 'must have an entry whose use is usual', code: 'invariant' }];
 }
 
-/** Checks OLTR: `identifier` 1..*, of which one is processed: at least one must be of a supported system. */
+/** Checks OLTR: `identifier` 1..*, of which one is processed. At least one must have a supported system. */
 export function identifierFaults(resource: unknown, supported: readonly string[]): Fault[] {
   const systems = entriesOf(resource, 'identifier').map((identifier) => memberOf(identifier, 'system'));
   const areComparable =

@@ -4,12 +4,12 @@ import { maxEntries } from '../schema.ts';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '../type.ts';
 import type { Vocabulary } from './identifier-systems.ts';
 
-/** The maximum number of characters of a string if the specification's tables name no limit. */
+/** The maximum length of a string for which the specification's tables have no limit. */
 const unnamedLimit = 1024;
 
 /**
- * The maximum number of entries of `given` and `prefix`. Given names have 35 characters in all, so more
- * cannot be valid.
+ * The maximum number of entries of `given` and `prefix`. Given names have at most 35 characters in total, so
+ * more entries cannot be valid.
  */
 const maxNameParts = 35;
 
@@ -25,12 +25,12 @@ const containedReference = Type.Object({
   }),
 });
 
-/** The rules of every text: it is visible on one line, and the order document can contain it. */
+/** The rules for all texts: visible characters on one line, which the order document can contain. */
 const legible = {
   pattern: '[^\\s\\p{Default_Ignorable_Code_Point}]',
   description: 'must not be empty or blank',
   format: 'xml-text',
-  // A blank text has its own message.
+  // Blank texts match, because they have their own message.
   allOf: [
     {
       pattern: `${singleLine.pattern}|^[\\s\\p{Default_Ignorable_Code_Point}]*$`,
@@ -53,8 +53,8 @@ function contained<P extends TProperties>(properties: P): TObject<P & { id: type
 }
 
 /**
- * Returns the schema of OLTR: HumanName. The total of `given` covers several entries, so it is a separate
- * rule.
+ * Returns the properties of OLTR: HumanName. The total length of `given` is a separate rule, because it is
+ * about several entries.
  */
 function humanName<Use extends string>(uses: Use[]) {
   return {
@@ -65,7 +65,9 @@ function humanName<Use extends string>(uses: Use[]) {
   };
 }
 
-/** The maximum length of a family name depends on its use if that may be old: a rule, not a limit here. */
+/**
+ * A family name without a limit. Where the use may be `old`, the limit depends on it and is a separate rule.
+ */
 const anyFamily = Type.String(legible);
 
 const identifier = Type.Object({ system: text(), value: text() });
@@ -90,7 +92,7 @@ const serviceRequest = Type.Object({
   contained: listOf(Type.Unknown(), 0),
 });
 
-/** The minimum of any entry of `contained`, of a known type or not. */
+/** The schema of every entry of `contained`, including unknown types. */
 const anyResource = Type.Object({ resourceType: Type.String() });
 
 const address = Type.Object({
@@ -153,5 +155,5 @@ export function createResourceSchemas(vocabulary: Vocabulary) {
 
 export type ResourceSchemas = ReturnType<typeof createResourceSchemas>;
 
-/** The shape of a payload's part once its schema has accepted it. */
+/** The type of a part of the payload that its schema has accepted. */
 export type Accepted<Name extends keyof ResourceSchemas> = Static<ResourceSchemas[Name]>;

@@ -28,24 +28,24 @@ import { createResourceReaders, type ResourceContents, type Today } from './reso
 import { type IdentifierCheck, identifierFaults } from './resource-rules.ts';
 import { type Accepted, createResourceSchemas, type ResourceSchemas } from './resource-schemas.ts';
 
-/** A read payload: its supported elements, or all of its errors. */
+/** The result of reading a payload: its supported elements, or all of its errors. */
 export type ServiceRequestReading =
   | { readonly request: LaunchRequest }
   | { readonly faults: readonly Fault[]; readonly parties: ReadParties };
 
-/** The parties of a payload with errors, as far as each of them is valid. */
+/** The valid parties of a payload with errors. */
 export type ReadParties = Partial<Pick<LaunchRequest, 'author' | 'practice' | 'patient'>>;
 
 /**
- * Creates the reader of ServiceRequest payloads (OLTR: Resources and their fields). Compiles its schemas, so
- * create it once per installation.
+ * Creates the reader of ServiceRequest payloads (OLTR: Resources and their fields). Call this once, because
+ * it compiles the schemas.
  *
- * The reader accepts any JSON value and never throws. It reports every error at once, up to `maxFaults`. The
- * errors contain no value of the payload, except the id of the resource. Of a valid payload, it returns only
- * the supported elements. With a binding, a practice outside it is an error too. With a directory, so is each
- * value that it does not list.
- * @param clock the time, in milliseconds since 1970, to which a date of birth is compared
- * @param identifierCheck whether a national identifier that is invalid in its system is an error too
+ * The reader accepts any JSON value and never throws. It reports all errors at once, up to `maxFaults`. The
+ * errors contain no values of the payload, except resource ids. For a valid payload, it returns only the
+ * supported elements. With a binding, it also refuses practices outside the binding. With a directory, it
+ * also refuses values that are not in the directory.
+ * @param clock the current time. A date of birth must not be later
+ * @param identifierCheck whether national identifiers must be valid in their system
  */
 export function createServiceRequestReader(
   namespaces: Namespaces,
@@ -92,8 +92,8 @@ export function createServiceRequestReader(
 }
 
 /**
- * Returns every reference to resolve; none if `contained` is not a readable list, which is the error to
- * report.
+ * Returns all references to resolve. Returns none if `contained` is not a readable list, because then only
+ * that error is reported.
  */
 function referencesOf(
   payload: unknown,
@@ -124,7 +124,7 @@ function referencesOf(
   ];
 }
 
-/** Returns the parties that can be read, for the record of a refusal. */
+/** Returns the valid parties, for the event of a refusal. */
 function partiesOf(
   payload: unknown,
   { author: authorReference }: RequestExtensions,
@@ -155,7 +155,10 @@ const practiceOf = (
     (system) => system !== 'performing-org',
   );
 
-/** @throws Error when a part is missing, which is impossible for a payload without errors */
+/**
+ * Returns the supported elements of a valid payload. @throws Error if an element is missing, which is
+ * impossible for a payload without errors
+ */
 function requestFrom(
   payload: Accepted<'serviceRequest'>,
   { action, author: authorReference }: RequestExtensions,
@@ -187,7 +190,7 @@ function requestFrom(
   };
 }
 
-/** Returns an organisation with the first of its identifiers that counts for its role here. */
+/** Returns an organisation with the first of its identifiers whose system is allowed for its role. */
 function organizationFor(
   organization: ResourceContents['Organization'] | undefined,
   counts: (system: OrganizationIdentifierSystem) => boolean,
@@ -201,15 +204,15 @@ type RequestExtensions = {
   readonly faults: readonly Fault[];
   readonly references: readonly Reference[];
   readonly action?: Action | undefined;
-  /** Reference to the Person who entered the request. */
+  /** A reference to the Person who entered the request. */
   readonly author?: string | undefined;
 };
 
 type Place = { readonly path: string; readonly extension: unknown };
 
 /**
- * Creates the reader of `extension`: exactly one action and one author, others ignored (OLTR:
- * ServiceRequest).
+ * Creates the reader of `extension`, which requires exactly one action and one author and ignores others
+ * (OLTR: ServiceRequest).
  */
 function createExtensionReader(
   { actionExtension, authorExtension }: Vocabulary,

@@ -5,20 +5,20 @@ import { localDateTime } from '../time.ts';
 import type { Code, CodeScheme, Order, OrderBatch, OrderedTest, OrderSample } from './order.ts';
 
 export type OrderDocumentOptions = {
-  /** The GUID of this document; every rendering of an order has a new one. */
+  /** The GUID of this document. Each rendering of an order has a new one. */
   readonly messageId: string;
-  /** {xml_ns} of the specification */
+  /** The namespace {xml_ns} of the specification. */
   readonly xmlNamespace: string;
-  /** IANA name of the zone whose local time the document shows. */
+  /** The IANA name of the time zone of the document's local times. */
   readonly timeZone: string;
   /** The system that created the document. */
   readonly system: { readonly name: string; readonly version: string };
 };
 
 /**
- * Renders the order document (OLTR: Returned XML): elements only, in the order of the specification. The
+ * Renders the order document (OLTR: Returned XML): only elements, in the order of the specification. The
  * result is valid against `orderDocumentXsd` for every order that its type and the payload's checks allow.
- * @throws RangeError when a time of the order is not ISO 8601 or the zone is unknown
+ * @throws RangeError if a time of the order is not ISO 8601 or the time zone is unknown
  */
 export function renderOrderDocument(order: Order, options: OrderDocumentOptions): string {
   const at = (isoTime: string) => localDateTime(isoTime, options.timeZone);
@@ -116,7 +116,7 @@ function identificationCode({ value, scheme }: Code): string {
   return `<identificationCode><value>${text(value)}</value><scheme>${scheme}</scheme></identificationCode>`;
 }
 
-/** The national code sets with a scheme in the document; any other code is local. */
+/** The national code sets that have a scheme in the document. All other codes are local. */
 const nationalSchemes: Readonly<Record<string, CodeScheme>> = {
   'ods-organization-code': 'NHSORGANISATIONS',
   'professional-code': 'NHSGPNATIONALCODES',

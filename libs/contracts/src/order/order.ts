@@ -11,7 +11,7 @@ const isoTime = Type.String({
 /** Status codes of the order document: R requested, S sample taken, D deleted. */
 const statusSchema = Type.Enum(['R', 'S', 'D']);
 
-/** The code sets that the order document can name. */
+/** The code schemes of the order document. */
 const schemeSchema = Type.Enum(['NHSORGANISATIONS', 'NHSGPNATIONALCODES', 'LOCAL']);
 
 const codeSchema = closedObject({ value: word, scheme: schemeSchema });
@@ -20,7 +20,7 @@ const sampleSchema = closedObject({
   /** Unique within the order; `OrderedTest.sample` refers to it. */
   id: word,
   description: word,
-  /** ISO 8601 instant; absent until the sample is taken. */
+  /** ISO 8601 instant. Absent until the sample is taken. */
   completedAt: Type.Optional(isoTime),
 });
 
@@ -65,11 +65,11 @@ export type OrderSample = StaticOf<typeof sampleSchema>;
 export type OrderedTest = StaticOf<typeof testSchema>;
 /** The tests of one order for one laboratory location. */
 export type OrderBatch = StaticOf<typeof batchSchema>;
-/** One request as the laboratory and the PMS see it: the source of the order document. */
+/** A request as seen by the laboratory and the PMS. The order document is rendered from it. */
 export type Order = StaticOf<typeof orderSchema>;
 
 /**
- * Returns a value as an order, with members that a newer release may have added. @throws TypeError that names
- * the invalid paths, never the values
+ * Returns a value as an order. Accepts members that a newer release may have added. @throws TypeError with
+ * the invalid paths, but no values
  */
 export const parseOrder = createParser(withUnknownMembers(orderSchema), 'order');

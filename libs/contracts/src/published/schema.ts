@@ -8,8 +8,8 @@ const publishedFormats: ReadonlyMap<unknown, JsonSchema> = new Map(
 );
 
 /**
- * Returns a schema that validates requests as plain JSON Schema 2020-12: without the keywords of TypeBox,
- * with standard formats and patterns in place of our own formats, and with a type for every list of words.
+ * Returns a schema as plain JSON Schema 2020-12: without the keywords of TypeBox, with standard formats and
+ * patterns instead of our own formats, and with a type for every `enum`.
  */
 export function publishedSchema(schema: object): JsonSchema {
   const plain: JsonSchema = JSON.parse(JSON.stringify(schema));
@@ -23,10 +23,7 @@ function rewrittenSchema(schema: JsonSchema): JsonSchema {
   return withTypedParts(withPublishedFormat(withType(rewritten)));
 }
 
-/**
- * Rewrites the schemas in a keyword. `properties` and `$defs` contain them by name, where a name is not a
- * keyword.
- */
+/** Rewrites the schemas in a keyword. The members of `properties` and `$defs` are names, not keywords. */
 function rewrittenPart(keyword: string, part: unknown): unknown {
   if (Array.isArray(part)) return part.map((one) => (isObject(one) ? rewrittenSchema(one) : one));
   if (!isObject(part)) return part;
@@ -45,13 +42,16 @@ function withType(schema: JsonSchema): JsonSchema {
 function withPublishedFormat({ format, ...schema }: JsonSchema): JsonSchema {
   const published = publishedFormats.get(format);
   if (published === undefined) return format === undefined ? schema : { ...schema, format };
-  // One schema cannot have two patterns.
+  // A schema cannot have two patterns.
   if (!('pattern' in published) || !('pattern' in schema)) return { ...schema, ...published };
   const others = Array.isArray(schema['allOf']) ? schema['allOf'] : [];
   return { ...schema, allOf: [...others, published] };
 }
 
-/** Adds the type of a text to the parts of its `allOf`: without it, generators produce a text of any type. */
+/**
+ * Adds the type of a string to the parts of its `allOf`, because without it generators produce values of any
+ * type.
+ */
 function withTypedParts(schema: JsonSchema): JsonSchema {
   const { type, allOf } = schema;
   if (type !== 'string' || !Array.isArray(allOf)) return schema;

@@ -4,7 +4,8 @@ import type { Namespaces } from '../namespaces.ts';
 import { type JsonSchema, publishedSchema } from './schema.ts';
 
 /**
- * The rules of the payload that its schema does not express. The reader enforces them and reports the path.
+ * The rules of the payload that its schema does not express. The reader enforces them and reports the paths
+ * of errors.
  */
 const furtherRules = `Rules beyond the schema:
 
@@ -22,9 +23,9 @@ Elements that the schema does not name are accepted and ignored.`;
 type Reference = (name: string) => JsonSchema;
 
 /**
- * Returns the schemas of the payload of RequestLaunchUrl by name, `ServiceRequest` first (OLTR: Resources and
- * their fields). They are derived from the schemas that validate it.
- * @param reference writes a reference to another of them
+ * Returns the schemas of the payload of RequestLaunchUrl by name, beginning with `ServiceRequest` (OLTR:
+ * Resources and their fields). They are derived from the schemas that validate it.
+ * @param reference returns a reference to another of these schemas
  */
 export function serviceRequestSchemas(
   namespaces: Namespaces,
@@ -44,7 +45,7 @@ export function serviceRequestSchemas(
   };
 }
 
-/** Returns the JSON Schema document of the payload. @param id its absolute address */
+/** Returns the JSON Schema document of the payload. @param id the absolute address of the document */
 export function serviceRequestDocument(namespaces: Namespaces, id: string): JsonSchema {
   const { ServiceRequest, ...others } = serviceRequestSchemas(namespaces, (name) => ({
     $ref: `#/$defs/${name}`,
@@ -84,7 +85,8 @@ function serviceRequest({ schemas, vocabulary, reference }: Sources): JsonSchema
           ],
         },
         ...needingOne('url', actionExtension),
-        // A list has one `contains`. Not in an `allOf`, for which generators produce a list of any type.
+        // A schema can have only one `contains`. A second one in `allOf` would make generators produce lists
+        // of any type.
         if: { type: 'array', ...needingOne('url', authorExtension) },
         else: { not: {} },
       },
@@ -102,7 +104,7 @@ const needing = (member: string, value: string) => ({
 
 const needingOne = (member: string, value: string) => ({ ...needing(member, value), maxContains: 1 });
 
-/** Requires at least one of these systems; others are ignored. */
+/** Requires at least one of these systems. Others are ignored. */
 const needingOneOf = (systems: Iterable<string>) => ({
   contains: { type: 'object', properties: { system: { enum: [...systems] } }, required: ['system'] },
 });
@@ -132,13 +134,13 @@ function ofType(type: string, schema: object, identifier?: JsonSchema): JsonSche
   });
 }
 
-/** Returns a part of a schema that is a schema itself. @throws TypeError for any other value */
+/** Returns a copy of a part of a schema that is a schema itself. @throws TypeError for any other value */
 function parts(schema: unknown): JsonSchema {
   if (typeof schema !== 'object' || schema === null) throw new TypeError('not a schema');
   return { ...schema };
 }
 
-/** Returns the schema of an object, by its members. */
+/** Returns the schema of an object with its properties and required members. */
 function objectSchema({ properties, required, ...schema }: JsonSchema): ObjectSchema {
   const names = Array.isArray(required) ? required.map(String) : [];
   return { ...schema, properties: parts(properties), required: names };

@@ -2,7 +2,7 @@ import type { RefusalCode } from './codes.ts';
 
 type AuthorizeRefusal = { readonly code: RefusalCode; readonly message: string };
 
-/** Why an authorization request is refused; the reason is for the audit trail. */
+/** The refusals of authorization requests. The keys are the reasons in the audit trail. */
 export const authorizeRefusals = {
   faulty_parameters: { code: 'invalid_request', message: 'The request is invalid' },
   unknown_launch: deadLaunch(),
@@ -22,8 +22,8 @@ export const authorizeRefusals = {
 export type AuthorizeReason = keyof typeof authorizeRefusals;
 
 /**
- * Answers alike for an identifier that never existed, was used, or belongs to another application, so that an
- * attacker who guesses or replays learns nothing.
+ * Returns the same answer for an identifier that never existed, was used, or belongs to another application,
+ * so that attackers who guess or replay learn nothing.
  */
 function deadLaunch() {
   const message =

@@ -1,7 +1,7 @@
 /**
- * The codes of refusals and failures with their statuses, the usual one first: `code` in the log, `reason` in
- * the audit trail, `error` of OAuth. A code never changes its meaning. `docs/reference/errors.md` explains
- * each.
+ * The codes of refusals and failures with their statuses, the usual one first. They appear as `code` in the
+ * log, as `reason` in the audit trail, and as `error` of OAuth. The meaning of a code never changes.
+ * `docs/reference/errors.md` explains each.
  */
 export const refusals = {
   invalid_payload: [400],

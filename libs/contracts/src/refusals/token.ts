@@ -3,8 +3,8 @@ import type { RefusalCode } from './codes.ts';
 type TokenRefusal = { readonly status: number; readonly code: RefusalCode; readonly message: string };
 
 /**
- * Why a token is refused. The reason is for the audit trail. The caller reads only `code` and `message`,
- * which are the same for an unknown client and a wrong secret (RFC 6749 section 5.2).
+ * The refusals of token requests. The keys are the reasons in the audit trail. The caller receives only
+ * `code` and `message`, which are the same for an unknown client and a wrong secret (RFC 6749 section 5.2).
  */
 export const tokenRefusals = {
   not_a_form: {
@@ -80,7 +80,7 @@ export const tokenRefusals = {
     message:
       'The grant_type is not supported in this realm. Use one of grant_types_supported in the discovery document',
   },
-  // RFC 6749 section 5.2: 401 is for clients that authenticate, which a partner application cannot do.
+  // Not 401, which is for clients that authenticate (RFC 6749 section 5.2). A partner application does not.
   unknown_partner: {
     status: 400,
     code: 'invalid_client',
@@ -118,7 +118,7 @@ export const tokenRefusals = {
     'The DPoP proof was already used. Create a new proof for each request, with its own jti',
   ),
   missing_dpop_proof: dpopFault('This application must send a DPoP proof in the DPoP header'),
-  // RFC 8705 section 3 names no error; the request lacks what its client registered for.
+  // RFC 8705 section 3 defines no error for a request without the registered certificate.
   missing_certificate: {
     status: 400,
     code: 'invalid_request',
@@ -152,8 +152,8 @@ export const tokenRefusals = {
 export type TokenReason = keyof typeof tokenRefusals;
 
 /**
- * Answers alike for a code that never existed and a used code, so that an attacker who guesses or replays
- * learns nothing.
+ * Returns the same answer for a code that never existed and a used code, so that attackers who guess or
+ * replay learn nothing.
  */
 function deadCode() {
   const message =
