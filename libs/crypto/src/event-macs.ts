@@ -7,8 +7,8 @@ import {
 } from '@clinical-launch/contracts/events/cloud-event';
 
 /**
- * The key with which `source` signs its events for `listener`: 32 bytes that only these two services have
- * (`deriveEventKey`), so that each event is proven to each listener separately.
+ * The key with which `source` signs its events for `listener`. Only these two services have its 32 bytes
+ * (`deriveEventKey`), so no other service can forge the events.
  */
 export type EventSigningKey = {
   readonly source: ServiceName;
@@ -17,36 +17,34 @@ export type EventSigningKey = {
 };
 
 /**
- * Writes an event as JSON. Adds `macs`, an HMAC-SHA-256 (RFC 2104) for each service that consumes its type,
- * if the keys of its source are available. Leaves an event unchanged if it has `macs` or comes from
- * elsewhere.
+ * Converts an event to JSON. Adds `macs`, an HMAC-SHA-256 (RFC 2104) for each service that consumes its type.
+ * Does not change events that already have `macs`, or whose source has no keys here.
  */
 export type EventWriter = (event: CloudEvent) => string;
 
 /**
- * Returns an event that was proven to come from its source, without its `macs`.
+ * Verifies that an event comes from its source, and returns it without its `macs`.
  * @throws ForgedEventError
  */
 export type EventVerifier = (event: CloudEvent) => CloudEvent;
 
 /**
- * An event was not written by the service that it names, was changed since, or may not come from that
- * service.
+ * Thrown if an event was not written by its `source`, was changed later, or has a type that the source may
+ * not publish.
  */
 export class ForgedEventError extends Error {
   override name = 'ForgedEventError';
 }
 
 /**
- * Derives the key between a listener and one source from the key that only the listener has (HKDF-SHA-256,
- * RFC 5869).
+ * Derives the key that a listener shares with a source from the listener's own key (HKDF-SHA-256, RFC 5869).
  */
 export const deriveEventKey = (listenerKey: Uint8Array, source: ServiceName): Buffer =>
   Buffer.from(hkdfSync('sha256', listenerKey, '', `clinical-launch events of ${source}`, 32));
 
 const macOf = (key: KeyObject, text: string) => createHmac('sha256', key).update(text).digest('base64url');
 
-/** Creates the writer of a process that has these keys. */
+/** Creates an event writer with the keys of this process. */
 export function createEventWriter(keys: readonly EventSigningKey[]): EventWriter {
   const keysOf = new Map<string, Map<ServiceName, KeyObject>>();
   for (const { source, listener, key } of keys) {
@@ -66,9 +64,9 @@ export function createEventWriter(keys: readonly EventSigningKey[]): EventWriter
 }
 
 /**
- * Creates the verifier of one listener.
- * @param keys The keys of the listener, from which those of the sources are derived. Several during a
- *   rotation; each is accepted.
+ * Creates the event verifier of a listener.
+ * @param keys the keys of the listener, from which those of the sources are derived. All are accepted, so that
+ *   keys can be rotated
  */
 export function createEventVerifier(listener: ServiceName, keys: readonly Uint8Array[]): EventVerifier {
   const sources = new Map(
@@ -93,7 +91,10 @@ export function createEventVerifier(listener: ServiceName, keys: readonly Uint8A
   };
 }
 
-/** Returns the MAC for a listener as bytes of text, or as many bytes that match no MAC. */
+/**
+ * Returns the MAC for a listener as the bytes of its text. If it is missing, returns bytes of the same length
+ * that match no MAC.
+ */
 function macFor(listener: ServiceName, macs = ''): Buffer {
   const beginning = `${listener}=`;
   const own = macs.split(',').find((mac) => mac.startsWith(beginning));

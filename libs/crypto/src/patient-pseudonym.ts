@@ -9,11 +9,11 @@ import type { Concerning } from '@clinical-launch/contracts/events/catalogue';
 import type { LaunchPatient, LaunchRequest, PersonName } from '@clinical-launch/contracts/launch-context';
 
 /**
- * The pseudonyms under which the events of a patient are found. The same person has the same one, however the
- * identifier is written; without the key it tells nothing.
+ * The pseudonyms by which the events of patients are found. All spellings of an identifier have the same
+ * pseudonym. Without the key, a pseudonym reveals nothing.
  */
 export type PatientPseudonyms = {
-  /** Returns the pseudonym of the person that an identifier names. */
+  /** Returns the pseudonym of the patient with this identifier. */
   of(identifier: CodedIdentifier): string;
   /** Returns the pseudonym of a patient in the context of a launch, or of an order. */
   ofPatient(patient: Pick<LaunchPatient, 'identifiers'>): string | undefined;
@@ -22,8 +22,8 @@ export type PatientPseudonyms = {
 };
 
 /**
- * Creates the pseudonyms of an installation: HMAC-SHA-256 (RFC 2104) of the identifier. All services have the
- * same key, so that one search finds a patient's events of each of them.
+ * Creates the pseudonyms of an installation: the HMAC-SHA-256 (RFC 2104) of identifiers. All services use the
+ * same key, so that a search finds a patient's events of all services.
  */
 export function createPatientPseudonyms(key: Uint8Array): PatientPseudonyms {
   const secret = createSecretKey(key);
@@ -46,13 +46,13 @@ export function createPatientPseudonyms(key: Uint8Array): PatientPseudonyms {
   };
 }
 
-/** A national identifier is the same in every practice. */
+/** Returns true if an identifier is valid and the same in every practice. */
 const isSure = ({ system, isDoubtful }: PatientIdentifier) => system !== 'hospital-number' && !isDoubtful;
 
-/** The identifiers of desktop launches that launches of a practice system have too. */
+/** The identifier types of desktop launches that practice systems also use, with their system. */
 const desktopSystems: Readonly<Record<string, string>> = { 'NHS Number': 'nhs-number' };
 
-/** Returns whom the events of a launch are about, as far as its parties are known. */
+/** Returns the user, practice and patient for the events of a launch, if they are known. */
 export function concerningLaunch(
   { author, practice, patient }: Partial<Pick<LaunchRequest, 'author' | 'practice' | 'patient'>>,
   pseudonyms: PatientPseudonyms,
@@ -65,7 +65,7 @@ export function concerningLaunch(
   };
 }
 
-/** Returns whom the events of a desktop launch are about. */
+/** Returns the user, practice and patient for the events of a desktop launch. */
 export function concerningDesktopLaunch(
   { user, organisation, patient }: Pick<DesktopContext, 'user' | 'organisation' | 'patient'>,
   pseudonyms: PatientPseudonyms,

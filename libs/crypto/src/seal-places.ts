@@ -4,8 +4,8 @@ import type { SealPlace } from './sealing.ts';
 type SubmittedOrder = Omit<EventData<'order.submitted.v1'>, 'sealed'>;
 
 /**
- * Returns the place of a sealed order in an `order.submitted.v1`: its GUID, its version and the launch and
- * client that submitted it. An event that names another launch or client therefore cannot open it.
+ * Returns the place of the sealed order in an `order.submitted.v1`: its GUID, its version, its launch and its
+ * client. So an event with another launch or client cannot open it.
  */
 export const placeOfOrder = ({
   orderGuid,

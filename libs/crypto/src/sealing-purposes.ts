@@ -8,7 +8,7 @@ import { createSealer, type Sealer, type SealingKey } from './sealing.ts';
  * - `desktop`: contexts of launch identifiers, authorization codes and refresh tokens
  * - `access-token`: the launch context in the access token of a desktop launch
  * - `signing-key`: private keys of the identity provider in its database
- * - `order`: orders on their way to the order renderer
+ * - `order`: orders in events for the order renderer
  * - `callback`: signing secrets of callbacks in the registry
  */
 export const sealingPurposes = [
@@ -22,17 +22,17 @@ export const sealingPurposes = [
 
 export type SealingPurpose = (typeof sealingPurposes)[number];
 
-/** A sealer for each purpose. A service accepts `Pick<Sealers, ...>` of those that it needs. */
+/** A sealer for each purpose. A service accepts a `Pick<Sealers, ...>` with those that it needs. */
 export type Sealers = Readonly<Record<SealingPurpose, Sealer>>;
 
-/** Databases and files contain seals of these purposes from before keys were derived by purpose. */
+/** The purposes of seals in databases and files that may be older than the derivation of keys by purpose. */
 const longLived: readonly SealingPurpose[] = ['signing-key', 'callback'];
 
 /**
- * Creates the sealer of one purpose. Each key is derived with the purpose (HKDF-SHA-256, RFC 5869) and used
- * for nothing else. So one configured key for several purposes is several keys in use, and none opens the
- * seals of another. Signing keys and callback secrets also open with the configured key itself, under which
- * they were sealed before.
+ * Creates the sealer of a purpose. It derives its own keys from the configured ones with the purpose
+ * (HKDF-SHA-256, RFC 5869). So even if purposes share a configured key, none can open the seals of another.
+ * Signing keys and callback secrets can also be opened with the configured key itself, with which older
+ * releases sealed them.
  * @throws TypeError as `createSealer`
  */
 export function createPurposeSealer(purpose: SealingPurpose, keys: readonly SealingKey[]): Sealer {
@@ -45,7 +45,7 @@ export function createPurposeSealer(purpose: SealingPurpose, keys: readonly Seal
   return createSealer(derived, longLived.includes(purpose) ? keys : []);
 }
 
-/** Creates the sealers of every purpose from the same keys, for a process that runs all services. */
+/** Creates the sealers of all purposes from the same keys, for a process that runs all services. */
 export const createSealers = (keys: readonly SealingKey[]): Sealers => ({
   launch: createPurposeSealer('launch', keys),
   desktop: createPurposeSealer('desktop', keys),
@@ -55,7 +55,10 @@ export const createSealers = (keys: readonly SealingKey[]): Sealers => ({
   callback: createPurposeSealer('callback', keys),
 });
 
-/** Public, so that the demo's processes and restarts share it; production refuses it. */
+/**
+ * The demo's key. It is public, so that all processes of the demo have it after a restart. Production refuses
+ * it.
+ */
 export const demoSealingKey = {
   id: 'demo',
   key: createHash('sha256').update('clinical-launch demo sealing key').digest(),

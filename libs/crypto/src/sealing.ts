@@ -9,53 +9,55 @@ import {
   randomFillSync,
 } from 'node:crypto';
 
-/** Encrypts content that leaves the process (ticket contexts, patient data in events) and opens it again. */
+/**
+ * Encrypts and decrypts content that leaves the process, such as ticket contexts and patient data in events.
+ */
 export type Sealer = {
   /**
    * Encrypts the JSON of `value` with AES-256-GCM. Purpose and place are associated data (NIST SP 800-38D),
-   * so the seal opens nowhere else. The place names the owner of the seal: a ticket, an order, a launch. Both
-   * ends list the same texts in the same order. An empty place binds the seal only to its purpose.
+   * so the seal cannot be opened for others. The place identifies the owner of the seal: a ticket, an order,
+   * a launch. `open` needs the same texts in the same order. An empty place binds the seal only to its
+   * purpose.
    */
   seal(purpose: string, value: unknown, place: SealPlace): string;
   /**
-   * @throws Error when the seal was made for another purpose or place, with a key that was removed, or was
-   * changed
+   * Decrypts a seal. @throws Error if the seal is for another purpose or place, its key was removed, or it
+   * was changed
    */
   open(purpose: string, sealed: string, place: SealPlace): unknown;
   /**
-   * Derives 32 bytes that cannot be computed without the key, always the same for the same purpose, text and
-   * key. Like `open`, it accepts every key, so earlier values can be derived again after a rotation: store
-   * `currentKeyId` with them.
-   * @throws Error when the key was removed
+   * Derives 32 bytes that cannot be computed without the key, and are always the same for the same purpose,
+   * text and key. Store `currentKeyId` with them, so that they can be derived again after a rotation.
+   * @throws Error if the key was removed
    */
   derive(purpose: string, text: string, keyId?: string): Buffer;
-  /** The key that currently seals and derives. */
+  /** The id of the key that currently seals and derives. */
   readonly currentKeyId: string;
 };
 
-/** The owner of a seal, as texts that its opener knows from elsewhere than from next to the seal. */
+/** The owner of a seal, as texts. Code that opens a seal must not read them from where the seal is stored. */
 export type SealPlace = readonly string[];
 
-/** 32 bytes with a short key id of letters, digits, `_` and `-`. */
+/** A key of 32 bytes, with a short id of letters, digits, `_` and `-`. */
 export type SealingKey = { readonly id: string; readonly key: Uint8Array };
 
 const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Creates a sealer. The first key seals; every key opens, so keys can be rotated.
- * @param formerKeys Keys that only open earlier seals. They may share their ids with `keys`.
- * @throws TypeError when there is no key, a key is not 32 bytes, or an id is malformed or repeated
+ * Creates a sealer. The first key seals, and every key opens seals, so that keys can be rotated.
+ * @param formerKeys keys that only open earlier seals. They may have the same ids as `keys`
+ * @throws TypeError if there is no key, a key does not have 32 bytes, or an id is malformed or repeated
  */
 export function createSealer(keys: readonly SealingKey[], formerKeys: readonly SealingKey[] = []): Sealer {
   const [current] = keys;
   if (current === undefined) throw new TypeError('A sealer needs at least one key');
   if (keys.some(({ key }) => key.length !== 32)) throw new TypeError('A sealing key must have 32 bytes');
-  // Key objects are created once, which halves the time of a sealing.
+  // Key objects are created only once, because that halves the time to seal.
   const openingKeys = Map.groupBy([...keys, ...formerKeys], ({ id }) => id);
   const byId = new Map([...openingKeys].map(([id, its]) => [id, its.map(({ key }) => createSecretKey(key))]));
   const currentKey = createSecretKey(current.key);
-  // With either error, it could not open its own seals again.
+  // With repeated or malformed ids, the sealer could not open its own seals.
   if (new Set(keys.map(({ id }) => id)).size < keys.length)
     throw new TypeError('Each sealing key needs its own id');
   if (keys.some(({ id }) => !/^[\w-]+$/.test(id)))
@@ -72,7 +74,7 @@ export function createSealer(keys: readonly SealingKey[], formerKeys: readonly S
     derive(purpose, text, keyId = current.id) {
       const key = derivationKeys.get(keyId);
       if (key === undefined) throw new Error('The key that derived this value is not configured');
-      // As JSON, so that no two pairs of purpose and text have the same bytes.
+      // JSON, so that different pairs of purpose and text never have the same bytes.
       return createHmac('sha256', key)
         .update(JSON.stringify([purpose, text]))
         .digest();
@@ -81,7 +83,7 @@ export function createSealer(keys: readonly SealingKey[], formerKeys: readonly S
       const iv = drawBytes(ivBytes);
       const cipher = createCipheriv('aes-256-gcm', currentKey, iv).setAAD(associatedData(purpose, place));
       const body = cipher.update(JSON.stringify(value), 'utf8');
-      // GCM encrypts byte by byte, so nothing is left for the end but the tag.
+      // GCM encrypts byte by byte, so `final` returns no bytes and only computes the tag.
       cipher.final();
       return `${current.id}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`;
     },
@@ -100,7 +102,9 @@ export function createSealer(keys: readonly SealingKey[], formerKeys: readonly S
   };
 }
 
-/** @throws Error when the bytes were not sealed with this key and these associated data */
+/**
+ * Decrypts the bytes of a seal. @throws Error if they were not sealed with this key and these associated data
+ */
 function decrypt(bytes: Buffer, key: KeyObject, associated: Buffer): string {
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), {
     authTagLength: tagBytes,
@@ -108,7 +112,7 @@ function decrypt(bytes: Buffer, key: KeyObject, associated: Buffer): string {
     .setAAD(associated)
     .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
   const text = decipher.update(bytes.subarray(ivBytes + tagBytes));
-  // Throws unless the tag fits.
+  // Throws if the tag does not match.
   decipher.final();
   return text.toString('utf8');
 }
@@ -122,19 +126,20 @@ function tryToDecrypt(...sealed: Parameters<typeof decrypt>): string | undefined
 }
 
 /**
- * Returns the associated data as JSON, so that no two lists of texts have the same bytes. The purpose alone
- * is written as it is, because seals without a place (signing keys, callback secrets) are older than places.
+ * Returns the associated data as JSON, so that different lists of texts never have the same bytes. A purpose
+ * without a place is not written as JSON, because such seals (signing keys, callback secrets) are older than
+ * places.
  */
 const associatedData = (purpose: string, place: SealPlace): Buffer =>
   Buffer.from(place.length === 0 ? purpose : JSON.stringify([purpose, ...place]));
 
-/** A pool of random bytes: each system call costs as much for 4,096 bytes as for 12. */
+/** A pool of random bytes. A system call for 4,096 bytes takes as long as one for 12. */
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
 /**
- * Draws unpredictable bytes from the system's generator (`crypto.randomBytes`), for values that a request
- * needs several times. Only the caller has the bytes: the copy here is erased.
+ * Returns random bytes of the system's generator (`crypto.randomBytes`), faster than a system call for each
+ * value. The copy in the pool is erased, so that only the caller has the bytes.
  */
 export function drawBytes(size: number): Buffer {
   if (size > pool.length) return randomBytes(size);

@@ -3,7 +3,7 @@ import { OutboundError } from '@clinical-launch/http/outbound-error';
 import type { OutboundAnswer } from '@clinical-launch/http/outbound-fetch';
 import { readRetryAfter } from './delivery-retry.ts';
 
-/** The result of one attempt. A service may have its own reasons. */
+/** The result of an attempt. A service may add its own reasons. */
 export type DeliveryAttempt<Reason extends string = never> =
   | { readonly outcome: 'delivered'; readonly status: number }
   | {
@@ -14,12 +14,12 @@ export type DeliveryAttempt<Reason extends string = never> =
       /** For the log. */
       readonly cause?: unknown;
     }
-  /** This process is stopping; nothing is known about the receiver. */
+  /** The process stopped during the attempt, so its result is unknown. */
   | { readonly outcome: 'interrupted' };
 
 /**
- * Sends something and returns the result by the answer's status: 2xx is delivered, 410 ends it, 429 and 503
- * may request a longer wait. @param now milliseconds since 1970
+ * Calls `send` and returns the result according to the status: 2xx means delivered, 410 ends the delivery,
+ * 429 and 503 may request a longer wait. @param now returns milliseconds since 1970
  */
 export async function attemptDelivery(
   send: () => Promise<Pick<OutboundAnswer, 'status' | 'headers'>>,
@@ -50,8 +50,8 @@ function judge(
 }
 
 /**
- * Returns the reason for a status. 410 means that the receiver wants no more (Standard Webhooks: Response
- * status codes).
+ * Returns the reason of a failure for a status. 410 means that the receiver accepts no more deliveries
+ * (Standard Webhooks: Response status codes).
  */
 function reasonOf(status: number): DeliveryFailure {
   if (status === 410) return 'gone';

@@ -1,7 +1,4 @@
-/**
- * Reasons that end a delivery immediately, because no later attempt can succeed. The others may be fixed in
- * time.
- */
+/** The reasons that end a delivery immediately, because no later attempt can succeed. */
 const finalReasons: readonly string[] = ['unregistered', 'gone'];
 
 const secondMs = 1000;
@@ -13,22 +10,21 @@ type FailedAttempt = {
   readonly reason: string;
   /** The number of attempts, including this one. */
   readonly attempts: number;
-  /** When it failed, and after which time no attempt follows; milliseconds since 1970. */
+  /** The time of the failure, and the time after which no attempt follows, in milliseconds since 1970. */
   readonly now: number;
   readonly giveUpAt: number;
   /** The wait that the receiver requested (429, 503). */
   readonly retryAfterMs?: number;
   /**
-   * A new random number from 0 to 1 each time, so that deliveries that failed together are not retried
+   * A new random number from 0 to 1 for each failure, so that deliveries that failed together are not retried
    * together.
    */
   readonly random: number;
 };
 
 /**
- * Returns the time of the next attempt: waits that double from five seconds to an hour, longer if the
- * receiver requests it but never more than that hour, and a last attempt at the end. Undefined after the last
- * attempt.
+ * Returns the time of the next attempt, or undefined after the last one. Waits double from five seconds to an
+ * hour. A receiver may request longer waits of up to an hour. The last attempt is at `giveUpAt`.
  */
 export function nextAttemptAt(failed: FailedAttempt): number | undefined {
   const { reason, attempts, now, giveUpAt, retryAfterMs = 0, random } = failed;

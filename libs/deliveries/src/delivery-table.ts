@@ -17,20 +17,23 @@ type Time = ColumnType<Date, Date, Date>;
 type OptionalTime = ColumnType<Date | null, Date | null | undefined, Date | null>;
 
 /**
- * The columns of a table `delivery`, to which each service adds its own. A row is leased as a whole, so no two
- * processes attempt the same delivery at the same time.
+ * The common columns of a table `delivery`. Each service adds its own. A process leases a row, so that two
+ * processes never attempt the same delivery at the same time.
  */
 export type DeliveryColumns = {
   id: Generated<string>;
-  /** Names what is delivered. The service may replace it at any time, and resets the attempts then. */
+  /**
+   * Identifies the delivered message. The service may replace the message at any time, and then resets the
+   * attempts.
+   */
   message_id: string;
-  /** Computed from columns of the service: a receiver gets one delivery at a time. */
+  /** Computed from columns of the service. A receiver gets one delivery at a time. */
   receiver: GeneratedAlways<string>;
   traceparent: string;
   state: DeliveryState;
-  /** Attempts that were started, including the current one. */
+  /** The number of started attempts, including the current one. */
   attempts: number;
-  /** When it began to wait for delivery: when it was created or replayed. */
+  /** The time at which it was created or replayed. */
   waiting_since: Time;
   next_attempt_at: Time;
   /** Set by the first attempt. */
@@ -38,7 +41,7 @@ export type DeliveryColumns = {
   last_attempt_at: OptionalTime;
   last_status: number | null;
   last_failure: string | null;
-  /** The process that currently holds the delivery; no other process delivers it until the lease ends. */
+  /** The lease of the process that holds the delivery. No other process delivers it until the lease ends. */
   lease: string | null;
   leased_until: OptionalTime;
 };
@@ -66,16 +69,19 @@ type LeasedRow<Tables extends DeliveryTables> = LeasedDelivery & {
 /** The result of an attempt. */
 export type Settlement = {
   readonly state: DeliveryState;
-  /** Milliseconds since 1970; absent after the last attempt. */
+  /** Milliseconds since 1970. Absent after the last attempt. */
   readonly nextAttemptAt?: number;
   readonly status?: number;
   readonly failure?: string;
 };
 
-/** Milliseconds of a lease: the longest attempt plus a minute for clocks of replicas that differ. */
+/**
+ * The duration of a lease in milliseconds: the longest attempt, plus a minute for differing clocks of
+ * replicas.
+ */
 const leaseMs = 75_000;
 
-/** The values of a delivery that waits from now on, with all of its attempts. */
+/** Returns the values of a new or replayed delivery, which has all of its attempts. */
 export const waitingFrom = (now: Date) => ({
   state: 'pending' as const,
   attempts: 0,
@@ -90,7 +96,7 @@ type LeaseOptions = {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly busyReceivers: readonly string[];
-  /** Milliseconds in which a delivery is retried, from its first attempt on. */
+  /** The milliseconds for which a delivery is retried after its first attempt. */
   readonly tryForMs: number;
 };
 
@@ -132,8 +138,8 @@ export async function leaseDelivery<Tables extends DeliveryTables>(
 }
 
 /**
- * Returns when the next delivery is due that nobody holds, except those for busy receivers. In milliseconds
- * since 1970.
+ * Returns the time, in milliseconds since 1970, at which the next delivery without a lease is due. Ignores
+ * those for busy receivers.
  */
 export async function findNextDue<Tables extends DeliveryTables>(
   database: Database<Tables>,
@@ -145,9 +151,9 @@ export async function findNextDue<Tables extends DeliveryTables>(
 }
 
 /**
- * Stores the result of an attempt and releases the lease. Answers `replaced`, and stores no result, if
- * another message has taken the place of this one; `lost`, and changes nothing, if the lease ended and another
- * process holds the delivery.
+ * Stores the result of an attempt and releases the lease. If another message has replaced this one, stores no
+ * result and returns `replaced`. If the lease ended and another process holds the delivery, changes nothing
+ * and returns `lost`.
  */
 export async function settleDelivery<Tables extends DeliveryTables>(
   database: Database<Tables>,
@@ -182,7 +188,7 @@ export async function releaseDelivery<Tables extends DeliveryTables>(
     .set(({ eb }) => ({
       lease: null,
       leased_until: null,
-      // A message that has taken the place of this one has its own attempts.
+      // A message that has replaced this one has its own attempts.
       attempts: eb
         .case()
         .when('message_id', '=', messageId)
@@ -195,7 +201,7 @@ export async function releaseDelivery<Tables extends DeliveryTables>(
     .execute();
 }
 
-/** Selects the delivery that is due first of those that nobody holds, except those for busy receivers. */
+/** Selects the delivery without a lease that is due first, except those for busy receivers. */
 const selectFree = <Tables extends DeliveryTables>(
   database: Database<Tables>,
   now: number,

@@ -11,7 +11,7 @@ import type { LeasedDelivery, Settlement } from './delivery-table.ts';
 export type DeliveryWorker = {
   /** Reports that a delivery was added, so that it does not wait for the next poll. */
   readonly nudge: () => void;
-  /** Leases nothing more; gives current deliveries a moment to end, and then releases them. */
+  /** Leases no more deliveries. Waits a moment for the current ones, and then releases them. */
   readonly stop: () => Promise<void>;
 };
 
@@ -19,7 +19,7 @@ export type DeliveryWorker = {
 export type DeliveryQueue<Due extends LeasedDelivery> = {
   /** Leases the delivery that has been due longest, except those for these receivers. */
   lease(now: number, busyReceivers: readonly string[]): Promise<Due | undefined>;
-  /** Returns when the next delivery is due that nobody holds, except those for these receivers. */
+  /** Returns the time at which the next delivery without a lease is due, except those for these receivers. */
   nextDueAt(now: number, busyReceivers: readonly string[]): Promise<number | undefined>;
   /** Releases a lease as if the delivery had not been leased. */
   release(due: Due): Promise<void>;
@@ -27,50 +27,54 @@ export type DeliveryQueue<Due extends LeasedDelivery> = {
 
 type Failed<Reason extends string> = Extract<DeliveryAttempt<Reason>, { outcome: 'failed' }>;
 
-/** An attempt that has ended. */
+/** The result of a completed attempt. */
 export type DeliveryResult<Due, Reason extends string = never> = {
   readonly due: Due;
   readonly attempt: Exclude<DeliveryAttempt<Reason>, { outcome: 'interrupted' }>;
   /** Whether no attempt follows. */
   readonly isFinal: boolean;
-  /** When it ended, in milliseconds since 1970. */
+  /** The time of its end, in milliseconds since 1970. */
   readonly now: number;
 };
 
 type WorkerOptions<Due extends LeasedDelivery, Reason extends string> = {
-  /** What is delivered, for the log: `document`. */
+  /** The delivered object for the log, such as `document`. */
   readonly what: string;
-  /** The maximum number of deliveries at once. */
+  /** The maximum number of simultaneous deliveries. */
   readonly slots: number;
   /**
-   * The maximum time between polls in milliseconds: they find the deliveries of other processes, and those of
-   * an operator.
+   * The maximum time between polls in milliseconds. Polls find the deliveries of other processes and of
+   * operators.
    */
   readonly pollMs: number;
   readonly queue: DeliveryQueue<Due>;
-  /** Attempts one delivery. The signal ends the attempt early. */
+  /** Attempts a delivery. The signal aborts the attempt. */
   readonly deliver: (due: Due, ending: AbortSignal) => Promise<DeliveryAttempt<Reason>>;
   /** Stores the result of an attempt with its events. If it fails, the delivery is attempted again. */
   readonly settle: (due: Due, settlement: Settlement, events: readonly CloudEvent[]) => Promise<void>;
   /** Returns the event that reports a result. */
   readonly eventOf: (result: DeliveryResult<Due, Reason>) => CloudEvent;
-  /** Describes a delivery in the log, without the address: that may contain a secret of the receiver. */
+  /**
+   * Returns log fields that describe a delivery. They omit the address, which may contain a secret of the
+   * receiver.
+   */
   readonly factsOf: (due: Due) => object;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
-/** Less than the time of a stopping process, including the requests that end before. */
+/** Shorter than the time in which a process must stop, including the requests that end before. */
 const endWithinMs = 3000;
 const firstRetryMs = 2000;
 const maxRetryMs = 5000;
-/** A delivery that is due and cannot be leased is being leased by another process. */
+/** The wait before a due delivery that could not be leased, because another process was leasing it. */
 const minWaitMs = 100;
 
 /**
- * Delivers due deliveries until it is stopped: several at a time, but one for each receiver, so that a slow
- * receiver delays no other. In between it sleeps until the next delivery is due, unless it is nudged. If a
- * process dies, another one makes its deliveries when the lease ends, so each is made at least once.
+ * Attempts due deliveries until it is stopped. Several run at the same time, but only one for each receiver,
+ * so that a slow receiver does not delay others. The worker sleeps until the next delivery is due or it is
+ * nudged. If a process dies, another one repeats its deliveries after the lease, so each is made at least
+ * once.
  */
 export function startDeliveryWorker<Due extends LeasedDelivery, Reason extends string = never>(
   options: WorkerOptions<Due, Reason>,
@@ -82,14 +86,18 @@ export function startDeliveryWorker<Due extends LeasedDelivery, Reason extends s
   const begin = (due: Due) => {
     const span = { name: `deliver ${what}s`, attributes: {}, causes: [due.traceparent] };
     const attempted = inFollowingSpan(span, () => attemptOnce(options, due, ending.signal))
-      .catch((error: unknown) => logger.error({ err: error }, 'an attempt to deliver could not be recorded'))
+      .catch((error: unknown) =>
+        logger.error({ err: error }, 'the result of a delivery attempt could not be stored'),
+      )
       .finally(() => {
         underWay.delete(due.receiver);
         loop.nudge();
       });
     underWay.set(due.receiver, attempted);
   };
-  /** Begins what is due. Returns the milliseconds until the next delivery is due, or until the next poll. */
+  /**
+   * Begins due deliveries. Returns the milliseconds until the next delivery is due, or until the next poll.
+   */
   const beginAll = async (stopping: AbortSignal): Promise<number> => {
     while (underWay.size < slots && !stopping.aborted) {
       const due = await queue.lease(clock.now(), [...underWay.keys()]);
@@ -104,8 +112,7 @@ export function startDeliveryWorker<Due extends LeasedDelivery, Reason extends s
   const loop = startLoop({
     work: beginAll,
     everyMs: pollMs,
-    onFailure: (error) =>
-      logger.error({ err: error }, `the ${what}s that are due could not be read from the database`),
+    onFailure: (error) => logger.error({ err: error }, `due ${what}s could not be read from the database`),
     retryAfterMs: backoff({ firstMs: Math.min(pollMs, firstRetryMs), maxMs: maxRetryMs }),
   });
   return {
@@ -119,7 +126,7 @@ export function startDeliveryWorker<Due extends LeasedDelivery, Reason extends s
   };
 }
 
-/** Attempts one delivery and stores the result; releases it if the signal ends it early. */
+/** Attempts a delivery and stores the result. Releases it if the signal aborts the attempt. */
 async function attemptOnce<Due extends LeasedDelivery, Reason extends string>(
   options: WorkerOptions<Due, Reason>,
   due: Due,
@@ -132,7 +139,7 @@ async function attemptOnce<Due extends LeasedDelivery, Reason extends string>(
   const next = attempt.outcome === 'delivered' ? undefined : retryAt(due, attempt, now);
   const result = { due, attempt, isFinal: next === undefined, now };
   await settle(due, settlementOf(result, next), isReported(result) ? [eventOf(result)] : []);
-  // Only now, so that the log never reports a result that is not stored.
+  // Logged last, so that the log never reports a result that is not stored.
   report(options, result);
 }
 
@@ -158,7 +165,10 @@ function settlementOf<Due, Reason extends string>(
   };
 }
 
-/** Of the failures only the first and the last: a receiver that is down for a day causes two events, not forty. */
+/**
+ * Returns true if a result is reported as an event: a success, or the first or last failure. So a receiver
+ * that is down for a day causes two events instead of forty.
+ */
 const isReported = <Due extends LeasedDelivery, Reason extends string>({
   due,
   attempt,
@@ -173,6 +183,6 @@ function report<Due extends LeasedDelivery, Reason extends string>(
   if (attempt.outcome === 'delivered') return logger.info(facts, `${what} delivered`);
   const { reason, status, cause } = attempt;
   const failed = { ...facts, reason, status, code: errorCode(cause) };
-  if (isFinal) logger.error(failed, `${what} not delivered: that was the last attempt`);
+  if (isFinal) logger.error(failed, `${what} not delivered, and no attempt is left`);
   else logger.warn(failed, `${what} not delivered`);
 }

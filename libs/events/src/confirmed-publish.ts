@@ -8,12 +8,12 @@ export type OutgoingMessage = {
   readonly headers: Readonly<Record<string, unknown>>;
 };
 
-/** The broker did not confirm in time, so it may have the messages or not. */
+/** Thrown if the broker did not confirm in time. It may or may not have the messages. */
 export class ConfirmTimeoutError extends Error {
   override name = 'ConfirmTimeoutError';
 }
 
-/** A message has no queue, so the broker would have dropped it. */
+/** Thrown if no queue is bound for a message, so that the broker would have dropped it. */
 export class UnroutableError extends Error {
   override name = 'UnroutableError';
 }
@@ -23,12 +23,12 @@ export class UnroutableError extends Error {
 export const contentType = 'application/cloudevents+json';
 
 /**
- * Publishes messages and resolves when the broker has confirmed every one of them (publisher confirms).
- * Writes them at once and awaits their confirms together.
- * @throws UnroutableError when a message has no queue. The broker confirms such messages too, so the
- * `mandatory` flag makes it return them.
- * @throws ConfirmTimeoutError when the broker is silent, as with a memory alarm
- * @throws Error when a message is refused or the channel ends. After each of these errors the other messages
+ * Publishes messages, and resolves when the broker has confirmed all of them (publisher confirms). Sends all
+ * messages before it waits for confirms.
+ * @throws UnroutableError if no queue is bound for a message. The broker confirms such messages too, so the
+ * flag `mandatory` makes it return them
+ * @throws ConfirmTimeoutError if the broker does not answer, for instance during a memory alarm
+ * @throws Error if a message is refused or the channel ends. After any of these errors, the other messages
  * may have arrived
  */
 export async function publishConfirmed(
@@ -54,13 +54,13 @@ export async function publishConfirmed(
   } finally {
     channel.off('return', onReturn);
   }
-  // A return always comes before the confirm of its message.
+  // The broker always returns a message before it confirms it.
   const lost = messages.filter(({ messageId }) => returned.has(messageId));
   if (lost.length > 0) throw unroutable(lost.length, messages.length);
 }
 
 const timeout = (ms: number) =>
-  new ConfirmTimeoutError(`RabbitMQ did not confirm within ${ms} ms. It may have the messages or not`);
+  new ConfirmTimeoutError(`RabbitMQ did not confirm within ${ms} ms. It may or may not have the messages`);
 
 const unroutable = (some: number, all: number) =>
   new UnroutableError(`No queue is bound for ${some} of ${all} messages`);

@@ -8,9 +8,9 @@ const confirmWithinMs = 10_000;
 const visibleWithinMs = 2000;
 
 /**
- * Lists the oldest dead letters of a consumer and leaves them in their queue. They are hidden from other
- * commands until it ends.
- * @throws Error when the broker is unavailable or the consumer never had a queue
+ * Lists the oldest dead letters of a consumer. They stay in their queue, but are hidden from other commands
+ * until this one ends.
+ * @throws Error if the broker is unavailable or the consumer never had a queue
  */
 export async function listDeadLetters(
   broker: Broker,
@@ -29,10 +29,10 @@ export async function listDeadLetters(
 }
 
 /**
- * Moves dead letters back to the queue of their consumer, all or those of the given event ids, and resolves
- * with the moved ids. Removes each when the broker has confirmed its copy, so a letter may be duplicated but
- * never lost.
- * @throws Error as `listDeadLetters`, or when the queue refuses a letter; those before it were moved
+ * Moves dead letters back to the queue of their consumer, all or only those of the given event ids, and
+ * returns the moved ids. Removes each after the broker has confirmed its copy, so a letter may be duplicated
+ * but never lost.
+ * @throws Error as `listDeadLetters`, or if the queue refuses a letter. Earlier letters were moved
  */
 export async function replayDeadLetters(
   broker: Broker,
@@ -44,7 +44,7 @@ export async function replayDeadLetters(
     for (let message = await taken.next(); message; message = await taken.next()) {
       const letter = resend(message, queue);
       if (ids?.includes(letter.messageId) === false) continue;
-      // Straight to its queue: the other consumers of the event are not concerned.
+      // Sent directly to the queue, so that other consumers of the event do not receive it again.
       await publishConfirmed(channel, [letter], { exchange: '', timeoutMs: confirmWithinMs });
       taken.remove(message);
       replayed.push(letter.messageId);
@@ -64,7 +64,7 @@ async function withDeadLetters<Result>(
   const queue = topology.queueOf(consumer);
   const deadLetterQueue = topology.deadLetterQueueOf(consumer);
   const connection = await connect(url, { noDelay: true, timeout: 5000 });
-  // An error rejects the pending call.
+  // Errors reject the pending call, so the event needs no handling.
   connection.on('error', () => undefined);
   try {
     const channel = await connection.createConfirmChannel();
@@ -82,16 +82,18 @@ async function withDeadLetters<Result>(
   }
 }
 
-/** Dead letters that were fetched and not acknowledged: the broker requeues them when the connection ends. */
+/**
+ * The dead letters that were fetched but not acknowledged. The broker requeues them when the connection ends.
+ */
 class TakenLetters {
   readonly #channel: ConfirmChannel;
   readonly #queue: string;
-  /** The number of letters in the queue once all held letters are returned. */
+  /** The number of letters in the queue after all held letters are returned. */
   #count: number;
   #left: number;
   #isHolding = false;
 
-  /** @param count the maximum number to fetch: a letter that fails again comes back behind them */
+  /** @param count the maximum number to fetch. Letters that fail again during the command are beyond it */
   constructor(channel: ConfirmChannel, queue: string, count: number) {
     this.#channel = channel;
     this.#queue = queue;
@@ -113,13 +115,15 @@ class TakenLetters {
     this.#count -= 1;
   }
 
-  /** Waits until the letters are visible again for the next command; RabbitMQ 4 takes a moment for it. */
+  /**
+   * Returns the letters and waits until the next command can see them, which takes a moment with RabbitMQ 4.
+   */
   async giveBack(): Promise<void> {
     if (!this.#isHolding) return;
     this.#channel.nackAll(true);
     const giveUpAt = performance.now() + visibleWithinMs;
     while ((await this.#channel.checkQueue(this.#queue)).messageCount < this.#count) {
-      // Another command may have fetched them already.
+      // Another command may already have fetched them.
       if (performance.now() > giveUpAt) return;
       await pause(5);
     }

@@ -7,8 +7,8 @@ import type { Message } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 
 /**
- * The header with the reason of a dead letter; the broker writes `x-death` when it dead-letters a message
- * itself.
+ * The header with the reason of a dead letter. If the broker dead-letters a message itself, it writes
+ * `x-death` instead.
  */
 const reasonHeader = 'dead-letter-reason';
 const attemptsHeader = 'dead-letter-attempts';
@@ -17,8 +17,8 @@ const timeHeader = 'dead-letter-time';
 const maxReasonLength = 500;
 
 /**
- * Returns an event as a message in structured mode; its type is the routing key (CloudEvents AMQP binding
- * 3.2).
+ * Returns an event as a message in structured mode (CloudEvents AMQP binding 3.2). Its type is the routing
+ * key.
  */
 export function toMessage({ event, text }: WrittenEvent): OutgoingMessage {
   return {
@@ -31,7 +31,7 @@ export function toMessage({ event, text }: WrittenEvent): OutgoingMessage {
 
 /**
  * Reads the event of a message.
- * @throws TypeError with the place but never the value, when it is not an event of the catalogue
+ * @throws TypeError if it does not match the catalogue, with the invalid paths but no values
  */
 export function readEvent({ content }: Pick<Message, 'content'>): CloudEvent {
   const candidate = parse(content);
@@ -43,18 +43,18 @@ function parse(content: Buffer): unknown {
   try {
     return JSON.parse(content.toString());
   } catch {
-    // Without its cause, because the messages of JSON.parse quote the text.
+    // The cause is omitted, because the messages of JSON.parse quote the text.
     throw new TypeError('The message is not JSON');
   }
 }
 
-/** Returns how often a message was delivered, including this time: its queue counts each return. */
+/** Returns the number of deliveries of a message, including this one. Its queue counts each return. */
 export function attemptsOf({ properties }: Message): number {
   const returns: unknown = properties.headers?.['x-delivery-count'];
   return typeof returns === 'number' ? returns + 1 : 1;
 }
 
-/** Returns the same message for the dead letters of a queue, with the reason. */
+/** Returns a message for the dead-letter exchange, with the reason. */
 export function toDeadLetter(message: Message, queue: string, error: unknown): OutgoingMessage {
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'A value that is not an Error';
   return {
@@ -68,7 +68,7 @@ export function toDeadLetter(message: Message, queue: string, error: unknown): O
   };
 }
 
-/** Returns the same message as if it were new, for a queue. */
+/** Returns a copy of a message for a queue, as if it were new. */
 export function resend({ content, properties }: Message, queue: string): OutgoingMessage {
   const traceparent: unknown = properties.headers?.traceparent;
   return {
@@ -81,16 +81,16 @@ export function resend({ content, properties }: Message, queue: string): Outgoin
 
 const messageIdOf = (id: unknown) => (typeof id === 'string' ? id : '');
 
-/** An event that a consumer could not handle, in its dead-letter queue. */
+/** An event in the dead-letter queue of a consumer, which could not handle it. */
 export type StoredDeadLetter = {
   /** The id of the event. */
   readonly id: string;
-  /** Undefined for a message that is not an event of the catalogue. */
+  /** Undefined if the message does not match the catalogue. */
   readonly event: CloudEvent | undefined;
   readonly reason: string;
-  /** The number of deliveries; unknown when the broker dead-lettered it itself. */
+  /** The number of deliveries. Unknown if the broker dead-lettered the message itself. */
   readonly attempts: number | undefined;
-  /** When it became a dead letter, RFC 3339. */
+  /** The time at which it became a dead letter (RFC 3339). */
   readonly time: string | undefined;
 };
 

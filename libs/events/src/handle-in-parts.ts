@@ -3,16 +3,16 @@ import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import type { Consumer } from './event-bus.ts';
 import { inProcessSpan, type MessagingSystem } from './message-spans.ts';
 
-/** The maximum number of events that a consumer handles together; larger batches gain nothing. */
+/** The maximum number of events that a consumer handles together. Larger batches are not faster. */
 const maxBatchSize = 256;
 
-/** Returns how many events this consumer handles at once. */
+/** Returns the maximum number of events that a consumer handles together. */
 export const batchSizeOf = (consumer: Consumer): number => ('handleAll' in consumer ? maxBatchSize : 1);
 
 type Progress<Item> = {
-  /** Where the events come from, for the spans. */
+  /** The origin of the events, for spans. */
   readonly origin: { readonly system: MessagingSystem; readonly queue: string };
-  /** Returns whether another part may begin. */
+  /** Returns true if another part may begin. */
   mayBegin(): boolean;
   onHandled(items: readonly Item[]): void;
   onFailed(item: Item, error: unknown): void;
@@ -20,7 +20,7 @@ type Progress<Item> = {
 
 /**
  * Passes a batch to its consumer. If it fails, halves the batch until each failing event is alone, so that an
- * event that always fails delays no other; if something is unavailable, all of the batch has failed. Never
+ * event that always fails does not delay others. If a dependency is unavailable, the whole batch fails. Never
  * rejects. Returns the items that were not begun.
  */
 export async function handleInParts<Item extends { readonly event: CloudEvent }>(
@@ -33,7 +33,7 @@ export async function handleInParts<Item extends { readonly event: CloudEvent }>
     const events = batch.map(({ event }) => event);
     await inProcessSpan(progress.origin, events, () => handle(consumer, events));
   } catch (error) {
-    // Without its database, no part of the batch would fare better, and each attempt takes its time.
+    // If the database is unavailable, smaller parts would fail too, and each attempt takes time.
     if (batch.length === 1 || error instanceof Unavailable) {
       for (const item of batch) progress.onFailed(item, error);
       return [];

@@ -2,7 +2,10 @@ import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts/ev
 import type { Outbox } from './event-bus.ts';
 import type { OutboxSource } from './relay.ts';
 
-/** The outbox of one process without Redis: in order, at least once, lost with the process. */
+/**
+ * The outbox of a process without Redis. Events are in order, delivered at least once, and lost with the
+ * process.
+ */
 export class InMemoryOutbox implements Outbox, OutboxSource {
   readonly #events: CloudEvent[] = [];
   readonly #onAppend: () => void;
@@ -13,8 +16,8 @@ export class InMemoryOutbox implements Outbox, OutboxSource {
   }
 
   /**
-   * @throws TypeError for an event that is not in the catalogue: the bus would refuse it, and it would block
-   * all later events
+   * @throws TypeError if an event does not match the catalogue, because the bus would refuse it and it would
+   * block all later events
    */
   async append(events: readonly CloudEvent[]): Promise<void> {
     for (const event of events) assertCloudEvent(event);
@@ -35,7 +38,7 @@ export class InMemoryOutbox implements Outbox, OutboxSource {
     return this.#events.length;
   }
 
-  /** Returns the age of the oldest event by its own time; 0 when none waits. */
+  /** Returns the age of the oldest event according to its `time`, or 0 if none waits. */
   async oldestAgeMs(): Promise<number> {
     const [oldest] = this.#events;
     return oldest === undefined ? 0 : Math.max(0, Date.now() - Date.parse(oldest.time));

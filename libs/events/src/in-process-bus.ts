@@ -19,13 +19,13 @@ type Queue = {
 type InProcessBusOptions = {
   /** Called with an event that a consumer could not handle, after its last attempt. */
   readonly onDeadLetter: (letter: DeadLetter) => void;
-  /** Waits between the attempts, in milliseconds; there is one more attempt than waits. */
+  /** The waits between attempts in milliseconds. There is one more attempt than waits. */
   readonly retryAfterMs?: readonly number[];
 };
 
 /**
- * The bus within one process: one queue per consumer, in order, with bounded redelivery and dead letters. It
- * is its own outbox, because nothing can fail between the two. Events do not outlive the process.
+ * The bus within a process: one queue per consumer, in order, with bounded redelivery and dead letters. It is
+ * also the outbox, because nothing can fail between the two. Events are lost with the process.
  */
 export class InProcessBus implements EventBus, Outbox {
   readonly deadLetters: DeadLetter[] = [];
@@ -94,12 +94,12 @@ export class InProcessBus implements EventBus, Outbox {
     while (events.length > 0) await this.#deliver(consumer, events.splice(0, batchSizeOf(consumer)));
   }
 
-  /** Handles a batch. Its events that fail are retried when the others are handled. */
+  /** Handles a batch. Failing events are retried after the others are handled. */
   async #deliver(consumer: Consumer, events: readonly CloudEvent[]): Promise<void> {
     let failed = await attemptAll(consumer, events);
     for (const waitMs of this.#retryAfterMs) {
       if (failed.length === 0) return;
-      // A bus that stops does not wait between attempts, so that the current events complete.
+      // If the bus is stopping, there is no wait between attempts, so that the current events complete.
       await pause(waitMs, this.#stopping.signal);
       failed = await attemptAll(
         consumer,

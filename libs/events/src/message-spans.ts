@@ -3,14 +3,14 @@ import { inFollowingSpan, SpanKind } from '@clinical-launch/runtime/tracing';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 
 /*
- * Spans of messages (semantic conventions for messaging). A message carries the `traceparent` of its cause. A
- * span about one message is a child of the cause; a span about a batch has a link to each.
+ * Spans of messages (semantic conventions for messaging). A message carries the `traceparent` of its cause.
+ * The span of a single message is a child of its cause. The span of a batch has a link to each cause.
  */
 
 /** The kinds of bus. */
 export type MessagingSystem = 'rabbitmq' | 'in_process';
 
-/** Runs the publishing of messages in a span. */
+/** Calls `publish` in a span. */
 export function inPublishSpan(
   exchange: string,
   messages: readonly OutgoingMessage[],
@@ -36,7 +36,7 @@ export function inPublishSpan(
   );
 }
 
-/** Runs the handling of events by a consumer in a span. */
+/** Calls `handle` in a span. */
 export function inProcessSpan(
   { system, queue }: { readonly system: MessagingSystem; readonly queue: string },
   events: readonly CloudEvent[],

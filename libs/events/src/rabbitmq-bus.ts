@@ -16,25 +16,21 @@ import { type Broker, type Topology, topologyOf } from './rabbitmq-topology.ts';
 
 type RabbitMqOptions = Broker &
   ConnectionOptions & {
-    /** Consumers whose queues exist before their first start, so that earlier events wait for them. */
+    /** Consumers whose queues are created before their first start, so that no earlier event is lost. */
     readonly knownConsumers?: readonly Pick<Consumer, 'name' | 'types'>[];
-    /**
-     * The number of messages that a consumer holds at once; by default enough for its next batch.
-     */
+    /** The number of messages that a consumer prefetches. By default, enough for its next batch. */
     readonly prefetch?: number;
     /**
-     * Waits between the attempts to handle an event, in milliseconds; there is one more attempt than waits.
+     * The waits between attempts to handle an event, in milliseconds. There is one more attempt than waits.
      */
     readonly retryAfterMs?: readonly number[];
-    /** Milliseconds that the broker may take to confirm a publish. */
+    /** The maximum time in milliseconds for the broker to confirm a publish. */
     readonly confirmWithinMs?: number;
-    /**
-     * Signs events for the services that consume them, unless they were signed when they entered an outbox.
-     */
+    /** Signs events for the services that consume them, unless they were already signed by an outbox. */
     readonly writeEvent?: EventWriter;
     /**
-     * Returns the verifier of a consumer, by its name. An event that fails verification becomes a dead letter
-     * without being handled.
+     * Returns the verifier of a consumer by its name. An event that fails verification becomes a dead letter
+     * and is not handled.
      */
     readonly verifierOf?: (consumer: string) => EventVerifier | undefined;
   };
@@ -42,18 +38,18 @@ type RabbitMqOptions = Broker &
 type Publisher = {
   readonly channel: ConfirmChannel;
   /**
-   * The reason why the broker accepts nothing, as with a memory or disk alarm; undefined when it accepts
-   * everything.
+   * Returns the reason why the broker accepts no messages, such as a memory or disk alarm, or undefined if it
+   * accepts them.
    */
   blockage(): string | undefined;
 };
 
-/** Four minutes in all: a database that restarts must not turn good events into dead letters. */
+/** Four minutes in total, so that valid events do not become dead letters while a database restarts. */
 const defaultRetryAfterMs = [100, 500, 2000, 5000, 10_000, 30_000, 60_000, 60_000, 60_000];
 
 /**
- * Connects to RabbitMQ, and reconnects whenever the connection is lost. Resolves even if the broker is down:
- * a service starts without it, and its events wait in the outbox.
+ * Connects to RabbitMQ, and reconnects when the connection is lost. Resolves even if the broker is down, so
+ * that a service can start without it. Its events wait in the outbox.
  * @throws TypeError for an invalid address or namespace
  */
 export async function connectRabbitMq(options: RabbitMqOptions): Promise<RabbitMqBus> {
@@ -92,14 +88,14 @@ async function openPublisher(
 ): Promise<Publisher> {
   await declareTopology(connection, { topology, consumers: knownConsumers });
   const channel = await connection.createConfirmChannel();
-  // One listener for each batch under way.
+  // Each batch in progress has a listener.
   channel.setMaxListeners(0);
   channel.on('error', drop);
   channel.on('close', () => drop(new Error('The channel was closed')));
   let blockage: string | undefined;
   connection.on('blocked', (reason) => {
     blockage = reason;
-    logger.error({ reason }, 'RabbitMQ accepts no events: they wait in the outbox');
+    logger.error({ reason }, 'RabbitMQ accepts no events, so they wait in the outbox');
   });
   connection.on('unblocked', () => {
     blockage = undefined;
@@ -120,12 +116,12 @@ type BusDependencies = {
 };
 
 /**
- * The bus over RabbitMQ: one topic exchange, one quorum queue per consumer, and one for its dead letters.
+ * The bus with RabbitMQ: one topic exchange, one quorum queue per consumer, and one for its dead letters.
  *
- * Guarantees: an event whose `publish` resolved is in the queue of every consumer that wants it, on disk on a
- * majority of the nodes, until that consumer handled it or it is a dead letter. Does not guarantee that it
- * comes once (a consumer must be idempotent by event id) nor, with several instances or after a failure, in
- * order.
+ * Guarantees that an event whose `publish` resolved is in the queue of every consumer of its type, on disk on
+ * a majority of the nodes, until the consumer has handled it or it is a dead letter. Does not guarantee that
+ * it is delivered only once, so consumers must be idempotent by event id. Does not guarantee the order with
+ * several instances or after a failure.
  */
 export class RabbitMqBus implements EventBus {
   readonly #dependencies: BusDependencies;
@@ -137,11 +133,11 @@ export class RabbitMqBus implements EventBus {
   }
 
   /**
-   * Resolves when the broker has confirmed all of the events; if it rejects, some may have arrived. Passes on
-   * members that another release added: the outbox checked what this one wrote.
-   * @throws TypeError for an event that is not in the catalogue; nothing is published then
-   * @throws Error immediately without a connection or while the broker accepts nothing; UnroutableError when
-   * no consumer's queue exists for an event; ConfirmTimeoutError
+   * Resolves when the broker has confirmed all events. If it rejects, some may have arrived. Accepts unknown
+   * members of other releases, because the outbox has checked the events of this one.
+   * @throws TypeError if an event does not match the catalogue. Then nothing is published
+   * @throws Error immediately if there is no connection or the broker accepts no messages; UnroutableError if
+   * no queue is bound for an event; ConfirmTimeoutError
    */
   async publish(events: readonly CloudEvent[]): Promise<void> {
     for (const event of events) assertReceivedEvent(event);
@@ -149,15 +145,15 @@ export class RabbitMqBus implements EventBus {
     await this.publishWritten(events.map((event) => ({ event, text: writeEvent(event) })));
   }
 
-  /** Resolves as `publish`. @throws Error as `publish`, but does not check the events. */
+  /** Publishes events like `publish`, but does not check them. @throws Error as `publish` */
   async publishWritten(events: readonly WrittenEvent[]): Promise<void> {
     if (events.length > 0) await this.#send(this.#dependencies.topology.events, events.map(toMessage));
   }
 
   /**
-   * Declares the consumer's queue and starts to deliver. Resolves even if the broker is down; delivery then
-   * starts when it is back.
-   * @throws TypeError for a name that is in use in this process or is not valid for a queue
+   * Declares the consumer's queue and starts to deliver. Resolves even if the broker is down. Delivery then
+   * starts when the broker is available.
+   * @throws TypeError if the name is already used in this process or is not valid for a queue
    */
   async consume(consumer: Consumer): Promise<void> {
     const { name } = consumer;
@@ -177,7 +173,7 @@ export class RabbitMqBus implements EventBus {
     await subscription;
   }
 
-  /** Returns whether events are accepted and every consumer is subscribed. */
+  /** Returns true if events are accepted and every consumer is subscribed. */
   async isReady(): Promise<boolean> {
     const publisher = this.#dependencies.publisher.session();
     if (publisher === undefined || publisher.blockage() !== undefined) return false;
@@ -185,7 +181,7 @@ export class RabbitMqBus implements EventBus {
     return subscriptions.every((subscription) => subscription.isUp());
   }
 
-  /** Stops the consumers, then waits for pending publishes, then closes the connections. */
+  /** Stops the consumers, waits for pending publishes, and closes the connections. */
   async stop(): Promise<void> {
     const subscriptions = await Promise.allSettled(this.#subscriptions.values());
     const started = subscriptions.filter((outcome) => outcome.status === 'fulfilled');
@@ -208,7 +204,7 @@ export class RabbitMqBus implements EventBus {
     try {
       await sending;
     } catch (error) {
-      // A silent connection may be dead. A blocked connection recovers by itself.
+      // A connection without answers may be dead. A blocked connection recovers by itself.
       if (error instanceof ConfirmTimeoutError && session.blockage() === undefined) publisher.drop(error);
       throw error;
     } finally {

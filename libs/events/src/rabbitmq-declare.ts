@@ -7,9 +7,9 @@ import { exchangesOf, queuesOf, type Topology, type WantedEvents } from './rabbi
 type Declarations = { readonly topology: Topology; readonly consumers: readonly WantedEvents[] };
 
 /**
- * Declares the exchanges and the consumers' queues, and makes the bindings match the wanted types. Leaves
- * existing declarations unchanged. A user without the configure permission only checks that they exist.
- * @throws Error when one is missing, or exists with other arguments
+ * Declares the exchanges and the consumers' queues, and updates the bindings to the consumed types. Does not
+ * change existing exchanges and queues. If the user has no configure permission, only checks that they exist.
+ * @throws Error if one is missing, or exists with other arguments
  */
 export async function declareTopology(connection: ChannelModel, declarations: Declarations): Promise<void> {
   try {
@@ -30,7 +30,7 @@ const accessRefused = 403;
 /** Works on a separate channel, because the broker closes a channel after a refusal. */
 async function onChannel(connection: ChannelModel, work: (channel: Channel) => Promise<void>): Promise<void> {
   const channel = await connection.createChannel();
-  // A refusal rejects the pending call.
+  // A refusal rejects the pending call, so the event needs no handling.
   channel.on('error', () => undefined);
   await work(channel);
   await channel.close();
@@ -49,8 +49,8 @@ async function declareConsumer(channel: Channel, topology: Topology, consumer: W
   }
   for (const { queue, exchange, routingKey } of bindings)
     await channel.bindQueue(queue, exchange, routingKey);
-  // AMQP cannot list bindings, but the catalogue is closed; removing a binding that does not exist is not an
-  // error.
+  // AMQP cannot list bindings. So the bindings of all other types are removed, which is not an error if they
+  // do not exist.
   const wanted = new Set(bindings.map(({ routingKey }) => routingKey));
   const unwanted = ['#', ...Object.keys(eventCatalogue)].filter((type) => !wanted.has(type));
   const queue = topology.queueOf(consumer.name);

@@ -10,13 +10,15 @@ import {
 } from './rabbitmq-topology.ts';
 
 /**
- * The rights of a broker user: publish these types of events, and consume from the queues of these consumers.
+ * The rights of a broker user: to publish these types of events, and to consume from the queues of these
+ * consumers.
  */
 export type BrokerAccess = {
   readonly publishes: readonly EventType[];
   readonly consumes: readonly string[];
   /**
-   * Lists and replays dead letters, for an operator: reads every dead-letter queue and writes to every queue.
+   * Whether an operator may list and replay dead letters: read every dead-letter queue and write to every
+   * queue.
    */
   readonly replays?: boolean;
 };
@@ -34,7 +36,7 @@ type DefinitionsOptions = {
  * Returns a definitions file of RabbitMQ (`load_definitions`, `rabbitmqctl import_definitions`): the
  * exchanges, queues and bindings of a namespace, and a user without configure permission for each service.
  * Passwords appear as salted SHA-256.
- * @throws TypeError when two services share a user, or one has the name of the broker's default user
+ * @throws TypeError if two services share a user, or a user has the name of the broker's default user
  */
 export function rabbitMqDefinitions({ users, consumers, namespace, vhost = '/' }: DefinitionsOptions) {
   const names = users.map(({ name }) => name);
@@ -82,14 +84,15 @@ const durable = <T extends Pick<Exchange, 'name'>>(thing: T) => ({
 });
 
 /**
- * The name of the default exchange in a permission: it routes a message to the queue that its routing key
- * names.
+ * The name of the default exchange in permissions. It routes a message to the queue with the name in its
+ * routing key.
  */
 const defaultExchange = 'amq.default';
 
 /**
- * A consumer may also write to the dead-letter exchange. All consumers share it, so one of them can write to
- * the dead-letter queue of another; an operator who replays a letter sees which consumer it names.
+ * Returns the permissions of a user. Consumers may also write to the dead-letter exchange. They share it, so
+ * one can write to the dead-letter queue of another. Operators see the consumer of a letter before they
+ * replay it.
  */
 function permissionsOf(topology: Topology, { publishes, consumes, replays = false }: BrokerAccess) {
   return {
@@ -114,7 +117,8 @@ const anyOf = (names: readonly string[]) =>
   names.length === 0 ? noName : `^(${names.map(literal).join('|')})$`;
 
 /**
- * RabbitMQ: Passwords, "Computing Password Hash": Base64 of a 4-byte salt and SHA-256 of salt and password.
+ * Returns Base64 of a 4-byte salt and the SHA-256 of salt and password (RabbitMQ: Passwords, "Computing
+ * Password Hash").
  */
 function hashPassword(password: string): string {
   const salt = randomBytes(4);

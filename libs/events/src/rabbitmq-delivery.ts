@@ -14,11 +14,11 @@ export type DeliveryDependencies = {
   readonly queue: string;
   readonly consumer: Consumer;
   readonly logger: BusLogger;
-  /** Waits between the attempts, in milliseconds; there is one more attempt than waits. */
+  /** The waits between attempts in milliseconds. There is one more attempt than waits. */
   readonly retryAfterMs: readonly number[];
-  /** Runs work after all earlier work has completed. */
+  /** Runs `work` after all earlier work has completed. */
   readonly takeTurn: (work: () => Promise<void>) => Promise<void>;
-  /** Sends a message to the dead-letter exchange; resolves when it is stored there. */
+  /** Sends a message to the dead-letter exchange, and resolves when it is stored. */
   readonly bury: (letter: OutgoingMessage) => Promise<void>;
   /** Verifies that an event comes from its source, before it is handled. */
   readonly verify?: EventVerifier | undefined;
@@ -27,16 +27,16 @@ export type DeliveryDependencies = {
 type Received = { readonly message: ConsumeMessage; readonly event: CloudEvent };
 
 /**
- * The number of events that may wait for their next attempt before no others are begun. If everything fails,
- * as without a database, only so many events at a time use up their attempts.
+ * The maximum number of events that wait for their next attempt. At this number, no others are begun. So if
+ * all fail, for instance without a database, only these use up their attempts.
  */
 const maxAside = 32;
 
 /**
- * Completes the messages of one channel. The messages that wait are handled together, as far as the consumer
- * wants that, and acknowledged together. A message that fails returns to the queue after a wait (others pass
- * it in the meantime), or becomes a dead letter after its last attempt, or if it is no event or fails
- * verification. Once `ending` is aborted, nothing starts and nothing waits.
+ * Processes the messages of a channel. Waiting messages are handled together, if the consumer handles
+ * batches, and acknowledged together. A failed message returns to the queue after a wait, during which others
+ * are handled. It becomes a dead letter after its last attempt, or if it is not an event or fails
+ * verification. After `ending` is aborted, nothing new begins or waits.
  */
 export class ChannelDeliveries {
   readonly #dependencies: DeliveryDependencies;
@@ -59,7 +59,7 @@ export class ChannelDeliveries {
     try {
       const read = readEvent(message);
       const event = verify?.(read) ?? read;
-      // Still in the queue from a time when the consumer wanted other types.
+      // An earlier release of the consumer had a binding for this type.
       if (consumer.types?.includes(event.type) === false) this.#unsettled.acknowledge([message]);
       else this.#waiting.push({ message, event });
     } catch (error) {
@@ -68,7 +68,7 @@ export class ChannelDeliveries {
     this.#begin();
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no work is in progress. */
   async end(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
@@ -93,7 +93,7 @@ export class ChannelDeliveries {
 
   async #handleWaiting(): Promise<void> {
     const { consumer, queue, takeTurn } = this.#dependencies;
-    // The other messages of the same packet arrive in this turn of the event loop.
+    // Waits for the other messages of the same packet, which arrive in this turn of the event loop.
     await turn();
     await takeTurn(async () => {
       const batch = this.#waiting.splice(0, batchSizeOf(consumer));
@@ -114,7 +114,7 @@ export class ChannelDeliveries {
     const waitMs = this.#dependencies.retryAfterMs[attempt - 1];
     if (waitMs === undefined) return this.#bury(message, { error, event });
     const fields = { ...this.#fieldsOf(event), attempt, err: error };
-    this.#dependencies.logger.warn(fields, 'an event was not handled: it will be delivered again');
+    this.#dependencies.logger.warn(fields, 'an event was not handled and will be delivered again');
     this.#aside += 1;
     await pause(waitMs, this.#ending);
     this.#aside -= 1;
@@ -125,12 +125,12 @@ export class ChannelDeliveries {
   async #bury(message: ConsumeMessage, { error, event }: Failed): Promise<void> {
     const { logger, bury, queue } = this.#dependencies;
     const fields = { ...this.#fieldsOf(event), attempt: attemptsOf(message), err: error };
-    logger.error(fields, 'an event was not handled: it is a dead letter');
+    logger.error(fields, 'an event was not handled and is now a dead letter');
     try {
       await bury(toDeadLetter(message, queue, error));
       this.#unsettled.acknowledge([message]);
     } catch {
-      // The broker then moves it itself, but without the reason.
+      // Then the broker dead-letters the message itself, but without the reason.
       this.#unsettled.discard(message);
     }
   }

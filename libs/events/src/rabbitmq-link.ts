@@ -2,38 +2,39 @@ import { within } from '@clinical-launch/runtime/clock';
 import { backoff, startLoop } from '@clinical-launch/runtime/loop';
 import { type ChannelModel, connect } from 'amqplib';
 
-/** The log for the bus's changes of state; a pino logger fits. */
+/** The logger for the bus's changes of state, such as a pino logger. */
 export type BusLogger = Readonly<
   Record<'info' | 'warn' | 'error', (fields: Readonly<Record<string, unknown>>, message: string) => void>
 >;
 
 /** A connection that reconnects automatically, with the session opened on it. */
 export type Link<Session> = {
-  /** Returns the session; undefined while there is no connection. */
+  /** Returns the session, or undefined if there is no connection. */
   session(): Session | undefined;
-  /** Drops the connection, so that a new one is created. */
+  /** Drops the connection. A new one is then created. */
   drop(cause: Error): void;
-  /** Closes the connection for good. */
+  /** Closes the connection permanently. */
   stop(): Promise<void>;
 };
 
 export type ConnectionOptions = {
   readonly url: string;
   readonly logger: BusLogger;
-  /** The shortest and the longest wait between two attempts to connect, in milliseconds. */
+  /** The minimum and maximum wait between attempts to connect, in milliseconds. */
   readonly reconnectAfterMs?: { readonly least: number; readonly most: number };
 };
 
 type LinkOptions<Session> = ConnectionOptions & {
-  /** The connection's name in the log and in the broker's list of connections. */
+  /** The name of the connection in the log and in the broker's list of connections. */
   readonly name: string;
   /**
-   * Opens channels and declares what they need, on every new connection; calls `drop` when a channel is lost.
+   * Opens channels on every new connection, and declares their queues and exchanges. Calls `drop` if a
+   * channel is lost.
    */
   open(connection: ChannelModel, drop: (cause: Error) => void): Promise<Session>;
-  /** Closes the channels, so that pending writes arrive before the connection ends. */
+  /** Closes the channels, so that pending writes are sent before the connection ends. */
   close(session: Session): Promise<void>;
-  /** Milliseconds that `open` may take: a queue without a leader does not answer. */
+  /** The maximum time for `open` in milliseconds, because a queue without a leader does not answer. */
   readonly openWithinMs?: number;
 };
 
@@ -49,15 +50,16 @@ const heartbeatSeconds = 10;
 const connectWithinMs = 5000;
 const defaultOpenWithinMs = 15_000;
 const closeWithinMs = 2000;
-/** What waits for the broker, such as the document of an order, waits little longer than it is away. */
+/** Short, so that events and order documents wait little longer than the broker is down. */
 const defaultReconnect = { least: 100, most: 3000 };
 
 /**
- * Keeps a connection to RabbitMQ open without a limit: exponential backoff with jitter, one log line per
- * change of state. Resolves when it is connected or the first attempt failed, so that a broker that is down
- * does not delay the start. amqplib's own recovery would end the process when a connection is lost during
- * `open`, because it listens to errors only afterwards, and it waits for a mute broker to confirm a close.
- * @throws TypeError for an address that is not AMQP, without repeating it, because it contains a password
+ * Keeps a connection to RabbitMQ open. Retries without a limit, with exponential backoff and jitter, and logs
+ * one line per change of state. Resolves when it is connected or the first attempt failed, so that a broker
+ * that is down does not delay the start. amqplib's own recovery is not used: it would end the process if a
+ * connection is lost during `open`, because it listens to errors only afterwards. It also waits without a
+ * limit for the broker to confirm a close.
+ * @throws TypeError if the address is not AMQP. The message omits the address, because it contains a password
  */
 export async function keepConnected<Session>(options: LinkOptions<Session>): Promise<Link<Session>> {
   const { name, logger, reconnectAfterMs: { least, most } = defaultReconnect } = options;
@@ -69,11 +71,11 @@ export async function keepConnected<Session>(options: LinkOptions<Session>): Pro
   const retryAfterMs = (failures: number) => exponential(failures) * (0.5 + Math.random() / 2);
 
   const reportDown = (err: unknown) => {
-    if (!isKnownDown) logger.warn({ connection: name, err }, 'RabbitMQ is unavailable: reconnecting');
+    if (!isKnownDown) logger.warn({ connection: name, err }, 'RabbitMQ is unavailable, reconnecting');
     isKnownDown = true;
   };
 
-  /** Stays connected until the connection is lost. Returns the wait before the next one. */
+  /** Connects, and resolves when the connection is lost. Returns the wait before the next attempt. */
   const stayConnected = async (stopping: AbortSignal) => {
     const connected = await openConnection(options, address, stopping);
     const since = performance.now();
@@ -149,7 +151,7 @@ async function openConnection<Session>(
       await options.close(session);
       await connection.close();
     };
-    // A close may fail, and a mute broker does not confirm it.
+    // A close may fail, and a broker that hangs does not confirm it.
     const close = () =>
       within(closeWithinMs, closeAll())
         .catch(() => undefined)

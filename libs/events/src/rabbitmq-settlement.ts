@@ -1,12 +1,12 @@
 import type { Channel, ConsumeMessage } from 'amqplib';
 
 /**
- * The messages of one channel that are not settled yet. Acknowledges many of them with one frame. If the
- * channel is closed, does nothing, because the broker has already requeued its messages.
+ * The messages of a channel that are not settled yet. Acknowledges many of them with one frame. After the
+ * channel is closed, does nothing, because the broker has already requeued them.
  */
 export class UnsettledMessages {
   readonly #channel: Channel;
-  /** In the order of delivery, so ascending (AMQP 0-9-1, basic.deliver: delivery-tag). */
+  /** In the order of delivery, which is ascending (AMQP 0-9-1, basic.deliver: delivery-tag). */
   readonly #tags = new Set<number>();
 
   constructor(channel: Channel) {
@@ -17,7 +17,7 @@ export class UnsettledMessages {
     this.#tags.add(fields.deliveryTag);
   }
 
-  /** Acknowledges handled messages, with one frame for those that no unsettled message precedes. */
+  /** Acknowledges handled messages. Uses one frame for all that are older than every unsettled message. */
   acknowledge(messages: readonly ConsumeMessage[]): void {
     for (const message of messages) this.#remove(message);
     const [oldest = Number.POSITIVE_INFINITY] = this.#tags;
@@ -27,20 +27,21 @@ export class UnsettledMessages {
     for (const message of messages) if (!isBefore(message)) this.#send(() => this.#channel.ack(message));
   }
 
-  /** Returns a message that was not handled to its queue, for a later attempt. */
+  /** Returns a failed message to its queue for a later attempt. */
   retry(message: ConsumeMessage): void {
     this.#remove(message);
     this.#send(() => this.#channel.reject(message, true));
   }
 
-  /** Returns a message that was not begun to its queue. */
+  /** Returns a message whose handling was not begun to its queue. */
   giveBack(message: ConsumeMessage): void {
     this.#remove(message);
-    // From 4.3 on, RabbitMQ counts a reject as a failed delivery but not a nack; before, it counts both.
+    // RabbitMQ 4.3 and later count a reject as a failed delivery, but not a nack. Earlier releases count
+    // both.
     this.#send(() => this.#channel.nack(message, false, true));
   }
 
-  /** Lets the broker make a dead letter of a message. */
+  /** Makes the broker dead-letter a message. */
   discard(message: ConsumeMessage): void {
     this.#remove(message);
     this.#send(() => this.#channel.reject(message, false));
@@ -54,7 +55,7 @@ export class UnsettledMessages {
     try {
       frame();
     } catch {
-      // The channel is closed, see above.
+      // The channel is closed.
     }
   }
 }

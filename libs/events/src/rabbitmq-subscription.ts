@@ -9,32 +9,32 @@ import { deliveryLimit, type Topology } from './rabbitmq-topology.ts';
 type SubscriptionOptions = Pick<DeliveryDependencies, 'consumer' | 'retryAfterMs' | 'bury' | 'verify'> & {
   readonly link: ConnectionOptions;
   readonly topology: Topology;
-  /** The number of messages held at once: those that wait their turn and those that wait for a retry. */
+  /** The maximum number of prefetched messages, including those that wait for a retry. */
   readonly prefetch?: number | undefined;
 };
 
 type Session = { readonly channel: Channel; readonly consumerTag: string };
 
-/** One batch is handled while the next one arrives. */
+/** Returns the prefetch of a consumer: one batch is handled while the next one arrives. */
 const prefetchFor = (consumer: Consumer) => Math.max(32, 2 * batchSizeOf(consumer));
 
 /**
- * One consumer's queue, on a separate connection: a broker that accepts no more events continues to deliver.
+ * The subscription of a consumer to its queue. It has a separate connection, because a broker that blocks
+ * publishers continues to deliver.
  */
 export type Subscription = {
   isUp(): boolean;
-  /** Receives no more messages, lets the current event complete, returns the waiting ones, and closes. */
+  /** Stops receiving, waits for the current event, returns waiting messages, and closes the connection. */
   stop(): Promise<void>;
 };
 
 /**
- * Passes the events of its queue to a consumer in order until it is stopped: one at a time, or in batches if
- * the consumer handles batches. An event that fails waits aside and returns to the queue (any instance may
- * get it next), a bounded number of times; then it is a dead letter. Nothing is acknowledged before it was
- * handled, so an event may come twice.
- * Resolves when the consumer is subscribed, or immediately if the broker is down: then it subscribes when the
- * broker is back.
- * @throws TypeError when there are more waits than the queue has deliveries
+ * Passes the events of a queue to a consumer in order until it is stopped: one at a time, or in batches if
+ * the consumer handles batches. A failed event returns to the queue after a wait, and any instance may
+ * receive it next. After a limited number of attempts, it becomes a dead letter. Events are acknowledged only
+ * after they were handled, so an event may be delivered twice. Resolves when the consumer is subscribed, or
+ * immediately if the broker is down. Then it subscribes when the broker is available.
+ * @throws TypeError if there are more waits than the queue allows deliveries
  */
 export async function subscribe(options: SubscriptionOptions): Promise<Subscription> {
   const { consumer, retryAfterMs, bury, verify, topology } = options;
@@ -86,7 +86,7 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
     isUp: () => link.session() !== undefined,
     async stop() {
       const session = link.session();
-      // Cancelled before messages are returned, so that they are not delivered here again.
+      // Cancels first, so that returned messages are not delivered here again.
       const cancelled = session?.channel.cancel(session.consumerTag).catch(() => undefined);
       stopping.abort();
       await cancelled;
@@ -96,7 +96,7 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
   };
 }
 
-/** Returns a function that runs work in the order of the calls; a failure does not block the next. */
+/** Returns a function that runs work in the order of the calls. A failure does not block later work. */
 function inTurn(): DeliveryDependencies['takeTurn'] {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -15,15 +15,15 @@ export type Topology = {
 };
 
 /**
- * The number of deliveries after which the broker itself dead-letters a message: protects against a message
- * that ends the process each time. A queue cannot be declared again with other arguments, so this is not an
- * option.
+ * The number of deliveries after which the broker itself dead-letters a message. This protects against a
+ * message that crashes the process each time. It is a constant, because a queue cannot be declared again with
+ * other arguments.
  */
 export const deliveryLimit = 30;
 
 /**
- * RabbitMQ 4 drops a message after 20 deliveries unless a limit is set, and 3 refuses "none"; listing dead
- * letters must not count.
+ * The limit for dead-letter queues, because each listing counts as a delivery. Without a limit, RabbitMQ 4
+ * drops a message after 20 deliveries. RabbitMQ 3 has no value for "unlimited".
  */
 const practicallyUnlimited = 1_000_000;
 
@@ -31,7 +31,7 @@ const anyType = '#';
 
 /**
  * Returns the names of a namespace.
- * @throws TypeError when the name of the namespace, or later of a consumer, could be confused with another
+ * @throws TypeError if the name of the namespace, or later of a consumer, is ambiguous
  */
 export function topologyOf(namespace = 'clinical-launch'): Topology {
   assertName(namespace, 'namespace');
@@ -52,12 +52,12 @@ function assertName(name: string, what: string): void {
   throw new TypeError(`The name of a ${what} must have at most 100 lower-case letters, digits and hyphens`);
 }
 
-/** An exchange, a queue and a binding in AMQP and in a definitions file of RabbitMQ. All are durable. */
+/** An exchange in AMQP and in a definitions file of RabbitMQ. Exchanges and queues are durable. */
 export type Exchange = { readonly name: string; readonly type: 'topic' | 'direct' };
 export type Queue = { readonly name: string; readonly arguments: Readonly<Record<string, string | number>> };
 export type Binding = { readonly exchange: string; readonly queue: string; readonly routingKey: string };
 
-/** A consumer's queue by its name, and the wanted types; every type when absent. */
+/** The name of a consumer's queue, and the consumed types. If absent, all types. */
 export type WantedEvents = { readonly name: string; readonly types?: readonly EventType[] };
 
 /** Returns the exchanges of a namespace: events by type, and dead letters by the name of their queue. */
@@ -67,8 +67,8 @@ export const exchangesOf = ({ events, deadLetters }: Topology): readonly Exchang
 ];
 
 /**
- * Returns a consumer's queue and its dead-letter queue, with their bindings. Dead letters move at least once,
- * which the broker only guarantees with `reject-publish`.
+ * Returns a consumer's queue and its dead-letter queue, with their bindings. The broker dead-letters
+ * `at-least-once`, which requires `reject-publish`.
  */
 export function queuesOf(
   topology: Topology,

@@ -1,11 +1,11 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { backoff, startLoop } from '@clinical-launch/runtime/loop';
 
-/** An outbox as the relay sees it. */
+/** The part of an outbox that the relay uses. */
 export type OutboxSource<Item = CloudEvent> = {
   /**
-   * Passes the oldest waiting events to `publish` and removes them when it resolves; leaves them when it
-   * rejects. Resolves with the number of published events.
+   * Passes the oldest waiting events to `publish`. Removes them if it resolves, and keeps them if it rejects.
+   * Returns the number of published events.
    */
   drain(publish: (events: readonly Item[]) => Promise<void>): Promise<number>;
 };
@@ -20,27 +20,27 @@ export type Relay = {
 type RelayOptions<Item> = {
   readonly source: OutboxSource<Item>;
   readonly publish: (events: readonly Item[]) => Promise<void>;
-  /** Called after a failed attempt; the events stay in the outbox and are retried. */
+  /** Called after a failed attempt. The events stay in the outbox and are retried. */
   readonly onFailure: (error: unknown) => void;
   /**
-   * Milliseconds between polls without a nudge. They find the events of a process that ended before its
+   * The milliseconds between polls without a nudge. Polls find the events of a process that ended before its
    * nudge, and those that another relay did not complete.
    */
   readonly everyMs?: number;
-  /** The longest wait after a failure, in milliseconds. */
+  /** The maximum wait after a failure, in milliseconds. */
   readonly maxRetryMs?: number;
 };
 
-/** Milliseconds in which events gather before they are published together, if publishing takes less time. */
+/** The milliseconds for which events are collected to be published together, if publishing is faster. */
 const gatherMs = 5;
 
-/** The first wait after a failure in milliseconds. */
+/** The first wait after a failure, in milliseconds. */
 const firstRetryMs = 200;
 
 /**
- * Moves events from an outbox to the bus, each at least once, until it is stopped. It is woken when events
- * are appended. While the bus is down, retries with growing waits, which a nudge does not shorten, because
- * each attempt costs the database a transaction.
+ * Publishes the events of an outbox, each at least once, until it is stopped. It wakes up when events are
+ * appended. While the bus is down, it retries with increasing waits. A nudge does not shorten them, because
+ * each attempt is a database transaction.
  */
 export function startRelay<Item>({
   source,
@@ -52,7 +52,7 @@ export function startRelay<Item>({
   const loop = startLoop({
     async work() {
       const startedAt = performance.now();
-      // After some events more of them usually wait.
+      // If there were events, more are usually waiting.
       if ((await source.drain(publish)) > 0) return Math.max(0, startedAt + gatherMs - performance.now());
     },
     everyMs,

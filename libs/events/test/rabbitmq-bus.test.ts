@@ -332,7 +332,7 @@ describe('the connections to RabbitMQ', () => {
     await proxy.stop();
     expect(place.log.map(({ level, message }) => [level, message])).toEqual([
       ['info', 'RabbitMQ is connected'],
-      ['warn', 'RabbitMQ is unavailable: reconnecting'],
+      ['warn', 'RabbitMQ is unavailable, reconnecting'],
       ['info', 'RabbitMQ is connected'],
     ]);
   });

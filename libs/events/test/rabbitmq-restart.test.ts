@@ -148,7 +148,7 @@ describe('RabbitMQ', () => {
       .filter(({ message }) => message.includes('events'))
       .map(({ message }) => message);
     expect(messages).toEqual([
-      'RabbitMQ accepts no events: they wait in the outbox',
+      'RabbitMQ accepts no events, so they wait in the outbox',
       'RabbitMQ accepts events again',
     ]);
     await place.close();

@@ -3,13 +3,16 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import type { Limits } from './limits.ts';
 
-/** Slows down callers that repeatedly fail to authenticate. */
+/** Delays callers that repeatedly fail to authenticate. */
 export type Attempts = {
-  /** Throws ServiceError 429 with `Retry-After` while the key has to wait. Costs no round trip. */
+  /** Throws ServiceError 429 with `Retry-After` while the key must wait. Needs no round trip. */
   assertMayTry(key: string): void;
-  /** Counts a failed attempt. Throws ServiceError 429 if another replica makes the key wait. */
+  /**
+   * Counts a failed attempt. Throws ServiceError 429 if the key must wait because of attempts at other
+   * replicas.
+   */
   failed(key: string): Promise<void>;
-  /** Deletes the failed attempts that this process knows. */
+  /** Deletes the failed attempts of the key, if this process knows any. */
   succeeded(key: string): Promise<void>;
 };
 
@@ -19,17 +22,17 @@ type AttemptsOptions = {
   readonly logger: Logger;
 };
 
-/** The number of keys that a process remembers. Beyond it, only the shared count decides. */
+/** The maximum number of keys that a process stores. For others, only the shared count applies. */
 const maxKeys = 10_000;
 
 /**
- * Creates the slow-down of failed attempts. Failures are counted across all replicas. Each process that saw a
- * failure remembers the wait, so a successful first attempt never costs a round trip.
+ * Creates the delays after failed attempts. Failures are counted across all replicas. A process stores the
+ * waits of the failures that it received, so a successful first attempt needs no round trip.
  */
 export function createAttempts({ limits, clock, logger }: AttemptsOptions): Attempts {
   const waitsUntil = new Map<string, number>();
   const logFailure = (error: unknown) => {
-    logger.error({ err: error }, 'failed attempts to authenticate cannot be counted');
+    logger.error({ err: error }, 'a failed attempt to authenticate could not be counted');
   };
   return {
     assertMayTry(key) {

@@ -10,7 +10,7 @@ import {
 
 export type InMemoryLimitsDependencies = {
   readonly clock: { now(): number };
-  /** Accepts the events of refusals; without a depth it counts as empty. */
+  /** Stores the events of refusals. Without `depth`, it is considered empty. */
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void>; depth?(): Promise<number> };
   readonly mostEvents?: number;
 };
@@ -19,13 +19,13 @@ type Attempts = { readonly count: number; readonly failedAt: number; readonly wa
 
 const maxEntries = 10_000;
 
-/** The limits of one process. */
+/** The limits of a single process. */
 export class InMemoryLimits implements Limits {
   readonly #clock: InMemoryLimitsDependencies['clock'];
   readonly #outbox: InMemoryLimitsDependencies['outbox'];
   readonly #mostEvents: number;
   readonly #attempts = new Map<string, Attempts>();
-  /** Refusals by address in the current window. */
+  /** The number of refusals by address in the current window. */
   #refusals = new Map<string, number>();
   #windowEndsAt = 0;
 
@@ -78,5 +78,5 @@ export class InMemoryLimits implements Limits {
   }
 }
 
-/** Addresses beyond the maximum share this count. */
+/** The name of the count that all addresses beyond the maximum share. */
 const othersName = 'others';

@@ -1,54 +1,58 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
-/** One refused request, or several of the same kind as one event. */
+/** A refused request, or several of the same kind in one event. */
 export type RefusalRecord = {
-  /** The refused caller: an address, or a verified caller. */
+  /** The refused caller: its address, or its verified identity. */
   readonly from: string;
-  /** Counts the refusal against its address; absent if only the events are stored. */
+  /** The limit against which the refusal is counted. If absent, only the events are stored. */
   readonly limit?: RefusalLimit;
-  /** Stored if the address is within its limit and the refusals' share has room. */
+  /**
+   * The events, which are stored if the address is within its limit and the refusals' share of Redis is not
+   * full.
+   */
   readonly events: readonly CloudEvent[];
 };
 
 /**
- * The number of refusals of one address that are answered as such in a window; the others are answered 429.
+ * The number of refusals of an address in a window that get their own answer. Further requests are answered
+ * 429.
  */
 export type RefusalLimit = { readonly refusals: number; readonly windowSeconds: number };
 
 export type RecordedRefusal = {
-  /** Milliseconds until the address is within its limit again; 0 within the limit. */
+  /** The milliseconds until the address is within its limit again. 0 if it is. */
   readonly overForMs: number;
-  /** Events that were dropped because the refusals' share is full. */
+  /** The number of events that were dropped because the refusals' share of Redis is full. */
   readonly dropped: number;
 };
 
 export type FailedAttempt = {
-  /** Whether this attempt was counted; an attempt during the wait of an earlier one is not. */
+  /** Whether this attempt was counted. Attempts during a wait are not. */
   readonly isCounted: boolean;
-  /** Milliseconds until the next attempt is allowed; 0 without a wait. */
+  /** The milliseconds until the next attempt is allowed. 0 without a wait. */
   readonly waitMs: number;
 };
 
 /**
- * The limits that all replicas count together. Strangers decide how often it is called, so everything that it
- * stores is bounded: addresses, failed attempts, and the events of refusals. Accepted work is not counted
- * here and never dropped.
+ * The limits that all replicas share. Unauthenticated callers cause the calls, so all stored data is bounded:
+ * addresses, failed attempts, and the events of refusals. Accepted requests are not counted here and never
+ * dropped.
  */
 export interface Limits {
-  /** Counts a refusal and stores its events. @throws RedisUnavailable when the store does not answer */
+  /** Counts a refusal and stores its events. @throws RedisUnavailable if Redis does not answer */
   refuse(refusal: RefusalRecord): Promise<RecordedRefusal>;
   /**
-   * Counts a failed attempt to authenticate. After the fifth failure within a minute, each further failure
-   * causes a wait: one second, then twice as long each time, at most a minute.
-   * @throws RedisUnavailable when the store does not answer
+   * Counts a failed attempt to authenticate. From the fifth failure within a minute, each failure causes a
+   * wait: first one second, then twice as long each time, at most a minute.
+   * @throws RedisUnavailable if Redis does not answer
    */
   failAttempt(key: string): Promise<FailedAttempt>;
-  /** Forgets the failed attempts. @throws RedisUnavailable when the store does not answer */
+  /** Deletes the failed attempts. @throws RedisUnavailable if Redis does not answer */
   forgiveAttempts(key: string): Promise<void>;
 }
 
 /**
- * The failures before the first wait, the lengths of the waits, and the time after which failures are
+ * The failure from which waits begin, the duration of the waits, and the time after which failures are
  * forgotten.
  */
 export const attemptRules = {
@@ -58,7 +62,5 @@ export const attemptRules = {
   forgottenAfterMs: 60_000,
 };
 
-/**
- * The maximum number of waiting refusal events, by default. At about 0.7 kB each they take 11 MB of Redis.
- */
+/** The default maximum number of waiting refusal events. With about 0.7 kB each, they use 11 MB of Redis. */
 export const defaultMostRefusalEvents = 16_000;

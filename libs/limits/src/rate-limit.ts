@@ -1,30 +1,30 @@
 import { tooMany } from '@clinical-launch/http/errors';
 import type { Clock } from '@clinical-launch/runtime/clock';
 
-/** Counts requests by key: of a client, across all replicas, or of an address, in this process. */
+/** Counts requests by key: those of a client across all replicas, or those of an address in this process. */
 export type RateLimiter = {
   /**
-   * Counts one request against `perSecond` in any one second. For a request beyond the limit, throws or
-   * rejects with ServiceError 429 with `Retry-After` (RFC 6585 section 4) and does not count it. Returns no
-   * promise if no query is needed; await the result in any case.
+   * Counts a request against the limit `perSecond`. If it is beyond the limit, throws or rejects with
+   * ServiceError 429 with `Retry-After` (RFC 6585 section 4), and does not count it. Returns no promise if no
+   * query is needed, so always await the result.
    */
   count(key: string, perSecond: number | undefined): Promise<void> | undefined;
 };
 
-/** A limiter within this process. */
+/** A limiter that never needs a query. */
 export type LocalRateLimiter = { count(key: string, perSecond: number | undefined): undefined };
 
 const sweepAtKeys = 10_000;
 
 /**
- * Creates a limiter of this process: a sliding window, so that no second contains more than the limit
- * wherever it begins.
+ * Creates a limiter of this process. It uses a sliding window, so that no period of one second exceeds the
+ * limit.
  */
 export function createRateLimiter(clock: Clock): LocalRateLimiter {
   const taken = new Map<string, number[]>();
   let nextSweepAt = 0;
   const forgetOld = (now: number) => {
-    // Not for each request of a flood from very many addresses: none of them is old yet.
+    // Delays the next sweep. In a flood from many addresses, none would be old enough to delete.
     nextSweepAt = now + 1000;
     for (const [key, times] of taken) if ((times.at(-1) ?? 0) <= now - 1000) taken.delete(key);
   };

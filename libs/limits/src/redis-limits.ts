@@ -30,20 +30,20 @@ const forgiveAttemptsScript = readScript('forgive-attempts');
 export type RedisLimitsDependencies = {
   readonly redis: RedisClient;
   readonly prefix?: string;
-  /** The maximum number of refusal events that wait in Redis. */
+  /** The maximum number of refusal events in Redis. */
   readonly mostEvents?: number;
   /**
-   * The maximum number of addresses, and of failing clients, that each of the 16 shards counts; 8 MB of Redis
-   * by default.
+   * The maximum number of addresses, and of failing clients, in each of the 16 shards. The default uses 8 MB
+   * of Redis.
    */
   readonly maxEntries?: number;
-  /** Signs the events for the services that consume them; without it, they are stored unsigned. */
+  /** Signs the events for the services that consume them. If absent, they are stored unsigned. */
   readonly writeEvent?: EventWriter;
 };
 
 /**
- * Limits shared by all replicas. Each call is one script, and time is Redis's own. Repeats nothing: if a
- * reply is lost, the refusal may have been counted and its event stored.
+ * The limits that all replicas share. Each call is one script that uses the clock of Redis. Calls are not
+ * repeated, because after a lost reply the refusal may have been counted and its event stored.
  */
 export class RedisLimits implements Limits {
   readonly #scripts: RedisScripts;
@@ -108,11 +108,11 @@ export class RedisLimits implements Limits {
     return [Number(first), Number(second)];
   }
 
-  /** Returns the prefix of the names of the hashes of failed attempts; their period follows. */
+  /** Returns the prefix of the hashes of failed attempts. The period is appended to it. */
   #attemptsOf(key: string): string {
     return this.#keys.key(shardOfText(key), 'failed-attempts', '');
   }
 }
 
-/** Returns 96 bits of a hash: short, and no address or client identifier is readable in Redis. */
+/** Returns 96 bits of a hash, which is short and hides the address or client id in Redis. */
 const shortNameOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16);

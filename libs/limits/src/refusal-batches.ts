@@ -2,11 +2,11 @@ import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Clock } from '@clinical-launch/runtime/clock';
 
-/** Combines anonymous refusals of one address and reason into one event for each interval. */
+/** Combines the anonymous refusals of an address with the same reason into one event per interval. */
 export type Batches = {
-  /** Returns the event to store now if it is the first of its kind; otherwise counts it. */
+  /** Returns the event if it is the first of its kind and must be stored now. Otherwise counts it. */
   add(address: string, event: CloudEvent<RefusalType>): CloudEvent<RefusalType> | undefined;
-  /** Stores the events of the intervals that have ended, or of all of them. */
+  /** Stores the events of the intervals that have ended, or of all intervals. */
   flush(options?: { isLast?: boolean }): Promise<void>;
 };
 
@@ -21,7 +21,7 @@ type BatchesOptions = {
 
 type Batch = {
   readonly address: string;
-  /** The first refusal that is counted here: the event has its time and correlation id. */
+  /** The first counted refusal. The combined event has its time and correlation id. */
   event: CloudEvent<RefusalType>;
   count: number;
   endsAt: number;
@@ -41,8 +41,8 @@ export function createBatches({
   const batches = new Map<string, Batch>();
 
   /**
-   * Ends an interval. An interval with refusals is followed by another, so that a steady stream creates one
-   * event for each.
+   * Ends an interval. An interval with refusals is followed by another one, so that a steady stream causes
+   * one event per interval.
    */
   const end = (key: string, batch: Batch): CloudEvent<RefusalType> | undefined => {
     if (batch.count === 0) {

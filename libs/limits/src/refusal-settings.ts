@@ -7,23 +7,23 @@ export const refusalSettings = Type.Object({
     minimum: 0,
     default: 100,
     title:
-      'Refused requests of one address in ten seconds, in all services together, before the answer is 429. 0 means no limit and an audit event for every refusal. Use the same at the edge.',
+      'Refused requests of an address in ten seconds, in all services together, before the answer is 429. 0 means no limit and an audit event for every refusal. Set the same value at the edge.',
   }),
 });
 
-/** A user who repeats a mistake is under the limit again before they have read the error. */
+/** Short, so that a user who repeats a mistake is within the limit again after reading the error. */
 const windowSeconds = 10;
-/** As long as the window, so that a flood from one address costs one event for each window. */
+/** As long as the window, so that a flood from one address causes one event per window. */
 const combineSeconds = 10;
-/** At some 0.7 kB each, 11 MB of Redis. */
+/** With about 0.7 kB each, they use 11 MB of Redis. */
 const mostEvents = 16_000;
-/** Enough for a load test of an hour. */
+/** Enough for a load test of one hour. */
 const mostEventsWithoutLimits = 1_000_000;
 
 /**
- * Reads the limits of refusals. Without a limit for each address, every refusal has an audit event of its
- * own, however many of them wait.
- * @throws ConfigurationError that names the invalid variable
+ * Reads the limits of refusals. Without a limit per address, every refusal has its own audit event,
+ * regardless of the number that wait.
+ * @throws ConfigurationError with the name of the invalid variable
  */
 export function readRefusalSettings(environment: Environment) {
   const { REFUSALS_PER_ADDRESS: refusals } = readEnvironment(refusalSettings, environment);

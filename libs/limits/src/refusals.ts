@@ -13,25 +13,28 @@ export type RefusalsOptions = {
   readonly limits: Pick<Limits, 'refuse'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Without it refusals are audited and not limited. */
+  /** If absent, refusals are audited but not limited. */
   readonly limit?: RefusalLimit | undefined;
-  /** How long anonymous refusals of one kind are combined into one event; 0 for an event each. */
+  /**
+   * The seconds for which anonymous refusals of one kind are combined into one event. 0 for one event per
+   * refusal.
+   */
   readonly combineSeconds?: number;
 };
 
 const sweepEveryMs = 1000;
 /**
- * Addresses that a process remembers itself. Beyond them the shared count decides, with a round trip for
- * each.
+ * The maximum number of addresses that a process stores. For others, the shared count applies, with a round
+ * trip for each request.
  */
 const maxAddresses = 10_000;
 
 type Seen = { count: number; endsAt: number; isOver: boolean };
 
 /**
- * Creates what limits and audits refusals. An address that is over its limit is remembered here until its
- * window ends, so that a flood from it costs no Redis round trip. A process also counts by itself, so the
- * limit holds while Redis is away.
+ * Creates the limits and the audit of refusals. A process stores the addresses that are over their limit
+ * until their window ends, so that a flood causes no Redis round trips. It also counts locally, so the limit
+ * applies while Redis is down.
  */
 export function createRefusals({
   limits,
@@ -48,7 +51,7 @@ export function createRefusals({
     clock,
     combineSeconds,
     keep: async (address, event) => void (await keep(networkOf(address), event)),
-    onFailure: (error) => logger.error({ err: error }, 'combined refusals were not kept'),
+    onFailure: (error) => logger.error({ err: error }, 'combined refusals could not be stored'),
     onDropped: (count) => meter.dropped(count),
   });
   const sweeps = startLoop({
@@ -58,7 +61,7 @@ export function createRefusals({
     },
     everyMs: sweepEveryMs,
     ref: false,
-    onFailure: (error) => logger.error({ err: error }, 'combined refusals were not kept'),
+    onFailure: (error) => logger.error({ err: error }, 'combined refusals could not be stored'),
   });
 
   return {
@@ -106,7 +109,8 @@ function countingDropped(limits: Pick<Limits, 'refuse'>, meter: RefusalMeter) {
 }
 
 /**
- * The number of events of refusals is bounded, so their size has to be: 200 paths of faults may take 40 kB.
+ * Refusal events have a maximum number, so their size must be limited too. The paths of 200 errors may have
+ * 40 kB.
  */
 const maxPathCharacters = 4000;
 
@@ -128,7 +132,7 @@ function over(meter: RefusalMeter, overForMs: number) {
   return { overForMs };
 }
 
-/** The events to keep now: that of a known launch, or the first of its kind in an interval. */
+/** Returns the event to store now: that of a known launch, or the first of its kind in an interval. */
 function eventsOf(
   {
     event,
@@ -143,7 +147,7 @@ function eventsOf(
   return first === undefined ? [] : [first];
 }
 
-/** Counts a refusal in this process; answers for how many milliseconds its address is over the limit. */
+/** Counts a refusal in this process. Returns the milliseconds for which its address is over the limit. */
 function countHere(
   seen: Map<string, Seen>,
   network: string,

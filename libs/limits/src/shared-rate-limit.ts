@@ -13,16 +13,16 @@ const countRequest = createScriptReader(import.meta.url)('count-request');
 
 export type SharedRateLimiterDependencies = {
   readonly redis: RedisClient;
-  /** The service whose clients are counted; the clients of other services are out of reach. */
+  /** The service whose clients are counted. The counts of other services are not accessible. */
   readonly service: string;
   readonly prefix?: string;
 };
 
 /**
- * Creates a limiter that all replicas share: a count for each second in Redis, of which the earlier one is
- * weighted by its part of the last second. So a client can exceed its limit around the turn of a second, by at
- * most the limit. A client with a limit costs one round trip, and a client without one costs none.
- * `count` rejects with RedisUnavailable when Redis does not answer.
+ * Creates a limiter that all replicas share. Redis has a count for each second, and the previous one is
+ * weighted by its part of the last 1000 milliseconds. So a client can exceed its limit at the boundary of two
+ * seconds, by at most the limit. Only clients with a limit need a round trip. `count` rejects with
+ * RedisUnavailable if Redis does not answer.
  */
 export function createSharedRateLimiter({
   redis,

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseCookie, type SetCookie, stringifySetCookie } from 'cookie';
 
-/** The number of cookies of one name that are tried, which limits the look-ups of a request. */
+/** The maximum number of cookies with the same name, which limits the look-ups of a request. */
 const maxCookies = 4;
 
 /**
- * Returns the values of a cookie that the browser sent, at most four, in its order. There are several if a
- * neighbouring host has set a cookie of the same name for the parent domain. That must not lock the user out,
- * so callers try each.
+ * Returns the values of a cookie in the order in which the browser sent them, at most four. There are several
+ * if another host has set a cookie with the same name for the parent domain. That must not lock the user out,
+ * so callers try each value.
  */
 export function readSentCookies(
   { headers }: Pick<IncomingMessage, 'headers'>,
@@ -16,7 +16,7 @@ export function readSentCookies(
   return (
     (headers.cookie ?? '')
       .split(';')
-      // Each separately, because a parser returns only one of several cookies of one name.
+      // Parsed separately, because a parser returns only one of several cookies with the same name.
       .flatMap((pair) => parseCookie(pair)[name] || [])
       .slice(0, maxCookies)
   );

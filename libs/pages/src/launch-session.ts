@@ -5,29 +5,30 @@ import { stringifySetCookie } from 'cookie';
 import { readSentCookies } from './cookies.ts';
 
 /**
- * Returns the name of the cookie that contains a launch session. Each launch has its own, under a path that
- * names the launch, so the prefix `__Host-`, which requires the path `/`, cannot be used. Browsers accept a
- * name with `__Secure-` only over https (RFC 6265bis section 4.1.3.1): a host of the same site without TLS
- * cannot set one.
+ * Returns the name of the cookie for a launch session. Each launch has its own cookie, whose path contains
+ * the launch id. So the prefix `__Host-`, which requires the path `/`, cannot be used. Browsers accept a name
+ * with `__Secure-` only over https (RFC 6265bis section 4.1.3.1), so a host of the same site without TLS
+ * cannot set it.
  * @param isSecure whether the platform is served by https
  */
 export const launchSessionCookie = (isSecure: boolean) =>
   isSecure ? '__Secure-launch-session' : 'launch-session';
 
-/** Seconds without a request after which a launch session ends. */
+/** The seconds without a request after which a launch session ends. */
 export const launchSessionIdleSeconds = 30 * 60;
 
 type SessionCookieOptions = {
   readonly path: string;
   /** Whether the platform is served by https. */
   readonly isSecure: boolean;
-  /** Whether pages of another site frame the application, so that the cookie must be sent there. */
+  /** Whether pages of another site may frame the application, so that the cookie must be sent in frames. */
   readonly isFramed: boolean;
 };
 
 /**
- * Returns the options of the session cookie. It ends with the browser, scripts cannot read it, and it is sent
- * only to one launch (or one order), so that two tabs with two patients never mix.
+ * Returns the options of the session cookie. It ends with the browser session and is hidden from scripts. It
+ * is sent only to the path of one launch (or one order), so that tabs with different patients are never
+ * confused.
  */
 export function launchSessionCookieOptions({ path, isSecure, isFramed }: SessionCookieOptions) {
   const shared = { path, httpOnly: true, secure: isSecure };
@@ -36,7 +37,7 @@ export function launchSessionCookieOptions({ path, isSecure, isFramed }: Session
     : ({ ...shared, sameSite: 'lax' } as const);
 }
 
-/** Returns the `Set-Cookie` that opens a session (RFC 6265 section 4.1). */
+/** Returns the `Set-Cookie` value that opens a session (RFC 6265 section 4.1). */
 export const openSessionCookie = (ticket: string, options: SessionCookieOptions): string =>
   stringifySetCookie({
     name: launchSessionCookie(options.isSecure),
@@ -48,21 +49,21 @@ export const openSessionCookie = (ticket: string, options: SessionCookieOptions)
 export type LaunchSession = {
   readonly ticket: string;
   readonly context: LaunchContext;
-  /** Seconds until its absolute end, which no request extends. */
+  /** The seconds until its absolute end, which requests do not extend. */
   readonly endsInSeconds: number;
 };
 
 type SessionSearch = {
   /** Whether the platform is served by https. */
   readonly isSecure: boolean;
-  /** Seconds from now until which each session found is extended; absent to extend none. */
+  /** The seconds by which found sessions are extended from now. If absent, none is extended. */
   readonly extendSeconds?: number;
 };
 
 /**
- * Finds the live launch sessions of a browser, in the order of its cookies. There are several if a
- * neighbouring host has set such a cookie too, so callers choose.
- * @throws Unavailable when Redis does not answer
+ * Finds the live launch sessions of a browser, in the order of its cookies. There are several if another host
+ * has set such a cookie, so callers must choose.
+ * @throws Unavailable if Redis does not answer
  */
 export async function findLaunchSessions(
   tickets: Pick<Tickets, 'find'>,
@@ -80,6 +81,6 @@ export async function findLaunchSessions(
   return sessions.flat();
 }
 
-/** Returns the session tickets that the browser sent, in its order. */
+/** Returns the session tickets in the order in which the browser sent them. */
 export const readLaunchSessionCookies = (request: IncomingMessage, isSecure: boolean): readonly string[] =>
   readSentCookies(request, launchSessionCookie(isSecure));

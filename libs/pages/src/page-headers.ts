@@ -1,15 +1,15 @@
 export type PagePolicy = {
-  /** Origins that may frame the page. */
+  /** The origins that may frame the page. */
   readonly frameAncestors?: readonly string[];
-  /** Hashes of inline scripts, as CSP writes them: `'sha256-...'`. */
+  /** The hashes of inline scripts in the form of CSP: `'sha256-...'`. */
   readonly scriptHashes?: readonly string[];
-  /** Origins that its forms may lead to, besides its own; redirects count. */
+  /** The origins, in addition to its own, to which its forms may lead, directly or by redirects. */
   readonly formActions?: readonly string[];
 };
 
 /**
- * Returns the headers of every page: no content from elsewhere, no referrer, no store.
- * Cross-Origin-Opener-Policy is omitted on purpose: the result page must reach the window of the PMS that
+ * Returns the headers of every page: no content of other origins, no referrer, no caching.
+ * Cross-Origin-Opener-Policy is omitted, because the result page must access the window of the PMS that
  * opened it.
  */
 export function pageHeaders({

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import express, { type RequestHandler, Router } from 'express';
 import nunjucks from 'nunjucks';
 
-/** The directory above `nhsuk/`, with the templates and assets of the NHS.UK frontend library. */
+/** The parent directory of `nhsuk/`, with the templates and assets of the NHS.UK frontend library. */
 const nhsukRoot = fileURLToPath(
   new URL('../', import.meta.resolve('nhsuk-frontend/dist/nhsuk/template.njk')),
 );
@@ -13,22 +13,22 @@ const nhsukRoot = fileURLToPath(
 const houseViews = fileURLToPath(new URL('views', import.meta.url));
 
 export type Pages = {
-  /** Renders a template with everything escaped. @throws Error when the template is invalid */
+  /** Renders a template and escapes all values. @throws Error if the template is invalid */
   render(template: string, model: object): string;
-  /** The hash of the one inline script of the NHS.UK page template, as CSP writes it. */
+  /** The hash of the inline script in the NHS.UK page template, in the form of CSP. */
   readonly scriptHash: string;
 };
 
 type PagesOptions = {
-  /** The line at the foot of every page, for instance with a telephone number. */
+  /** A line in the footer of every page, for instance with a telephone number. */
   readonly supportLine?: string | undefined;
 };
 
 const prepared = new Map<string, Pages>();
 
 /**
- * Prepares the templates of a service: its own views, the layout of all, and the NHS.UK frontend library's. A process that
- * starts a service again uses the templates that it has compiled.
+ * Prepares the templates of a service: its own views, the common layout, and those of the NHS.UK frontend
+ * library. They are compiled only once, even if a process starts a service again.
  */
 export function createPages(views: string, { supportLine = '' }: PagesOptions = {}): Pages {
   const key = `${views}\n${supportLine}`;
@@ -58,8 +58,8 @@ function preparePages(views: string, supportLine: string): Pages {
 }
 
 /**
- * Reads the library's stylesheet without its web font, which is on another host and licensed only to NHS
- * sites, and with local images.
+ * Reads the library's stylesheet. Removes the web font, which is on another host and licensed only to NHS
+ * sites, and makes the addresses of images local.
  */
 function readStylesheet(): string {
   return readFileSync(`${nhsukRoot}nhsuk/nhsuk-frontend.min.css`, 'utf8')
@@ -67,12 +67,12 @@ function readStylesheet(): string {
     .replaceAll('url(/assets/images/', 'url(images/');
 }
 
-/** The files of all our pages, besides those of the NHS.UK library. */
+/** The files that all our pages use, in addition to those of the NHS.UK library. */
 const houseFiles = ['page.css', 'mark.svg'];
 
 /**
- * Serves a service's own assets, if it has any, the stylesheet and the mark of all our pages and, below
- * `nhsuk/`, the stylesheet, script and images of the NHS.UK library.
+ * Serves the assets of a service, if it has any, the common stylesheet and logo, and, below `nhsuk/`, the
+ * stylesheet, script and images of the NHS.UK library.
  */
 export function serveAssets(directory?: string): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true });

@@ -1,9 +1,13 @@
 import { readJsonAnswer } from './json-answer.ts';
 
-/** The type of `fetch`. These declarations are complete without those of Node or of a browser. */
+/**
+ * The type of the global `fetch`, so that these declarations do not depend on those of Node or of a browser.
+ */
 type Fetch = typeof globalThis extends { fetch: infer Known } ? Known : never;
 
-/** How a PMS authenticates: OAuth 2.0 client credentials, the secret in the body (OLTR: Authentication). */
+/**
+ * The credentials of a PMS: OAuth 2.0 client credentials, with the secret in the body (OLTR: Authentication).
+ */
 export type TokenRequest = {
   /** `{base}/idp/{realm}/oauth2/v2.0/token` */
   readonly tokenUrl: string;
@@ -11,17 +15,20 @@ export type TokenRequest = {
   readonly clientSecret: string;
   /** `<APP_ID_URI>/.default` */
   readonly scope: string;
-  /** Sends the requests: for a proxy, a client certificate or a log. The global `fetch` by default. */
+  /**
+   * Sends the requests, for instance through a proxy or with a client certificate. By default, the global
+   * `fetch`.
+   */
   readonly fetch?: Fetch;
 };
 
-/** The identity provider refused to issue an access token. */
+/** Thrown if the identity provider refuses to issue an access token. */
 export class TokenRefused extends Error {
-  /** The HTTP status of its answer. */
+  /** The HTTP status of the answer. */
   readonly status: number;
   /**
-   * The error code of RFC 6749 section 5.2, `invalid_client` for a wrong secret; undefined if the answer has
-   * none.
+   * The error code of RFC 6749 section 5.2, such as `invalid_client` for a wrong secret. Undefined if the
+   * answer has none.
    */
   readonly error: string | undefined;
 
@@ -33,7 +40,7 @@ export class TokenRefused extends Error {
   }
 }
 
-/** The access token of one client, for requests to APIs that this package has no function for. */
+/** The access token of a client, for requests to APIs without a function in this package. */
 export type TokenCache = {
   /**
    * Returns the cached token, or a new one if it expires within a minute.
@@ -41,14 +48,14 @@ export type TokenCache = {
    * answer.
    */
   get(): Promise<string>;
-  /** Drops a token that an API answered with 401, so that the next `get` requests a new one. */
+  /** Drops a token after an API answered 401, so that the next `get` requests a new one. */
   forget(token: string): void;
 };
 
 const renewedBeforeMs = 60_000;
 
 /**
- * Caches one access token until a minute before it expires. Concurrent callers share one token request.
+ * Caches an access token until a minute before it expires. Concurrent callers share a token request.
  *
  * @example
  * ```ts
@@ -56,7 +63,7 @@ const renewedBeforeMs = 60_000;
  * const tokens = createTokenCache({ tokenUrl, clientId, clientSecret, scope });
  * const headers = { Authorization: `Bearer ${await tokens.get()}` };
  * ```
- * @param now Milliseconds since 1970; the clock of the machine by default.
+ * @param now Returns milliseconds since 1970. By default, the system clock.
  */
 export function createTokenCache(request: TokenRequest, now: () => number = Date.now): TokenCache {
   let kept: { token: string; renewAt: number } | undefined;

@@ -4,32 +4,33 @@ import { isRecord } from './json-answer.ts';
 /** An order document that was delivered by callback. The same document may be delivered more than once. */
 export type OrderDocumentCallback = {
   /**
-   * The same at every attempt. Store it with the document. If you already have it, answer 2xx and do not file
-   * the document again.
+   * The same for every attempt. Store it with the document. If you already have it, answer 2xx and do not
+   * file the document again.
    */
   readonly id: string;
   readonly type: 'order.document';
-  /** When the document was created, RFC 3339. */
+  /** The time at which the document was created (RFC 3339). */
   readonly timestamp: string;
   readonly data: {
     readonly orderGuid: string;
-    /** The version of the order that the document shows. Do not replace a newer version with an older one. */
+    /** The version of the order in the document. Do not replace a newer version with an older one. */
     readonly orderVersion: number;
     /** The correlation id of the launch in which the order was submitted. */
     readonly launchId: string;
     readonly messageId: string;
-    /** The order document: XML, as text. */
+    /** The order document (XML) as text. */
     readonly document: string;
   };
 };
 
 /**
- * Why a callback was refused: `missing_header`; `stale`, its time is too far from now, so it may be a replay;
- * `bad_signature`; or `malformed`, the signature is valid but the body contains no order document.
+ * The reason why a callback was refused: `missing_header`; `stale` if its time is too far from now, so that
+ * it may be a replay; `bad_signature`; or `malformed` if the signature is valid but the body contains no
+ * order document.
  */
 export type CallbackFault = 'missing_header' | 'stale' | 'bad_signature' | 'malformed';
 
-/** The callback must not be used. Answer it with 400. */
+/** Thrown if a callback must not be used. Answer it with 400. */
 export class CallbackRefused extends Error {
   readonly code: CallbackFault;
 
@@ -51,15 +52,13 @@ export type CallbackHeaders =
 /** A received callback and its secrets. */
 export type CallbackToVerify = {
   readonly headers: CallbackHeaders;
-  /**
-   * The bytes as they were received. A body that was parsed and serialised again has a different signature.
-   */
+  /** The received bytes. A body that was parsed and serialised again has a different signature. */
   readonly body: string | Uint8Array;
   /** The live secrets, `whsec_...`: one, or two during a rotation. */
   readonly secrets: readonly string[];
-  /** Milliseconds since 1970; the clock of the machine by default. */
+  /** Returns milliseconds since 1970. By default, the system clock. */
   readonly now?: () => number;
-  /** How far the time of the callback may be from now; 300 by default. */
+  /** The maximum difference between the time of the callback and now. By default 300. */
   readonly toleranceSeconds?: number;
 };
 
@@ -69,7 +68,7 @@ export type CallbackToVerify = {
  *
  * @example
  * ```ts
- * // Read the raw body: with express.json() no signature would be valid.
+ * // Use the raw body. With express.json(), no signature would be valid.
  * const rawJson = express.raw({ type: 'application/json', limit: '1mb' });
  * app.post('/callbacks', rawJson, async (request, response) => {
  *   const { id, data } = verifyCallback({ headers: request.headers, body: request.body, secrets });
@@ -77,8 +76,8 @@ export type CallbackToVerify = {
  *   response.status(204).end();
  * });
  * ```
- * @throws CallbackRefused with the reason as `code`; TypeError if a secret is not `whsec_` and 24 bytes or
- * more in Base64.
+ * @throws CallbackRefused with the reason as `code`; TypeError if a secret is not `whsec_` followed by at
+ * least 24 bytes in Base64.
  */
 export function verifyCallback({
   headers,
@@ -110,7 +109,7 @@ function headerOf(headers: CallbackHeaders, name: string): string {
   throw new CallbackRefused('missing_header', `The header ${name} is required once`);
 }
 
-/** Returns whether the headers are those of fetch, including other implementations than this Node's. */
+/** Returns true if the headers are those of fetch, of any implementation. */
 const isFetchHeaders = (headers: CallbackHeaders): headers is { get(name: string): string | null } =>
   typeof headers.get === 'function';
 

@@ -10,10 +10,10 @@ export const actions = [
   'LocationReportList',
 ] as const;
 
-/** What the user does in the OLTR application. */
+/** The action of the user in the OLTR application. */
 export type Action = (typeof actions)[number];
 
-/** A name of a person; `given` may be empty. */
+/** The name of a person. `given` may be empty. */
 export type PersonName = {
   readonly title?: string;
   readonly family: string;
@@ -68,12 +68,12 @@ export type LaunchOrganization = {
   readonly name: string;
 };
 
-/** Everything that a ServiceRequest of a launch contains (OLTR: Resources). */
+/** The content of a ServiceRequest for a launch (OLTR: Resources). */
 export type LaunchRequest = {
   readonly action: Action;
   /**
-   * Your own identifier of the request, new for each OrderTest. UpdateTest, PatientSampleQueue and
-   * PatientReport repeat the one of the OrderTest.
+   * Your own identifier of the request, which is new for each OrderTest. UpdateTest, PatientSampleQueue and
+   * PatientReport repeat that of the OrderTest.
    */
   readonly originatingId: string;
   /** FHIR dateTime with offset: `2026-11-21T09:30:00Z`. */

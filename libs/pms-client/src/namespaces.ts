@@ -1,13 +1,11 @@
-/**
- * The base URIs that the OLTR specification writes as {fhir_ns}, {nhs_ns} and {hl7uk_ns}; no trailing slash.
- */
+/** The base URIs {fhir_ns}, {nhs_ns} and {hl7uk_ns} of the OLTR specification, without a trailing slash. */
 export type Namespaces = {
   readonly fhir: string;
   readonly nhs: string;
   readonly hl7uk: string;
 };
 
-/** The namespaces of a platform that configures no others. */
+/** The default namespaces of the platform. */
 export const defaultNamespaces: Namespaces = {
   fhir: 'https://fhir.clinical-launch.example',
   nhs: 'https://fhir.nhs.uk',

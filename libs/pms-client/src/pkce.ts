@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /**
- * A PKCE pair (RFC 7636, S256). Send the challenge with the request; keep the verifier on the server until
- * the launch URL is given to the browser.
+ * A PKCE pair (RFC 7636, S256). Send the challenge with the request. Keep the verifier on the server until
+ * you pass the launch URL to the browser.
  */
 export type PkcePair = { readonly codeVerifier: string; readonly codeChallenge: string };
 

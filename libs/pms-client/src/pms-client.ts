@@ -2,34 +2,34 @@ import { createTokenCache, type TokenRequest } from './access-token.ts';
 import { isRecord, readJsonAnswer } from './json-answer.ts';
 import { createPkcePair } from './pkce.ts';
 
-/** The registration of one PMS, and the platform that it launches. */
+/** The credentials of a PMS and the address of the platform. */
 export type PmsClientOptions = TokenRequest & {
-  /** The address of the platform: `/AccessApi/RequestLaunchUrl` is below it. */
+  /** The address of the platform, without `/AccessApi/RequestLaunchUrl`. */
   readonly baseUrl: string;
-  /** Milliseconds since 1970; the clock of the machine by default. */
+  /** Returns milliseconds since 1970. By default, the system clock. */
   readonly now?: () => number;
 };
 
 /** A launch that is ready. */
 export type Launch = {
   /**
-   * Contains the launch token and the code verifier. Open it in the user's browser at once: it expires after
-   * ten seconds and works once. Do not log it.
+   * Contains the launch token and the code verifier. Open it in the user's browser immediately, because it
+   * expires after ten seconds and works only once. Do not log it.
    */
   readonly url: string;
-  /** Identifies the launch at the platform. Log it, and give it to support. */
+  /** Identifies the launch at the platform. Log it, and send it to support if there is a problem. */
   readonly correlationId: string;
 };
 
-/** One error of a ServiceRequest, as a 400 reports it. */
+/** An error in a ServiceRequest, as reported with a 400. */
 export type LaunchFault = {
   /** `contained[1].name[0].family` */
   readonly path: string;
-  /** What to send instead, as the rest of a sentence that begins with the path. */
+  /** The requirement, as the rest of a sentence that begins with the path. */
   readonly message: string;
-  /** The kind of error: a FHIR R4 issue type, such as `required`. */
+  /** The code of the error, which is a FHIR R4 issue type, such as `required`. */
   readonly code?: string;
-  /** The resource that has the error: `Patient #patient`. */
+  /** The resource that contains the error: `Patient #patient`. */
   readonly resource?: string;
 };
 
@@ -42,17 +42,17 @@ export type LaunchRefusal = {
 };
 
 /**
- * The launch API refused the request. `status` is as in OLTR: Errors: 400 (correct the `faults`), 401, 403
- * (the client has no right to launch), 409 (the originating id was used before), 429 and 503 (wait, then try
- * again).
+ * Thrown if the launch API refuses a request. `status` is as in OLTR: Errors: 400 (correct the `faults`),
+ * 401, 403 (the client has no right to launch), 409 (the originating id was used before), 429 and 503 (wait,
+ * then try again).
  */
 export class LaunchRefused extends Error implements LaunchRefusal {
   readonly status: number;
-  /** Identifies the request at the platform; empty if another server answered. */
+  /** Identifies the request at the platform. Empty if another server answered. */
   readonly correlationId: string;
-  /** Every error of the ServiceRequest, after a 400. */
+  /** All errors of the ServiceRequest, after a 400. */
   readonly faults: readonly LaunchFault[];
-  /** Seconds to wait, if the answer names them (429, 503). */
+  /** The seconds to wait, if the answer contains them (429, 503). */
   readonly retryAfterSeconds: number | undefined;
 
   constructor({ status, correlationId, faults, retryAfterSeconds }: LaunchRefusal) {
@@ -65,27 +65,27 @@ export class LaunchRefused extends Error implements LaunchRefusal {
   }
 }
 
-/** The backend of one PMS, as a client of the platform. Safe for concurrent use. */
+/** The client of the platform for a PMS backend. Safe for concurrent use. */
 export type PmsClient = {
   /**
    * Requests a launch URL for a ServiceRequest. If the platform answers 401, requests a new access token and
-   * tries once more; no other answer is retried.
+   * tries once more. Other answers are not retried.
    * @throws LaunchRefused or TokenRefused if the platform refuses; TypeError or TimeoutError of fetch if
-   * nothing answers within ten seconds.
+   * there is no answer within ten seconds.
    */
   requestLaunch(serviceRequest: object): Promise<Launch>;
 };
 
 /**
- * Creates the client of one PMS. Create it once per process, not per launch, so that its access token is
- * reused until it expires. Use it in the backend only: the client secret and the access token must not reach
- * a browser.
+ * Creates the client of a PMS. Create it once per process, not per launch, so that its access token is reused
+ * until it expires. Use it only in the backend, because a browser must never have the client secret or the
+ * access token.
  *
  * @example
  * ```ts
  * const client = createPmsClient({ baseUrl, tokenUrl, clientId, clientSecret, scope });
  * const { url, correlationId } = await client.requestLaunch(buildServiceRequest(launch));
- * response.redirect(303, url); // at once
+ * response.redirect(303, url); // immediately
  * ```
  */
 export function createPmsClient(options: PmsClientOptions): PmsClient {

@@ -8,14 +8,14 @@ export type ServiceRequest = {
 };
 
 /**
- * Writes a launch request as the FHIR R4 ServiceRequest that `RequestLaunchUrl` accepts (OLTR: Resources).
+ * Converts a launch request to the FHIR R4 ServiceRequest that `RequestLaunchUrl` accepts (OLTR: Resources).
  *
  * @example
  * ```ts
  * const launch = await client.requestLaunch(buildServiceRequest({ action: 'OrderTest', ...record }));
  * ```
- * @param namespaces Those of the platform. Pass them if its operator names others than the defaults: a
- * request in other namespaces is answered 400.
+ * @param namespaces The namespaces of the platform. Pass them if its operator does not use the defaults,
+ * because a request in other namespaces is answered 400.
  */
 export function buildServiceRequest(
   launch: LaunchRequest,
@@ -115,7 +115,7 @@ const humanName = ({ title, family, given }: PersonName) => ({
   ...unlessEmpty('given', given),
 });
 
-/** Returns a member, or none for an empty list: FHIR has no empty arrays. */
+/** Returns an object with the member, or without it for an empty list, because FHIR has no empty arrays. */
 function unlessEmpty<Name extends string, T>(name: Name, values: readonly T[]) {
   return values.length === 0 ? {} : { [name]: values };
 }

@@ -246,7 +246,7 @@ describe('a refused logout token', () => {
     const { launch } = await startTokens();
     await end(launch);
     expect(await eventOf(launch, failed)).toMatchObject({ reason: 'gone', isFinal: true });
-    const words = 'logout token not delivered: that was the last attempt';
+    const words = 'logout token not delivered, and no attempt is left';
     await logged(launch, words);
     const line = running.lines.find((each) => each.includes(launch) && each.includes(words));
     expect(line).toContain('"level":50');

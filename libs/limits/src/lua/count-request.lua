@@ -1,8 +1,8 @@
--- Counts a request of a client against its limit for a second. The requests of the second before count by
--- the part of that second that is within the last 1000 milliseconds.
--- KEYS: rate (hash: second, count of its requests, count of the second before)
--- ARGV: limit for a second
--- Answers 0, or the milliseconds until a request is allowed again; a refused request is not counted.
+-- Counts a request of a client against its limit per second. The requests of the previous second are weighted
+-- by the part of that second that is within the last 1000 milliseconds.
+-- KEYS: rate (hash: second, count of its requests, count of the previous second)
+-- ARGV: limit per second
+-- Returns 0, or the milliseconds until a request is allowed again. A refused request is not counted.
 
 local rate, limit = KEYS[1], tonumber(ARGV[1])
 local time = redis.call('TIME')
@@ -18,8 +18,8 @@ if math.floor(before * (1 - part)) + count < limit then
   redis.call('PEXPIRE', rate, 2000)
   return 0
 end
--- The part of a second after which `earlier` requests of the second before leave room for one more beside
--- `current`.
+-- Returns the part of a second after which one more request is allowed in addition to `current` requests, if
+-- the previous second had `earlier` requests.
 local function part_after(earlier, current)
   return math.max(0, 1 - (limit - current) / earlier)
 end

@@ -1,8 +1,8 @@
--- Counts a refusal against its address and stores its events, within the refusals' share of Redis.
+-- Counts a refusal against its address, and stores its events if the refusals' share of Redis is not full.
 -- KEYS: addresses, refused, committed
--- ARGV: address, refusals allowed in a window (0: any number), window in milliseconds, most addresses, most
--- events, events
--- Answers the milliseconds until the address is within its limit, and the number of dropped events.
+-- ARGV: address, refusals allowed in a window (0: any number), window in milliseconds, maximum number of
+-- addresses, maximum number of events, events
+-- Returns the milliseconds until the address is within its limit, and the number of dropped events.
 
 local addresses, refused, committed = unpack(KEYS)
 local address = next_argument()
@@ -11,12 +11,12 @@ local most_addresses, most_events = tonumber(next_argument()), tonumber(next_arg
 local events = next_list()
 
 if allowed > 0 then
-  -- Addresses beyond this number share one count until the window ends.
+  -- Addresses beyond the maximum share one count until the window ends.
   if redis.call('HLEN', addresses) >= most_addresses and redis.call('HEXISTS', addresses, address) == 0 then
     address = 'others'
   end
   local count = redis.call('HINCRBY', addresses, address, 1)
-  -- The first refusal begins the window of all addresses of this shard; they expire together.
+  -- The first refusal begins the window of all addresses of this shard, which expire together.
   local left_ms = redis.call('PTTL', addresses)
   if left_ms < 0 then
     redis.call('PEXPIRE', addresses, window_ms)
