@@ -19,7 +19,7 @@ describe('the key for patient pseudonyms', () => {
       'PATIENT_PSEUDONYM_KEY must be 32 bytes in Base64URL',
     ],
     [
-      'is that of the demo',
+      'is the demo key',
       { PATIENT_PSEUDONYM_KEY: demoKey },
       'PATIENT_PSEUDONYM_KEY is the key of the demo, which is publicly known',
     ],

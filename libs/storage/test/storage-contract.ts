@@ -206,7 +206,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
 
       it.each([
         [
-          'a name that is taken',
+          'a duplicate name',
           sql`insert into refused.thing (id, name) overriding system value values (1, ${'Smith'})`,
           '23505',
         ],

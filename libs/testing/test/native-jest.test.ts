@@ -12,7 +12,7 @@ const planted = {
   passes: `
     import { createSealer } from '${root}libs/crypto/src/sealing.ts';
     import { describeShared } from './shared.ts';
-    it('loads a module of ours', () => expect(createSealer).toBeInstanceOf(Function));
+    it('loads a project module', () => expect(createSealer).toBeInstanceOf(Function));
     it.each([1, 2])('takes row %i', (row: number) => expect(row).toBeGreaterThan(0));
     describe.each(['a', 'b'])('block %s', (name) => it('runs ' + name, () => undefined));
     describeShared();
@@ -20,7 +20,7 @@ const planted = {
     it.skip('is skipped', () => { throw new Error('it ran'); });`,
   'only-one': `
     it.only('runs', () => undefined);
-    it('is passed over', () => { throw new Error('it ran'); });`,
+    it('is not selected', () => { throw new Error('it ran'); });`,
   'shares-a-suite': `import { describeShared } from './shared.ts'; describeShared();`,
   'assertion-fails': `it('is wrong', () => expect(1).toBe(2));`,
   'test-hangs': `it('never ends', () => new Promise(() => undefined));`,
@@ -98,9 +98,9 @@ const titlesOf = (name: keyof typeof planted) =>
   resultOf(name).assertionResults.map(({ title, status }) => `${title}: ${status}`);
 
 describe('a test file', () => {
-  it('runs as in Jest', () => {
+  it('reports the same results as in Jest', () => {
     expect(titlesOf('passes')).toEqual([
-      'loads a module of ours: passed',
+      'loads a project module: passed',
       'takes row 1: passed',
       'takes row 2: passed',
       'runs a: passed',
@@ -110,7 +110,7 @@ describe('a test file', () => {
       'is skipped: pending',
     ]);
     expect(titlesOf('shares-a-suite')).toEqual(['is shared: passed']);
-    expect(titlesOf('only-one')).toEqual(['runs: passed', 'is passed over: pending']);
+    expect(titlesOf('only-one')).toEqual(['runs: passed', 'is not selected: pending']);
   });
 
   it('runs no further tests after a browser timeout', () => {
