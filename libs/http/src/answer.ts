@@ -18,7 +18,7 @@ export function sendText(response: ServerResponse, contentType: string, text: st
   response.end(text);
 }
 
-/** Answers with JSON, as `sendText`. */
+/** Answers with JSON, with the status and headers that the response already has. */
 export function sendJson(response: ServerResponse, body: unknown): void {
   sendText(response, 'application/json', JSON.stringify(body));
 }

@@ -7,19 +7,19 @@ import type { Endpoint, PathParameters } from './endpoint.ts';
 import { type ErrorDialect, problemDialect, refuse, ServiceError } from './errors.ts';
 import type { Refusals } from './refusals.ts';
 
-/** Answers the requests below a path that no endpoint answers. */
+/** The answer to requests below a path that match no endpoint. */
 export type Edge = {
   readonly path: string;
-  /** The dialect of its errors; Express refuses paths that cannot be decoded. */
+  /** The dialect of its errors, including those of Express for paths that cannot be decoded. */
   readonly dialect: ErrorDialect;
-  /** Creates the error of an address without an endpoint; without it, the answer is a 404 without a body. */
+  /** Creates the error for an address without an endpoint. By default, the answer is a 404 without a body. */
   readonly notFound?: () => ServiceError;
 };
 
-/** What a service answers. */
+/** The endpoints and other handlers of a service. */
 export type Mounted = {
   readonly endpoints: readonly Endpoint[];
-  /** Handlers of everything below a path that is no endpoint, such as files. */
+  /** Handlers for the other addresses below a path, such as files. */
   readonly below?: readonly { readonly path: string; readonly serve: RequestHandler }[];
   readonly edges?: readonly Edge[];
 };
@@ -39,8 +39,8 @@ export type AppOptions = {
 };
 
 /**
- * A year in seconds (RFC 6797 section 6.1.1). Without `includeSubDomains`: names below ours belong to the
- * operator of the domain, and dangerous neighbours are next to our name, not below it.
+ * A year in seconds (RFC 6797 section 6.1.1). Without `includeSubDomains`, because our subdomains belong to the
+ * operator of the domain, and the attacks that it prevents come from sibling hosts, which it does not cover.
  */
 const strictTransportSecurity = 'max-age=31536000';
 
@@ -77,10 +77,10 @@ export function createApp(options: AppOptions): RequestListener {
 
 type Found = { readonly endpoint: Endpoint; readonly params: PathParameters };
 
-/** The parameter that a path of the table may begin with, as one segment; Express finds longer ones. */
+/** The parameter at the start of a path in the table. It matches one segment. Express handles longer ones. */
 const realm = '/*realm';
 
-/** Returns the search for an endpoint with an exact path, or one that only begins with a realm. */
+/** Returns a function that finds an endpoint by its exact path, or by its path after a realm. */
 function createTable(endpoints: readonly Endpoint[]): (request: IncomingMessage) => Found | undefined {
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
   return ({ url = '' }) => {
@@ -131,7 +131,7 @@ function createRouter(mountedAt: string, { endpoints, below = [], edges = [] }: 
   return router;
 }
 
-const notFound = () => new ServiceError({ code: 'not_found', message: 'There is nothing at this address' });
+const notFound = () => new ServiceError({ code: 'not_found', message: 'Address not found' });
 
 function refuseWith(create: () => ServiceError): RequestHandler {
   return () => {

@@ -124,7 +124,7 @@ export function readBytes(
     const onEarlyEnd = (cause?: unknown) =>
       reject(unreadable({ message: 'ended before it was complete', code: 'structure' }, cause));
     const onEnd = () => {
-      // Every request is closed in the end, and each would create an error.
+      // Every request emits `close` in the end, and would then create an error.
       request.off('close', onEarlyEnd);
       resolve(Buffer.concat(chunks, length));
     };

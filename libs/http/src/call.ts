@@ -39,7 +39,7 @@ export class Call {
   #identity: string | undefined;
   #concerning: Concerning = {};
   #clientId: string | undefined;
-  /** The GUID that the request began with, once it belongs to a launch. */
+  /** The original GUID of the request, if that of a launch has replaced it. */
   #beganAs: string | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, parts: CallParts) {
@@ -77,7 +77,7 @@ export class Call {
     });
   }
 
-  /** For the log: the GUID that the request began with, if its launch has another. */
+  /** For the log: the original GUID of the request, if that of a launch has replaced it. */
   get beginning(): { readonly beganAs?: string } {
     return this.#beganAs === undefined ? {} : { beganAs: this.#beganAs };
   }
@@ -99,7 +99,7 @@ export class Call {
     return this.#identity === undefined && this.#beganAs === undefined;
   }
 
-  /** Creates an event of the catalogue that follows from this request, and says whom it is about. */
+  /** Creates an event of the catalogue, with the origin of this request and what it concerns. */
   event<Type extends EventType>(type: Type, data: EventData<Type>): CloudEvent<Type> {
     const { source, correlationId, traceparent } = this;
     return createEvent(
@@ -109,7 +109,7 @@ export class Call {
     );
   }
 
-  /** Names the user, the practice and the patient that this request is about, for its events. */
+  /** Sets the user, practice and patient that this request concerns, for its events. */
   concern(concerning: Concerning): void {
     this.#concerning = { ...this.#concerning, ...concerning };
   }
@@ -128,7 +128,7 @@ export class Call {
 
   /**
    * Continues under the GUID of the launch that this request belongs to.
-   * @param clientId the client that began the launch, where it is known
+   * @param clientId the client that began the launch, if it is known
    */
   adopt(launchId: string, clientId = this.#clientId): void {
     this.#clientId = clientId;
@@ -145,10 +145,10 @@ export class Call {
 export type OpenCall = (request: IncomingMessage, response: ServerResponse) => Call;
 
 /**
- * Creates the beginning of every request: gives it its GUID, returns it in `X-Correlation-Id`, accepts
- * `traceparent` (W3C Trace Context) and logs the outcome in one line: method, route, status, duration. Logs
- * an address that no route matches as `unknown`, never as it was sent: a client that encodes its `?` puts its
- * token into the path.
+ * Returns the function that opens the context of each request. It assigns a GUID, returns it in
+ * `X-Correlation-Id`, accepts `traceparent` (W3C Trace Context), and logs the outcome in one line: method,
+ * route, status, duration. An address that no route matches is logged as `unknown`, because a client that
+ * encodes its `?` puts its token into the path.
  */
 export function createCalls(parts: CallParts): OpenCall {
   const measure = createRequestMeter();
@@ -189,16 +189,16 @@ export function createCalls(parts: CallParts): OpenCall {
 const maxAddressLength = 45;
 
 /**
- * Returns an address as it is audited: an IPv4 address that was mapped into IPv6 (RFC 4291 section 2.5.5.2)
- * as IPv4.
+ * Returns an address in the form that is audited: an IPv4 address mapped into IPv6 (RFC 4291 section 2.5.5.2)
+ * becomes IPv4 again.
  */
 export function plainAddress(address: string | undefined): string {
   return (address ?? 'unknown').replace(/^::ffff:(?=\d+\.)/i, '').slice(0, maxAddressLength);
 }
 
 /**
- * Returns the unit that counts as one address: an IPv4 address, or a /64, which is one IPv6 subscriber (RFC
- * 6177).
+ * Returns the network that limits treat as one address: an IPv4 address, or an IPv6 /64, which is one
+ * subscriber (RFC 6177).
  */
 export function networkOf(address: string): string {
   const [ip = ''] = address.split('%', 1);

@@ -93,7 +93,7 @@ type EndpointOptions<Placed extends Exchange, Reached extends Exchange> = {
   readonly anyOrigin?: boolean;
   /** By method. A HEAD without its own handler is answered as a GET, without the body. */
   readonly methods: Readonly<Partial<Record<Method, Handler<Placed>>>>;
-  /** Whether a HEAD without a handler is refused instead, because a GET uses something up here. */
+  /** Whether a HEAD without a handler is refused instead, because a GET of this endpoint uses something up. */
   readonly refusesHead?: boolean;
   readonly audit?: RefusalAudit<Reached>;
   /** Called with every refusal and failure, those of a limit included, to count it. */
@@ -103,9 +103,9 @@ type EndpointOptions<Placed extends Exchange, Reached extends Exchange> = {
 /** One path of a service. */
 export type Endpoint = {
   readonly path: string;
-  /** The methods that it has, for `Allow` and the description of the interface. */
+  /** Its methods, for `Allow` and the description of the interface. */
   readonly methods: readonly string[];
-  /** Answers a request, also if it is refused. */
+  /** Answers a request, including a refused one. */
   readonly answer: (exchange: Exchange) => Promise<void>;
 };
 
@@ -142,7 +142,7 @@ export function endpoint<Placed extends Exchange, Reached extends Exchange>({
     if (handle === undefined) throw methodNotAllowed(allowed);
     return handle(exchange);
   };
-  // Without a guard, the exchange is placed as it is: the first overload requires the guard of any other.
+  // Without a guard, `Placed` is a plain exchange: the first overload requires a guard for any other type.
   const handle = place === undefined ? (choose as Handler) : behind(place, choose);
 
   return {

@@ -14,14 +14,14 @@ type ServiceErrorOptions = {
   readonly code: RefusalCode;
   /** The usual status of the code by default. */
   readonly status?: number;
-  /** Tells the reader what to do. Contains no value of the caller. */
+  /** Explains what to do. Contains no value of the caller. */
   readonly message: string;
   readonly faults?: readonly Fault[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 };
 
-/** A refusal or a failure that is answered; the edge of its path converts it to that path's dialect. */
+/** A refusal or a failure that is sent to the caller, in the error dialect of the path. */
 export class ServiceError extends Error {
   readonly status: number;
   readonly code: RefusalCode;
@@ -77,9 +77,9 @@ type Refusal = {
 };
 
 /**
- * Turns an error into an answer, the only place that does: logs it once with its cause, audits it, and
- * answers in the path's dialect. A refusal beyond the limit of its address is answered 429 instead, without
- * an event.
+ * Turns an error into an answer. Only this function does so. It logs the error once with its cause, audits it,
+ * and answers in the path's dialect. A refusal beyond the limit of its address is answered with 429 instead,
+ * without an event.
  */
 export async function refuse(
   thrown: unknown,
@@ -120,7 +120,7 @@ async function withinLimit(error: ServiceError, { call, ...request }: Refused): 
 
 /**
  * Creates the 429 of a limit (RFC 6585 section 4), with the seconds to wait.
- * @param waitMs absent for a limit that no wait lifts
+ * @param waitMs absent if waiting does not help
  */
 export function tooMany(
   waitMs: number | undefined,
@@ -143,13 +143,13 @@ export function hasProblemBody(status: number, { isProduction }: { isProduction:
 
 type ProblemDialectOptions = {
   readonly isProduction: boolean;
-  /** Returns the reason that the caller may read, where it is not the code. */
+  /** Returns the reason that the caller may read, if it differs from the code. */
   readonly reasonOf?: (error: ServiceError) => string;
 };
 
 /**
- * Answers with RFC 9457 problem details, or an OperationOutcome for `Accept: application/fhir+json`; with an
- * empty body where the OLTR specification has none, and the reason of the refusal in `Launch-Refusal`. In
+ * Answers with RFC 9457 problem details, or an OperationOutcome for `Accept: application/fhir+json`. If the
+ * OLTR specification requires an empty body, sends the reason of the refusal in `Launch-Refusal`. In
  * production, the GUID of a 5xx is only in the header (OLTR: Errors).
  */
 export function problemDialect({
@@ -194,7 +194,7 @@ export const oauthDialect: ErrorDialect = (error, { response, call }) => {
   sendJson(response, answer);
 };
 
-/** Returns the error that answers whatever was thrown: 503 for an unavailable part, 500 for a defect. */
+/** Converts any thrown value to a ServiceError: 503 for an unavailable dependency, 500 for a defect. */
 export function asServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   if (thrown instanceof Unavailable) {

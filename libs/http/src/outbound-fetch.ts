@@ -133,7 +133,7 @@ async function fetchGuarded(url: URL, request: OutboundRequest, limits: Limits):
 const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /**
- * Returns the permitted addresses: those of the allowed networks, or by https those of the public internet.
+ * Returns the permitted addresses: any address in an allowed network, and public addresses only over https.
  */
 function permittedAddresses(
   resolved: readonly LookupAddress[],
@@ -174,7 +174,8 @@ function send(
 }
 
 /**
- * Replaces the name server. Node does not call it for a host that is an address, which is already checked.
+ * Returns a lookup function that answers with the checked addresses. Node does not call it for a host that is
+ * an address, which is already checked.
  */
 function resolvingTo(addresses: readonly LookupAddress[]): LookupFunction {
   return (_hostname, { all }, callback) => {
@@ -223,7 +224,8 @@ const discardedBytes = 64 * 1024;
 const discardedWithinMs = 2000;
 
 /**
- * Reads a short answer to its end, so that its sender sees no broken connection; closes any other connection.
+ * Reads a short answer to its end, so that its sender sees no broken connection. Closes the connection of a
+ * longer answer.
  */
 async function discard(response: IncomingMessage): Promise<Buffer> {
   let seen = 0;

@@ -46,8 +46,8 @@ export type RequestEnd = {
 
 /**
  * The place of a request in a trace, and its span if this process creates spans. It continues the trace of
- * the caller. Without a `traceparent` it continues the trace of its launch, if it names one before anything
- * needs the trace; otherwise it begins the trace of its own GUID (`traceOfLaunch`).
+ * the caller. Without a `traceparent` it continues the trace of its launch, if the launch is known before the
+ * trace is first used. Otherwise it begins the trace of its own GUID (`traceOfLaunch`).
  */
 export class RequestTrace {
   readonly #startedAt = performance.now();
@@ -63,7 +63,7 @@ export class RequestTrace {
     this.#launchId = beginning.id;
   }
 
-  /** The trace and the span of this request. From the first use on, they stay as they are. */
+  /** The trace and the span of this request. They do not change after the first use. */
   get context(): SpanContext {
     this.#context ??= isTracing() ? this.#open().spanContext() : this.#drawn();
     return this.#context;
@@ -74,8 +74,8 @@ export class RequestTrace {
   }
 
   /**
-   * Continues the trace of a launch, or links to it if this request already has a trace. A request follows
-   * the launch that it names before the launch is proven, as it continues any `traceparent`.
+   * Continues the trace of a launch, or links to it if this request already has a trace. The launch need not
+   * be verified yet, just as any `traceparent` is accepted.
    */
   follow(launchId: string | undefined): void {
     if (launchId === undefined || launchId === this.#launchId) return;
@@ -134,7 +134,7 @@ export class RequestTrace {
     return startSpan(this.#method, options, firstSpanOf(this.#launchId));
   }
 
-  /** Returns the ids of a process that creates no spans; the flags are those of the caller. */
+  /** Returns ids for a process that creates no spans, with the caller's flags. */
   #drawn(): SpanContext {
     const spanId = randomBytes(8).toString('hex');
     if (this.#parent !== undefined) return { ...this.#parent, spanId };

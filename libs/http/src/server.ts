@@ -15,7 +15,7 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
-/** The longest times, in milliseconds, that a server waits for the other side. */
+/** The timeouts of a server, in milliseconds. */
 export type Patience = {
   /** For the headers of a request. */
   readonly headersMs: number;
@@ -70,9 +70,9 @@ export async function listen(
 }
 
 /**
- * Tracks the connections with a current request. The returned function closes the others immediately, and
- * these as soon as they have answered. Node's `closeIdleConnections` skips a connection that has sent nothing
- * yet (browsers open some ahead), and a connection that becomes idle later stays for its keep-alive time.
+ * Tracks the connections with a current request. The returned function closes idle connections immediately,
+ * and busy ones after their answer. Node's `closeIdleConnections` skips a connection that has sent nothing yet
+ * (browsers open some in advance), and keeps one that becomes idle later for its keep-alive time.
  */
 function followConnections(server: Server): () => void {
   const requestsOf = new Map<Socket, number>();
