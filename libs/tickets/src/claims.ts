@@ -1,4 +1,4 @@
-/** A claimed caller's identifier, as it is recorded outside the tickets. */
+/** A caller's identifier that was claimed, as recorded outside the ticket store. */
 export type HeldClaim = {
   readonly name: string;
   readonly holder: string;
@@ -16,12 +16,12 @@ export interface Claims {
    * answer
    */
   areComplete(): Promise<boolean>;
-  /** Stores claims that nobody holds; leaves existing claims as they are. @throws RedisUnavailable */
+  /** Stores claims that nobody holds. Leaves existing claims unchanged. @throws RedisUnavailable */
   hold(claims: readonly HeldClaim[]): Promise<void>;
   /**
    * Stores every recorded claim, page by page, and then declares the claims complete. Resolves with false if
    * the store lost its data during the rebuild: rebuild it again.
-   * @throws RedisUnavailable, or what the record throws; the claims are not complete then
+   * @throws RedisUnavailable or the error of the record. The claims are then not complete.
    */
   rebuild(recorded: AsyncIterable<readonly HeldClaim[]>): Promise<boolean>;
 }

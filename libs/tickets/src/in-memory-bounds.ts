@@ -1,7 +1,7 @@
 import { ExpiringMap } from './expiring-map.ts';
 import type { ChainUse, ChainUseOutcome, RedeemRequest, SingleUse, TicketKind } from './tickets.ts';
 
-/** What bounds the chains of one process: the proofs that were used, and how often each chain was used. */
+/** The limits of the chains of one process: the used proofs, and the number of uses of each chain. */
 export class ChainBounds {
   readonly #clock: { now(): number };
   readonly #proofs: ExpiringMap<true>;

@@ -11,7 +11,7 @@ export type Content = {
   /** When the chain ends, in milliseconds since 1970; Infinity for a chain without an end. */
   readonly endsAt: number;
   mismatches?: number;
-  /** The ticket that was last issued beside this one, and when those that still count were issued. */
+  /** The last ticket issued beside this one, and the times of those that still count towards the limit. */
   beside?: { readonly key: string; readonly issuedAt: readonly number[] };
 };
 
@@ -19,7 +19,7 @@ export type Content = {
 export const keyOf = (kind: TicketKind, ticket: string) =>
   `${kind}:${createHash('sha256').update(ticket).digest('base64url')}`;
 
-/** Returns the successor with its ticket, which is drawn or computed from the predecessor's. */
+/** Returns the successor with its ticket, which is random or derived from the predecessor's. */
 export function nameSuccessor(
   successor: Successor | undefined,
   predecessor: { readonly ticket: string; readonly chain: Chain },

@@ -97,6 +97,6 @@ export function readChainUse(reply: unknown): ChainUseOutcome {
   }
 }
 
-/** Returns the items of a list, of which those that are no text are undefined. */
+/** Returns the items of a list, with undefined in place of items that are not text. */
 export const textsOf = (reply: unknown): readonly (string | undefined)[] =>
   listIn(reply).map((item) => (typeof item === 'string' ? item : undefined));

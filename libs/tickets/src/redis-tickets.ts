@@ -54,9 +54,9 @@ const isChainRevokedScript = readScript('is-chain-revoked');
 export type RedisTicketsDependencies = {
   readonly redis: RedisClient;
   readonly sealers: TicketSealers;
-  /** Receives an error when a stored record was not sealed for its ticket. */
+  /** Logs an error when a stored record was not sealed for its ticket. */
   readonly logger?: SealLogger;
-  /** The prefix of every key; the outbox of these tickets uses the same. */
+  /** The prefix of every key. The outbox of these tickets must have the same one. */
   readonly prefix?: string;
   /** Seconds that a replay is answered `used` instead of `unknown`. */
   readonly usedMarkerSeconds?: number;
@@ -73,9 +73,9 @@ export type RedisTicketsDependencies = {
 
 /**
  * Tickets shared by all replicas of all services. Each operation is one script and one round trip, so it
- * keeps the guarantees of `Tickets` whatever fails; time is Redis's own. A request whose reply was lost is
- * repeated once and gets the answer of its first attempt. Redis stores hashes of the tickets and the
- * encrypted context and detail, which only a holder of a ticket of that chain can open. A moved or changed
+ * keeps the guarantees of `Tickets` during any failure. It uses Redis's clock. A request whose reply was lost
+ * is retried once and gets the answer of its first attempt. Redis stores hashes of the tickets and the
+ * encrypted context and detail, which only a holder of a ticket of that chain can decrypt. A moved or changed
  * record makes its ticket `unknown`.
  * @throws RedisUnavailable from every operation when Redis does not answer or has just lost its history
  */

@@ -109,8 +109,7 @@ export class TicketSeals {
   }
 
   /**
-   * Returns the successor's ticket: drawn, or computed from its predecessor under the current key or the
-   * given one.
+   * Returns the successor's ticket: random, or derived from its predecessor with the current or the given key.
    */
   nameSuccessor({ kind, isDerived }: Successor, { text, chain }: PresentedTicket, keyId?: string): string {
     if (!isDerived) return nameTicket(chain);

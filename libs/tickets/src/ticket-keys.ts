@@ -10,7 +10,7 @@ import { type TicketKind, ticketPurposes } from './tickets.ts';
 export function createTicketKeys(prefix: string) {
   const shared = createRedisKeys(prefix);
   const { key, hash } = shared;
-  /** The keys by which a failover is recognised. */
+  /** The keys that detect a failover. */
   const guard = (shard: Shard, kind: TicketKind) => [
     key(shard, 'history', ticketPurposes[kind]),
     key(shard, 'guard', ticketPurposes[kind]),
@@ -36,7 +36,7 @@ export function createTicketKeys(prefix: string) {
     /** The number of redemptions of one kind in a chain. */
     redemptions: (shard: Shard, kind: TicketKind, correlationId: string) =>
       key(shard, 'redemptions', kind, correlationId),
-    /** The number of uses of a chain in the current time. */
+    /** The number of uses of a chain in the current window. */
     uses: (shard: Shard, correlationId: string) => key(shard, 'uses', correlationId),
     /** A caller's identifier that was claimed with a ticket. */
     claim: (shard: Shard, name: string): ClaimKeys => {
@@ -70,7 +70,7 @@ export type TicketKeys = ReturnType<typeof createTicketKeys>;
 /** The hash and the field of a claim. */
 export type ClaimKeys = { readonly claims: string; readonly field: Buffer };
 
-/** Of each shard. Millions of claims are some dozens in each hash, of which Redis stores 512 in a list. */
+/** Hashes in each shard. With millions of claims, each contains dozens. A listpack holds up to 512. */
 const claimBuckets = 4096;
-/** 128 bits of a SHA-256. */
+/** The length of a field name: 128 bits of a SHA-256. */
 const fieldBytes = 16;

@@ -1,6 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
-/** The purpose of a ticket. A ticket of one kind is unknown as any other. */
+/** The purpose of a ticket. A ticket presented as another kind is unknown. */
 export type TicketKind =
   | 'launch-token'
   | 'launch-session'
@@ -22,8 +22,8 @@ export const ticketPurposes: Readonly<Record<TicketKind, TicketPurpose>> = {
 };
 
 /**
- * The kinds of which one chain has many tickets. Their used-markers end with the chain, if it has an end:
- * after it a replay finds nothing to revoke.
+ * The kinds of which one chain has many tickets. Their used-markers expire with the chain, if it has an end,
+ * because a later replay finds nothing to revoke.
  */
 export const usedUntilChainEnds: ReadonlySet<TicketKind> = new Set(['refresh-token']);
 
@@ -32,7 +32,7 @@ export type Claim = {
   readonly name: string;
   /** The holder of the claim, for instance the action of the launch. */
   readonly holder: string;
-  /** Holders whose existing claim does not conflict with this one; it is left as it is. */
+  /** Holders whose existing claim does not conflict with this one. Such a claim is not changed. */
   readonly joins?: readonly string[];
   readonly ttlSeconds: number;
 };
@@ -42,7 +42,7 @@ export type Claim = {
  * Stored unencrypted: it contains no secret and nothing about a patient.
  */
 export type ChainRecord = {
-  /** The caller that began the chain, which may revoke it by its correlation id. */
+  /** The caller that began the chain. It may revoke the chain by its correlation id. */
   readonly owner: string;
   /** The application that the chain is for. */
   readonly audience: string;
@@ -55,7 +55,7 @@ export type ChainRecord = {
 export type RefusalNotice = {
   /** JSON. */
   readonly content: unknown;
-  /** Its own lifetime: longer than that of the ticket, so that a refusal after the expiry has it too. */
+  /** Longer than the lifetime of the ticket, so that refusals after its expiry contain the notice too. */
   readonly ttlSeconds: number;
 };
 
@@ -79,8 +79,8 @@ export type IssueRequest = {
    */
   readonly chainRecord?: ChainRecord;
   /**
-   * A chain that begins with a claim is stored in the shard of the claim and cannot be revoked, because no
-   * other part knows that shard.
+   * A chain that begins with a claim is stored in the claim's shard. It cannot be revoked, because that shard
+   * cannot be found by the correlation id.
    */
   readonly claim?: Claim;
   readonly correlationId: string;
@@ -91,16 +91,16 @@ export type IssueRequest = {
 export type Issue = { readonly outcome: 'issued'; readonly ticket: string } | { readonly outcome: 'claimed' };
 
 /**
- * A proof of possession that counts once in each chain: it is used up in the step that changes something, and
- * never stored before. A used one changes nothing.
+ * A proof of possession that counts once in each chain. It is used up in the same step as the change that it
+ * proves. A request with a used proof changes nothing.
  */
 export type SingleUse = {
   readonly name: string;
-  /** The seconds in which it could be sent again. */
+  /** The seconds until the proof expires. */
   readonly forSeconds: number;
 };
 
-/** A ticket that is issued beside a live one, of which it has the correlation id and the end. */
+/** A ticket that is issued beside a live one, with the same correlation id and end of the chain. */
 export type BesideRequest = {
   /** The live ticket, which stays live. One of the proofs must equal its challenge. */
   readonly live: { readonly kind: TicketKind; readonly ticket: string; readonly proofs: readonly string[] };
@@ -110,7 +110,7 @@ export type BesideRequest = {
   readonly challenge?: string;
   readonly ttlSeconds: number;
   readonly proof?: SingleUse;
-  /** The maximum number of tickets that are issued beside the live one within any such time. */
+  /** The maximum number of tickets that are issued beside the live one in any period of this length. */
   readonly limit: { readonly tickets: number; readonly seconds: number };
 };
 
@@ -129,7 +129,7 @@ export type Successor = {
   readonly detail?: unknown;
   readonly challenge?: string;
   /**
-   * Computed from its predecessor under a key of the service instead of drawn, so that it can be computed
+   * Derived from its predecessor with a key of the service instead of random, so that it can be computed
    * again.
    */
   readonly isDerived?: boolean;
@@ -138,11 +138,11 @@ export type Successor = {
 export type RedeemRequest = {
   readonly proofs?: readonly string[];
   /**
-   * Used up by `redeemed` and `repeated`. A used one is answered before everything else, and revokes nothing.
+   * Used up by `redeemed` and `repeated`. A used proof is refused before all other checks, and revokes nothing.
    */
   readonly proof?: SingleUse;
   /**
-   * Bounds the redemptions of this kind in the chain, repetitions included. One beyond it is `exhausted`: it
+   * Limits the redemptions of this kind in the chain, repetitions included. A further one is `exhausted`, and
    * uses up and revokes nothing.
    */
   readonly limit?: { readonly redemptions: number };
@@ -160,7 +160,7 @@ export type RedeemRequest = {
    */
   readonly onReplay?: { readonly revokeForSeconds: number; readonly events: readonly CloudEvent[] };
   /**
-   * Bounds guessing: the mismatch that reaches `limit` uses the ticket up, revokes its chain and appends
+   * Limits guessing: the mismatch that reaches `limit` uses the ticket up, revokes its chain and appends
    * these events to the outbox, in one step. Without it, a mismatch changes nothing.
    */
   readonly onMismatch?: {
@@ -173,7 +173,7 @@ export type RedeemRequest = {
 };
 
 export type Redemption =
-  /** `repeated`: redeemed before, within the time in which it may be repeated; the same result again. */
+  /** `repeated`: redeemed before and still within the repeatable window. Contains the same result again. */
   | {
       readonly outcome: 'redeemed' | 'repeated';
       readonly context: unknown;
@@ -184,7 +184,8 @@ export type Redemption =
       readonly successor?: string;
     }
   /**
-   * `used`: redeemed before, while the used-marker lives. `mismatch`: no proof is correct; see `onMismatch`.
+   * `used`: redeemed before, and the used-marker has not expired. `mismatch`: no proof is correct (see
+   * `onMismatch`).
    */
   | { readonly outcome: 'used' | 'mismatch'; readonly correlationId: string; readonly notice?: unknown }
   /**
@@ -215,14 +216,14 @@ export type FoundTicket = {
  * change and its events are stored together or not at all.
  */
 export interface Tickets {
-  /** Issues a ticket of at least 256 random bits, in the Base64URL alphabet; stores only its hash. */
+  /** Issues a ticket of at least 256 random bits in the Base64URL alphabet. Stores only its hash. */
   issue(kind: TicketKind, request: IssueRequest): Promise<Issue>;
   /**
    * Issues a ticket beside a live one, in the shard of that one. Replaces the ticket that was issued beside
    * it before, which is unknown from then on, so each live ticket has at most one beside it.
    */
   issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue>;
-  /** Uses a ticket up. Compares the proof first; answers `used` whatever the proof. */
+  /** Uses a ticket up if a proof is correct. A used ticket is answered `used` for any proof. */
   redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption>;
   /**
    * Reads a live ticket without using it. `extendSeconds` sets its lifetime from now (a session's idle time),
@@ -250,7 +251,7 @@ export interface Tickets {
    * Ends a chain: every ticket with this correlation id is unknown from now on, for at least the given time.
    * That time must cover the longest-lived ticket or token of the chain. If the chain was not revoked before,
    * appends the events to the outbox in the same step, under this correlation id. With `owner`, revokes only
-   * a chain whose record names this owner. Returns whether the chain may be revoked so; always true without
+   * a chain whose record names this owner. Returns whether `owner` may revoke the chain; always true without
    * `owner`.
    */
   revokeChain(correlationId: string, request: ChainRevocation): Promise<boolean>;
@@ -267,7 +268,7 @@ export interface Tickets {
 
 export type ChainUse = {
   readonly proof?: SingleUse | undefined;
-  /** The maximum number of uses in a time that begins with the first one. */
+  /** The maximum number of uses in a window that begins with the first one. */
   readonly limit: { readonly uses: number; readonly seconds: number };
   readonly events: readonly CloudEvent[];
 };
@@ -288,7 +289,7 @@ export type ChainRevocation = {
 export function assertRecordable({ chainRecord, chainSeconds, claim }: IssueRequest): void {
   if (chainRecord === undefined) return;
   if (chainSeconds === undefined || claim !== undefined)
-    throw new TypeError('The record of a chain needs an end of the chain, and no claim');
+    throw new TypeError('A chain with a record must have an end and must not begin with a claim');
 }
 
 /** @throws TypeError for a repeatable redemption whose successor could not be computed a second time */

@@ -10,5 +10,5 @@ if redis.call('SET', claim, attempt, 'PX', for_ms, 'NX') then
   append_events(stream, committed, events)
   return 'claimed'
 end
--- The request names `attempt`: a request that is repeated after a lost reply finds its own claim.
+-- `attempt` identifies the request, so a request that is retried after a lost reply finds its own claim.
 return redis.call('GET', claim) == attempt and 'claimed' or 'taken'

@@ -1,6 +1,6 @@
--- Claims are fields of hashes so small that Redis stores each as one list of bytes: a third of the memory of
--- a key of its own. A field is named by 16 bytes of its name's SHA-256. It has the time when the claim
--- expires, in milliseconds since 1970 and six bytes, and then the holder.
+-- Claims are fields of small hashes, which Redis stores as listpacks. That takes a third of the memory of
+-- separate keys. A field's name is 16 bytes of the SHA-256 of the claim's name. Its value is the expiry, in
+-- milliseconds since 1970 as six bytes, and then the holder.
 
 local claim_time = '>I6'
 local sweep_every = 16
@@ -12,7 +12,7 @@ local function holder_of(claims, name, now)
   return string.sub(entry, 7)
 end
 
--- Redis expires whole keys, so a hash that grows gets rid of its expired claims here.
+-- Redis expires only whole keys, so expired claims are removed here when a hash grows.
 local function remove_expired(claims, now)
   local all = redis.call('HGETALL', claims)
   for i = 1, #all, 2 do

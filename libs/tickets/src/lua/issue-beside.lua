@@ -1,5 +1,5 @@
--- Issues a ticket beside a live one, in place of the ticket that was issued beside it before, or changes
--- nothing. Only a holder of the live ticket can store anything here.
+-- Issues a ticket beside a live one and replaces the ticket issued beside it before, or changes nothing. Only
+-- a holder of the live ticket can store anything here.
 -- KEYS: the live ticket, chains (see redeem.lua), the new ticket, history, guard, then a proof that counts once
 -- ARGV: milliseconds of the guard and of the new ticket, proofs, most tickets in a time, that time in
 -- milliseconds, fields of the new ticket, then the attempt and the milliseconds of the proof
@@ -13,7 +13,7 @@ local most, within_ms = tonumber(next_argument()), tonumber(next_argument())
 local fields = next_list()
 local attempt, proof_ms = next_argument(), next_argument()
 
--- The random ticket was drawn for this request alone. If it exists, this request already ran and its answer
+-- The random ticket was created only for this request. If it exists, this request already ran and its answer
 -- was lost.
 if redis.call('EXISTS', ticket) == 1 then return { 'issued' } end
 if is_proof_used(proof, attempt) then return { 'used-proof' } end

@@ -13,7 +13,7 @@ local joins = next_list()
 local record_fields = next_list()
 local events = next_list()
 
--- The random ticket was drawn for this request alone. If it exists, this request already ran and its answer
+-- The random ticket was created only for this request. If it exists, this request already ran and its answer
 -- was lost.
 if redis.call('EXISTS', ticket) == 1 then return 'issued' end
 
@@ -21,12 +21,12 @@ if claims then
   local now = now_ms()
   local held_by = holder_of(claims, claim_name, now)
   if held_by and not contains(joins, held_by) then return 'claimed' end
-  -- Claims from before a loss of data are still being restored, and this one may be among them.
+  -- Claims are still being restored after a loss of data, and this one may be among them.
   if complete and redis.call('EXISTS', complete) == 0 then return 'incomplete' end
   if not held_by then hold(claims, claim_name, holder, now + tonumber(claim_ttl_ms), now) end
 end
 
--- No refusal is possible from here on.
+-- From here on, the ticket is always issued.
 local history = current_history()
 note_history(history_key, guard, history, guard_ms)
 redis.call('HSET', ticket, 'history', history, unpack(fields))

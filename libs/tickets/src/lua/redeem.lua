@@ -7,7 +7,7 @@
 local ticket, notice, used, answer, chains, history_key, guard, stream, committed = unpack(KEYS)
 local read_keys = 9
 
--- Returns the next key if this argument of it was sent.
+-- Returns the next key if its argument was sent.
 local function next_key_with(argument)
   if argument == '' then return nil end
   read_keys = read_keys + 1
@@ -37,8 +37,8 @@ local mismatch_ms = mismatch_limit and next_argument()
 local mismatch_events = mismatch_limit and next_list()
 
 -- The key of a chain is computed here, because only the ticket contains its correlation id, and an earlier
--- look-up would be a second round trip. `chains` is the prefix of its name, including the hash tag: it is in
--- the slot of the other keys.
+-- lookup would need a second round trip. `chains` is the prefix of the key. It includes the hash tag, so the
+-- key is in the same slot as the others.
 local function chain_of(correlationid)
   return chains .. correlationid
 end
@@ -62,7 +62,7 @@ local function is_proven(challenge)
   return not challenge or contains(proofs, challenge)
 end
 
--- Counts a wrong proof once per request: a request that is repeated after a lost reply finds its `answer`.
+-- Counts a wrong proof once per request: a request that is retried after a lost reply finds its `answer`.
 local function count_mismatch(correlationid)
   if redis.call('EXISTS', answer) == 1 then return end
   redis.call('HSET', answer, 'outcome', 'mismatch', 'correlationid', correlationid)
@@ -75,12 +75,12 @@ local function count_mismatch(correlationid)
   end
 end
 
--- Before everything else: a request that repeats a proof redeems and revokes nothing.
+-- Checked first, because a request that repeats a proof must not redeem or revoke anything.
 if is_proof_used(proof, attempt) then return { 'used-proof' } end
 
 local used_by = redis.call('GET', used)
 if used_by then
-  -- The request names `answer`. If it exists, this same request was answered, and the reply was lost.
+  -- `answer` identifies the request. If it exists, this same request was answered and the reply was lost.
   local given = redis.call('HMGET', answer, 'outcome', 'correlationid', 'context', 'detail', 'derivedby', 'endsat')
   if given[2] then return { given[1] or 'redeemed', given[2], left_ms(given[6]), unpack(given, 3, 5) } end
 
@@ -114,8 +114,8 @@ end
 
 if is_exhausted() then return { 'exhausted', '', left_ms(ends_at) } end
 
--- A ticket from before a promotion or a restart may have been used there, by a write that was lost. It is
--- refused until launch tokens of that time have expired. Newer tickets are not affected.
+-- A ticket from before a promotion or a restart may have been used by a write that was lost. It is refused until
+-- launch tokens of that time have expired. Newer tickets are not affected.
 local history = current_history()
 if born ~= history then
   note_history(history_key, guard, history, guard_ms)
@@ -125,17 +125,17 @@ end
 
 local begins_end = not ends_at and end_after(chain_ms)
 ends_at = ends_at or begins_end
--- The moment of redemption.
+-- This command redeems the ticket.
 local marker_ends = ends_with_chain and ends_at and { 'PXAT', ends_at } or { 'PX', used_ms }
 if not redis.call('SET', used, correlationid, 'NX', unpack(marker_ends)) then return refused('used') end
 
 count_redemption(ends_at)
 use_proof(proof, attempt, proof_ms)
--- The ticket becomes the remembered answer, under a name that only a repetition of this request knows.
+-- The ticket becomes the stored answer, under a name that only a retry of this request knows.
 redis.call('RENAME', ticket, answer)
 if begins_end then redis.call('HSET', answer, 'endsat', begins_end) end
 if repeatable then
-  -- Also under a name that every holder of the ticket knows, for the requested time.
+  -- The answer is also stored for the requested time under a name that every holder of the ticket knows.
   redis.call('COPY', answer, repeatable)
   redis.call('HSET', repeatable, 'derivedby', derived_by)
   expire(repeatable, repeatable_ms, ends_at)

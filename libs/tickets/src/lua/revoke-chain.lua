@@ -1,5 +1,5 @@
--- Revokes a chain and appends the events of the revocation, once: a repetition finds it revoked. With an
--- owner, revokes only a chain of that owner.
+-- Revokes a chain and appends the events of the revocation. If the chain is already revoked, appends nothing.
+-- With an owner, revokes only a chain of that owner.
 -- KEYS: chain, record, stream, committed
 
 local chain, record, stream, committed = unpack(KEYS)
