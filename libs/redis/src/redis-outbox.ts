@@ -63,8 +63,8 @@ export type RedisOutboxDependencies = {
 };
 
 /**
- * The outbox of the events that scripts append, and of single events: one stream per shard. Publishes the events of a
- * shard in order, unless publishing failed in between, and each at least once.
+ * The outbox of the events that scripts append, and of single events: one stream per shard. Publishes the
+ * events of a shard in order, unless publishing failed in between, and each at least once.
  */
 export class RedisOutbox {
   readonly #scripts: RedisScripts;

@@ -52,7 +52,7 @@ export type AccessTokenVerifier = {
 };
 
 const clockToleranceSeconds = 10;
-/** Milliseconds that a verified token is cached at most, so that a withdrawn key is no longer accepted. */
+/** The maximum milliseconds that a verified token is cached, so that a withdrawn key stops being accepted. */
 const rememberedMs = 5 * 60_000;
 /**
  * The least recently used tokens are removed first, so a flood of tokens only makes a busy client verify
@@ -65,7 +65,7 @@ type VerifierOptions = {
   readonly clock: Clock;
   /** Fetches discovery documents and keys. */
   readonly fetchOutbound: OutboundFetch;
-  /** The tokens that were revoked by their id. Absent if none of the accepted tokens can be revoked so. */
+  /** The tokens that were revoked by id. Absent if no accepted token can be revoked by id. */
   readonly revocations?: Revocations | undefined;
 };
 
@@ -156,7 +156,7 @@ async function verifySignature(
     assertPossibleTimes(payload, clock.now() / 1000 + clockToleranceSeconds);
     return payload;
   } catch (error) {
-    // Its header has another type, and the caller should learn what to send.
+    // An ID token fails the check of the type. This reason helps the caller more.
     const isOfOtherType = error instanceof errors.JWTClaimValidationFailed && error.claim === 'typ';
     if (isOfOtherType && isIdToken(error.payload, (audience = '') => policy.clients.has(audience)))
       throw invalidToken('the token is an ID token');
@@ -179,8 +179,8 @@ function bindingsOf({ clients }: IssuerPolicy): Bindings {
 type Accepted = { readonly policy: IssuerPolicy; readonly bindings: Bindings };
 
 /**
- * Decides the rights, the only place that does: a right counts if the token contains it and the registry
- * grants it.
+ * Returns the caller with its rights: those that the token contains and the registry grants. Rights are
+ * decided only here.
  */
 function callerOf(claims: JWTPayload, { policy: issuerPolicy, bindings }: Accepted): Caller {
   const { issuer, rightClaims, clientIdClaims, clients, ...policy } = issuerPolicy;
@@ -222,10 +222,10 @@ export function assertRight(caller: Caller, right: string): void {
 
 type FollowingVerifierOptions = {
   readonly clock: Clock;
-  /** Returns the issuers whose tokens are accepted, by this registry. */
+  /** Returns the issuers whose tokens a registry accepts. */
   readonly policiesOf: (registry: Registry) => readonly IssuerPolicy[];
   readonly fetchOutbound: OutboundFetch;
-  /** The tokens that were revoked by their id. Undefined if none of the accepted tokens can be revoked so. */
+  /** The tokens that were revoked by id. Undefined if no accepted token can be revoked by id. */
   readonly revocations: Revocations | undefined;
 };
 
@@ -245,7 +245,7 @@ type OpenVerifierOptions = {
   readonly logger: Logger;
   /** The issuers whose tokens are accepted; the platform's realms and trusted issuers when absent. */
   readonly policiesOf?: typeof issuerPolicies;
-  /** The tokens that were revoked by their id. Undefined if none of the accepted tokens can be revoked so. */
+  /** The tokens that were revoked by id. Undefined if no accepted token can be revoked by id. */
   readonly revocations: Revocations | undefined;
   /** Refuses a registry that this process cannot use, before it takes effect. @throws Error */
   readonly checkRegistry?: (registry: Registry) => void;

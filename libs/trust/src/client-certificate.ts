@@ -8,7 +8,7 @@ export const certificateHeaderSettings = Type.Object({
   CLIENT_CERTIFICATE_HEADER: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9-]+$',
-      description: 'must be the name of a header, as Client-Cert',
+      description: 'must be the name of a header, such as Client-Cert',
       title:
         'The header in which the edge forwards client certificates (RFC 9440). Without it, certificates are ignored. Behind our edge: `Client-Cert`.',
     }),

@@ -24,8 +24,8 @@ type LineFault = { readonly line: number; readonly message: string };
 /**
  * Reads a directory as CSV (RFC 4180) with the header `kind,system,value,practice`. A row of the kind
  * practice, performer or clinician is an entry. A row of the kind user lists a login name of the practice
- * whose code it names; a row of the kind editor, one that may change its favourites and order sets. The
- * system of these rows is the one of the practice. It is needed only if two practices have the code.
+ * whose code it names. A row of the kind editor lists a login name that may change its favourites and order
+ * sets. The system of these rows is that of the practice. It is needed only if two practices have the code.
  * @throws TypeError that lists every error by its line, and no value
  */
 export function parseDirectoryCsv(text: string): Directory {

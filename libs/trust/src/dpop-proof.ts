@@ -74,8 +74,8 @@ export async function verifyDpopProof(
 }
 
 /**
- * Checks the signature with the key in the proof itself; jose refuses a private key. Looks at the key first,
- * since strangers choose it, and a large exponent or modulus makes verifying expensive.
+ * Checks the signature with the key in the proof itself. jose refuses a private key. Checks the key first,
+ * because the caller chooses it, and a large exponent or modulus makes verification expensive.
  */
 async function readProof(proof: string): Promise<JWTVerifyResult | { readonly fault: string }> {
   const fault = keyFault(keyIn(proof));
@@ -94,12 +94,12 @@ function keyIn(proof: string): JWK | undefined {
   try {
     return decodeProtectedHeader(proof).jwk;
   } catch {
-    // The verification that follows names the fault.
+    // The verification reports the fault.
     return undefined;
   }
 }
 
-/** 65537, as every usual generator of RSA keys has it. */
+/** 65537, which common generators of RSA keys use. */
 const rsaExponent = 'AQAB';
 const maxRsaBits = 4096;
 

@@ -66,8 +66,8 @@ function countingFetches(issuer: string, get: Get): Get {
 }
 
 /**
- * jose refuses a key that is too weak with a TypeError, as if this program were at fault. @throws
- * ServiceError 401 for a key that others can compute
+ * Returns a key that is strong enough. For a weak key, jose would throw a TypeError, as for a programming
+ * error. @throws ServiceError 401 for a weak key
  */
 function strong<Key extends object>(key: Key): Key {
   const bits: unknown = 'algorithm' in key ? Object(key.algorithm).modulusLength : undefined;

@@ -25,7 +25,7 @@ export type IssuerPolicy = {
    * its algorithm.
    */
   readonly requiresKeyId: boolean;
-  /** The clients that may call. */
+  /** The clients whose tokens are accepted. */
   readonly clients: ReadonlyMap<string, AcceptedClient>;
 };
 

@@ -12,14 +12,14 @@ import {
 import { createPurposeSealer, demoSealingKey } from '@clinical-launch/crypto/sealing-purposes';
 import { ConfigurationError } from '@clinical-launch/runtime/environment';
 
-/** Returns the secret of a client of the demo registry, which everybody knows. */
+/** Returns the publicly known secret of a client of the demo registry. */
 export const demoSecret = (clientId: string): string => `${clientId}-secret`;
 
 function demoSecretHash(clientId: string): string {
   return createHash('sha256').update(demoSecret(clientId)).digest('hex');
 }
 
-/** Returns whether a client is registered with the secret that the demo gives to a client of its id. */
+/** Returns whether a client has the secret that the demo uses for a client with its id. */
 export const hasDemoSecret = ({ clientId, secrets }: RegisteredClient): boolean =>
   secrets.some(({ sha256 }) => sha256 === demoSecretHash(clientId));
 
@@ -56,7 +56,7 @@ const clientRules: readonly Rule<RegisteredClient>[] = [
   (client) => (client.scopes.includes('ocs-launch.write') ? unstatedPractices(client) : []),
 ];
 
-/** Refuses a client that may name every practice of the country unless the registry states so. */
+/** Refuses a client without `practices`, which could launch for every practice of the country. */
 const unstatedPractices: Rule<LaunchPolicy> = ({ practices }) =>
   practices === undefined
     ? ['.practices is required. List the practices that the client may launch for, or state "any"']
@@ -134,8 +134,8 @@ const httpsProblems = (address: string, place: string) =>
 
 const secureOrigin = /^https:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?$/i;
 /**
- * All subdomains of one domain of at least three labels: below many domains of two, such as `co.uk`, `nhs.uk`
- * and those of hosting providers, anybody can have one.
+ * All subdomains of one domain of at least three labels. Anybody can get a subdomain of many two-label domains,
+ * such as `co.uk`, `nhs.uk` and those of hosting providers.
  */
 const secureSubdomains = /^https:\/\/\*(?:\.[a-z0-9-]+){3,}(?::\d{1,5})?$/i;
 

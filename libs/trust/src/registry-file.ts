@@ -64,7 +64,7 @@ export function watchRegistryFile(
 ): WatchedRegistry {
   const parse = (text: string) => {
     const registry = readRegistryText(text, publicUrl);
-    // The suspended entries too, because each may be resumed at any time.
+    // Includes suspended entries, because each may be resumed at any time.
     check?.(registry);
     return activeRegistry(registry);
   };

@@ -26,7 +26,7 @@ type FollowOptions = {
   readonly logger: Logger;
   /** Milliseconds between two reads. */
   readonly everyMs?: number;
-  /** Milliseconds after a read in which tokens are accepted by it. */
+  /** Milliseconds for which a read is recent enough to accept tokens. */
   readonly currentForMs?: number;
 };
 

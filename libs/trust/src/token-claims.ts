@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import { invalidToken } from './invalid-token.ts';
 
-/** No issuer that we know issues access tokens for longer than about a day; a week leaves room. */
+/** No known issuer issues access tokens for longer than about a day. A week leaves room. */
 const maxLifeSeconds = 7 * 24 * 3600;
 
 /**

@@ -34,7 +34,7 @@ beforeEach(() => {
   platform.register(registered(sealed(secret)));
 });
 
-/** Advances the clock until there are `count` events. Each step is longer than the longest wait between attempts. */
+/** Advances the clock until there are `count` events. A step is longer than any wait between attempts. */
 async function passUntilTold(launchId: string, count: number): Promise<void> {
   for (let seen = 0; platform.deliveryStory(launchId).length < count; ) {
     await until(

@@ -16,7 +16,7 @@ if #expired > 0 then
 end
 redis.call('ZREMRANGEBYSCORE', ends_of_owner, '-inf', now)
 
--- Also answers a request that is repeated after a lost reply.
+-- This is also the answer to a request that is retried after a lost reply.
 if redis.call('ZSCORE', ends, id) then return 'revoked' end
 if redis.call('ZCARD', ends_of_owner) >= most then
   return tonumber(redis.call('ZRANGE', ends_of_owner, 0, 0, 'WITHSCORES')[2]) - now
