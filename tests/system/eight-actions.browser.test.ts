@@ -300,7 +300,8 @@ async function returnedTo({ pms, javaScriptEnabled }: Desk, oltr: Page): Promise
   const document = await output.inputValue();
   const [faults, returned] = await Promise.all([schemaFaultsOf(document), readDocument(document)]);
   expect(faults).toEqual([]);
-  // The page of the PMS also receives and files it.
-  if (javaScriptEnabled) await pms.locator('pre', { hasText: returned.messageId }).waitFor();
+  // The page of the PMS also receives and files it, folded below the order.
+  if (javaScriptEnabled)
+    await pms.locator('pre', { hasText: returned.messageId }).waitFor({ state: 'attached' });
   return returned;
 }

@@ -238,7 +238,8 @@ describe.each([true, false])('on a telephone, with scripts: %s', (hasScript) => 
     await page.locator('#search').fill('knee');
     await page.keyboard.press('Enter');
     await page.getByRole('checkbox', { name: /^Knee X-ray/ }).check();
-    await page.locator('.app-bar button').click();
+    // The bar hides while the same button below the chosen tests is in view.
+    await page.locator('button[value="review"]:visible').first().click();
     await isReviewed(page);
     expect(await page.locator('.app-next .nhsuk-button:visible').count()).toBe(4);
     expect(await linesOf(page.locator('.app-next .nhsuk-button'))).toBe(1);
