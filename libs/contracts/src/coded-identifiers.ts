@@ -117,7 +117,7 @@ export const isNational = (system: PatientIdentifierSystem): boolean => system !
 /** Matches spaces, hyphens, and similar or invisible characters. */
 const separators = /[\s\u00ad\u200b-\u200d\u2010-\u2015\u2060\u2212-]/g;
 
-/** The names of the code sets, for people. */
+/** The display names of the code sets. */
 export const identifierLabels: Readonly<Record<PatientIdentifierSystem, string>> = {
   'nhs-number': 'NHS number',
   'chi-number': 'CHI number',

@@ -116,7 +116,8 @@ const ambiguousRealmsIn = (candidate: unknown): FileFault[] =>
       ? [
           {
             path: `realms[${index}].realm`,
-            message: 'must not begin with the segment tfp, which addresses of realms may have in front',
+            message:
+              'must not begin with the segment tfp, which is ignored at the start of a realm in addresses',
           },
         ]
       : [],

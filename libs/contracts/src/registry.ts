@@ -21,7 +21,7 @@ const titled = <S extends TSchema>(title: string, schema: S): S => ({ ...schema,
 /** Makes a member optional and adds a title. */
 const setting = <S extends TSchema>(title: string, schema: S) => Type.Optional(titled(title, schema));
 
-const name = titled('Name, for people', Type.String({ minLength: 1 }));
+const name = titled('Display name', Type.String({ minLength: 1 }));
 
 /** The RFC 3339 time after which the secret is refused. */
 const expires = Type.Optional(Type.String({ format: 'full-date-time' }));

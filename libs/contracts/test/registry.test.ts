@@ -188,7 +188,7 @@ describe('a registry', () => {
 
   it.each(['tfp', 'tfp/north'])('must not have the realm %s, whose address is ambiguous', (realm) => {
     expect(refusalOf({ realms: [aRealm({ realm: 'tfp-north' }), aRealm({ realm })] })).toEqual([
-      'realms[1].realm must not begin with the segment tfp, which addresses of realms may have in front',
+      'realms[1].realm must not begin with the segment tfp, which is ignored at the start of a realm in addresses',
     ]);
   });
 
