@@ -18,8 +18,7 @@ export class UnroutableError extends Error {
   override name = 'UnroutableError';
 }
 
-/** CloudEvents AMQP binding section 3.2 (structured content mode) */
-/** The media type of every message: CloudEvents in structured mode. */
+/** The media type of every message: structured content mode (CloudEvents AMQP binding section 3.2). */
 export const contentType = 'application/cloudevents+json';
 
 /**

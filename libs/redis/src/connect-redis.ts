@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
 import { isReady, type RedisClient } from './redis-scripts.ts';
 
-/** The part of a logger that is needed; pino's has it. */
+/** The required part of a logger. A pino logger has it. */
 export type RedisLogger = {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -14,14 +14,14 @@ type ConnectOptions = {
 };
 
 const commandOptions = {
-  // The client repeats nothing by itself. It cannot know whether a command ran, and a plain repetition of a
-  // redemption would answer its winner `used`. RedisTickets repeats requests under a name that the script
-  // remembers.
+  // The client does not retry by itself. It cannot know whether a command ran, and a plain retry of a
+  // successful redemption would answer `used`. RedisTickets retries requests under an id that the script
+  // stores.
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
   commandTimeout: 2000,
   connectTimeout: 5000,
-  // Redis 7.0 does not know `CLIENT SETINFO`, and its rights cannot be granted there (redis-access.ts).
+  // Redis 7.0 does not support `CLIENT SETINFO`, and cannot grant the right to it (redis-access.ts).
   disableClientInfo: true,
 } as const;
 
@@ -66,7 +66,7 @@ function readAddress(text: string) {
     Number.isNaN(db)
   ) {
     throw new TypeError(
-      'A Redis address must be redis://host:port, or rediss:// with TLS; separate several with commas',
+      'A Redis address must be redis://host:port, or rediss:// with TLS. Separate several addresses with commas',
     );
   }
   return {
@@ -111,7 +111,7 @@ function createClient(addresses: readonly Address[]): RedisClient {
     // never find a node that was restarted or replaced.
     redisOptions: { ...credentials, ...commandOptions },
     clusterRetryStrategy: backoff,
-    // A certificate contains the name that the cluster announces, not the address that it resolves to.
+    // A certificate contains the name that the cluster announces, not its IP address.
     ...('tls' in credentials ? { dnsLookup: (name, found) => found(null, name) } : {}),
   });
 }
@@ -128,18 +128,18 @@ function sentinelOptions(
     sentinelRetryStrategy: backoff,
     // A Sentinel reports its new primary at once.
     failoverDetector: true,
-    // A primary that became a replica refuses writes: the connection leads to another one now.
+    // A primary that became a replica refuses writes, so the connection must move to the new primary.
     reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
     ...('tls' in credentials ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
   };
 }
 
 /**
- * Connects again after an attempt that the failover detector ended: if a Sentinel reports its new primary
+ * Reconnects after the failover detector has ended an attempt to connect. If a Sentinel reports a new primary
  * while ioredis requests the address, ioredis stops for good, as after `disconnect`.
  */
 function reconnectAlways(redis: Redis): Redis {
-  // After our own `disconnect`, ioredis emits no such error.
+  // ioredis does not emit this error after our own `disconnect`.
   redis.on('error', ({ message }: Error) => {
     if (message !== 'Connection is closed.') return;
     redis.once('end', () => void redis.connect().catch(() => undefined));
@@ -148,8 +148,8 @@ function reconnectAlways(redis: Redis): Redis {
 }
 
 /**
- * Logs one line when Redis becomes unavailable and one when it is available again, however many attempts lie
- * between.
+ * Logs one line when Redis becomes unavailable and one when it is available again, regardless of the number
+ * of attempts between.
  */
 function logChanges(redis: RedisClient, logger: RedisLogger): void {
   let isTold = false;

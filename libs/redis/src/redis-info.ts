@@ -15,7 +15,7 @@ export type RedisLevel = {
   readonly commands: number;
 };
 
-/** Reads the load of every node that holds data of its own. */
+/** Reads the load of every primary node. */
 export function measureRedis(redis: RedisClient): Promise<readonly RedisLevel[]> {
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
   return Promise.all(nodes.map(levelOf));
@@ -47,8 +47,8 @@ export class UnsafeRedis extends TypeError {
 }
 
 /**
- * Checks the settings of every node on which single use depends. It must not evict keys, because without its
- * used-marker a ticket works again. It must write an append-only file, because otherwise a restart loses
+ * Checks the settings of every node that single use depends on. Redis must not evict keys, because a ticket
+ * without its used-marker works again. It must write an append-only file, because otherwise a restart loses
  * tickets and events.
  * @throws UnsafeRedis in production, with every problem of every node; elsewhere logs a warning
  */

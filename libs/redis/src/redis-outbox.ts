@@ -31,14 +31,14 @@ const measureScript = readScript('measure');
 const setAsideScript = readScript('set-aside');
 
 const group = 'relay';
-/** All relays are one consumer: unfinished events are found by their idle time, and no dead names remain. */
+/** All relays share one consumer. Unfinished events are found by their idle time. */
 const consumer = 'relay';
 const takenPerShard = 64;
 const batchSize = 256;
 /** The number of the latest set-aside events that are stored, per shard. */
 const maxRejected = 1000;
 
-/** Milliseconds between looks into all shards, for events of which no report arrived. */
+/** Milliseconds between polls of all shards, for events whose report was lost. */
 const lookEverywhereMs = 2000;
 
 /** An entry with its event, or with the reason why it contains none. */
@@ -76,7 +76,7 @@ export class RedisOutbox {
   readonly #cursors = new Map<Shard, string>();
   /** The shards in which events may wait. */
   readonly #reported = new Set<Shard>();
-  /** When all shards were last looked into, on the clock of `performance.now`. */
+  /** The time of the last poll of all shards, on the clock of `performance.now`. */
   #lookedEverywhereAt = Number.NEGATIVE_INFINITY;
 
   /** The channel on which appends to an empty shard are reported (`wakeRelays`). */
@@ -100,7 +100,7 @@ export class RedisOutbox {
   }
 
   /**
-   * Stores events without a change of a ticket, all of them or none.
+   * Stores events that do not belong to a change of a ticket, all of them or none.
    * @throws RedisUnavailable when Redis does not answer; TypeError for an event that is not in the
    * catalogue
    */
@@ -128,7 +128,7 @@ export class RedisOutbox {
 
   /**
    * Passes the oldest waiting events of the reported shards to `publish` in batches and removes each batch
-   * when it resolves. Looks into all shards if none is reported, and every two seconds. If `publish` rejects,
+   * when it resolves. Polls all shards if none is reported, and every two seconds. If `publish` rejects,
    * any relay may claim the events again immediately. Resolves with the number of published events. Sets an
    * entry without an event of the catalogue aside in a separate stream, so that the others continue.
    * @throws the error of `publish`; RedisUnavailable when a part of Redis could not be read and no other
@@ -138,11 +138,11 @@ export class RedisOutbox {
     const takes = await Promise.allSettled(this.#shardsToTake().map((shard) => this.#take(shard)));
     const taken = takes.flatMap((take) => (take.status === 'fulfilled' ? take.value : []));
     const failed = takes.find((take) => take.status === 'rejected');
-    // After a failure the next look is into all shards.
+    // After a failure, the next drain polls all shards.
     if (failed !== undefined) this.#lookedEverywhereAt = Number.NEGATIVE_INFINITY;
     // If one node of a cluster is down, the events of the others are still published.
     if (taken.length === 0 && failed !== undefined) throw failed.reason;
-    // A shard with events is looked into until nothing waits there: nobody reports what was appended since.
+    // A shard with events is polled until it is empty, because appends to a non-empty shard are not reported.
     for (const { shard } of taken) this.#reported.add(shard);
 
     let done = 0;
@@ -162,7 +162,7 @@ export class RedisOutbox {
     return taken.length;
   }
 
-  /** Publishes the events of the entries, which it returns, and sets aside entries without an event. */
+  /** Publishes and returns the entries' events. Sets aside entries without an event. */
   async #publish(
     entries: readonly Entry[],
     publish: (events: readonly WrittenEvent[]) => Promise<void>,

@@ -15,8 +15,8 @@ export type RedisClient = Redis | Cluster;
 export type Script = { readonly name: string; readonly lua: string; readonly sha1: string };
 
 /**
- * Returns a function that reads the scripts in the folder `lua` beside a module. A script is preceded by the
- * parts that it depends on, and its own name is the last. The part `shared` is that of this library.
+ * Returns a function that reads scripts from the folder `lua` beside a module. Its arguments are the names of
+ * the parts that the script depends on, and last the script's own name. The part `shared` is in this library.
  * @param module the `import.meta.url` of the module
  */
 export const createScriptReader =
@@ -29,8 +29,8 @@ export const createScriptReader =
   };
 
 /**
- * Redis does not answer, or cannot answer at present, so nothing is known about what was requested. The caller
- * may repeat the same request after `retryAfterSeconds`.
+ * Redis does not answer, or cannot answer at present, so the result of the request is unknown. The caller may
+ * retry the same request after `retryAfterSeconds`.
  */
 export class RedisUnavailable extends Unavailable {
   constructor(message: string, options?: ConstructorParameters<typeof Unavailable>[1]) {
@@ -57,7 +57,7 @@ const passingCodes = new Set([
   'TRYAGAIN',
 ]);
 
-/** Runs scripts, and repeats them once if the connection failed or no reply came. */
+/** Runs scripts, and retries them once if the connection failed or no reply arrived. */
 export class RedisScripts {
   readonly #redis: RedisClient;
   #reconnecting: Promise<void> | undefined;
@@ -67,8 +67,8 @@ export class RedisScripts {
   }
 
   /**
-   * Runs a script that answers the same when it runs twice with the same arguments, because a lost reply does
-   * not show whether it ran.
+   * Runs a script that returns the same answer if it runs twice with the same arguments. After a lost reply,
+   * it is unknown whether the script ran.
    * @throws RedisUnavailable when the second attempt fails too
    */
   async run(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown> {
@@ -87,7 +87,7 @@ export class RedisScripts {
   }
 
   /**
-   * Runs a script without a second attempt, for work that may fail.
+   * Runs a script without a retry, for work that may fail.
    * @throws RedisUnavailable when Redis does not answer or cannot write
    */
   async runOnce(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown> {
@@ -139,7 +139,7 @@ const spanOf = ({ name }: Script) => ({
   },
 });
 
-/** Returns whether commands can be sent. A connection that is being ended still says that it is ready. */
+/** Returns whether commands can be sent. A closing connection still has the status `ready`. */
 const isUsable = (redis: RedisClient): boolean =>
   redis.status === 'ready' && (!('stream' in redis) || redis.stream.writable);
 
@@ -157,8 +157,7 @@ export async function isReady(redis: RedisClient, withinMs: number): Promise<boo
 }
 
 /**
- * Returns the code of an error that Redis itself answered; `undefined` for an error on the way to Redis or
- * back.
+ * Returns the code of an error that Redis itself returned; `undefined` for an error of the connection.
  */
 function replyErrorOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('name' in error) || !('message' in error))
@@ -184,8 +183,7 @@ export const millisecondsOrNone = (seconds: number | undefined): ScriptArgument 
   seconds === undefined ? '' : milliseconds(seconds);
 
 /**
- * Returns the events as the outbox stores them, filed under the correlation id of their chain if they belong
- * to one.
+ * Returns the events as the outbox stores them, with the correlation id of their chain if they belong to one.
  * @throws TypeError for an event that the bus would refuse: it must not enter the outbox
  */
 export function eventTexts(
@@ -199,7 +197,7 @@ export function eventTexts(
   );
 }
 
-/** Returns the items of a reply. @throws Error for a reply that is no list */
+/** Returns the items of a reply. @throws Error for a reply that is not a list */
 export function listIn(reply: unknown): readonly unknown[] {
   if (!Array.isArray(reply)) throw new Error('The script did not return a list');
   return reply;

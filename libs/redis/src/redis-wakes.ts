@@ -3,18 +3,18 @@ import { Cluster, type Redis } from 'ioredis';
 import type { RedisOutbox } from './redis-outbox.ts';
 import type { RedisClient } from './redis-scripts.ts';
 
-/** An outbox, and what wakes its relay. */
+/** An outbox, and the function that wakes its relay. */
 export type WokenOutbox = { readonly outbox: RedisOutbox; readonly nudge: () => void };
 
-/** Milliseconds before the next connection after one that worked. */
+/** Milliseconds before reconnecting after a successful connection was lost. */
 const reconnectAfterMs = 250;
 const retryAfterMs = backoff({ firstMs: 500, maxMs: 5000 });
 
 /**
- * Wakes relays when events are appended: the appending scripts publish the shard. Listens on a connection of
- * its own, because a connection that subscribes can run no scripts. In a Redis Cluster any node will do,
- * because a message reaches all of them. Reconnects without a limit. A message may be lost; the polls of the
- * relay cover that.
+ * Wakes relays when events are appended: the appending scripts publish the shard. Listens on a separate
+ * connection, because a subscribed connection cannot run scripts. In a Redis Cluster any node can be used,
+ * because a message reaches all of them. Reconnects without a limit. If a message is lost, the relay's polls
+ * find the events.
  * @returns a function that stops it
  */
 export function wakeRelays(redis: RedisClient, woken: readonly WokenOutbox[]): () => Promise<void> {
@@ -36,7 +36,7 @@ export function wakeRelays(redis: RedisClient, woken: readonly WokenOutbox[]): (
     try {
       await listener.connect();
       await listener.subscribe(...byChannel.keys());
-      // Nobody heard of what was appended before.
+      // Reports for earlier events may have been missed.
       for (const { outbox, nudge } of woken) {
         outbox.reportAll();
         nudge();

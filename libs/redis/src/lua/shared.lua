@@ -1,4 +1,4 @@
--- The beginning of most scripts: their arguments, Redis's clock, the outbox, the history of the data.
+-- The start of most scripts: arguments, Redis's clock, the outbox and the history of the data.
 
 local position = 0
 
@@ -26,9 +26,9 @@ local function now_ms()
   return tonumber(now[1]) * 1000 + math.floor(tonumber(now[2]) / 1000)
 end
 
--- Reports a shard whose stream was empty to the relays (redis-wakes.ts). They drain a shard until nothing
--- waits, so a stream that was not empty needs no report. A user without these rights appends all the same.
--- The relays then find the events when they poll.
+-- Reports a shard whose stream was empty to the relays (redis-wakes.ts). They drain a shard until it is
+-- empty, so a stream that was not empty needs no report. If the user has no right to publish, the events are
+-- appended without a report, and the relays find them when they poll.
 local function append_reported(stream, events)
   local was_empty = redis.pcall('XLEN', stream) == 0
   for _, event in ipairs(events) do redis.call('XADD', stream, '*', 'event', event) end
@@ -37,16 +37,16 @@ local function append_reported(stream, events)
   redis.pcall('PUBLISH', prefix .. 'waiting:' .. name, shard)
 end
 
--- Events enter the outbox in the same step as the change that they report. The counter is never lowered, so
--- it can be compared with the number of events that arrived.
+-- Events enter the outbox in the same step as the change that they report. The counter never decreases, so it
+-- can be compared with the number of events that arrived.
 local function append_events(stream, committed, events)
   if #events == 0 then return end
   append_reported(stream, events)
   redis.call('INCRBY', committed, #events)
 end
 
--- The replication id identifies an unbroken line of writes. It changes after a promotion and after a restart:
--- in both cases an acknowledged write may be missing.
+-- The replication id identifies an unbroken history of writes. It changes after a promotion and after a
+-- restart. In both cases an acknowledged write may be missing.
 local function current_history()
   return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
 end
