@@ -39,8 +39,9 @@ export type AppOptions = {
 };
 
 /**
- * A year in seconds (RFC 6797 section 6.1.1). Without `includeSubDomains`, because our subdomains belong to the
- * operator of the domain, and the attacks that it prevents come from sibling hosts, which it does not cover.
+ * A year in seconds (RFC 6797 section 6.1.1). Without `includeSubDomains`, because our subdomains belong to
+ * the operator of the domain, and the attacks that it prevents come from sibling hosts, which it does not
+ * cover.
  */
 const strictTransportSecurity = 'max-age=31536000';
 

@@ -93,7 +93,9 @@ type EndpointOptions<Placed extends Exchange, Reached extends Exchange> = {
   readonly anyOrigin?: boolean;
   /** By method. A HEAD without its own handler is answered as a GET, without the body. */
   readonly methods: Readonly<Partial<Record<Method, Handler<Placed>>>>;
-  /** Whether a HEAD without a handler is refused instead, because a GET of this endpoint uses something up. */
+  /**
+   * Whether a HEAD without a handler is refused instead, because a GET of this endpoint uses something up.
+   */
   readonly refusesHead?: boolean;
   readonly audit?: RefusalAudit<Reached>;
   /** Called with every refusal and failure, those of a limit included, to count it. */

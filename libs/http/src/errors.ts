@@ -77,9 +77,9 @@ type Refusal = {
 };
 
 /**
- * Turns an error into an answer. Only this function does so. It logs the error once with its cause, audits it,
- * and answers in the path's dialect. A refusal beyond the limit of its address is answered with 429 instead,
- * without an event.
+ * Turns an error into an answer. Only this function does so. It logs the error once with its cause, audits
+ * it, and answers in the path's dialect. A refusal beyond the limit of its address is answered with 429
+ * instead, without an event.
  */
 export async function refuse(
   thrown: unknown,

@@ -2,8 +2,8 @@ import type { FaultCode } from '@clinical-launch/contracts/fault';
 
 /**
  * Finds where a text stops being JSON (RFC 8259) and what is expected there. The messages of JSON.parse quote
- * the text, which may be about a patient, and many of them give no position. Call it for a text that JSON.parse
- * refused. Reads each character once, and never throws.
+ * the text, which may be about a patient, and many of them give no position. Call it for a text that
+ * JSON.parse refused. Reads each character once, and never throws.
  */
 export function findJsonSyntaxFault(text: string): JsonFault {
   const open: string[] = [];

@@ -29,7 +29,8 @@ const specialIpv4 = [
 ];
 /**
  * Global unicast IPv6, without its special ranges and those that contain an IPv4 address (Teredo, 6to4).
- * Everything else is excluded: loopback, unspecified, IPv4-mapped, NAT64, unique local, link-local, multicast.
+ * Everything else is excluded: loopback, unspecified, IPv4-mapped, NAT64, unique local, link-local,
+ * multicast.
  */
 const globalUnicast = ['2000::/3'];
 const specialIpv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];

@@ -71,8 +71,8 @@ export async function listen(
 
 /**
  * Tracks the connections with a current request. The returned function closes idle connections immediately,
- * and busy ones after their answer. Node's `closeIdleConnections` skips a connection that has sent nothing yet
- * (browsers open some in advance), and keeps one that becomes idle later for its keep-alive time.
+ * and busy ones after their answer. Node's `closeIdleConnections` skips a connection that has sent nothing
+ * yet (browsers open some in advance), and keeps one that becomes idle later for its keep-alive time.
  */
 function followConnections(server: Server): () => void {
   const requestsOf = new Map<Socket, number>();

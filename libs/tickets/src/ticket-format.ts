@@ -109,7 +109,8 @@ export class TicketSeals {
   }
 
   /**
-   * Returns the successor's ticket: random, or derived from its predecessor with the current or the given key.
+   * Returns the successor's ticket: random, or derived from its predecessor with the current or the given
+   * key.
    */
   nameSuccessor({ kind, isDerived }: Successor, { text, chain }: PresentedTicket, keyId?: string): string {
     if (!isDerived) return nameTicket(chain);

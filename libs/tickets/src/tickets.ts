@@ -138,7 +138,8 @@ export type Successor = {
 export type RedeemRequest = {
   readonly proofs?: readonly string[];
   /**
-   * Used up by `redeemed` and `repeated`. A used proof is refused before all other checks, and revokes nothing.
+   * Used up by `redeemed` and `repeated`. A used proof is refused before all other checks, and revokes
+   * nothing.
    */
   readonly proof?: SingleUse;
   /**

@@ -134,8 +134,8 @@ const httpsProblems = (address: string, place: string) =>
 
 const secureOrigin = /^https:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?$/i;
 /**
- * All subdomains of one domain of at least three labels. Anybody can get a subdomain of many two-label domains,
- * such as `co.uk`, `nhs.uk` and those of hosting providers.
+ * All subdomains of one domain of at least three labels. Anybody can get a subdomain of many two-label
+ * domains, such as `co.uk`, `nhs.uk` and those of hosting providers.
  */
 const secureSubdomains = /^https:\/\/\*(?:\.[a-z0-9-]+){3,}(?::\d{1,5})?$/i;
 

@@ -1,10 +1,11 @@
 -- Issues a ticket beside a live one and replaces the ticket issued beside it before, or changes nothing. Only
 -- a holder of the live ticket can store anything here.
--- KEYS: the live ticket, chains (see redeem.lua), the new ticket, history, guard, then a proof that counts once
+-- KEYS: the live ticket, chains (see redeem.lua), the new ticket, history, guard, then a proof that counts
+-- once
 -- ARGV: milliseconds of the guard and of the new ticket, proofs, most tickets in a time, that time in
 -- milliseconds, fields of the new ticket, then the attempt and the milliseconds of the proof
--- Answers 'issued', 'used-proof', 'unknown', 'mismatch', or 'limited' and the milliseconds until another may be
--- issued.
+-- Answers 'issued', 'used-proof', 'unknown', 'mismatch', or 'limited' and the milliseconds until another may
+-- be issued.
 
 local live, chains, ticket, history_key, guard, proof = unpack(KEYS)
 local guard_ms, ttl_ms = next_argument(), next_argument()

@@ -114,8 +114,8 @@ end
 
 if is_exhausted() then return { 'exhausted', '', left_ms(ends_at) } end
 
--- A ticket from before a promotion or a restart may have been used by a write that was lost. It is refused until
--- launch tokens of that time have expired. Newer tickets are not affected.
+-- A ticket from before a promotion or a restart may have been used by a write that was lost. It is refused
+-- until launch tokens of that time have expired. Newer tickets are not affected.
 local history = current_history()
 if born ~= history then
   note_history(history_key, guard, history, guard_ms)
