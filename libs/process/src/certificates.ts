@@ -38,8 +38,8 @@ export function readWatchedCertificates(environment: Environment): readonly stri
 }
 
 /**
- * Observes when certificates expire. Reads them at the start and then each hour, because it connects to a
- * server to get its certificate. A certificate that cannot be read keeps the time that was read last.
+ * Observes the expiry of certificates. Reads them at the start and then only each hour, because a server's
+ * certificate needs a connection. If a certificate cannot be read, its last known expiry stays.
  */
 export function watchCertificates(places: readonly string[], logger: Logger): RunningPart {
   if (places.length === 0) return { checks: {}, stop: async () => undefined };
@@ -77,12 +77,12 @@ async function endOfFile(path: string): Promise<number> {
 }
 
 async function endOfServer(place: string): Promise<number> {
-  // Loaded here because most processes watch none.
+  // Loaded here because most processes watch no server.
   const { connect } = await import('node:tls');
   const end = place.lastIndexOf(':');
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const host = place.slice(0, end);
-  // Only the time is read. A certificate of another name, or one that has expired, must be seen too.
+  // Only the expiry is read, so an invalid certificate, such as an expired one, must be accepted.
   const socket = connect({ host, port: Number(place.slice(end + 1)), rejectUnauthorized: false }, () =>
     resolve(Date.parse(socket.getPeerCertificate().valid_to)),
   );

@@ -45,14 +45,15 @@ export const verificationSettings = {
   }),
 };
 
-/** The settings with event keys; each may be given as a file too. */
+/** The settings with event keys. Each may be given as a file instead. */
 export const eventKeySettings: readonly string[] = [signingSetting, verificationSetting];
 
 /** The keys with which a process signs its events and verifies those of others. */
 export type EventKeys = {
   readonly writeEvent: EventWriter;
   /**
-   * Returns the verifier of one of its consumers, by the name of the queue; undefined for another service's.
+   * Returns the verifier of one of its consumers, by the name of the queue; undefined for a consumer of
+   * another service.
    */
   readonly verifierOf: (consumer: string) => EventVerifier | undefined;
 };
@@ -106,20 +107,20 @@ function eventKeysOf(
     writeEvent: createEventWriter(signing),
     verifierOf(consumer) {
       const verify = verifiers.get(consumer);
-      // Here and not above: the keys are read before the process measures anything.
+      // Created here, because the keys are read before metrics start.
       return verify === undefined ? undefined : counting(consumer, verify);
     },
   };
 }
 
-/** Counts events that fail verification: each is an error of the configuration, or an attack. */
+/** Counts events that fail verification. Each is a configuration error or an attack. */
 function counting(consumer: string, verify: EventVerifier): EventVerifier {
   const count = meter().createCounter('clinical_launch.events.refused', {
     description: 'Events that failed verification of their source; they are dead letters',
     unit: '{event}',
   });
   const about = { 'clinical_launch.consumer.name': consumer };
-  // A series that begins with its first event would show no increase.
+  // Starts at 0, because a series that starts with its first event shows no increase.
   count.add(0, about);
   return (event) => {
     try {
@@ -159,7 +160,7 @@ function readVerificationKeys(environment: Environment, service: ServiceName): r
   return sharedListenerKeys(environment, service);
 }
 
-/** Without settings, keys are those of the demo. Its files have the same. */
+/** Without settings, the keys are those of the demo, which its files also contain. */
 const demo: Environment = { NODE_ENV: 'demo' };
 
 /** @throws ConfigurationError when a key is one of the demo's, in production. */
@@ -179,7 +180,7 @@ function entriesOf(environment: Environment, setting: string): (readonly [string
     const [, name, key] = /^\s*([a-z0-9-]{1,40}):([\w-]{43})=?\s*$/i.exec(entry) ?? [];
     if (name === undefined || key === undefined) {
       throw new ConfigurationError([
-        `${setting} must be name:key, with a key of 32 bytes in Base64URL; separate several with commas`,
+        `${setting} must be name:key, with a key of 32 bytes in Base64URL. Separate several with commas`,
       ]);
     }
     return [name, Buffer.from(key, 'base64url')] as const;

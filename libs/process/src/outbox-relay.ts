@@ -3,14 +3,14 @@ import type { Logger } from '@clinical-launch/runtime/logger';
 import { observeOutbox } from '@clinical-launch/runtime/metrics';
 
 type MeasuredOutbox<Item> = OutboxSource<Item> & {
-  /** The number of events that wait. */
+  /** The number of waiting events. */
   depth(): Promise<number>;
-  /** Milliseconds that the oldest of them waits. */
+  /** Milliseconds that the oldest event has waited. */
   oldestAgeMs(): Promise<number>;
 };
 
 type RelayOptions<Item> = {
-  /** In metrics and in the log: `tickets` */
+  /** Its name in metrics and in the log: `tickets` */
   readonly name: string;
   readonly outbox: MeasuredOutbox<Item>;
   readonly publish: (events: readonly Item[]) => Promise<void>;

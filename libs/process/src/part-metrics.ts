@@ -3,9 +3,9 @@ import { meter } from '@clinical-launch/runtime/metrics';
 import type { DatabaseLevel, PoolLevel } from '@clinical-launch/storage/storage';
 
 /*
- * The servers that this process uses, under the names of OpenTelemetry receivers. Every process measures its
- * own, so that no further exporter is needed: take the maximum over the processes. A server that does not
- * answer shows nothing.
+ * Metrics of the servers that this process uses, with the names of OpenTelemetry receivers. Every process
+ * measures its servers, so that no exporter is needed. Use the maximum over all processes. A server that does
+ * not answer has no values.
  */
 
 /** Observes the memory and the load of each node of Redis. */

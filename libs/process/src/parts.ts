@@ -39,7 +39,7 @@ export const partSettings = {
 };
 
 /**
- * Insists on real parts, and in production on passwords that are not public.
+ * Checks that the addresses of all parts are set and, in production, contain no public password.
  * @throws ConfigurationError that names every variable
  */
 export function requireParts(environment: Environment, variables: readonly PartVariable[]): void {
@@ -53,6 +53,6 @@ export function requireParts(environment: Environment, variables: readonly PartV
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** Those of `deploy/docker/demo-secrets` begin so. Redis may have several addresses, separated by commas. */
+/** The passwords of `deploy/docker/demo-secrets` begin with `demo-`. Redis may have several addresses. */
 const hasPasswordOfDemo = (addresses: string) =>
   addresses.split(',').some((address) => URL.parse(address.trim())?.password.startsWith('demo-') === true);

@@ -14,13 +14,13 @@ export const pseudonymSettings = {
       "The key of the patients' pseudonyms in audit events, 32 bytes in Base64URL: the same in every service. Keep it as long as the audit trail, because earlier events cannot be found under another key.",
   }),
 };
-/** Public, so that the demo's processes and restarts share it; production refuses it. */
+/** Public, so that all processes of the demo share it, even after a restart. Production refuses it. */
 const demoKey = hash('sha256', 'clinical-launch demo pseudonym key', 'buffer');
 
 /**
  * Reads the key of the patients' pseudonyms in audit events, `PATIENT_PSEUDONYM_KEY`: 32 bytes in Base64URL,
- * the same for all services and for the lifetime of the audit trail. Without the setting it is derived from
- * `SEALING_KEYS`, else it is that of the demo.
+ * the same for all services and for the lifetime of the audit trail. Without the setting, derives the key
+ * from `SEALING_KEYS` or uses the key of the demo.
  * @throws ConfigurationError when it is invalid, or missing or public in production
  */
 export const readPatientPseudonyms = (environment: Environment): PatientPseudonyms =>

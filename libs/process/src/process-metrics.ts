@@ -12,13 +12,13 @@ import { openMetricsType, prometheusType, writeMetrics } from './prometheus-text
 import { observeRuntime } from './runtime-metrics.ts';
 import { resourceOf, type Telemetry } from './telemetry-settings.ts';
 
-/** Less than Prometheus waits, so that a part that does not answer costs its own metrics alone. */
+/** Shorter than Prometheus's timeout, so that only the metrics of a part that does not answer are missing. */
 const collectWithinMs = 3000;
 
 export type ProcessMetrics = {
   /** Answers a scrape: in OpenMetrics, with exemplars, if the scraper accepts it. */
   readonly answer: RequestListener;
-  /** Pushes what was measured last. */
+  /** Pushes the last measurements and stops. */
   stop(): Promise<void>;
 };
 
@@ -54,7 +54,7 @@ export function startMetrics({ service, telemetry, logger }: MetricsOptions): Pr
         response.destroy();
       });
     },
-    // A collector that is away must not delay the end of the process.
+    // An unavailable collector must not delay the end of the process.
     stop: () => provider.shutdown({ timeoutMillis: collectWithinMs }).catch(() => undefined),
   };
 }
@@ -71,7 +71,7 @@ function pushReaders({ pushesMetrics, settings, headers }: Telemetry): Reader[] 
   ];
 }
 
-/** Collects when it is asked to, with cumulative values. */
+/** Collects on request, with cumulative values. */
 class ScrapedReader extends MetricReader {
   protected onForceFlush(): Promise<void> {
     return Promise.resolve();

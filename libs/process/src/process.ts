@@ -52,7 +52,7 @@ type ProcessTools = {
   readonly logger: Logger;
   readonly name: string;
   readonly eventKeys: EventKeys;
-  /** Takes over a part: its checks count for readiness, and it is stopped after the services. */
+  /** Registers a part: its checks count for readiness, and it is stopped after the services. */
   own<Part extends RunningPart>(part: Part): Part;
 };
 
@@ -61,14 +61,14 @@ type ProcessPlan<Config> = {
   /** Reads the service's part of the environment. @throws ConfigurationError */
   configure(environment: Environment): Config;
   /**
-   * Connects the parts and makes the services, with the paths below which the edge sends requests to them.
+   * Connects the parts and creates the services, with the paths at which the edge sends requests to them.
    */
   open(
     config: Config,
     tools: ProcessTools,
   ): Promise<{
     readonly mounts: readonly Mount[];
-    /** Where the services' consumers listen. */
+    /** The bus of the services' consumers. */
     readonly bus?: EventBus;
     /** Limits and audits the refusals of all services of the process. */
     readonly refusals?: Refusals;
@@ -76,12 +76,14 @@ type ProcessPlan<Config> = {
 };
 
 /**
- * Runs one process of the platform until SIGTERM or SIGINT: reads the configuration (every problem at once,
- * exit code 1), connects, serves, and on the signal lets what is under way finish before it stops everything
- * in reverse order. A secret may also be given as `<NAME>_FILE`, a file that holds it.
+ * Runs one process of the platform until SIGTERM or SIGINT. Reads the configuration (reports all problems
+ * together with exit code 1), connects and serves. On the signal, lets current work finish and then stops
+ * everything in reverse order. A secret may also be given as `<NAME>_FILE`, the path of a file that contains
+ * it.
  */
 export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<void> {
-  // The first process of a container would ignore the signal while it waits for its parts.
+  // Process 1 of a container ignores signals without a handler, so it would not stop while it waits for
+  // parts.
   process.once('SIGTERM', endBeforeStart);
   try {
     const environment = withSecretFiles(process.env);
@@ -108,8 +110,8 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
 const endBeforeStart = () => process.exit(0);
 
 /**
- * Ends a process that cannot start, with exit code 1: one line for what the operator can change, the stack of
- * anything else.
+ * Ends a process that cannot start, with exit code 1. Prints one line for problems that the operator can fix,
+ * and the stack of any other error.
  */
 export function endAtStart(error: unknown): never {
   process.stderr.write(`${reasonOf(error)}\n`);

@@ -9,7 +9,7 @@ import type {
 } from '@opentelemetry/sdk-metrics';
 
 /*
- * The text that Prometheus scrapes, by the specification "Prometheus and OpenMetrics Compatibility" of
+ * The text that Prometheus scrapes, as defined in "Prometheus and OpenMetrics Compatibility" of
  * OpenTelemetry: names end with their unit. OpenTelemetry's own exporter writes neither units nor exemplars.
  */
 
@@ -42,8 +42,9 @@ export function writeMetrics(collected: ResourceMetrics, isOpenMetrics: boolean)
 }
 
 /**
- * Returns the labels of every series: the service. They hold in each Prometheus, whatever labels it gives its
- * targets, and distinguish our series from those of other applications with the same names.
+ * Returns the labels of every series, which name the service. They do not depend on the labels that a
+ * Prometheus gives its targets, and distinguish our series from those of other applications with the same
+ * names.
  */
 function serviceOf({ resource: { attributes } }: ResourceMetrics) {
   const names = ['service.namespace', 'service.name'];
@@ -88,7 +89,7 @@ function familiesOf({ scopeMetrics }: ResourceMetrics): Iterable<Family> {
     const unit = unitOf(metric.descriptor.unit, type);
     const name = nameOf(metric.descriptor.name, unit);
     const family = families.get(name) ?? { name, type, unit, metrics: [] };
-    // Two instruments of one name and different types are an error of ours, and would break the whole text.
+    // Two instruments with one name and different types are a defect, and would make the whole text invalid.
     if (family.type !== type) continue;
     family.metrics.push(metric);
     families.set(name, family);
@@ -109,7 +110,7 @@ function typeOf(metric: MetricData): Family['type'] | undefined {
   }
 }
 
-/** The names in Prometheus of UCUM's units; an annotation in braces is none. */
+/** Prometheus's names of UCUM units. An annotation in braces is not a unit. */
 const unitNames: Readonly<Record<string, string>> = { s: 'seconds', ms: 'milliseconds', By: 'bytes' };
 
 function unitOf(unit: string, type: Family['type']): string {
@@ -151,7 +152,7 @@ function exemplarText(
   return ` # {trace_id="${traceId}",span_id="${spanId}"} ${numberText(value)} ${at / 1000}`;
 }
 
-/** A bound is always a float (OpenMetrics 1.0, "Numbers"), so that both formats give the same series. */
+/** Returns a bound as a float (OpenMetrics 1.0, "Numbers"), so that both formats have the same series. */
 function boundText(bound: number | undefined): string {
   if (bound === undefined || bound === Number.POSITIVE_INFINITY) return '+Inf';
   return Number.isInteger(bound) ? `${bound}.0` : String(bound);

@@ -6,7 +6,7 @@ import type { PartOptions, RunningPart } from './parts.ts';
 export type BusPart = RunningPart & { readonly bus: EventBus };
 
 /**
- * Opens the event bus on the RabbitMQ of `AMQP_URL`. A broker that is away delays nobody's start.
+ * Opens the event bus on the RabbitMQ of `AMQP_URL`. An unavailable broker does not delay the start.
  * @throws TypeError for an address that is not AMQP, without repeating it
  */
 export async function openRabbitMq({ environment, logger, eventKeys }: PartOptions): Promise<BusPart> {
@@ -17,6 +17,6 @@ export async function openRabbitMq({ environment, logger, eventKeys }: PartOptio
     knownConsumers: Object.entries(eventConsumers).map(([name, wanted]) => ({ name, ...wanted })),
     ...(environment.AMQP_NAMESPACE ? { namespace: environment.AMQP_NAMESPACE } : {}),
   });
-  // No readiness check: without the broker events wait, and every request is still answered.
+  // No readiness check, because without the broker events wait but requests are still answered.
   return { bus, checks: {}, stop: () => bus.stop() };
 }

@@ -15,16 +15,16 @@ import { observeRedis } from './part-metrics.ts';
 import type { PartOptions, RunningPart } from './parts.ts';
 import { countTickets } from './ticket-metrics.ts';
 
-/** The connection to Redis, with what every part on it is created with. */
+/** The connection to Redis, with the options that all parts on it share. */
 export type RedisPlace = {
   readonly redis: RedisClient;
-  /** A prefix of its own lets several systems share one Redis. */
+  /** The prefix of all keys. With different prefixes, several systems can share one Redis. */
   readonly prefix?: string;
   /** Signs events. */
   readonly writeEvent: EventWriter;
 };
 
-/** What every service needs of Redis; it creates the other parts on the same place. */
+/** The parts on Redis that every service needs. Services create further parts on the same `place`. */
 export type RedisParts = RunningPart & {
   readonly place: RedisPlace;
   readonly tickets: Tickets;
@@ -34,7 +34,7 @@ export type RedisParts = RunningPart & {
 };
 
 export type RedisPartOptions = PartOptions & {
-  /** The sealers of the kinds of tickets that this process works with. */
+  /** The sealers of the kinds of tickets that this process uses. */
   readonly sealers?: TicketSealers;
   /** Refuses claims until all recorded claims are held. For services that issue tickets with claims. */
   readonly requiresCompleteClaims?: boolean;

@@ -6,15 +6,15 @@ import type { PartOptions, RunningPart } from './parts.ts';
 import type { RedisParts } from './redis-parts.ts';
 import { reportRejectedEvents } from './rejected-events.ts';
 
-/** Opens the outbox of the tickets, to append events that belong to no ticket. */
+/** Opens the outbox of the tickets, for events that belong to no ticket. */
 export const openRedisOutbox = (
   { place }: Pick<RedisParts, 'place'>,
   { logger }: Pick<PartOptions, 'logger'>,
 ): RedisOutbox => new RedisOutbox({ ...place, onRejected: reportRejectedEvents('tickets', logger) });
 
 /**
- * Moves the events of tickets and refusals from Redis to the bus; the appends of all processes wake the
- * relays. Each outbox has its own relay, so that no refusal delays the events of accepted work.
+ * Moves the events of tickets and refusals from Redis to the bus. Appends in any process wake the relays.
+ * Each outbox has its own relay, so that refusals do not delay the events of accepted work.
  */
 export function startRedisRelays(
   { place }: Pick<RedisParts, 'place'>,

@@ -3,7 +3,7 @@ import type { Logger } from '@clinical-launch/runtime/logger';
 import { meter } from '@clinical-launch/runtime/metrics';
 
 /**
- * Creates the report of events that an outbox set aside: an error in the log and a count, without their data.
+ * Returns a function that reports events that an outbox set aside: logs an error and counts it, without data.
  */
 export function reportRejectedEvents(outbox: string, logger: Logger): (rejected: RejectedEvent) => void {
   const count = meter().createCounter('clinical_launch.outbox.rejected', {
@@ -11,7 +11,7 @@ export function reportRejectedEvents(outbox: string, logger: Logger): (rejected:
     unit: '{event}',
   });
   const about = { 'clinical_launch.outbox.name': outbox };
-  // A series that begins with its first event would show no increase.
+  // Starts at 0, because a series that starts with its first event shows no increase.
   count.add(0, about);
   return ({ place, reason }) => {
     count.add(1, about);

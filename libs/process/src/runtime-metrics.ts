@@ -48,7 +48,7 @@ function observeEventLoop(): void {
     (result) => {
       for (const { gauge, read } of gauges) {
         const measured = read() / nano;
-        // Without a sample yet it is not a number.
+        // It is NaN before the first sample.
         if (Number.isFinite(measured)) result.observe(gauge, measured);
       }
       delay.reset();

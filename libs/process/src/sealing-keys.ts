@@ -43,7 +43,7 @@ export const sealingKeySettings = (...purposes: readonly SealingPurpose[]) =>
     ]),
   );
 
-/** The key of everything, for the table of settings. */
+/** The shared key for all purposes, for the table of settings. */
 export const sharedKeySettings = {
   [sharedSetting]: Type.String({
     $comment: inProduction,
@@ -52,7 +52,7 @@ export const sharedKeySettings = {
   }),
 };
 
-/** The settings with sealing keys; each may be given as a file too. */
+/** The settings with sealing keys. Each may be given as a file instead. */
 export const sealingSettings: readonly string[] = [sharedSetting, ...sealingPurposes.map(sealingSetting)];
 
 type KeyOptions = {
@@ -64,9 +64,9 @@ type KeyOptions = {
 };
 
 /**
- * Opens a sealer for each of the purposes: with the keys of its own setting (`SEALING_KEYS_ORDER` for
- * `order`), else of `SEALING_KEYS`, else of the demo. A setting is `id:key`, with a key of 32 bytes in
- * Base64URL, several separated by commas; the first seals, all open.
+ * Opens a sealer for each of the purposes. Uses the keys of its own setting (`SEALING_KEYS_ORDER` for
+ * `order`), or of `SEALING_KEYS`, or of the demo. A setting is `id:key`, with a key of 32 bytes in Base64URL.
+ * Several keys are separated by commas: the first seals, and all open.
  * @throws ConfigurationError with every problem at once: invalid keys, and missing ones in production
  */
 export function openSealers<Purpose extends SealingPurpose>(
@@ -94,7 +94,7 @@ function openSealer(
 }
 
 /**
- * Reads the keys of `SEALING_KEYS`, or returns that of the demo.
+ * Reads the keys of `SEALING_KEYS`, or returns the key of the demo.
  * @throws ConfigurationError when they are invalid, or missing in production
  */
 export function readSharedKeys(environment: Environment): readonly SealingKey[] {
@@ -110,7 +110,7 @@ function readKeys(environment: Environment, setting: string): readonly SealingKe
   });
   if (keys.some(({ id }) => id === '')) {
     throw new ConfigurationError([
-      `${setting} must be id:key, with a key of 32 bytes in Base64URL; separate several with commas`,
+      `${setting} must be id:key, with a key of 32 bytes in Base64URL. Separate several with commas`,
     ]);
   }
   if (new Set(keys.map(({ id }) => id)).size < keys.length) {
@@ -123,8 +123,8 @@ function readKeys(environment: Environment, setting: string): readonly SealingKe
 }
 
 /**
- * Returns 32 secret bytes for a setting that is not set, from `SEALING_KEYS` (HKDF-SHA-256, RFC 5869);
- * undefined without that.
+ * Derives 32 secret bytes for a missing setting from `SEALING_KEYS` (HKDF-SHA-256, RFC 5869). Returns
+ * undefined without `SEALING_KEYS`.
  */
 export function deriveFromSealingKeys(
   { SEALING_KEYS: shared }: Environment,

@@ -17,8 +17,8 @@ export const secretSettings: readonly string[] = [
 ];
 
 /**
- * Reads secrets from files: `<NAME>_FILE` is the path of the file with the secret `<NAME>`, unless that is
- * set itself.
+ * Reads secrets from files: `<NAME>_FILE` is the path of the file with the secret `<NAME>`. It is ignored if
+ * `<NAME>` is set.
  * @throws ConfigurationError for a file that cannot be read
  */
 export function withSecretFiles(environment: Environment): Environment {

@@ -1,7 +1,7 @@
 import type { Consumer } from '@clinical-launch/events/event-bus';
 import type { Mounted } from '@clinical-launch/http/app';
 
-/** The result of a service's factory, which opened no socket, read no environment and uses no global. */
+/** A service, as its factory returns it. Factories open no socket, read no environment and use no global. */
 export type Service = Mounted & {
   readonly name: string;
   readonly consumers?: readonly Consumer[];

@@ -3,7 +3,7 @@ import type { EventBus } from '@clinical-launch/events/event-bus';
 import { type AppOptions, createApp } from '@clinical-launch/http/app';
 import type { Service } from './service.ts';
 
-/** A service and the path below which it answers; `/` keeps the path whole. */
+/** A service and the path below which it answers. With `/`, the path is passed on unchanged. */
 export type Mount = { readonly path: string; readonly service: Service };
 
 type StartOptions = Omit<AppOptions, 'mounts'> & {
@@ -13,7 +13,7 @@ type StartOptions = Omit<AppOptions, 'mounts'> & {
   readonly bus?: Pick<EventBus, 'consume'> | undefined;
 };
 
-/** Services that answer and consume. */
+/** Running services. */
 export type StartedServices = {
   readonly listener: RequestListener;
   /** Stops them in reverse order. Close the server before, and the bus after. */
@@ -21,7 +21,7 @@ export type StartedServices = {
 };
 
 /**
- * Connects services to the bus and serves them with one listener: in a process, on the platform, in a test.
+ * Connects services to the bus and serves them with one listener: in a process, on the platform or in a test.
  */
 export async function startServices({ mounts, bus, ...options }: StartOptions): Promise<StartedServices> {
   const services = mounts.map(({ service }) => service);

@@ -101,7 +101,7 @@ export const telemetrySettings = Type.Object({
 
 type Settings = Readonly<Static<typeof telemetrySettings>>;
 
-/** What a process sends to a collector. */
+/** The telemetry that a process sends to a collector. */
 export type Telemetry = {
   readonly settings: Settings;
   readonly sendsSpans: boolean;

@@ -9,9 +9,9 @@ import { resourceOf, type Telemetry } from './telemetry-settings.ts';
 const flushWithinMs = 3000;
 
 /**
- * Creates spans from now on and sends them to a collector (OTLP over HTTP, protobuf). Without a sampler of the
- * settings it sends all of them, and the collector samples whole traces: only it knows which trace failed or
- * was slow. Loads the SDK only if spans are sent.
+ * Creates spans from now on and sends them to a collector (OTLP over HTTP, protobuf). Without a configured
+ * sampler it sends all of them, and the collector samples whole traces, because only it knows which trace
+ * failed or was slow. Loads the SDK only if spans are sent.
  */
 export function startTracing(
   { sendsSpans, settings, headers }: Telemetry,

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * The source of the current time. Services never read the machine's clock themselves, so that tests can
- * change the time.
+ * The source of the current time. Services never read the machine's clock directly, so that tests can change
+ * the time.
  */
 export type Clock = {
   /** Milliseconds since 1970-01-01T00:00:00Z */
   now(): number;
 };
 
-/** The machine's own time. */
+/** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
 /**

@@ -9,12 +9,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const origin = {
   pattern: words.originPattern,
-  description: 'must be an origin, as https://launch.example',
+  description: 'must be an origin, such as https://launch.example',
 };
 
 /**
- * Returns a setting with scheme, host and port of an address, without a path or a slash at its end. Every
- * setting has a `title`: what it does, for docs/reference/settings.md.
+ * Returns a setting for an origin: scheme, host and port, without a path or a trailing slash. Every setting
+ * has a `title`, which describes it in docs/reference/settings.md.
  */
 export const originSetting = (title: string) => Type.String({ ...origin, title });
 
@@ -40,10 +40,10 @@ export const supportLineSetting = Type.Optional(
   }),
 );
 
-/** Marks a setting that only production requires: elsewhere its reader has a value for the demo. */
+/** Marks a setting that only production requires. Elsewhere its reader uses the value of the demo. */
 export const inProduction = 'required in production';
 
-/** The process cannot start with this configuration; the message lists every problem and prints no value. */
+/** The process cannot start with this configuration. The message lists every problem, without values. */
 export class ConfigurationError extends TypeError {
   readonly problems: readonly string[];
 
@@ -56,7 +56,7 @@ export class ConfigurationError extends TypeError {
 
 /**
  * Reads a configuration from environment variables. Converts strings to the numbers and booleans of the
- * schema and fills in defaults; an empty variable counts as unset.
+ * schema and fills in defaults. An empty variable counts as unset.
  * @throws ConfigurationError that names every invalid variable
  */
 export function readEnvironment<S extends TObject>(schema: S, environment: Environment): Readonly<Static<S>> {

@@ -19,7 +19,7 @@ const maxErrors = 5;
 const maxMessageLength = 500;
 const withheld = '[redacted]';
 
-/** Built-in errors whose messages quote unreadable text, as those of JSON.parse do. */
+/** Built-in errors whose messages may quote the input, as those of JSON.parse do. */
 const quotingTypes = new Set(['SyntaxError', 'URIError', 'DOMException', 'DataCloneError']);
 
 /** Returns the code of a thrown error, if it has one: a name of Node.js, a SQLSTATE, a reply code of AMQP. */
@@ -60,8 +60,8 @@ function typeOf({ name, constructor }: Error): string {
 }
 
 /**
- * Returns the message, unless it may quote input: our own messages and those of servers contain no values;
- * those of the runtime may.
+ * Returns the message, unless it may quote input. Our own messages and those of servers contain no values.
+ * Messages of the runtime may.
  */
 function messageOf(error: Error): string {
   if (isQuoting(error)) return withheld;

@@ -8,8 +8,8 @@ import { currentSpan, type SpanContext } from './tracing.ts';
 export type { Logger } from 'pino';
 
 /**
- * Fields that are never written, wherever a log call puts them. Patient data must never be in a log call;
- * this is the second line of defence.
+ * Fields that are never written, at any depth of a log call. Log calls must not contain patient data. This is
+ * the second line of defence.
  */
 const redactedFields = [
   'authorization',
@@ -39,18 +39,19 @@ export const logLevelSetting = Type.String({
   description: `must be ${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}`,
 });
 
-/** Returns the level to log at until the configuration is checked: `info` for a `LOG_LEVEL` that is none. */
+/** Returns the log level until the configuration is checked: `info` if `LOG_LEVEL` is invalid. */
 export function initialLogLevel(level: string | undefined): string {
   return level !== undefined && levels.includes(level) ? level : 'info';
 }
 
-/** Milliseconds that a line waits at most for others, to be written with them. */
+/** The maximum milliseconds that a line waits to be written together with others. */
 const writeEveryMs = 100;
 let output: ReturnType<typeof pino.destination> | undefined;
 
 /**
- * Returns standard output, which writes several lines at once: a system call for each line takes a tenth of a
- * launch. What waits is written when the process ends, unless it is killed; the audit trail is elsewhere.
+ * Returns standard output, which writes several lines at once, because a system call for each line takes a
+ * tenth of a launch. Waiting lines are written when the process ends. They are lost if it is killed, but the
+ * audit trail does not depend on them.
  */
 function standardOutput() {
   if (output !== undefined) return output;
@@ -60,7 +61,7 @@ function standardOutput() {
   return opened;
 }
 
-/** The logs of requests, whose lines name their trace already. */
+/** The loggers of requests, whose lines already contain their trace. */
 const ofRequests = new WeakSet<object>();
 
 /** Creates the log of one request, with the fields that each of its lines has. */
@@ -70,7 +71,7 @@ export function createRequestLogger(logger: Logger, fields: object): Logger {
   return own;
 }
 
-/** Returns the fields by which a line is found from its trace, as in the log data model of OpenTelemetry. */
+/** Returns the fields that link a line to its trace, as in the log data model of OpenTelemetry. */
 export const traceFields = ({ traceId, spanId }: Pick<SpanContext, 'traceId' | 'spanId'>) => ({
   trace_id: traceId,
   span_id: spanId,
@@ -87,7 +88,7 @@ export function createLogger({
   const options: LoggerOptions = {
     level,
     timestamp: pino.stdTimeFunctions.isoTime,
-    // Errors are left to their serializer, which pino also calls for the bindings of child loggers.
+    // Errors have their own serializer, which pino also calls for the bindings of child loggers.
     formatters: {
       log: ({ err, ...fields }) => ({ ...redactFields(fields), ...(err === undefined ? {} : { err }) }),
     },
@@ -95,12 +96,12 @@ export function createLogger({
       const span = ofRequests.has(logger) ? undefined : currentSpan();
       return span === undefined ? {} : traceFields(span);
     },
-    // For the bindings of child loggers, which no formatter receives.
+    // Redacts the bindings of child loggers, which formatters do not receive.
     redact: { paths: redactedFields, censor: redacted },
     serializers: { err: (thrown: unknown) => describeError(thrown) },
     hooks: {
       logMethod([first, ...others], method) {
-        // Otherwise pino would use the error's message as that of the line.
+        // Otherwise pino would use the error's message as the message of the line.
         if (types.isNativeError(first) && others.length === 0) method.call(this, { err: first }, 'failed');
         else method.call(this, first, ...others);
       },

@@ -4,7 +4,7 @@ import { pause } from './clock.ts';
 export type Loop = {
   /** Resolves after the first run, whether it succeeded or failed. */
   readonly firstRun: Promise<void>;
-  /** Starts the next run without waiting for its time. After a failed run it has no effect. */
+  /** Starts the next run immediately. Has no effect after a failed run. */
   readonly nudge: () => void;
   /** Ends the wait, or lets the current run finish. Resolves when no run follows. */
   readonly stop: () => Promise<void>;
@@ -24,15 +24,15 @@ export type LoopOptions = {
   readonly onRecovery?: () => void;
   /** Returns the milliseconds between a failed run and the next one; `everyMs` by default (`backoff`). */
   readonly retryAfterMs?: (failures: number) => number;
-  /** Milliseconds between a nudge and the run that it causes, in which more work gathers. */
+  /** Milliseconds between a nudge and the run that it causes, so that one run handles more work. */
   readonly gatherMs?: number;
   /** Whether a wait keeps the process alive, as it does by default. */
   readonly ref?: boolean;
 };
 
 /**
- * Returns the wait after a number of failures in a row: the first wait, then twice as long after each failure,
- * up to the maximum. In milliseconds.
+ * Returns the wait after a number of failures in a row: the first wait, then twice as long after each
+ * failure, up to the maximum. In milliseconds.
  */
 export const backoff =
   ({ firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number }) =>
@@ -40,8 +40,8 @@ export const backoff =
     Math.min(firstMs * 2 ** (failures - 1), maxMs);
 
 /**
- * Runs work now and then again and again, never twice at once, until it is stopped. A nudge during a run
- * causes another run, because the current one may have missed what it reports.
+ * Runs work immediately and then repeatedly, never twice at once, until it is stopped. A nudge during a run
+ * causes another run, because the current one may have missed the new work.
  */
 export function startLoop(options: LoopOptions): Loop {
   const { work, everyMs, onFailure, onRecovery, retryAfterMs = () => everyMs, gatherMs = 0 } = options;

@@ -3,10 +3,10 @@ import { metrics } from './open-telemetry.ts';
 /** The level of an outbox for its metrics. */
 export type OutboxLevel = { readonly depth: number; readonly oldestAgeSeconds: number };
 
-/** Returns the meter of our metrics; a process that measures nothing has one without effect. */
+/** Returns the meter of our metrics. In a process without metrics it has no effect. */
 export const meter = () => metrics.getMeter('clinical-launch');
 
-/** Observes depth and age of an outbox at each scrape. An outbox that does not answer shows nothing. */
+/** Observes the depth and age of an outbox at each scrape. An outbox that does not answer has no value. */
 export function observeOutbox(outbox: string, level: () => Promise<OutboxLevel>): void {
   const depth = meter().createObservableGauge('clinical_launch.outbox.depth', {
     description: 'Events that wait in the outbox',
@@ -70,7 +70,7 @@ function createSeries(method: string, route: string, status: number) {
   return { attributes, exemplars: exemplarsOfSeries(requestDuration, attributes) };
 }
 
-/** Upper bounds are inclusive, and the last bucket has none. */
+/** Returns the index of a bucket. Upper bounds are inclusive, and the last bucket has none. */
 function bucketOf(seconds: number): number {
   const bucket = requestBounds.findIndex((bound) => seconds <= bound);
   return bucket < 0 ? requestBounds.length : bucket;
@@ -90,7 +90,7 @@ export function createRefusalMeter(): RefusalMeter {
       'Audit events of refusals that were not stored, because their share of Redis is full or Redis is unavailable',
     unit: '{event}',
   });
-  // A series that begins with its first event would show no increase.
+  // Starts at 0, because a series that starts with its first event shows no increase.
   limited.add(0);
   dropped.add(0);
   return {
@@ -118,8 +118,8 @@ export type BucketExemplars = (Measured | undefined)[];
 const kept = new Map<string, BucketExemplars>();
 
 /**
- * Returns the exemplars of a series, which its recorder fills. The SDK for metrics has none. They are kept
- * for the process, as the metrics of OpenTelemetry are.
+ * Returns the exemplars of a series, which its recorder fills. The metrics SDK does not support exemplars.
+ * They are stored per process, as the metrics of OpenTelemetry are.
  */
 export function exemplarsOfSeries(metric: string, attributes: object): BucketExemplars {
   const key = keyOf(metric, attributes);
@@ -128,7 +128,7 @@ export function exemplarsOfSeries(metric: string, attributes: object): BucketExe
   return known;
 }
 
-/** Returns the exemplar of a bucket, by its place in the order of the boundaries. */
+/** Returns the exemplar of a bucket, by its index in the order of the boundaries. */
 export function findExemplar(metric: string, attributes: object, bucket: number): Exemplar | undefined {
   const measured = kept.get(keyOf(metric, attributes))?.[bucket];
   if (measured === undefined) return undefined;

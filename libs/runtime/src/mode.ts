@@ -28,9 +28,9 @@ export function isProduction({ NODE_ENV: mode }: Environment): boolean {
 const publicAddresses = ['PUBLIC_URL', 'OLTR_SERVER'];
 
 /**
- * Checks that the platform is reached by https in production, because secrets, tokens and patient data are
- * sent to it.
- * @throws ConfigurationError that names every variable, and prints no value
+ * Checks that the platform's addresses are https in production, because secrets, tokens and patient data are
+ * sent to them.
+ * @throws ConfigurationError that names every variable, without values
  */
 export function assertPublicAddresses(environment: Environment): void {
   if (!isProduction(environment)) return;

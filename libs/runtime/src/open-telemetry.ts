@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 
 /**
- * OpenTelemetry's packages for CommonJS: modules of it for `import` import `node:http`, at the cost described
- * in node-http.ts.
+ * Loads the CommonJS builds of OpenTelemetry. Its ES modules import `node:http`, which is slow (see
+ * node-http.ts).
  */
 export const { context, metrics, SpanStatusCode, trace } =
   require('@opentelemetry/api') as typeof import('@opentelemetry/api');

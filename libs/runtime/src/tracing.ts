@@ -4,7 +4,7 @@ import type { Attributes, Context, Link, Span, SpanContext, SpanOptions } from '
 
 export type { Attributes, Context, Span, SpanContext } from '@opentelemetry/api';
 
-// With `require`, so that the process has one copy of the API, which the SDK uses too.
+// Loaded with `require`, so that the process has one copy of the API, which the SDK also uses.
 const api = createRequire(import.meta.url)('@opentelemetry/api') as typeof import('@opentelemetry/api');
 const { context, createContextKey, ROOT_CONTEXT, SpanStatusCode, trace } = api;
 export const { SpanKind } = api;
@@ -46,15 +46,15 @@ export function readTraceparent(value: unknown): SpanContext | undefined {
 
 /**
  * Returns the ids of the trace that a launch begins, which every process computes from the launch's GUID: the
- * GUID is the trace id, and its second half is the id of the first span. So requests that know only the
- * launch continue its trace, and support finds the trace by the GUID.
+ * GUID is the trace id, and its second half is the id of the first span. Requests that know only the launch
+ * can therefore continue its trace, and support finds the trace by the GUID.
  */
 export function traceOfLaunch(launchId: string): { readonly traceId: string; readonly spanId: string } {
   const traceId = launchId.replaceAll('-', '').toLowerCase();
   return { traceId, spanId: traceId.slice(16) };
 }
 
-/** Starts a span below a span of another process, or the first span of a trace. End it. */
+/** Starts a span below a span of another process, or the first span of a trace. The caller must end it. */
 export function startSpan(name: string, options: SpanOptions, parent?: SpanContext): Span {
   if (parent === undefined) return tracer.startSpan(name, options, ROOT_CONTEXT);
   const above = trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
@@ -67,8 +67,8 @@ export const linkTo = (span: Span, other: SpanContext): Span => span.addLink({ c
 const requestSpan = createContextKey('clinical-launch request span');
 
 /**
- * Runs work within a request whose span is opened when something first needs it, because a request may learn
- * which launch it belongs to only after its beginning.
+ * Runs work within a request. Opens the span of the request when it is first needed, because the launch of
+ * the request may not be known earlier.
  */
 export function withinRequest<Result>(open: () => Span, work: () => Result): Result {
   if (!isOn) return work();
@@ -80,7 +80,7 @@ export function withinRequest<Result>(open: () => Span, work: () => Result): Res
   return context.with(ROOT_CONTEXT.setValue(requestSpan, openOnce), work);
 }
 
-/** Returns the context of the current span; undefined outside of a span. */
+/** Returns the context of the current span; undefined outside a span. */
 function currentContext(): Context | undefined {
   if (!isOn) return undefined;
   const active = context.active();
@@ -89,13 +89,13 @@ function currentContext(): Context | undefined {
   return open?.();
 }
 
-/** Returns the current span; undefined outside of a span, and without tracing. */
+/** Returns the current span; undefined outside a span, and without tracing. */
 export function currentSpan(): SpanContext | undefined {
   const current = currentContext();
   return current && trace.getSpanContext(current);
 }
 
-/** Returns the `traceparent` of the current span; undefined outside of a span, and without tracing. */
+/** Returns the `traceparent` of the current span; undefined outside a span, and without tracing. */
 export function currentTraceparent(): string | undefined {
   const current = currentSpan();
   return current && toTraceparent(current);
@@ -104,8 +104,9 @@ export function currentTraceparent(): string | undefined {
 type ChildSpan = { readonly name: string; readonly kind?: number; readonly attributes: Attributes };
 
 /**
- * Runs a call to another program in a child of the current span. Outside of a span only runs it: polls and
- * reconnections would fill the traces. The current span stays as it is, because a call causes no others.
+ * Runs a call to another program in a child of the current span. Outside a span it only runs the call,
+ * because polls and reconnections would fill the traces. The child does not become the current span, because
+ * a call has no children.
  */
 export function inChildSpan<Result>(
   { name, kind = SpanKind.CLIENT, attributes }: ChildSpan,
@@ -136,8 +137,8 @@ type FollowingSpan = ChildSpan & {
 };
 
 /**
- * Runs work that others caused, perhaps hours ago: in a child of a single cause, or in a span with a link to
- * each of several causes.
+ * Runs work that was caused by earlier work, perhaps hours ago: in a child of a single cause, or in a span
+ * with a link to each of several causes.
  */
 export function inFollowingSpan<Result>(
   { name, kind = SpanKind.INTERNAL, attributes, causes }: FollowingSpan,
@@ -176,12 +177,12 @@ function errorTypeOf(error: unknown): string {
   return typeof code === 'string' && /^[\w.-]{1,40}$/.test(code) ? code : error.name;
 }
 
-/** The ids of a span that does not draw them. */
+/** Given ids for a span, instead of random ones. */
 export type SpanIds = { readonly traceId: string; readonly spanId: string };
 
 let chosen: SpanIds | undefined;
 
-/** Draws the ids of traces and spans (`IdGenerator` of the SDK), or gives the chosen ones. */
+/** Generates random ids of traces and spans (`IdGenerator` of the SDK), or returns the given ones. */
 export const traceIds = {
   generateTraceId: (): string => chosen?.traceId ?? randomBytes(16).toString('hex'),
   generateSpanId: (): string => chosen?.spanId ?? randomBytes(8).toString('hex'),

@@ -13,7 +13,7 @@ describe('within', () => {
   });
 
   it('throws if the result is late', async () => {
-    await expect(within(1, never)).rejects.toThrow('There was no result within 1 ms');
+    await expect(within(1, never)).rejects.toThrow('No result within 1 ms');
     await expect(within(1, never, () => new TypeError('late'))).rejects.toThrow(TypeError);
   });
 });
