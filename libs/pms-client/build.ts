@@ -1,7 +1,7 @@
 /*
  * Builds the package that a vendor installs: JavaScript and declarations, README, licence and a separate
- * package.json. The monorepo itself imports the sources, so it needs no build. Node strips no types below
- * node_modules, which is why the sources cannot be published.
+ * package.json. The monorepo itself imports the sources, so it needs no build. The sources cannot be
+ * published, because Node does not strip types below node_modules.
  *
  * node build.ts [<directory>] ./dist by default; then: npm pack <directory>
  */
@@ -40,7 +40,7 @@ const {
 const published = {
   ...manifest,
   exports: { '.': { types: './index.d.ts', default: './index.js' } },
-  // For tools that do not read `exports`.
+  // Used by tools that do not read `exports`.
   main: './index.js',
   types: './index.d.ts',
   sideEffects: false,

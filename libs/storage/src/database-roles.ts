@@ -1,7 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** What a role may do with the rows of its schema. */
+/** A privilege of a role on the rows of its schema. */
 export type RowPrivilege = 'select' | 'insert' | 'update' | 'delete';
 
 /** The login role of one service, which can access one schema and owns nothing. */
@@ -10,14 +10,14 @@ export type DatabaseRole = {
   readonly password: string;
   readonly schema: string;
   readonly privileges: readonly RowPrivilege[];
-  /** Tables with other privileges instead. */
+  /** Tables on which the role has other privileges. */
   readonly exceptions?: Readonly<Record<string, readonly RowPrivilege[]>>;
 };
 
 /**
- * Creates the missing roles, sets their passwords, and makes their rights exactly those given here. `PUBLIC`
- * loses its rights to the database and to the schema `public`. Safe to repeat, and to run twice at once. The
- * schemas and their tables must exist, and the role of `url` must own them and have CREATEROLE.
+ * Creates the missing roles, sets their passwords, and sets their rights to exactly those given here. Revokes
+ * the rights of `PUBLIC` to the database and to the schema `public`. Safe to repeat, and to run twice at
+ * once. The schemas and their tables must exist, and the role of `url` must own them and have CREATEROLE.
  * @throws TypeError when two roles share a name. Error when an existing role has more rights than a service
  * may have
  */
@@ -64,7 +64,7 @@ async function grantSchema(client: pg.Client, role: DatabaseRole): Promise<void>
     await client.query(`revoke all on ${schema}.${quote(table)} from ${name}`);
     await client.query(`grant ${privileges.join(', ')} on ${schema}.${quote(table)} to ${name}`);
   }
-  // Only the owner records migrations; the service reads them to check that none is pending.
+  // Only the owner records migrations. The service reads them to check that none is pending.
   for (const table of ['kysely_migration', 'kysely_migration_lock']) {
     await client.query(`revoke all on ${schema}.${quote(table)} from ${name}`);
     await client.query(`grant select on ${schema}.${quote(table)} to ${name}`);
@@ -95,8 +95,9 @@ async function createRole(client: pg.Client, { name, password }: DatabaseRole): 
 const iterations = 4096;
 
 /**
- * Returns a password as PostgreSQL stores it (RFC 5803, SCRAM-SHA-256), so that the password itself appears
- * in no statement and no log of the server. ASCII only: other characters would need SASLprep (RFC 4013).
+ * Returns a password in the form that PostgreSQL stores (RFC 5803, SCRAM-SHA-256), so that the password
+ * itself appears in no statement or log of the server. ASCII only, because other characters would need
+ * SASLprep (RFC 4013).
  * @throws TypeError for a password with other characters
  */
 export function scramVerifier(password: string, salt: Buffer = randomBytes(16)): string {

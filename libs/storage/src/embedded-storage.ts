@@ -6,15 +6,17 @@ import { statementSpans } from './statement-spans.ts';
 import { type Storage, storageOn } from './storage.ts';
 import { hideValues } from './storage-errors.ts';
 
-/** An empty database that was prepared once; see prepare-embedded.ts. */
+/** An empty database, created in advance (see prepare-embedded.ts). */
 export const preparedDatabase = new URL('../../../.cache/pglite.tar.gz', import.meta.url);
 
-/** PostgreSQL would reserve 128 MB for pages, and keep 80 MB of its log: both in this process's memory. */
+/**
+ * By default, PostgreSQL reserves 128 MB for pages and keeps 80 MB of its log, both in this process's memory.
+ */
 const settings = ['shared_buffers=8MB', 'min_wal_size=2MB', 'max_wal_size=16MB'];
 
 /**
- * Opens an embedded PostgreSQL (PGlite, WebAssembly) in this process's memory, which ends with it. It has one
- * connection: transactions run one after the other.
+ * Opens an embedded PostgreSQL (PGlite, WebAssembly) in this process's memory. Its data ends with the
+ * process. It has one connection, so transactions run one after the other.
  */
 export async function openEmbeddedStorage(): Promise<Storage> {
   const pglite = await openPrepared().catch(() => createEmbeddedDatabase());
@@ -26,7 +28,7 @@ export async function openEmbeddedStorage(): Promise<Storage> {
   );
 }
 
-/** To create a database costs two seconds and 400 MiB, which a copy does not. */
+/** Opens a copy of the prepared database, which saves two seconds and 400 MiB. */
 async function openPrepared(): Promise<PGlite> {
   return createEmbeddedDatabase({
     loadDataDir: await openAsBlob(preparedDatabase, { type: 'application/x-gzip' }),
@@ -35,7 +37,7 @@ async function openPrepared(): Promise<PGlite> {
 
 /** Creates a database, or opens a copy of one. */
 export async function createEmbeddedDatabase(options: PGliteOptions = {}): Promise<PGlite> {
-  // Optimised code for all of PostgreSQL would take 400 MB and a second at the start, for a few small
+  // Optimising the code of PostgreSQL would take 400 MB and a second at the start, for only a few small
   // queries.
   for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
   return PGlite.create({

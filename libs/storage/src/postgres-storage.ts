@@ -17,7 +17,7 @@ export type PostgresStorageOptions = {
   /** The name of the connections in `pg_stat_activity`. */
   readonly applicationName: string;
   /**
-   * The maximum number of connections of this process; the sum over all replicas must stay below
+   * The maximum number of connections of this process. The sum over all replicas must stay below
    * `max_connections`.
    */
   readonly poolSize?: number;
@@ -26,7 +26,7 @@ export type PostgresStorageOptions = {
   readonly statementTimeoutMs?: number;
   readonly lockTimeoutMs?: number;
   /**
-   * Milliseconds that a transaction may be idle in the database; longer than an outbox may take to publish.
+   * Milliseconds that a transaction may be idle in the database. Longer than an outbox may take to publish.
    */
   readonly idleInTransactionTimeoutMs?: number;
   readonly schemaWait?: SchemaWait;
@@ -35,13 +35,13 @@ export type PostgresStorageOptions = {
 };
 
 /**
- * Milliseconds that the driver waits beyond the server's own time-out before it treats the server as frozen.
+ * Milliseconds that the driver waits beyond the server's own timeout before it treats the server as frozen.
  */
 const frozenAfterMs = 2_000;
 
 /**
  * Opens a PostgreSQL database through a pool. Connects with the first query, and reconnects automatically. A
- * query without a server, or one that loses it, is rejected with `StorageUnavailable`. It is not repeated
+ * query that cannot reach the server, or loses it, is rejected with `StorageUnavailable`. It is not retried
  * here, because only the caller knows whether that is safe. Types are as on PGlite: int8 and numeric are
  * strings.
  */
@@ -56,14 +56,13 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
     query_timeout: statementTimeoutMs + frozenAfterMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
   });
-  // A migration, or the wait for another replica's, may take long. One connection, because the lock belongs
-  // to it.
+  // A migration, or the wait for another replica, may take long. It uses one connection, which owns the lock.
   const openMigrations = () =>
     openDatabase(options, {
       ...connection,
       application_name: `${options.applicationName} migration`,
       max: 1,
-      // A replica whose host fails during a migration must not block the others for long.
+      // Limits how long a replica whose host fails during a migration can block the others.
       idle_in_transaction_session_timeout: 60_000,
     }).database;
   return {
@@ -86,7 +85,7 @@ function connectionConfig({ url, connectTimeoutMs = 3_000, lockTimeoutMs = 3_000
     connectionTimeoutMillis: connectTimeoutMs,
     lock_timeout: lockTimeoutMs,
     keepAlive: true,
-    // Compiling one of our queries takes 700 ms if the planner expects too many rows; running it takes 20 ms.
+    // JIT compilation of a query takes 700 ms if the planner expects too many rows. Running it takes 20 ms.
     options: '-c jit=off',
   };
 }
@@ -94,14 +93,14 @@ function connectionConfig({ url, connectTimeoutMs = 3_000, lockTimeoutMs = 3_000
 function openDatabase({ onConnectionLost }: PostgresStorageOptions, config: pg.PoolConfig) {
   const pool = new pg.Pool(config);
   pool.on('error', (error) => onConnectionLost?.(error));
-  // Between two queries of a transaction nothing listens, so the event would end the process. The next query
-  // fails instead.
+  // Between two queries of a transaction there is no other listener, so the event would end the process. With
+  // this one, the next query fails instead.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const dialect = new PostgresDialect({ pool: loggedPool(pool) });
   return { database: new Kysely<Record<never, never>>({ dialect, ...statementSpans() }), pool };
 }
 
-/** Returns the pool, with errors that distinguish a fault of the server from one of the statement. */
+/** Returns the pool with errors that show whether the server or the statement failed. */
 function loggedPool(pool: pg.Pool): PostgresPool {
   return {
     options: pool.options,
@@ -132,7 +131,7 @@ class TellingClient implements PostgresPoolClient {
     });
   }
 
-  /** Destroys a failed connection, because it may still wait for the answer that timed out. */
+  /** Destroys a failed connection, because it may still be waiting for an answer that timed out. */
   release(destroy = false): void {
     this.#client.release(destroy || this.#isLost);
   }

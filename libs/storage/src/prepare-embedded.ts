@@ -1,8 +1,8 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createEmbeddedDatabase, preparedDatabase } from './embedded-storage.ts';
 
-// Prepares the empty database of which each embedded storage is a copy. A file is complete when it has its
-// name, so that starts beside each other do not read half of one.
+// Prepares the empty database that each embedded storage copies. The file gets its final name only when it is
+// complete, so that simultaneous starts never read half of it.
 const database = await createEmbeddedDatabase();
 const copy = await database.dumpDataDir('gzip');
 const written = new URL(`pglite.${process.pid}`, preparedDatabase);

@@ -3,9 +3,9 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * The migrations of a schema by their names, in alphabetical order. Each is frozen once it was released, and
- * only adds, because processes of the release before continue beside it. A step that removes is named
- * `<number>-<what>-after-<release>`, where the release, such as `1.4.0`, is the last one that uses it.
+ * The migrations of a schema by name, in alphabetical order. A released migration must not change, and must
+ * only add things, because processes of the previous release still run. A migration that removes something is
+ * named `<number>-<what>-after-<release>`, where the release, such as `1.4.0`, is the last one that uses it.
  */
 export type ServiceMigrations = Readonly<Record<string, Migration>>;
 
@@ -19,17 +19,17 @@ export function readMigrations(folder: URL): ServiceMigrations {
 
 const migrationOf = (file: URL): Migration => ({
   async up(db) {
-    // PGlite accepts one statement a query. EXECUTE runs all statements of a text, and sees what each
-    // created.
+    // PGlite accepts one statement per query. EXECUTE runs all statements of a text, and later statements see
+    // the objects that earlier ones created.
     await sql`do ${sql.lit(`begin execute ${quote(readFileSync(file, 'utf8'))}; end`)}`.execute(db);
   },
 });
 
-/** Returns a literal of SQL. The server reads backslashes as they are (`standard_conforming_strings`). */
+/** Returns an SQL literal. Backslashes need no escape (`standard_conforming_strings`). */
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /**
- * Returns the last release that works beside a migration and after it, from the name of the migration;
+ * Returns the last release that still uses what a migration removes, from the name of the migration;
  * undefined if the migration only adds.
  */
 export const lastReleaseBefore = (migration: string): string | undefined =>

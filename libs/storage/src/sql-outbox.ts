@@ -27,13 +27,13 @@ export type OutboxLevel = {
 
 type SqlOutboxOptions = {
   /**
-   * The maximum number of events of a batch: they stay locked, in an open transaction, while they are
+   * The maximum number of events of a batch. They stay locked, in an open transaction, while they are
    * published.
    */
   readonly batchSize?: number;
   /**
-   * Milliseconds that one batch may take to publish. Longer than the bus's own time-out, so that no publish
-   * is pending when the batch is released, and shorter than the database's idle-in-transaction time-out.
+   * Milliseconds that one batch may take to publish. Longer than the bus's own timeout, so that no publish is
+   * pending when the batch is released, and shorter than the database's idle-in-transaction timeout.
    */
   readonly publishTimeoutMs?: number;
   /**
@@ -43,7 +43,7 @@ type SqlOutboxOptions = {
 };
 
 /**
- * Stores events in the outbox; they are published if and only if the transaction is committed.
+ * Stores events in the outbox. They are published if and only if the transaction is committed.
  * @throws TypeError for an event that is not in the catalogue
  */
 export async function appendToOutbox<Tables extends OutboxTables>(
@@ -59,10 +59,11 @@ export async function appendToOutbox<Tables extends OutboxTables>(
 }
 
 /**
- * Creates the outbox as the relay drains it: oldest first, one relay for each batch, removed when published.
- * If a relay dies, the loss of its connection releases its batch. Events are published at least once: twice
- * only if the database is lost between the broker's confirmation and the commit. An event that the bus would
- * refuse, written by another version of the service, is set aside, so that the others continue.
+ * Creates the outbox that a relay drains: oldest events first, one relay per batch, removed when published.
+ * If a relay dies, the loss of its connection releases its batch. Events are published at least once. They
+ * are published twice only if the database is lost between the broker's confirmation and the commit. An event
+ * that the bus would refuse, written by another version of the service, is set aside, so that it does not
+ * block the others.
  */
 export function sqlOutbox<Tables extends OutboxTables>(
   database: Kysely<Tables>,
@@ -96,8 +97,8 @@ export function sqlOutbox<Tables extends OutboxTables>(
       return waiting;
     },
     /**
-     * Returns the level, including events that relays currently hold. Counts the whole table: for metrics,
-     * not for requests.
+     * Returns the level, including events that relays currently hold. Counts the whole table, so use it for
+     * metrics, not for requests.
      */
     async level(): Promise<OutboxLevel> {
       const { depth, age } = await outbox

@@ -2,9 +2,9 @@ import { currentSpan, isTracing, recordChildSpan } from '@clinical-launch/runtim
 import type { KyselyConfig, LogEvent } from 'kysely';
 
 /**
- * Returns the setting of Kysely that records each statement as a span (semantic conventions for SQL), also
- * those that begin and end a transaction; none in a process that creates no spans. A span has the operation
- * and the table, and neither the statement nor its parameters.
+ * Returns the Kysely setting that records each statement as a span (semantic conventions for SQL), including
+ * those that begin and end a transaction. A span contains the operation and the table, but neither the
+ * statement nor its parameters. Returns no setting in a process that creates no spans.
  */
 export const statementSpans = (): Pick<KyselyConfig, 'log'> => (isTracing() ? { log: record } : {});
 

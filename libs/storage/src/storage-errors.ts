@@ -13,7 +13,7 @@ export class StorageUnavailable extends Unavailable {
   }
 }
 
-/** Removes values from a connection's errors; for a driver whose server is always available. */
+/** Removes values from the errors of a connection, for a driver whose server is always available. */
 export async function hideValues(connection: DatabaseConnection): Promise<void> {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = (query) =>
@@ -28,7 +28,7 @@ export async function hideValues(connection: DatabaseConnection): Promise<void> 
 const fieldsWithValues = ['detail', 'where', 'internalQuery', 'params'];
 
 /**
- * Returns the error without the values of rows and parameters, so that it can be logged; keeps its code and
+ * Returns the error without the values of rows and parameters, so that it can be logged. Keeps its code and
  * names.
  */
 export function withoutValues(error: unknown): unknown {

@@ -12,9 +12,9 @@ import { StorageUnavailable } from './storage-errors.ts';
  */
 export type Storage = {
   /**
-   * Migrates the service's schema to its newest version, once however many replicas start together, and
+   * Migrates the service's schema to its newest version, once even if several replicas start together, and
    * returns queries that see only this schema. A role without the right to migrate can open a schema that is
-   * up to date. A process of one release can open the schema of the next, for an update and back.
+   * up to date. A process of one release can open the schema of the next, for updates and rollbacks.
    * @throws Error when a migration fails, after rolling it back. StorageUnavailable without a database. Error
    * that names the command when a migration is pending and the role may not apply it, or when a later release
    * removed what this one uses
@@ -34,7 +34,7 @@ export type Storage = {
 
 /** The load of a database server. */
 export type DatabaseLevel = {
-  /** Of all clients. */
+  /** The connections of all clients. */
   readonly connections: number;
   readonly maxConnections: number;
   /** The size of the database on disk, without the write-ahead log. */
@@ -50,7 +50,7 @@ export type PoolLevel = {
   readonly pending: number;
 };
 
-/** Measures the server, which every role may do. */
+/** Measures the server. Every role has the right to do so. */
 export async function measureServer(database: Kysely<Record<never, never>>): Promise<DatabaseLevel> {
   const { rows } = await sql<{ connections: string; most: string; bytes: string }>`
     select (select sum(numbackends) from pg_stat_database) as connections,
@@ -60,7 +60,7 @@ export async function measureServer(database: Kysely<Record<never, never>>): Pro
   return { connections: Number(connections), maxConnections: Number(most), bytes: Number(bytes) };
 }
 
-/** How long `open` waits for a database that is being prepared: it starts, or its owner migrates it. */
+/** How long `open` waits while the database starts or its owner migrates it. */
 export type SchemaWait = {
   readonly withinMs: number;
   /** Called once for each schema that is not ready yet, with the reason. */
@@ -68,9 +68,9 @@ export type SchemaWait = {
 };
 
 type StorageOnOptions = {
-  /** Opens connections with other time-outs than those of queries; closed after each use. */
+  /** Opens connections whose timeouts differ from those of queries. Closed after each use. */
   readonly openMigrations?: () => Kysely<Record<never, never>>;
-  /** Without it, `open` fails at once. */
+  /** Without it, `open` fails immediately. */
   readonly schemaWait?: SchemaWait | undefined;
 };
 
@@ -103,8 +103,8 @@ export function storageOn(
 }
 
 /**
- * Kysely creates the schema and its tables if they are absent, and then runs one replica at a time (advisory
- * lock).
+ * Migrates a schema with Kysely, which creates the schema and its tables if they are absent, and lets one
+ * replica migrate at a time (advisory lock).
  */
 async function migrate(
   database: Kysely<Record<never, never>>,
@@ -175,7 +175,7 @@ async function appliedMigrations(
 
 const secondMs = 1000;
 
-/** Repeats a migration each second while the database is being prepared. @throws its last error */
+/** Retries a migration each second while the database is being prepared. @throws its last error */
 async function whenPrepared({ withinMs, onWaiting }: SchemaWait, run: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + withinMs;
   for (let attempts = 0; ; attempts += 1) {
@@ -190,7 +190,7 @@ async function whenPrepared({ withinMs, onWaiting }: SchemaWait, run: () => Prom
 }
 
 /**
- * Until the owner has run `migrate`, the role of a service may not read its schema, or does not exist:
+ * Until the owner has run `migrate`, the role of a service cannot read its schema, or does not exist:
  * SQLSTATE 42501 insufficient_privilege, 28P01 invalid_password, 28000 invalid_authorization_specification.
  */
 const isBeingPrepared = (error: unknown) =>

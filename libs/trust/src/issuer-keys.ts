@@ -50,7 +50,7 @@ function countingFetches(issuer: string, get: Get): Get {
   });
   const add = (outcome: 'ok' | 'failed', by: number) =>
     count.add(by, { 'clinical_launch.issuer': issuer, 'clinical_launch.outcome': outcome });
-  // A series that begins with its first event would show no increase.
+  // Starts at 0, because a series that starts with its first event shows no increase.
   add('ok', 0);
   add('failed', 0);
   return async (address) => {
