@@ -72,7 +72,7 @@ const dateTime = fc
   )
   .map((parts) => parts.join(''));
 
-/** Elements of full FHIR R4, or of no standard, that the tables do not name. */
+/** Elements of full FHIR R4 or of no standard, which are not in the specification's tables. */
 const extras: Part = fc
   .dictionary(
     fc.constantFrom('meta', 'text', 'status', 'note', '_family', 'active'),
@@ -149,8 +149,8 @@ function organization({ fhir, nhs }: Namespaces, ...otherSystems: string[]): Par
 }
 
 /**
- * Generates arbitrary valid payloads: every optional element present or absent, lengths up to their limits,
- * many scripts, elements that are dropped. Each has a new originating id.
+ * Generates arbitrary valid payloads: optional elements present or absent, lengths up to their limits, many
+ * scripts, and additional elements that the reader drops. Each has a new originating id.
  */
 export function validServiceRequest(namespaces: Namespaces = defaultNamespaces): fc.Arbitrary<Json> {
   const author = fc.record({

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { waitLimitMs } from './until.ts';
 
-/** First the one without windows, which needs half of the memory and of the CPU. */
+/** The headless build is first, because it needs half the memory and CPU. */
 const places = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -11,9 +11,9 @@ const places = [
 ];
 
 /**
- * Starts the Chromium of this machine, or the one that `CHROMIUM_PATH` names.
- * Its pages wait for up to `waitLimitMs`.
- * @throws Error that names what to install if there is none: a browser test is never skipped
+ * Starts the Chromium of this machine, or the program of `CHROMIUM_PATH`. Its pages wait for up to
+ * `waitLimitMs`.
+ * @throws Error that names the package to install if there is none. A browser test is never skipped
  */
 export async function startChromium(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM_PATH ?? places.find((place) => existsSync(place));
@@ -52,16 +52,16 @@ export function waitsForPages(browser: Browser): Browser {
 }
 
 /**
- * Presses Tab until an element has the focus. Returns how often.
+ * Presses Tab until an element has the focus. Returns the number of presses.
  * @throws Error after 600 presses
  */
 export async function tabTo(page: Page, element: Locator): Promise<number> {
   await element.waitFor({ state: 'attached' });
-  // A new page moves the focus: to the fragment of its address, or to what its script says.
+  // Waits for a new page to load, because it may still move the focus by its fragment or its script.
   await page.waitForLoadState();
   for (let presses = 0; presses < 600; presses += 1) {
     if (await element.evaluate((node) => node === node.ownerDocument.activeElement)) return presses;
     await page.keyboard.press('Tab');
   }
-  throw new Error('600 presses of Tab do not lead there');
+  throw new Error('600 presses of Tab did not reach the element');
 }

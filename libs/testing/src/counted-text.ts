@@ -1,6 +1,6 @@
 /**
- * Returns a text that reports how many of its characters are read: one by its index, all of a part that is
- * searched or decoded. A regular expression reads one token, and each of these reports one.
+ * Returns a text that reports the number of characters that are read: one for an index, and all characters of
+ * a part that is searched or decoded. A regular expression reads one token and reports one.
  */
 export function countedText(text: string, report: (characters: number) => void): string {
   return counted(text, report, 1);
@@ -33,6 +33,6 @@ function counted(text: string, report: (characters: number) => void, readAsWhole
       throw new TypeError(`Reading a counted text by ${String(name)} is not counted yet`);
     },
   });
-  // A parser uses a text by these members alone; any other throws above.
+  // A parser uses only these members of a text. Any other member throws above.
   return proxy as unknown as string;
 }

@@ -5,7 +5,7 @@ import { waitsForPages } from './chromium.ts';
 
 const places = ['/usr/bin/firefox-esr', '/usr/bin/firefox'];
 
-/** Few processes, which free memory soon: with the defaults, they take a gigabyte. */
+/** Limits the processes and their memory. With the defaults, they take a gigabyte. */
 const frugal = {
   'browser.sessionhistory.max_total_viewers': 0,
   'dom.ipc.processCount': 1,
@@ -21,9 +21,9 @@ const frugal = {
 };
 
 /**
- * Starts the Firefox of this machine, or the one that `FIREFOX_PATH` names, by WebDriver BiDi. Its pages wait
+ * Starts the Firefox of this machine, or the program of `FIREFOX_PATH`, with WebDriver BiDi. Its pages wait
  * for up to `waitLimitMs`.
- * @throws Error that names what to install if there is none: a browser test is never skipped
+ * @throws Error that names the package to install if there is none. A browser test is never skipped
  */
 export async function startFirefox(): Promise<Browser> {
   const executablePath = process.env.FIREFOX_PATH ?? places.find((place) => existsSync(place));
@@ -34,7 +34,7 @@ export async function startFirefox(): Promise<Browser> {
   }
   answerMediaFeatures();
   const { firefox } = await import('playwright-core');
-  // With this channel, Playwright drives a Firefox as it was published, not its own.
+  // With this channel, Playwright drives a released Firefox instead of its own build.
   return waitsForPages(
     await firefox.launch({ channel: 'moz-firefox', executablePath, firefoxUserPrefs: frugal }),
   );
@@ -48,8 +48,8 @@ type WebSocket = {
 let isAnswered = false;
 
 /**
- * Answers `emulation.setMediaFeaturesOverride` in place of Firefox. Playwright sends it with each context, to
- * emulate the light color scheme, which is the default. Firefox ESR does not know it yet.
+ * Answers `emulation.setMediaFeaturesOverride` in place of Firefox. Playwright sends it for each context, to
+ * emulate the light color scheme, which is the default. Firefox ESR does not support it yet.
  */
 function answerMediaFeatures(): void {
   if (isAnswered) return;

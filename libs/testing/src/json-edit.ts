@@ -3,7 +3,7 @@ export type Json = null | boolean | number | string | Json[] | { [member: string
 
 /**
  * Returns a copy of the value with a change at the path. Adds an absent member, removes a member if `change`
- * returns `undefined`, and changes nothing if the path leads nowhere.
+ * returns `undefined`, and changes nothing if the path does not exist.
  */
 export function editAt(
   value: Json,
@@ -33,7 +33,7 @@ export function replaceAt(value: Json, path: string, replacement: Json | undefin
   return editAt(value, steps, () => replacement);
 }
 
-/** Returns the path of every node of the value, its root (no steps) first. */
+/** Returns the path of every node of the value. The root, without steps, is first. */
 export function pathsOf(value: Json, root: (string | number)[] = []): (string | number)[][] {
   if (typeof value !== 'object' || value === null) return [root];
   const members = Array.isArray(value) ? value.entries() : Object.entries(value);

@@ -31,7 +31,7 @@ export function names(testFile: string, words: readonly string[]): boolean {
   return textsOf(testFile).some((text) => words.some((word) => text.includes(word)));
 }
 
-/** Returns whether a test file runs by itself: no server, no browser, no other process. */
+/** Returns whether a test file needs no server, no browser and no other process. */
 export function isUnitTest(testFile: string): boolean {
   return !names(testFile, [...Object.values(serverWords).flat(), ...startWords]);
 }
@@ -54,7 +54,7 @@ function textsOf(testFile: string): readonly string[] {
   return reached;
 }
 
-/** Returns the modules in folders for tests that a source imports, or runs by name. */
+/** Returns the modules in test folders that a source imports or runs by name. */
 function testModulesIn(text: string, folder: string): string[] {
   return [...text.matchAll(/'((?:[\w.-]+\/)*[\w.-]+\.ts)'/g)]
     .map(([, path = '']) => resolve(folder, path))

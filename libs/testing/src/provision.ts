@@ -14,7 +14,7 @@ type Part = {
   readonly kind: ServerKind;
   /** The variable that contains its URL for the tests. */
   readonly testVariable: string;
-  /** In a test file, they show that it uses it. */
+  /** A test file that contains one of these words uses the server. */
   readonly words: readonly string[];
 };
 
@@ -28,8 +28,8 @@ const parts: readonly Part[] = [
  * Starts the servers that these test files need, all at once, and sets their URLs in `TEST_REDIS_URL`,
  * `TEST_AMQP_URL` and `TEST_DATABASE_URL`. Each comes from the environment, or else from Docker, or from the
  * program on this machine, or from Debian's package. For HAProxy, which each test configures itself, only
- * makes sure that the program is installed.
- * @throws Error that says in one sentence what to do when one is unavailable; stops the others then
+ * checks that the program is installed.
+ * @throws Error that explains in one sentence what to do when one is unavailable, after stopping the others
  */
 export async function provision(testFiles: readonly string[]): Promise<Provision> {
   const started: (() => Promise<void>)[] = [];

@@ -14,13 +14,13 @@ import { InMemoryClaims } from '@clinical-launch/tickets/claims';
 import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
 import { InMemoryRevokedTokens } from '@clinical-launch/trust/in-memory-revoked-tokens';
 
-/** Creates a logger that stores its lines, so that a test can check them. */
+/** Creates a logger that records its lines, so that a test can check them. */
 export function createRecordedLogger(level = 'debug'): { logger: Logger; lines: string[] } {
   const lines: string[] = [];
   return { lines, logger: createLogger({ level, destination: { write: (line) => void lines.push(line) } }) };
 }
 
-/** Creates the embedded parts of a service in a test, with everything that was published on the bus. */
+/** Creates the embedded parts of a service for a test, and records all events published on the bus. */
 export function createTestBacking(
   clock: Clock,
   { refusalLimit = suiteRefusalLimit }: { readonly refusalLimit?: RefusalLimit } = {},
@@ -64,13 +64,13 @@ export function createTestBacking(
 }
 
 /**
- * A suite may cause thousands of refusals from one address while its clock does not advance; each has its
- * event.
+ * Large enough for a suite that causes thousands of refusals from one address while its clock does not
+ * advance, so that each has its event.
  */
 const suiteRefusalLimit = { refusals: 100_000, windowSeconds: 10 };
 
 type ServeOptions = {
-  /** The services; a function, if they must know the address. */
+  /** The services, or a function that creates them if they need the address. */
   readonly mounts: readonly Mount[] | ((url: string) => Promise<readonly Mount[]>);
   readonly backing: ReturnType<typeof createTestBacking>;
   readonly isProduction?: boolean;
@@ -78,7 +78,7 @@ type ServeOptions = {
   readonly trustedProxies?: number;
 };
 
-/** Starts services on a free port behind one address; `stop` ends them in reverse order. */
+/** Starts services on a free port behind one address. `stop` ends them in reverse order. */
 export async function serveForTest({
   mounts,
   backing,

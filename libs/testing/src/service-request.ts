@@ -6,11 +6,11 @@ import type { Json } from './json-edit.ts';
 type Members = { [member: string]: Json | undefined };
 
 /**
- * The parts of a payload that a test may set; the members given here replace those of the default resource.
+ * The parts of a payload that a test may set. The given members replace those of the default resource.
  */
 export type ServiceRequestParts = {
   readonly action?: Action | undefined;
-  /** The caller's identifier; a new one when absent, because each can be used once. */
+  /** The caller's identifier. If absent, a new one is created, because each can be used only once. */
   readonly originatingId?: string | undefined;
   readonly authoredOn?: string | undefined;
   readonly author?: Members | undefined;

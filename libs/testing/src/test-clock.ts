@@ -16,7 +16,7 @@ export class TestClock {
   }
 }
 
-/** The machine's own clock, for tests with off-the-shelf clients, which use no other. */
+/** The machine's clock, for tests with off-the-shelf clients, which cannot use another. */
 export class MachineClock extends TestClock {
   override now(): number {
     return Date.now();

@@ -4,11 +4,11 @@ import pg from 'pg';
 /**
  * Creates an empty database on the server of `TEST_DATABASE_URL`. `drop` removes it and closes its
  * connections.
- * @throws Error when there is no such server: a test that needs it is never skipped
+ * @throws Error when there is no such server. A test that needs it is never skipped
  */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const serverUrl = process.env['TEST_DATABASE_URL'];
-  if (serverUrl === undefined) throw new Error('TEST_DATABASE_URL is not set. Run the tests by `npm test`');
+  if (serverUrl === undefined) throw new Error('TEST_DATABASE_URL is not set. Run the tests with `npm test`');
   const name = `test_${randomBytes(8).toString('hex')}`;
   await command(serverUrl, `create database ${name} strategy file_copy`);
   const url = new URL(serverUrl);

@@ -4,9 +4,9 @@ import { createTestDatabase } from './test-database.ts';
 import { waitLimitMs } from './until.ts';
 
 /**
- * Opens a storage of its own for a test: an empty database on the server of `TEST_DATABASE_URL`. It is
- * dropped when the storage is closed. No statement is ended for being slow on a busy machine.
- * @param options.connectTimeoutMs How long a query that is under way waits when the storage is closed
+ * Opens a separate storage for a test: an empty database on the server of `TEST_DATABASE_URL`. It is dropped
+ * when the storage is closed. Statement timeouts are so long that a busy machine does not cause them.
+ * @param options.connectTimeoutMs How long a running query waits when the storage is closed
  */
 export async function openTestStorage({ connectTimeoutMs = waitLimitMs } = {}): Promise<Storage> {
   const database = await createTestDatabase();

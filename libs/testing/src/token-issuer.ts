@@ -24,8 +24,8 @@ type TokenIssuerOptions = {
 };
 
 /**
- * Starts an identity provider on a free port: it publishes discovery and keys, and signs any token of a test,
- * valid or not.
+ * Starts an identity provider on a free port. It publishes its discovery document and keys, and signs any
+ * token for a test, valid or not.
  */
 export async function startTokenIssuer({ clock, audience, otherKeys = [] }: TokenIssuerOptions) {
   const key = await createTestKey('test-key');
@@ -61,7 +61,7 @@ export async function startTokenIssuer({ clock, audience, otherKeys = [] }: Toke
       isAnswering = isUp;
     },
     /**
-     * Returns a token that is valid except for the changes of the test; a claim set to undefined is omitted.
+     * Returns a token that is valid except for the changes of the test. A claim set to undefined is omitted.
      */
     sign({ claims = {}, header = {}, key: signingKey = key }: TokenParts = {}): Promise<string> {
       const all = {

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** Posts a body with two Authorization headers, which `fetch` would join; returns status and body. */
+/** Posts a body with two Authorization headers, which `fetch` would join. Returns the status and body. */
 export function postWithTwoAuthorizations(
   url: string,
   { authorization, contentType, body }: { authorization: string; contentType: string; body: string },

@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * The longest time of a test or a hook, in milliseconds, and the only limit against hanging: a busy machine
- * makes tests slower, not red. The long form of the fault tests runs under load for many minutes.
+ * The maximum milliseconds of a test or a hook, and the only protection against hanging tests. It is so long
+ * that a busy machine makes tests slower but never makes them fail. The long fault tests run for many
+ * minutes.
  */
 export const testLimitMs = process.env['FAULTS'] === 'long' ? 900_000 : 240_000;
 
 /**
- * The longest time that a test waits for one condition, in milliseconds. It leaves time to report what did
- * not happen.
+ * The maximum milliseconds that a test waits for one condition. It leaves time to report the condition.
  */
 export const waitLimitMs = testLimitMs / 2;
 
 /**
- * Waits until a condition is true. Checks it again after 10 ms and twice the time of the last check, so that
- * waiting leaves the machine to what is awaited.
+ * Waits until a condition is true. Checks it again after 10 ms plus twice the time of the last check, so that
+ * checks leave most of the CPU to the awaited work.
  * @param what the awaited condition, for the message
  * @throws Error when it is not true after `waitLimitMs`
  */
@@ -27,7 +27,7 @@ export async function until(
     const checkedAt = performance.now();
     if (await isTrue()) return;
     const now = performance.now();
-    if (now > deadline) throw new Error(`Did not happen in ${waitLimitMs} ms: ${what()}`);
+    if (now > deadline) throw new Error(`Not true within ${waitLimitMs} ms: ${what()}`);
     await delay(10 + 2 * (now - checkedAt));
   }
 }

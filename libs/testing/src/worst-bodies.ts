@@ -40,8 +40,8 @@ const units = [
 ];
 
 /**
- * Member names that differ each time, in ways that engines handle differently: by order, by hash, as an
- * index, escaped.
+ * Different member names of several kinds that engines handle differently: in order, by hash, as an index,
+ * and escaped.
  */
 const names: readonly ((index: number) => string)[] = [
   (index) => `n${index}`,
@@ -71,8 +71,8 @@ function largeValue(limitBytes: number): fc.Arbitrary<string> {
 }
 
 /**
- * Generates bodies of at most `limitBytes` bytes that cost as much as a sender can cause: a valid one with a
- * value as large as possible, or pieces of JSON repeated to the limit.
+ * Generates the most expensive bodies of at most `limitBytes` bytes: a valid body with a value as large as
+ * possible, or pieces of JSON repeated up to the limit.
  */
 export function worstJsonBodies(valid: Json, limitBytes: number): fc.Arbitrary<string> {
   const paths = pathsOf(valid);

@@ -1,6 +1,6 @@
 import { orderDocumentXsd } from '@clinical-launch/contracts/order/order-document-xsd';
 
-/** Loaded by those who use it: it compiles its WebAssembly at once. */
+/** Loads libxml2 only when it is used, because it compiles its WebAssembly immediately. */
 const libxml2 = () => import('libxml2-wasm');
 
 /**
@@ -21,16 +21,16 @@ export async function schemaFaultsOf(document: string, schema = orderDocumentXsd
   }
 }
 
-/** Returns libxml2's value of an XPath expression. @throws TypeError when it is no text */
+/** Returns libxml2's value of an XPath expression. @throws TypeError when it is not text */
 export async function xpathOf(document: string, expression: string): Promise<string> {
   const { XmlDocument } = await libxml2();
   using xml = XmlDocument.fromString(document);
   const value = xml.eval(expression);
-  if (typeof value !== 'string') throw new TypeError(`The value of ${expression} is no text`);
+  if (typeof value !== 'string') throw new TypeError(`The value of ${expression} is not text`);
   return value;
 }
 
-/** Returns libxml2's text of each XPath expression, by its key: one parse for all. */
+/** Returns libxml2's text of each XPath expression, by its key. Parses the document once. */
 export async function xpathsOf<Key extends string>(
   document: string,
   expressions: Readonly<Record<Key, string>>,

@@ -1,3 +1,3 @@
-// What `@jest/globals` is for the test file that runs: native-runtime.ts loads this again for each.
+// Replaces `@jest/globals`. native-runtime.ts loads it again for each test file.
 export const { describe, it, test, expect, beforeAll, afterAll, beforeEach, afterEach } =
   globalThis[Symbol.for('clinical-launch.jest-globals')];

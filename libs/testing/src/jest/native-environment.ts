@@ -4,15 +4,14 @@ type TestEvent =
   | { readonly name: 'test_start'; readonly test: { mode?: 'skip' } };
 
 /**
- * Jest's `testEnvironment`: the process as it is. What Jest changes in it for one test file is put back after
- * it.
+ * Jest's `testEnvironment`: the unchanged process. Jest's own changes to it are undone after each test file.
  */
 export default class NativeEnvironment {
   readonly global = globalThis;
   #hasTimedOut = false;
   readonly #before = { console: globalThis.console, exit: Reflect.get(process, 'exit') };
 
-  /** Undoes what Jest does for source maps, of which there are none: it makes every error expensive. */
+  /** Undoes Jest's support for source maps. There are none, and it makes every error expensive. */
   async setup(): Promise<void> {
     Reflect.deleteProperty(Error, 'prepareStackTrace');
     Error.stackTraceLimit = 20;
@@ -24,15 +23,15 @@ export default class NativeEnvironment {
   }
 
   /**
-   * Skips the rest of a file after a test whose page did not show what it waited for: usually nothing after it
-   * works either, and each test would wait for minutes to report the same fault.
+   * Skips the rest of a file after a test timed out while it waited for its page. Usually no later test works
+   * either, and each would wait for minutes to report the same fault.
    */
   handleTestEvent(event: TestEvent): void {
     if (event.name === 'test_fn_failure' && event.error?.name === 'TimeoutError') this.#hasTimedOut = true;
     if (event.name === 'test_start' && this.#hasTimedOut) event.test.mode = 'skip';
   }
 
-  /** Jest asks whether there is one. */
+  /** Tells Jest that there is no `vm` context. */
   getVmContext(): null {
     return null;
   }

@@ -15,15 +15,15 @@ registerHooks({
   },
 });
 
-// A worker whose parent is gone, however it went, ends and with it what its tests started. The listener keeps
-// the process alive: it goes when Jest stops listening, at an orderly end.
+// A worker whose parent has ended for any reason ends too, with everything that its tests started. The
+// listener would keep the process alive, so it is removed when Jest stops listening at a normal end.
 const endWithParent = () => process.exit(1);
 process.on('disconnect', endWithParent).on('removeListener', (event) => {
   if (event === 'message') process.off('disconnect', endWithParent);
 });
 
-// Jest restarts a worker whose heap exceeds `workerIdleMemoryLimit`. WebAssembly and buffers are outside the
-// heap.
+// Jest restarts a worker whose heap exceeds `workerIdleMemoryLimit`. This reports all memory as heap, because
+// WebAssembly and buffers are outside the heap.
 if (process.send !== undefined) {
   const { memoryUsage } = process;
   const rss = () => memoryUsage.rss();
@@ -33,14 +33,15 @@ if (process.send !== undefined) {
 const globals = new URL('globals.js', import.meta.url).href;
 
 /**
- * Modules in a folder for tests are loaded again for each test file, as they keep its state and use its `it`.
+ * Returns whether a module is in a folder for tests. Such modules are loaded again for each test file,
+ * because they hold its state and use its `it`.
  */
 const isOfTests = (url: string) => url.startsWith('file:') && isTestModule(fileURLToPath(url));
 
 const ofThisFile = (url: string) => `${url}?file=${files}`;
 
 /**
- * Jest's `runtime`: Node itself loads the test files and what they import, with its own type stripping and
+ * Jest's `runtime`: Node itself loads the test files and their imports, with its own type stripping and
  * module cache, as in production. Jest's own runtime loads every module again for each file into a `vm`
  * context, which takes longer and is never freed.
  *
@@ -61,7 +62,7 @@ export default class NativeRuntime {
     await import(pathToFileURL(path).href);
   }
 
-  /** Loads the part of jest-circus that keeps the state of a test file: again for each. */
+  /** Loads the part of jest-circus that holds the state of a test file, again for each file. */
   requireInternalModule(path: string): unknown {
     Reflect.deleteProperty(globalThis, Symbol.for('EVENT_HANDLERS'));
     Reflect.deleteProperty(require.cache, path);
@@ -75,7 +76,7 @@ export default class NativeRuntime {
     }
   }
 
-  // What else Jest calls, which does nothing here.
+  // Jest also calls these. They do nothing here.
   requireModule(): void {}
   getSourceMaps(): void {}
   getAllCoverageInfoCopy(): void {}

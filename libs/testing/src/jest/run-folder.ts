@@ -8,15 +8,15 @@ const codeCache = new URL('../../../../.cache/compiled', import.meta.url);
 
 const prefix = 'clinical-launch-run-';
 
-/** Linux keeps files there in memory. */
+/** A file system in memory on Linux. */
 const memory = '/dev/shm';
 /** More than all servers of a run need. */
 const enoughBytes = 2 ** 30;
 
 /**
- * Ends what is left of a run when its process is gone, however it went: standard input is a pipe that the
- * kernel closes then. For a second, what the run started may end by itself. On Linux, anyone who has the
- * folder in the environment belongs to the run.
+ * Ends the remaining processes of a run when its main process ends for any reason: the kernel then closes the
+ * pipe to standard input. The processes have a second to end by themselves. On Linux, every process with the
+ * folder in its environment belongs to the run.
  */
 const sweep = `
 trap '' HUP INT TERM
@@ -32,8 +32,8 @@ rm -rf "$1" "${memory}/\${1##*/}"
 `;
 
 /**
- * Has the C library give memory back to the system. A run has some twenty processes at a time, which need a
- * fifth less.
+ * Makes the C library return memory to the system. A run has about twenty processes at a time, which then
+ * need a fifth less.
  */
 export const frugalMalloc = {
   MALLOC_ARENA_MAX: '1',
@@ -44,8 +44,9 @@ export const frugalMalloc = {
 let folder: string | undefined;
 
 /**
- * Makes the folder of a test run, for the temporary files of everything that this process starts from now on.
- * When this process ends, what still runs of it ends and the folder is removed. Once for a run.
+ * Creates the folder of a test run, for the temporary files of all processes that this process starts from
+ * now on. When this process ends, its remaining processes are ended and the folder is removed. Call it once
+ * per run.
  */
 export function openRunFolder(): void {
   if (folder !== undefined) return;
@@ -60,17 +61,17 @@ export function openRunFolder(): void {
   if ('unref' in sweeper.stdin && sweeper.stdin.unref instanceof Function) sweeper.stdin.unref();
   process.env['TMPDIR'] = folder;
   Object.assign(process.env, frugalMalloc);
-  // A test run starts some two hundred processes of the same sources.
+  // A test run starts about two hundred processes from the same sources.
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(codeCache);
 }
 
-/** Returns the folder of the run that this process belongs to; undefined if the run has none. */
+/** Returns the folder of the run that this process belongs to, or undefined if the run has none. */
 export const runFolder = (): string | undefined =>
   basename(tmpdir()).startsWith(prefix) ? tmpdir() : undefined;
 
 /**
- * Returns the folder for the data of the servers that a run starts: in memory where there is room, as a disk
- * takes long to find room for the three hundred files of a database after those of others were removed.
+ * Returns the folder for the data of a run's servers. It is in memory if there is enough room, because
+ * creating the three hundred files of a database on disk is slow after many others were removed.
  */
 export function serverFolder(): string {
   const run = runFolder();
@@ -90,14 +91,13 @@ function hasRoomInMemory(): boolean {
 }
 
 /**
- * Returns the ids and command lines of the processes that belong to the run and still run, without this
- * process.
+ * Returns the ids and command lines of the other processes of the run that have not ended.
  */
 export function leftovers(): string[] {
   return folder === undefined ? [] : processesWith(`TMPDIR=${folder}`);
 }
 
-/** Empty where there is no `/proc`. */
+/** Returns the processes with this setting in their environment; none without `/proc`. */
 function processesWith(setting: string): string[] {
   return readPaths('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -113,7 +113,7 @@ function readPaths(folder: string): string[] {
   }
 }
 
-/** Empty for a process that has ended or belongs to somebody else. */
+/** Returns the content of a file; empty if the process has ended or belongs to another user. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -2,12 +2,12 @@ import { type Provision, provision } from '../provision.ts';
 import { openRunFolder } from './run-folder.ts';
 import { findTestFiles } from './test-files.ts';
 
-/** What Jest hands over, as far as it is read here. */
+/** The part of Jest's configuration that is read here. */
 type GlobalConfig = { readonly testPathPatterns: { readonly patterns: readonly string[] } };
 
 let provided: Provision | undefined;
 
-/** Jest's `globalSetup`: a folder for the run, and the servers that its tests need, and no more. */
+/** Jest's `globalSetup`: creates the folder of the run, and starts only the servers that its tests need. */
 export default async function setUp({ testPathPatterns }: GlobalConfig): Promise<void> {
   openRunFolder();
   const patterns = testPathPatterns.patterns.map((pattern) => new RegExp(pattern, 'i'));

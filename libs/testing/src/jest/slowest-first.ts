@@ -3,10 +3,10 @@ import { statSync } from 'node:fs';
 type Test = { readonly path: string };
 
 /**
- * The files that take seven seconds or longer: a fresh clone knows no times. The bench, Firefox and embedded
- * databases need most of the memory: the first two follow each other while the workers are small, beside what
- * needs little, and no browser runs beside the last. What waits for servers runs beside browsers, which use
- * both cores.
+ * The files that take seven seconds or longer, because a fresh clone has no recorded times. The bench,
+ * Firefox and embedded databases need most of the memory. The first two run one after the other while the
+ * workers are small, in parallel with files that need little. No browser runs in parallel with embedded
+ * databases. Files that wait for servers run in parallel with browsers, which use both cores.
  */
 const slowest = [
   'bench',
@@ -39,7 +39,7 @@ const slowest = [
   'safety.browser',
 ];
 
-/** Jest's `testSequencer`: long files first, so that no worker is left alone with one at the end. */
+/** Jest's `testSequencer`: runs long files first, so that none is left alone at the end. */
 export default class SlowestFirst {
   sort(tests: readonly Test[]): Test[] {
     const ranked = tests.map((test) => ({ test, rank: rankOf(test.path), size: statSync(test.path).size }));
@@ -48,7 +48,7 @@ export default class SlowestFirst {
       .map(({ test }) => test);
   }
 
-  // What else Jest calls.
+  // Jest also calls these.
   shard(tests: readonly Test[]): readonly Test[] {
     return tests;
   }

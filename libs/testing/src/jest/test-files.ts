@@ -18,7 +18,7 @@ export type TestFiles = {
   readonly cluster: readonly string[];
 };
 
-/** Tests that need more than a service and its servers, wherever they lie. */
+/** Tests in any folder that need more than a service and its servers. */
 const systemTest = /\/tests\/system\/|\.browser\.test\.ts$|\/separated-play\.test\.ts$/;
 
 function tierOf(path: string): keyof TestFiles {
@@ -28,7 +28,7 @@ function tierOf(path: string): keyof TestFiles {
   return isUnitTest(path) ? 'unit' : 'integration';
 }
 
-/** Finds all test files and divides them. */
+/** Finds all test files and divides them into tiers. */
 export function findTestFiles(): TestFiles {
   const paths = globSync(['{libs,services,tools,tests}/**/*.test.ts'], {
     cwd: root,

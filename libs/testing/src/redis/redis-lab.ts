@@ -12,7 +12,7 @@ import {
 
 type Ending = () => void | Promise<void>;
 
-/** Servers, clients and proxies of a test, which all stop with it, even if it fails. */
+/** The servers, clients and proxies of a test. All of them stop with the test, even if it fails. */
 export type RedisLab = {
   server(...settings: string[]): Promise<RedisServer>;
   cluster(): Promise<RedisClusterServers>;

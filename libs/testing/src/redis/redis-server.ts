@@ -12,17 +12,17 @@ export type RedisServer = {
   readonly url: string;
   readonly port: number;
   readonly directory: string;
-  /** Kills it, as a power cut would. */
+  /** Kills it, like a power cut. */
   kill(): Promise<void>;
   /** Starts it again on the same port and directory. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Starts a server with an append-only file; `settings` are written as on its command line. */
+/** Starts a server with an append-only file. `settings` are written as on its command line. */
 export const startRedisServer = (...settings: string[]): Promise<RedisServer> => startWith(() => settings);
 
-/** @param settingsFor returns the settings for a port that is free, if a cluster needs one */
+/** @param settingsFor returns the settings for a free port, which a cluster node needs */
 async function startWith(settingsFor: (busPort: number) => readonly string[]): Promise<RedisServer> {
   const directory = await mkdtemp(join(tmpdir(), 'tickets-redis-'));
   const start = ({ port, busPort }: Ports) =>
@@ -89,7 +89,7 @@ export async function startRedisCluster(): Promise<RedisClusterServers> {
 export type RedisSentinels = {
   readonly url: string;
   readonly primary: RedisServer;
-  /** Makes the replica the primary, and resolves when the Sentinel says so. */
+  /** Promotes the replica to primary, and resolves when the Sentinel reports it. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -150,7 +150,7 @@ async function startOnFreePorts(start: (ports: Ports) => Promise<ChildProcess>) 
     try {
       return { child: await start(ports), ports };
     } catch (error) {
-      // Another process may have taken one in between.
+      // Another process may have taken a port in the meantime.
       if (attempt === 5) throw error;
     }
   }
@@ -164,7 +164,7 @@ async function run(settings: readonly string[]): Promise<ChildProcess> {
     '',
     '--appendonly',
     'yes',
-    // On a busy disk `everysec` writes up to two seconds late: a kill would lose what was acknowledged.
+    // On a busy disk, `everysec` writes up to two seconds late, so a kill would lose acknowledged writes.
     '--appendfsync',
     'always',
     '--repl-diskless-sync-delay',

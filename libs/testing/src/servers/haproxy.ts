@@ -13,7 +13,7 @@ export type HaproxyPlan = {
   /** The text of the configuration file. It logs to standard output. */
   readonly configuration: string;
   readonly url: string;
-  /** Answers 200 once the configuration serves. */
+  /** Answers 200 once the configuration is active. */
   readonly readyUrl: string;
   readonly environment?: NodeJS.ProcessEnv;
 };
@@ -22,7 +22,7 @@ const findHaproxy = () => findProgram('haproxy');
 
 /**
  * Returns the path of the HAProxy program, after installing Debian's package if that is possible.
- * @throws Error that says what to do when there is none
+ * @throws Error that explains what to do when there is none
  */
 export async function provideHaproxy(): Promise<string> {
   const installed = findHaproxy();

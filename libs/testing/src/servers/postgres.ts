@@ -17,7 +17,7 @@ export const sharedPostgres = postgresWith([
   'full_page_writes=off',
   'autovacuum=off',
   'max_connections=300',
-  // Both are in memory. A database is dropped sooner, too, with fewer buffers to search.
+  // Both are in memory. With fewer buffers to search, a database is also dropped faster.
   'max_wal_size=128MB',
   'shared_buffers=32MB',
 ]);
@@ -32,7 +32,7 @@ export function startPostgres(settings: readonly string[] = []): Promise<Private
 
 /** @param settings as on its command line */
 function postgresWith(settings: readonly string[]): ServerKind {
-  // In the data directory, which is removed after a kill -9, too.
+  // In the data directory, which is also removed after a kill -9.
   const shared = 'dynamic_shared_memory_type=mmap';
   const options = [shared, ...settings].flatMap((setting) => ['-c', setting]);
   return {
@@ -70,7 +70,7 @@ async function runPostgres(program: string, options: readonly string[]): Promise
     command: program,
     arguments: ['-D', data, '-p', `${port}`, '-k', directory, '-c', 'listen_addresses=127.0.0.1', ...options],
     ...(user === undefined ? {} : { user }),
-    // "Fast": ends sessions, then writes a checkpoint.
+    // "Fast" shutdown: ends sessions, then writes a checkpoint.
     stopSignal: 'SIGINT',
     isUp: () => isUp(url),
   });

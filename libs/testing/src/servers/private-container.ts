@@ -23,8 +23,8 @@ const engineWithinMs = 5_000;
 const pulledWithinMs = 180_000;
 
 /**
- * Runs an image, which is pulled if it is absent; the reaper of testcontainers removes the container when
- * this process is gone. Returns undefined without an engine.
+ * Runs an image, after pulling it if it is absent. The reaper of testcontainers removes the container when
+ * this process has ended. Returns undefined without an engine.
  * @throws Error when the image is unavailable or does not start
  */
 export async function runInContainer(plan: ContainerPlan): Promise<PrivateServer | undefined> {
@@ -58,7 +58,9 @@ export async function runInContainer(plan: ContainerPlan): Promise<PrivateServer
 
 let finding: Promise<ContainerRuntimeClient | undefined> | undefined;
 
-/** Returns the engine, if one answers, with its reaper: one reaper, however many servers start at once. */
+/**
+ * Returns the engine with its reaper, if one answers. Servers that start at the same time share one reaper.
+ */
 function findEngine(): Promise<ContainerRuntimeClient | undefined> {
   finding ??= inTime(getContainerRuntimeClient(), engineWithinMs).then(
     async (engine) => {

@@ -18,7 +18,7 @@ export type PrivateServer = {
   stop(): Promise<void>;
   /** kill -9; its data remains. */
   kill(): Promise<void>;
-  /** Starts it again at the same address with the same data, after an orderly stop if it still runs. */
+  /** Restarts it at the same address with the same data. If it still runs, stops it properly first. */
   restart(): Promise<void>;
 };
 
@@ -30,12 +30,12 @@ export type ServerProgram = {
   /** The directory for all of its files; removed at the end. */
   readonly directory: string;
   readonly environment?: NodeJS.ProcessEnv;
-  /** The user that it runs as, if not that of this process. */
+  /** The user to run it as, if not the user of this process. */
   readonly user?: { readonly uid: number; readonly gid: number };
   readonly stopSignal: NodeJS.Signals;
-  /** Ends it when its data is removed, too; `stopSignal` by default. */
+  /** The signal that ends it when its data is removed too; `stopSignal` by default. */
   readonly endSignal?: NodeJS.Signals;
-  /** Returns whether it serves; rejects or resolves with false while it does not. */
+  /** Returns whether it accepts requests. Rejects or resolves with false while it does not. */
   isUp(): Promise<boolean>;
 };
 
@@ -55,7 +55,7 @@ watcher=$!
 wait "$server"
 status=$?
 kill -KILL "$watcher" 2>/dev/null
-# What the server itself had started: its environment names the directory.
+# Ends the processes that the server started: their environment contains the directory.
 for file in $(grep -slazF "GUARD_DIRECTORY=$GUARD_DIRECTORY" /proc/[0-9]*/environ); do
   process=\${file#/proc/}
   process=\${process%/environ}
@@ -69,7 +69,7 @@ exit "$status"
 `;
 
 /**
- * Starts a server program and waits until it serves.
+ * Starts a server program and waits until it accepts requests.
  * @throws Error with the end of its log when it does not start
  */
 export async function runPrivately(program: ServerProgram): Promise<PrivateServer> {
@@ -95,12 +95,12 @@ export const makeServerDirectory = (name: string) =>
 
 const lowestPort = 15_000;
 const highestPort = 31_999;
-/** Ports are returned in turn, so that no two servers of a process are given the same one. */
+/** Ports are returned in turn, so that no two servers of a process get the same port. */
 let lastPort = randomInt(lowestPort, highestPort);
 
 /**
- * Returns a port of 127.0.0.1 that nothing listens on. It is below the ports that the system uses for
- * outgoing connections, so that no connection takes it before a server starts, or while one restarts.
+ * Returns a free port of 127.0.0.1. It is below the ports that the system uses for outgoing connections, so
+ * that no connection uses it before a server starts or while one restarts.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {
@@ -129,7 +129,7 @@ export async function waitUntilUp(
   const deadline = Date.now() + waitLimitMs;
   while (!(await isUp().catch(() => false))) {
     assertAlive();
-    if (Date.now() > deadline) throw new Error(`There was no answer within ${waitLimitMs} ms`);
+    if (Date.now() > deadline) throw new Error(`No answer within ${waitLimitMs} ms`);
     await delay(20);
   }
 }
@@ -146,7 +146,8 @@ async function startUntilUp(program: ServerProgram) {
       return started;
     } catch (error) {
       await started.end('SIGKILL');
-      // After a kill -9, processes of the server may hold its place for a moment (PostgreSQL's backends do).
+      // After a kill -9, other processes of the server may hold its port for a moment (PostgreSQL's backends
+      // do).
       if (Date.now() > deadline) throw error;
       await delay(100);
     }
@@ -171,7 +172,7 @@ async function start({ command, arguments: args, directory, environment, user }:
   const pid = await new Promise<number>((resolve, reject) => {
     child.once('error', reject).stdout.once('data', (line: Buffer) => resolve(Number(line)));
   });
-  // A test that forgets to stop it can still end, and then stops it.
+  // If a test forgets to stop the server, the test process can still end, and the server ends with it.
   letGo(child, child.stdin, child.stdout);
   const signalServer = (signal: NodeJS.Signals) => hasExited || process.kill(pid, signal);
   return {

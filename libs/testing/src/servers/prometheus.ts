@@ -9,8 +9,8 @@ export type PrometheusPlan = {
 };
 
 /**
- * Returns the path of a program of Prometheus: of the server, or one that is installed with it.
- * @throws Error that says what to do when it is not installed: a test of the monitoring is never skipped
+ * Returns the path of a program of Prometheus: the server, or a tool that is installed with it.
+ * @throws Error that explains what to do when it is not installed. A monitoring test is never skipped
  */
 export function findPrometheus(name: 'prometheus' | 'promtool' = 'prometheus'): string {
   const { PROMETHEUS_PATH: chosen } = process.env;
@@ -19,7 +19,9 @@ export function findPrometheus(name: 'prometheus' | 'promtool' = 'prometheus'): 
   throw new Error('The tests of the monitoring need Prometheus. Install prometheus, or set PROMETHEUS_PATH.');
 }
 
-/** Returns the path of Alertmanager's tool. @throws Error that says what to do when it is not installed */
+/**
+ * Returns the path of Alertmanager's tool. @throws Error that explains what to do when it is not installed
+ */
 export function findAmtool(): string {
   const found = process.env['AMTOOL_PATH'] || findProgram('amtool');
   if (found) return found;

@@ -24,12 +24,12 @@ export type PrivateRabbitMq = PrivateServer & {
 };
 
 /**
- * Debian's command in the path changes the user and the directory; the program itself is next to its library.
+ * Debian's command in the path changes the user and the directory, so this is the program itself.
  */
 const debianProgram = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
 /**
- * Starts a RabbitMQ node for the test from the installed program; it takes about three seconds.
+ * Starts a RabbitMQ node for the test from the installed program. This takes about three seconds.
  * @throws Error when it is not installed or does not start
  */
 export async function startRabbitMq({ hasMetrics = false } = {}): Promise<PrivateRabbitMq> {
@@ -60,7 +60,7 @@ export async function startRabbitMq({ hasMetrics = false } = {}): Promise<Privat
     arguments: [],
     environment,
     stopSignal: 'SIGTERM',
-    // Its server of metrics waits five seconds for its clients.
+    // At a normal stop, its metrics server would wait five seconds for its clients.
     endSignal: 'SIGKILL',
     isUp: () => isUp(url),
   });
@@ -79,7 +79,7 @@ export async function startRabbitMq({ hasMetrics = false } = {}): Promise<Privat
 
 type Place = {
   readonly directory: string;
-  /** The folder of the applications that it may load. */
+  /** The folder of the applications that the node may load. */
   readonly applications: string;
   readonly port: number;
   readonly distributionPort: number;
@@ -107,14 +107,16 @@ function environmentOf(place: Place): NodeJS.ProcessEnv {
     RABBITMQ_CONF_ENV_FILE: join(directory, 'no-rabbitmq-env.conf'),
     // The script becomes the server instead of waiting for it, so that a signal reaches the server.
     RABBITMQ_ALLOW_INPUT: 'true',
-    // The tables of processes and atoms are cleared at the start: those of a production node take seconds. A
-    // thread that waits shall sleep: where others are busy, one that did not gets no turn when it has work.
+    // Small tables of processes and atoms, because clearing those of a production node at the start takes
+    // seconds. Waiting threads sleep, because on a busy machine a thread that spins gets no turn when it has
+    // work.
     RABBITMQ_SERVER_ERL_ARGS: '+P 65536 +t 1048576 +sbwt none +sbwtdcpu none +SDio 1 +sbwtdio none',
-    // A queue reports its length twice a second instead of every five seconds; tests wait for empty queues.
+    // A queue reports its length twice a second instead of every five seconds, because tests wait for empty
+    // queues.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: [
       '-rabbit quorum_tick_interval 500',
       '-noshell -noinput -kernel inet_dist_use_interface {127,0,0,1}',
-      // A node that has its name needs no second Erlang, which only starts the port mapper.
+      // With a name, the node does not start a second Erlang only to start the port mapper.
       `-sname ${node} -kernel inet_dist_listen_min ${distributionPort}`,
       `-kernel inet_dist_listen_max ${distributionPort}`,
       `-env ERL_LIBS ${applications}`,
@@ -123,20 +125,20 @@ function environmentOf(place: Place): NodeJS.ProcessEnv {
 }
 
 /**
- * Makes a folder of links to applications of RabbitMQ and what they need. Erlang looks for each module of a
- * start in one folder after the other: in those of all plugins, fifty thousand times in vain.
+ * Creates a folder of links to applications of RabbitMQ and their dependencies. Erlang searches all folders
+ * for each module at its start. With the folders of all plugins, that is fifty thousand failed lookups.
  */
 function linkApplications(program: string, names: readonly string[], folder: string): void {
   const library = join(dirname(realpathSync(program)), '../plugins');
   const entries = readdirSync(library);
-  // What archives need is not known.
+  // The dependencies of archives are unknown, so all plugins are linked.
   if (entries.some((entry) => entry.endsWith('.ez'))) return symlinkSync(library, folder);
   const all = new Map(entries.map((entry) => [entry.replace(/-\d.*$/, ''), entry]));
   mkdirSync(folder);
   const waiting = [...names];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     const application = all.get(name);
-    // Erlang's own are elsewhere.
+    // Applications of Erlang itself are elsewhere.
     if (application === undefined) continue;
     all.delete(name);
     symlinkSync(join(library, application), join(folder, application));
@@ -146,8 +148,8 @@ function linkApplications(program: string, names: readonly string[], folder: str
 }
 
 /**
- * Returns whether it answers the protocol header with the method frame (type 1) Connection.Start: AMQP 0-9-1,
- * section 2.2.4.
+ * Returns whether the server answers the protocol header with the method frame (type 1) Connection.Start
+ * (AMQP 0-9-1, section 2.2.4).
  */
 export async function isUp(url: string): Promise<boolean> {
   return (await ask(url, 'AMQP\0\0\x09\x01'))[0] === 1;

@@ -2,7 +2,7 @@ import { ask } from './ask.ts';
 import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
 import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
 
-/** As in production: acknowledged writes outlive a kill, and nothing is evicted. */
+/** As in production: acknowledged writes survive a kill, and nothing is evicted. */
 const settings = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
 
 export const redis = redisWith([]);
@@ -47,7 +47,9 @@ async function runRedis(program: string, allSettings: readonly string[]): Promis
   });
 }
 
-/** Returns whether it serves, if only users: one that still loads its append-only file says `-LOADING`. */
+/**
+ * Returns whether it is ready, even if it requires a user. While it loads its file, it answers `-LOADING`.
+ */
 async function isUp(url: string): Promise<boolean> {
   return /^(?:\+PONG|-NOAUTH)/.test((await ask(url, 'PING\r\n')).toString());
 }

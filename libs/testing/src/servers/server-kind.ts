@@ -33,14 +33,14 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * Starts a server for the test, from the program on this machine, which is fastest, or else from its image.
+ * Starts a server for the test: from the program on this machine, which is fastest, or else from its image.
  */
 export async function startPrivate(kind: ServerKind): Promise<PrivateServer> {
   const { server } = (await runInstalled(kind)) ?? (await runContainer(kind)) ?? (await runFromPackage(kind));
   return server;
 }
 
-/** @throws Error that says in one sentence what to do, when there is no way to start the server */
+/** Runs a server from its Debian package. @throws Error that explains in one sentence what to install */
 export async function runFromPackage(kind: ServerKind): Promise<StartedServer> {
   if (await installDebianPackage(kind.debianPackage)) {
     const started = await runInstalled(kind);
@@ -57,7 +57,9 @@ export async function runInstalled(kind: ServerKind): Promise<StartedServer | un
   return { server: await kind.runProgram(program), from: program };
 }
 
-/** Returns undefined, and prints the reason in one line, if there is no engine or it cannot run the image. */
+/**
+ * Runs a server from its image. If that is impossible, prints the reason in one line and returns undefined.
+ */
 export async function runContainer(kind: ServerKind): Promise<StartedServer | undefined> {
   // Loaded here because it is large, and most tests do not need it.
   const { runInContainer } = await import('./private-container.ts');
