@@ -12,14 +12,14 @@ export type RunningPart = {
   stop(): Promise<void>;
 };
 
-/** What every part is opened with. */
+/** The options that every part is opened with. */
 export type PartOptions = {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What the connections are called at the other end. */
+  /** The name of the connections, which the servers show. */
   readonly name: string;
-  /** Signs events where they leave the process, and proves those that come. */
+  /** Signs the events that the process publishes, and verifies those that it receives. */
   readonly eventKeys: EventKeys;
 };
 

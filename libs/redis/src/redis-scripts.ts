@@ -221,7 +221,7 @@ export const shards: readonly Shard[] = Array.from({ length: shardCount }, (_, s
 export const shardOfText = (text: string): Shard =>
   shardNameOf(digest('sha256', text, 'buffer').readUInt8(0) % shardCount);
 
-/** Returns a name for one request, by which its repetition is recognised. */
+/** Returns a random id for one request, by which its retry is recognised. */
 export const drawAttempt = (): string => drawBytes(16).toString('base64url');
 
 /**
@@ -243,7 +243,7 @@ export function createRedisKeys(prefix: string) {
       return last.hash;
     },
     outbox: (shard: Shard) => key(shard, 'outbox'),
-    /** Counts the events that were ever appended. */
+    /** The number of all events ever appended. */
     committed: (shard: Shard) => key(shard, 'committed'),
     appended: (shard: Shard, attempt: string) => key(shard, 'appended', attempt),
     /** Events of the outbox that the bus would refuse. */
@@ -260,6 +260,6 @@ export type RedisKeys = ReturnType<typeof createRedisKeys>;
 export const defaultPrefix = 'clinical-launch:';
 
 /**
- * Milliseconds that the answer to a request is stored for its repetition; far longer than any client repeats.
+ * Milliseconds that the answer to a request is stored for a retry. Far longer than any client retries.
  */
 export const rememberMs = 60_000;

@@ -13,14 +13,14 @@ export type Clock = {
 export const systemClock: Clock = { now: () => Date.now() };
 
 /**
- * Waits for a result, at most this many milliseconds. The work goes on after that, and its result is ignored.
+ * Waits for a result for at most this many milliseconds. Later, the work continues but its result is ignored.
  * @param late returns the error for a result that is late
  * @throws the error of the work, or that of `late`
  */
 export async function within<Result>(
   ms: number,
   work: Promise<Result>,
-  late: () => Error = () => new Error(`There was no result within ${ms} ms`),
+  late: () => Error = () => new Error(`No result within ${ms} ms`),
 ): Promise<Result> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(late()), ms);
