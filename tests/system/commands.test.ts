@@ -145,7 +145,7 @@ describe('npm run demo', () => {
   ])('plays both launches on a running instance, at a terminal %s', async (_case, noColour, hasColours) => {
     const url = await startDemo();
     const environment = { BASE_URL: url, NO_COLOR: noColour };
-    // A terminal of util-linux's making.
+    // `script` of util-linux provides a terminal.
     const demo = run('script', ['-qec', 'exec node tools/platform/src/play.ts', '/dev/null'], environment);
     expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
     expect(demo.output()).toContain(`${url}/demo/wire`);

@@ -100,7 +100,7 @@ describe('an operation', () => {
   });
 
   it.each(answers.filter(([, status]) => status === '429'))(
-    '%s: %s %s',
+    '%s refuses an address beyond its limit as described: %s %s',
     async (_id, status, type, operation) => {
       const { path, ...example } = exampleOf(operation);
       const sent = accepting({ ...example, path: { ...path, realm: 'nowhere', segment1: 'nowhere' } }, type);
@@ -112,7 +112,7 @@ describe('an operation', () => {
 
   const failing = answers.filter(([, status]) => status === '500' || status === '503');
   it.each(failing.filter(([id, status]) => !(status === '503' && /^get(Conf|Keys)/.test(id))))(
-    '%s: %s %s',
+    '%s fails as described: %s %s',
     async (id, status, type, operation) => {
       const sent = accepting(await live(id), type);
       running.fail(status === '503' ? 'unavailable' : 'defect');
