@@ -107,8 +107,8 @@ describe('RedisLimits', () => {
       const sizes = await Promise.all((await redis.keys(`${prefix}*`)).map(sizeOf));
       return sizes.reduce((sum, size) => sum + size, 0);
     };
-    // The events; in each of 16 shards the refusals and the failed attempts of two periods, each with 100 callers,
-    // the count that other addresses share, and the number of events.
+    // The events; in each of 16 shards the refusals and the failed attempts of two periods, with 100 callers
+    // each, the count that other addresses share, and the number of events.
     const most = 1600 + 3 * 16 * 100 + 2 * 16;
     for (let round = 0; round < 20; round += 1) await flood();
     expect(await stored()).toBeLessThanOrEqual(most);
