@@ -155,7 +155,8 @@ describe('the page of the PMS', () => {
         const opened = context.waitForEvent('page');
         await pms.getByRole('button', { name: 'Order tests', exact: true }).click();
         const oltr = await opened;
-        // A telephone shows the tests of a group only when it is opened.
+        // A telephone shows the tests of a group only when it is opened, and the search needs its script.
+        await oltr.waitForLoadState();
         await oltr.getByLabel('Search for a test').fill('full blood count');
         await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();
         await oltr.getByRole('button', { name: 'Review request' }).click();
