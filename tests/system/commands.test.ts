@@ -145,8 +145,9 @@ describe('npm run demo', () => {
   ])('plays both launches on a running instance, at a terminal %s', async (_case, noColour, hasColours) => {
     const url = await startDemo();
     const environment = { BASE_URL: url, NO_COLOR: noColour };
-    // `script` of util-linux provides a terminal.
-    const demo = run('script', ['-qec', 'exec node tools/platform/src/play.ts', '/dev/null'], environment);
+    // `script` of util-linux provides a terminal. A CI job has CI and no TERM, and Node.js would print no colours.
+    const play = 'exec env -u CI -u FORCE_COLOR TERM=xterm node tools/platform/src/play.ts';
+    const demo = run('script', ['-qec', play, '/dev/null'], environment);
     expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);
     expect(demo.output()).toContain(`${url}/demo/wire`);
     expect(demo.output().includes('\u001b[32mok')).toBe(hasColours);
