@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Edge } from './edge.ts';
 import type { Journal, Outcome, Step } from './journal.ts';
 import type { HttpAnswer, HttpRequest } from './send-request.ts';
@@ -57,9 +58,9 @@ export function createCaller({ edge, journal }: { edge: Edge; journal: Journal }
       launch: attempt.launch,
       askedAt,
       ms,
-      ...(answer === undefined ? {} : { status: answer.status }),
+      ...withoutUndefined({ status: answer?.status }),
       ...(typeof correlationId === 'string' ? { correlationId } : {}),
-      ...(order === undefined ? {} : { order }),
+      ...withoutUndefined({ order }),
     });
     return { outcome, answer: answer && { ...answer, askedAt } };
   };

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { aServiceRequest, type ServiceRequestParts } from '@clinical-launch/testing/service-request';
 import { guidOf, openLaunch, orderIn, type PlatformAddress, requestLaunch } from './audit-launches.ts';
 import type { MovedClock } from './moved-clock.ts';
@@ -113,8 +114,7 @@ export const ofUsers: Readonly<Record<string, PreparedRefusal>> = {
 const withToken =
   (token: (platform: PlatformAddress) => Promise<string> | string, path?: string): PreparedRefusal['send'] =>
   async ({ platform }) =>
-    (await requestLaunch(platform, { token: await token(platform), ...(path === undefined ? {} : { path }) }))
-      .guid;
+    (await requestLaunch(platform, { token: await token(platform), ...withoutUndefined({ path }) })).guid;
 
 const sent =
   (path: string, init: RequestInit = {}): PreparedRefusal['send'] =>

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -31,7 +32,7 @@ async function send(path: string, { from, form, json, token }: Sent) {
       ...(json === undefined ? {} : { 'Content-Type': 'application/json', 'Code-Challenge': codeChallenge }),
       ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
     },
-    ...(body === undefined ? {} : { body }),
+    ...withoutUndefined({ body }),
   });
   return {
     status: response.status,

@@ -28,6 +28,17 @@ export type StaticOf<S extends TSchema> = Frozen<Static<S>>;
 export const closedObject = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
 
+type WithoutUndefined<T> = { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
+  [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>;
+};
+
+/** Returns the members of an object whose value is not undefined: optional members are absent or have a value. */
+export function withoutUndefined<T extends object>(members: T): WithoutUndefined<T> {
+  const defined: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) defined[name] = value;
+  return defined as WithoutUndefined<T>;
+}
+
 /** Returns a schema whose objects accept unknown members at any depth. */
 export function withUnknownMembers<S>(schema: S): S {
   if (Array.isArray(schema)) return schema.map(withUnknownMembers) as S;

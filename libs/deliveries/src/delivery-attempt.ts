@@ -1,4 +1,5 @@
 import type { DeliveryFailure } from '@clinical-launch/contracts/refusals/delivery';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { OutboundError } from '@clinical-launch/http/outbound-error';
 import type { OutboundAnswer } from '@clinical-launch/http/outbound-fetch';
 import { readRetryAfter } from './delivery-retry.ts';
@@ -45,7 +46,7 @@ function judge(
     outcome: 'failed',
     reason: reasonOf(status),
     status,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...withoutUndefined({ retryAfterMs }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { type Clock, within } from '@clinical-launch/runtime/clock';
 import { errorCode } from '@clinical-launch/runtime/logged-error';
 import type { Logger } from '@clinical-launch/runtime/logger';
@@ -159,8 +160,7 @@ function settlementOf<Due, Reason extends string>(
   const isDelivered = attempt.outcome === 'delivered';
   return {
     state: isDelivered ? 'delivered' : isFinal ? 'dead' : 'pending',
-    ...(next === undefined ? {} : { nextAttemptAt: next }),
-    ...(attempt.status === undefined ? {} : { status: attempt.status }),
+    ...withoutUndefined({ nextAttemptAt: next, status: attempt.status }),
     ...(isDelivered ? {} : { failure: attempt.reason }),
   };
 }

@@ -1,5 +1,6 @@
 import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { networkOf, plainAddress } from '@clinical-launch/http/call';
 import type { Refusals, RefusedRequest } from '@clinical-launch/http/refusals';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -82,7 +83,7 @@ export function createRefusals({
       const recorded = await refuse({
         from: network,
         events,
-        ...(counted === undefined ? {} : { limit: counted }),
+        ...withoutUndefined({ limit: counted }),
       });
       if (recorded.overForMs === 0) return within;
       remember(seen, network, clock.now() + recorded.overForMs);

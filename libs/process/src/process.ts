@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import type { EventBus } from '@clinical-launch/events/event-bus';
 import type { Refusals } from '@clinical-launch/http/refusals';
@@ -166,7 +167,7 @@ async function start<Config>(
   const admin = await listen(createAdminApp(checks, metrics.answer), {
     port: settings.ADMIN_PORT,
     logger,
-    ...(settings.HOST === undefined ? {} : { host: settings.HOST }),
+    ...withoutUndefined({ host: settings.HOST }),
   });
   const own = <Part extends RunningPart>(part: Part): Part => {
     parts.push(part);
@@ -196,7 +197,7 @@ async function start<Config>(
   const server = await listen(services.listener, {
     port: settings.PORT,
     logger,
-    ...(settings.HOST === undefined ? {} : { host: settings.HOST }),
+    ...withoutUndefined({ host: settings.HOST }),
   });
   isServing = true;
 

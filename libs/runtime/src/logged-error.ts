@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 
 /** An error in the log, without the input of the failing code. */
 export type LoggedError = {
@@ -41,7 +42,7 @@ export function describeError(thrown: unknown, depth = 0): LoggedError {
     type: typeOf(thrown),
     message: messageOf(thrown),
     stack: framesOf(thrown),
-    ...(code === undefined ? {} : { code }),
+    ...withoutUndefined({ code }),
     ...(cause === undefined || isDeepest ? {} : { cause: describeError(cause, depth + 1) }),
     ...(errors.length === 0 || isDeepest
       ? {}

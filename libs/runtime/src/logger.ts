@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { types } from 'node:util';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { describeError } from './logged-error.ts';
@@ -90,7 +91,7 @@ export function createLogger({
     timestamp: pino.stdTimeFunctions.isoTime,
     // Errors have their own serializer, which pino also calls for the bindings of child loggers.
     formatters: {
-      log: ({ err, ...fields }) => ({ ...redactFields(fields), ...(err === undefined ? {} : { err }) }),
+      log: ({ err, ...fields }) => ({ ...redactFields(fields), ...withoutUndefined({ err }) }),
     },
     mixin(_fields, _level, logger) {
       const span = ofRequests.has(logger) ? undefined : currentSpan();

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { currentSpan, isTracing, recordChildSpan } from '@clinical-launch/runtime/tracing';
 import type { KyselyConfig, LogEvent } from 'kysely';
 
@@ -16,7 +17,7 @@ function record(event: LogEvent): void {
     'db.system.name': 'postgresql',
     'db.operation.name': operation,
     'db.query.summary': summary,
-    ...(table === undefined ? {} : { 'db.collection.name': table }),
+    ...withoutUndefined({ 'db.collection.name': table }),
   };
   const ended = { durationMs: event.queryDurationMillis };
   const failed = event.level === 'error' ? { error: event.error } : {};

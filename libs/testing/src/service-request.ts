@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Action } from '@clinical-launch/contracts/launch-context';
 import { defaultNamespaces, type Namespaces } from '@clinical-launch/contracts/namespaces';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Json } from './json-edit.ts';
 
 type Members = { [member: string]: Json | undefined };
@@ -129,10 +130,4 @@ function patientResource({ patient }: ServiceRequestParts, { fhir, nhs }: Namesp
     ],
     ...patient,
   });
-}
-
-function withoutUndefined(members: Members): { [member: string]: Json } {
-  return Object.fromEntries(
-    Object.entries(members).filter((entry): entry is [string, Json] => entry[1] !== undefined),
-  );
 }

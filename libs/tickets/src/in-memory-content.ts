@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { type Chain, nameTicket } from './ticket-format.ts';
 import type { FoundTicket, RedeemRequest, Redemption, Successor, TicketKind } from './tickets.ts';
 
@@ -50,7 +51,7 @@ export function found(content: Content, now: number): FoundTicket {
 export const exhausted = ({ correlationId, chainEndsInSeconds }: FoundTicket): Redemption => ({
   outcome: 'exhausted',
   correlationId,
-  ...(chainEndsInSeconds === undefined ? {} : { chainEndsInSeconds }),
+  ...withoutUndefined({ chainEndsInSeconds }),
 });
 
 /** Returns whether one of the proofs is the challenge of the ticket, if it has one. */

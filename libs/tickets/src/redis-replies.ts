@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { listIn, RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
 import type { PresentedTicket, TicketSeals } from './ticket-format.ts';
 import type { BesideIssue, ChainUseOutcome, Issue, Redemption } from './tickets.ts';
@@ -52,7 +53,7 @@ export function readRedemption(
       const opened = seals.open(presented, { correlationId: text, context, detail, endsInMs });
       if (opened === undefined) return { outcome: 'unknown' };
       const successor = successorBy(derivedBy);
-      return { outcome, ...opened, ...(successor === undefined ? {} : { successor }) };
+      return { outcome, ...opened, ...withoutUndefined({ successor }) };
     }
     case 'used':
     case 'mismatch':

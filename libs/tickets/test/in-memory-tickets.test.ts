@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { issueTicket, redeemTicket } from '@clinical-launch/testing/ticket-fixtures';
 import { expect, it } from '@jest/globals';
 import { InMemoryTickets } from '../src/in-memory-tickets.ts';
@@ -11,7 +12,7 @@ function create(usedMarkerSeconds?: number) {
   const tickets = new InMemoryTickets({
     clock: { now: () => now },
     outbox: { append: async (events) => void sent.push(...events) },
-    ...(usedMarkerSeconds === undefined ? {} : { usedMarkerSeconds }),
+    ...withoutUndefined({ usedMarkerSeconds }),
   });
   return {
     tickets,

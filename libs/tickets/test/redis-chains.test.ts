@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createSealers } from '@clinical-launch/crypto/sealing-purposes';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
@@ -33,7 +34,7 @@ const push = (tickets: Tickets, ticket: string, proof?: SingleUse) =>
     context: {},
     ttlSeconds: 60,
     limit: { tickets: 2, seconds: 60 },
-    ...(proof === undefined ? {} : { proof }),
+    ...withoutUndefined({ proof }),
   });
 
 const aProof = () => ({ name: randomUUID(), forSeconds: 60 });

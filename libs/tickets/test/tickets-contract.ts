@@ -1,4 +1,5 @@
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createWaitingTests } from '../../testing/test/waiting-tests.ts';
 import type { IssueRequest, Tickets } from '../src/tickets.ts';
@@ -58,7 +59,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
     };
     const redeem = (ticket: string, proofs?: string[]) =>
       under.tickets.redeem('launch-token', ticket, {
-        ...(proofs === undefined ? {} : { proofs }),
+        ...withoutUndefined({ proofs }),
         events: [],
       });
     const freshClaim = () => `claim ${(claims += 1)} of ${crypto.randomUUID()}`;
@@ -232,7 +233,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
     it('lets an issue join the claim of a named holder without taking it over', async () => {
       const name = freshClaim();
       const outcome = async (holder: string, joins?: string[]) => {
-        const claim = { name, holder, ttlSeconds: 60, ...(joins === undefined ? {} : { joins }) };
+        const claim = { name, holder, ttlSeconds: 60, ...withoutUndefined({ joins }) };
         return (await under.tickets.issue('launch-token', issueRequest({ claim }))).outcome;
       };
       expect(await outcome('UpdateTest', ['OrderTest'])).toBe('issued');

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { asymmetricAlgorithms } from '@clinical-launch/contracts/client-authentication';
 import { type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchPolicy, Registry } from '@clinical-launch/contracts/registry';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { createOutboundFetch, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -198,7 +199,7 @@ function callerOf(claims: JWTPayload, { policy: issuerPolicy, bindings }: Accept
     policy: client.policy,
     rights,
     claims,
-    ...(practices === undefined ? {} : { practices }),
+    ...withoutUndefined({ practices }),
   };
 }
 

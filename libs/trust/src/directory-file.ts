@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Directory, directoryError, parseDirectory } from '@clinical-launch/contracts/directory';
 import type { LaunchPolicy, Registry } from '@clinical-launch/contracts/registry';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { findJsonSyntaxFault, placeIn } from '@clinical-launch/http/json-syntax';
 import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
@@ -52,7 +53,7 @@ export function openDirectories({ sharedFile, registryFile, logger, everyMs }: O
           { err: error, file: path },
           'the changed directory is invalid; the previous one stays in use',
         ),
-      ...(everyMs === undefined ? {} : { everyMs }),
+      ...withoutUndefined({ everyMs }),
     });
   const shared = sharedFile === undefined ? undefined : watch(sharedFile);
   const byName = new Map<string, WatchedFile<Directory>>();

@@ -1,5 +1,6 @@
 import { issuerOf, keysPath } from '@clinical-launch/contracts/addresses';
 import type { LaunchPolicy, Registry, TrustedIssuer } from '@clinical-launch/contracts/registry';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 
 /** An identity provider whose access tokens are accepted, with its settings. */
 export type IssuerPolicy = {
@@ -69,7 +70,7 @@ function policyOfTrusted(
   return {
     issuer,
     audiences: audiences ?? [audience],
-    ...(jwksUri === undefined ? {} : { jwksUri }),
+    ...withoutUndefined({ jwksUri }),
     isConfigured: false,
     rightClaims: rightClaims ?? anyClaim,
     requiresAccessTokenType: !acceptsAnyTokenType,

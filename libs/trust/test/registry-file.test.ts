@@ -2,6 +2,7 @@ import { mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Registry } from '@clinical-launch/contracts/registry';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   fixedRegistry,
@@ -35,7 +36,7 @@ function watch(check?: (registry: Registry) => void): WatchedRegistry {
   watched = watchRegistryFile(path, {
     publicUrl: 'https://launch.example',
     everyMs: 5,
-    ...(check === undefined ? {} : { check }),
+    ...withoutUndefined({ check }),
     onChange: (registry) => {
       changes.push(registry);
       wake();

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
@@ -109,5 +110,5 @@ function clientOf(read: Read, production: boolean) {
   ];
   if (clientId === undefined || problems.length > 0) throw new ConfigurationError(problems);
   const { AUDIT_OIDC_CLIENT_SECRET: clientSecret } = read;
-  return { issuer, clientId, ...(clientSecret === undefined ? {} : { clientSecret }) };
+  return { issuer, clientId, ...withoutUndefined({ clientSecret }) };
 }

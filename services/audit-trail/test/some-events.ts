@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 
 type About = {
   readonly correlationId?: string;
@@ -44,6 +45,6 @@ export const bairstow = {
 export const aLaunch = (correlationId: string, { time, data = {} }: About = {}): CloudEvent =>
   anEvent('launch.url.issued.v1', {
     correlationId,
-    ...(time === undefined ? {} : { time }),
+    ...withoutUndefined({ time }),
     data: { ...bairstow, ttlSeconds: 10, ...data },
   });

@@ -1,4 +1,5 @@
 import { type TokenReason, tokenRefusals } from '@clinical-launch/contracts/refusals/token';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { ServiceError, tooMany } from '@clinical-launch/http/errors';
 
 type RefusalOptions = {
@@ -21,7 +22,7 @@ export class TokenRefusal extends ServiceError {
     const { message: general, ...refusal } = tokenRefusals[reason];
     const message = exact.message ?? general;
     const sentence = parameter === undefined ? message : `The parameter ${parameter} ${message}`;
-    super({ ...refusal, message: sentence, cause, ...(headers === undefined ? {} : { headers }) });
+    super({ ...refusal, message: sentence, cause, ...withoutUndefined({ headers }) });
     this.reason = reason;
     this.clientId = clientId;
   }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { aServiceRequest, containedAt } from '@clinical-launch/testing/service-request';
 import { postWithTwoAuthorizations } from '@clinical-launch/testing/two-authorizations';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -231,7 +232,7 @@ describe('the code challenge', () => {
 
 describe("the caller's identifier (IdByCaller)", () => {
   const launch = (action: Parameters<typeof aServiceRequest>[0], token?: string) =>
-    api.post({ payload: aServiceRequest(action), ...(token === undefined ? {} : { token }) });
+    api.post({ payload: aServiceRequest(action), ...withoutUndefined({ token }) });
 
   it('is refused with 409 and a reason in a header after its first use', async () => {
     const first = await launch({ originatingId: 'once' });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
 import {
@@ -69,7 +70,7 @@ export function readOrderRendererConfig(environment: Environment): OrderRenderer
     documentWaitMs: 10_000,
     callbacks: {
       publicUrl: read.PUBLIC_URL,
-      ...(read.PLATFORM_URL === undefined ? {} : { platformUrl: read.PLATFORM_URL }),
+      ...withoutUndefined({ platformUrl: read.PLATFORM_URL }),
       allowedNetworks: readAllowedNetworks(environment),
       connectTimeoutMs: 5000,
       timeoutMs: 15_000,

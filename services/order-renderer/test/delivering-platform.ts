@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { callbackSecretPurpose, type Registry } from '@clinical-launch/contracts/registry';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createSealer } from '@clinical-launch/crypto/sealing';
 import type { ResolveName } from '@clinical-launch/http/outbound-fetch';
 import type { Storage } from '@clinical-launch/storage/storage';
@@ -16,7 +17,7 @@ export const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 'k') }]);
 export const aSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 export const sealed = (secret: string, expires?: string) => ({
   sealed: sealer.seal(callbackSecretPurpose, secret, []),
-  ...(expires === undefined ? {} : { expires }),
+  ...withoutUndefined({ expires }),
 });
 
 type Callback = { readonly url: string; readonly secrets: ReturnType<typeof sealed>[] };

@@ -3,6 +3,7 @@ import { get } from 'node:http';
 import type { PracticeBinding } from '@clinical-launch/contracts/coded-identifiers';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Action, LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
 import type { ResolveName } from '@clinical-launch/http/outbound-fetch';
 import type { Storage } from '@clinical-launch/storage/storage';
@@ -171,7 +172,7 @@ function aLaunchContext(
     issuer: 'http://localhost/idp/demo/v2.0',
     clientId: 'pms-demo',
     frameAncestors: ['https://pms.example'],
-    ...(practices === undefined ? {} : { practices }),
+    ...withoutUndefined({ practices }),
   };
   const author = { username: 'a.okonkwo', name: { family: 'Okonkwo', given: ['Adaeze'] } };
   const request = {

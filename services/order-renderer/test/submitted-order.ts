@@ -1,5 +1,6 @@
 import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Order, OrderBatch } from '@clinical-launch/contracts/order/order';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { placeOfOrder } from '@clinical-launch/crypto/seal-places';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 
@@ -32,7 +33,7 @@ export function anOrderSubmitted(submission: Submission) {
     issuer: 'http://localhost/idp/demo/v2.0',
     clientId,
     patient: orderPatient,
-    ...(orderVersion === undefined ? {} : { orderVersion }),
+    ...withoutUndefined({ orderVersion }),
   };
   return createEvent('order.submitted.v1', origin, {
     ...about,

@@ -1,5 +1,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { Action, LaunchContext, LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createSealer } from '@clinical-launch/crypto/sealing';
 import { launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
@@ -53,7 +54,7 @@ export async function startOrdering(
         url: server.url,
         tickets: backing.tickets,
         context,
-        ...(chainSeconds === undefined ? {} : { chainSeconds }),
+        ...withoutUndefined({ chainSeconds }),
       }),
     async stop() {
       await server.stop();

@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Action, LaunchContext, LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { type Application, aLaunchContext, anOrder, type OpenLaunch } from './launches.ts';
 
 type Overrides = { request?: Partial<LaunchRequest>; client?: Partial<LaunchContext['client']> };
@@ -32,7 +33,7 @@ export function openList(
   { request, client }: Overrides = {},
 ): Promise<OpenLaunch> {
   return application.openLaunch(
-    aLaunchContext({ request: { ...request, action }, ...(client === undefined ? {} : { client }) }),
+    aLaunchContext({ request: { ...request, action }, ...withoutUndefined({ client }) }),
   );
 }
 

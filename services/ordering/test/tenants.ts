@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { practiceBindingOf } from '@clinical-launch/contracts/coded-identifiers';
 import type { Action, LaunchContext, LaunchPatient } from '@clinical-launch/contracts/launch-context';
 import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import fc from 'fast-check';
 import {
   type Application,
@@ -183,7 +184,7 @@ export function openTenant(
   originatingId: string = randomUUID(),
 ): Promise<OpenLaunch> {
   const binding = practiceBindingOf(stated);
-  const bound = { ...client, ...(binding === undefined ? {} : { practices: binding }) };
+  const bound = { ...client, ...withoutUndefined({ practices: binding }) };
   const request = { action, practice, patient, originatingId };
   return application.openLaunch(aLaunchContext({ client: bound, request }));
 }

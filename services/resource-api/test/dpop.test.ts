@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { makeDpopProof, thumbprintOf } from '@clinical-launch/testing/dpop-proof';
 import { createTestKey, type TestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -28,7 +29,7 @@ const proofFor = (changes: Changes = {}) =>
   });
 const read = (authorization: string, proof?: string) =>
   fetch(`${api.url}/resource/me`, {
-    headers: { authorization, ...(proof === undefined ? {} : { DPoP: proof }) },
+    headers: { authorization, ...withoutUndefined({ DPoP: proof }) },
   });
 const seconds = () => Math.floor(api.clock.now() / 1000);
 

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { requireParts } from '@clinical-launch/process/parts';
 import { writeAccess } from './access.ts';
 import type { Argument, Command, Option } from './command.ts';
@@ -76,8 +77,7 @@ export const access: Command = {
     const report = writeAccess({
       directory: target,
       secrets: required(environment, secretsDirectory),
-      ...(prefix === undefined ? {} : { prefix }),
-      ...(namespace === undefined ? {} : { namespace }),
+      ...withoutUndefined({ prefix, namespace }),
     });
     return { lines: report.files.map((file) => `${file}: written`), result: report };
   },

@@ -6,6 +6,7 @@ import { readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail/config'
 import { createAuditStore } from '@clinical-launch/audit-trail/store/audit-store';
 import { openSchema } from '@clinical-launch/audit-trail/store/tables';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { openOrderingDatabase } from '@clinical-launch/ordering/store/database';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { SchemaWait } from '@clinical-launch/storage/storage';
@@ -82,7 +83,7 @@ async function openAsService(schemaWait?: SchemaWait) {
   const storage = await openPostgresStorage({
     url: addressOf(roleOf('ordering')),
     applicationName: 'test',
-    ...(schemaWait === undefined ? {} : { schemaWait }),
+    ...withoutUndefined({ schemaWait }),
   });
   await openOrderingDatabase(storage).finally(() => storage.close());
 }

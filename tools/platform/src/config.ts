@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { requireParts } from '@clinical-launch/process/parts';
 import {
@@ -31,7 +32,7 @@ export function readDemoConfig(environment: Environment) {
   const read = readEnvironment(environmentSchema, environment);
   return Object.freeze({
     port: read.PORT,
-    ...(read.HOST === undefined ? {} : { host: read.HOST }),
+    ...withoutUndefined({ host: read.HOST }),
     adminPort: read.ADMIN_PORT,
     publicUrl: read.PUBLIC_URL,
     trustedProxies: read.TRUSTED_PROXIES,

@@ -7,7 +7,7 @@ import type {
   LaunchRequest,
   PersonName,
 } from '../launch-context.ts';
-import { compileSchema } from '../schema.ts';
+import { compileSchema, withoutUndefined } from '../schema.ts';
 import type { Static, TSchema } from '../type.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import {
@@ -137,18 +137,18 @@ function patientFrom(patient: Accepted<'patient'>, vocabulary: Vocabulary): Laun
   if (usual === undefined || address === undefined) return undefined;
   return {
     name: personNameFrom(usual),
-    ...(previous !== undefined && { previousFamilyName: previous.family }),
+    ...withoutUndefined({ previousFamilyName: previous?.family }),
     birthDate: patient.birthDate,
     gender: patient.gender,
     address: {
       lines: [...(address.line ?? [])],
-      ...(address.postalCode !== undefined && { postalCode: address.postalCode }),
+      ...withoutUndefined({ postalCode: address.postalCode }),
     },
     identifiers: supportedAmong(patient.identifier, vocabulary.patient).map(readPatientIdentifier),
     telecom: (patient.telecom ?? []).map(({ system, value, use }) => ({
       system,
       value,
-      ...(use !== undefined && { use }),
+      ...withoutUndefined({ use }),
     })),
   };
 }
@@ -171,7 +171,7 @@ function organizationFrom(
 
 function personNameFrom({ prefix, family, given }: Accepted<'practitioner'>['name'][number]): PersonName {
   const title = prefix?.[0];
-  return { ...(title !== undefined && { title }), family, given: [...(given ?? [])] };
+  return { ...withoutUndefined({ title }), family, given: [...(given ?? [])] };
 }
 
 function supportedAmong<Name extends string>(

@@ -15,6 +15,7 @@ import {
   isReadableList,
   maxFaults,
   memberOf,
+  withoutUndefined,
 } from '../schema.ts';
 import {
   type ContainedResources,
@@ -134,11 +135,7 @@ function partiesOf(
   const author = contained.find('Person', authorReference ?? '');
   const practice = practiceOf(role, contained);
   const patient = contained.find('Patient', referenceIn(payload, 'subject'));
-  return {
-    ...(author === undefined ? {} : { author }),
-    ...(practice === undefined ? {} : { practice }),
-    ...(patient === undefined ? {} : { patient }),
-  };
+  return withoutUndefined({ author, practice, patient });
 }
 
 function referenceIn(payload: unknown, member: string): string {

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
-import { guidPattern } from '@clinical-launch/contracts/schema';
+import { guidPattern, withoutUndefined } from '@clinical-launch/contracts/schema';
 
 /** One answer of an operation in OpenAPI 3.1. */
 export type DescribedAnswer = {
@@ -65,7 +65,7 @@ export function describedAnswer(
       'Cache-Control': headerReference(isStored ? 'Stored' : 'NotStored'),
       ...headers,
     },
-    ...(content === undefined ? {} : { content }),
+    ...withoutUndefined({ content }),
   };
 }
 
@@ -112,7 +112,7 @@ function refusals(
       const content = contentOf(status);
       const described = describedAnswer(texts[status] ?? text, {
         headers: { ...headers, ...further[status], ...(status === 401 && isChallenged ? challenge : {}) },
-        ...(content === undefined ? {} : { content }),
+        ...withoutUndefined({ content }),
       });
       return [status, described];
     }),

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chownSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import pg from 'pg';
 import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
 import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
@@ -69,7 +70,7 @@ async function runPostgres(program: string, options: readonly string[]): Promise
     directory,
     command: program,
     arguments: ['-D', data, '-p', `${port}`, '-k', directory, '-c', 'listen_addresses=127.0.0.1', ...options],
-    ...(user === undefined ? {} : { user }),
+    ...withoutUndefined({ user }),
     // "Fast" shutdown: ends sessions, then writes a checkpoint.
     stopSignal: 'SIGINT',
     isUp: () => isUp(url),

@@ -1,4 +1,5 @@
 import type { EventData } from '@clinical-launch/contracts/events/catalogue';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import { behind, type Exchange, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
 import { authorizationOf } from '@clinical-launch/http/request-target';
@@ -37,7 +38,7 @@ export function auditRefusal(used: EventData<'audit.refused.v1'>['interface']): 
       status,
       reason: code,
       interface: used,
-      ...(caller === undefined ? {} : { issuer: caller.issuer, clientId: caller.clientId }),
+      ...withoutUndefined({ issuer: caller?.issuer, clientId: caller?.clientId }),
     });
   };
 }
@@ -58,8 +59,7 @@ export async function recordSearch(
   const { correlationId, patient } = criteria;
   const searched = {
     clientId: caller.clientId,
-    ...(correlationId === undefined ? {} : { searchedId: correlationId }),
-    ...(patient === undefined ? {} : { patient }),
+    ...withoutUndefined({ searchedId: correlationId, patient }),
     criteria: [...names],
     format,
   };

@@ -1,6 +1,6 @@
 import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import type { Fault } from '@clinical-launch/contracts/fault';
-import { guidForm } from '@clinical-launch/contracts/schema';
+import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { type AuditCursor, readCursor } from '../domain/audit-cursor.ts';
@@ -115,7 +115,7 @@ export function readSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadO
   return {
     criteria: Object.assign({}, ...criteria),
     names: names.filter((name) => Object.hasOwn(parameters, name)),
-    ...(after === undefined ? {} : { after }),
+    ...withoutUndefined({ after }),
     ...(limit === null ? {} : { limit: Number(limit) }),
   };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { attemptDelivery, type DeliveryAttempt } from '@clinical-launch/deliveries/delivery-attempt';
 import {
   type DeliveryResult,
@@ -81,6 +82,6 @@ function eventOf({ due, attempt, isFinal, now }: DeliveryResult<DueLogout>): Clo
   const about = { realm, clientId, attempts };
   if (attempt.outcome === 'delivered') return createEvent('desktop.logout.delivered.v1', origin, about);
   const { reason, status } = attempt;
-  const failed = { ...about, reason, ...(status === undefined ? {} : { status }), isFinal };
+  const failed = { ...about, reason, ...withoutUndefined({ status }), isFinal };
   return createEvent('desktop.logout.delivery.failed.v1', origin, failed);
 }

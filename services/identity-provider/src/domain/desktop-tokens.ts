@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type DesktopContext, patientContextJson } from '@clinical-launch/contracts/desktop-context';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { notBeforeSlackSeconds } from './access-token.ts';
 import type { IssuingRealm, SigningAlgorithm } from './realms.ts';
 import { confirmationOf, type TokenBinding } from './token-binding.ts';
@@ -89,7 +90,7 @@ export function idTokenClaims({
     aud: context.clientId,
     acr: launchedByHost,
     // A client that sent no nonce refuses a token with a nonce (OpenID Connect Core 1.0 section 3.1.3.7).
-    ...(nonce === undefined ? {} : { nonce }),
+    ...withoutUndefined({ nonce }),
     at_hash: accessTokenHash,
     // A partner with a logout address receives a logout token with the same sid when the launch is revoked.
     ...(hasSession ? { sid: context.launchId } : {}),

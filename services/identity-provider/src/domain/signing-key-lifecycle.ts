@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { SigningAlgorithm } from './realms.ts';
 
 /**
@@ -103,7 +104,7 @@ export function planKeys(keys: readonly KeyTimes[], policy: RotationPolicy, now:
     )
     .map(({ kid }) => kid);
   const create = dueKey(keys, policy, now);
-  return { prolong, remove, ...(create === undefined ? {} : { create }) };
+  return { prolong, remove, ...withoutUndefined({ create }) };
 }
 
 function dueKey(keys: readonly KeyTimes[], policy: RotationPolicy, now: number): KeyPlan['create'] {

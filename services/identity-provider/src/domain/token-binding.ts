@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 /** The SHA-256 thumbprints of the key and the certificate that tokens are bound to. */
 export type TokenBinding = {
   /** The key of a DPoP proof (RFC 9449). */
@@ -12,9 +13,6 @@ export type TokenBinding = {
 export function confirmationOf({ dpopKey, certificate }: Partial<TokenBinding>) {
   if (dpopKey === undefined && certificate === undefined) return {};
   return {
-    cnf: {
-      ...(dpopKey === undefined ? {} : { jkt: dpopKey }),
-      ...(certificate === undefined ? {} : { 'x5t#S256': certificate }),
-    },
+    cnf: withoutUndefined({ jkt: dpopKey, 'x5t#S256': certificate }),
   };
 }

@@ -1,4 +1,5 @@
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { FoundTicket, Tickets } from '@clinical-launch/tickets/tickets';
 import { isConfidential } from '../domain/client-certificates.ts';
@@ -134,7 +135,7 @@ async function redeemCode({
       return tokens.answer({
         context,
         refreshToken: redemption.successor,
-        ...(nonce === undefined ? {} : { nonce }),
+        ...withoutUndefined({ nonce }),
       });
     }
     case 'mismatch':
@@ -159,10 +160,7 @@ function refreshBinding(
   { dpopKey, certificate }: TokenBinding,
 ): Pick<RefreshDetail, 'dpopKey' | 'certificate'> {
   if (isConfidential(partner)) return {};
-  return {
-    ...(dpopKey === undefined ? {} : { dpopKey }),
-    ...(certificate === undefined ? {} : { certificate }),
-  };
+  return withoutUndefined({ dpopKey, certificate });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { accessTokenClaims } from '../domain/access-token.ts';
 import { TokenRefusal } from '../errors.ts';
@@ -46,7 +47,7 @@ export function clientCredentials({ audience, keyRing, clock }: ClientCredential
         access_token: token,
         token_type: 'Bearer',
         expires_in: realm.accessTokenSeconds,
-        ...(claims.scope === undefined ? {} : { scope: claims.scope }),
+        ...withoutUndefined({ scope: claims.scope }),
       };
     },
   };

@@ -1,4 +1,5 @@
 import { withParameters } from '@clinical-launch/contracts/addresses';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { redirect } from '@clinical-launch/http/answer';
 import type { Call } from '@clinical-launch/http/call';
 import { behind, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
@@ -145,8 +146,7 @@ function redeemLaunch({
     clientId,
     redirectUri,
     scope,
-    ...(nonce === undefined ? {} : { nonce }),
-    ...(dpopKey === undefined ? {} : { dpopKey }),
+    ...withoutUndefined({ nonce, dpopKey }),
   };
   return tickets.redeem('launch-identifier', authorization.launch, {
     proofs: [launchProof({ realm: realm.name, clientId })],

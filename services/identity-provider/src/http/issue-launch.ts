@@ -6,7 +6,7 @@ import {
 } from '@clinical-launch/contracts/desktop-context';
 import { type Fault, faultPlaces } from '@clinical-launch/contracts/fault';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
-import { maxFaults, memberOf } from '@clinical-launch/contracts/schema';
+import { maxFaults, memberOf, withoutUndefined } from '@clinical-launch/contracts/schema';
 import { concerningDesktopLaunch, type PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { sendJson } from '@clinical-launch/http/answer';
 import { readJson } from '@clinical-launch/http/body';
@@ -191,7 +191,7 @@ export function auditLaunchRefusal(step: 'launches' | 'end'): RefusalAudit<HostE
       step,
       status: error.status,
       reason: error.code,
-      ...(host === undefined ? {} : { issuer: host.issuer, hostClientId: host.clientId }),
+      ...withoutUndefined({ issuer: host?.issuer, hostClientId: host?.clientId }),
       ...faultPlaces(error.faults),
     });
   };

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { sendJson } from '@clinical-launch/http/answer';
 import type { Call } from '@clinical-launch/http/call';
 import { behind, type Handler } from '@clinical-launch/http/endpoint';
@@ -130,5 +131,5 @@ function pushedParameters(form: URLSearchParams, dpopKey?: string): PushedParame
     const value = form.get(name) ?? '';
     return value === '' ? [] : [[name, value]];
   });
-  return { ...Object.fromEntries(sent), ...(dpopKey === undefined ? {} : { dpop_jkt: dpopKey }) };
+  return { ...Object.fromEntries(sent), ...withoutUndefined({ dpop_jkt: dpopKey }) };
 }

@@ -6,7 +6,7 @@ import {
   type ServiceRequestReading,
 } from '@clinical-launch/contracts/fhir/service-request-reader';
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
-import { maxFaults } from '@clinical-launch/contracts/schema';
+import { maxFaults, withoutUndefined } from '@clinical-launch/contracts/schema';
 import { concerningLaunch } from '@clinical-launch/crypto/patient-pseudonym';
 import { readJson } from '@clinical-launch/http/body';
 import {
@@ -97,7 +97,7 @@ export function behindLaunchCheck(
     );
     const checked = validate(payload, request, reading);
     const isEditor = directory && isPracticeEditor(directory, checked.launch);
-    return { ...exchange, ...checked, ...(isEditor === undefined ? {} : { isPracticeEditor: isEditor }) };
+    return { ...exchange, ...checked, ...withoutUndefined({ isPracticeEditor: isEditor }) };
   };
 
   return (handle) => behind(verifyCaller, behind(readLaunch, handle));
@@ -109,8 +109,7 @@ export function auditRefusal(step?: 'validate'): RefusalAudit<CallerExchange> {
     call.event('launch.url.refused.v1', {
       status: error.status,
       reason: error.code,
-      ...(step === undefined ? {} : { step }),
-      ...(caller === undefined ? {} : { issuer: caller.issuer, clientId: caller.clientId }),
+      ...withoutUndefined({ step, issuer: caller?.issuer, clientId: caller?.clientId }),
       ...faultPlaces(error.faults),
     });
 }

@@ -1,4 +1,5 @@
 import type { LaunchContext, LaunchNotice } from '@clinical-launch/contracts/launch-context';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { type Static, Type } from '@clinical-launch/contracts/type';
 import { sendJson } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
@@ -86,11 +87,10 @@ function launchContext(
       issuer,
       clientId,
       frameAncestors: policy.frameAncestors ?? [],
-      ...(policy.resultOrigin === undefined ? {} : { resultOrigin: policy.resultOrigin }),
-      ...(practices === undefined ? {} : { practices }),
+      ...withoutUndefined({ resultOrigin: policy.resultOrigin, practices }),
     },
     request,
-    ...(isPracticeEditor === undefined ? {} : { isPracticeEditor }),
+    ...withoutUndefined({ isPracticeEditor }),
   };
 }
 

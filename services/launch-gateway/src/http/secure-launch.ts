@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { escapeMarkup } from '@clinical-launch/contracts/formats';
 import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { RefusalCode } from '@clinical-launch/contracts/refusals/codes';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { sendText, setHeaders } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Call } from '@clinical-launch/http/call';
@@ -67,7 +68,7 @@ export const auditRefusal: RefusalAudit<LaunchExchange> = ({ status, code }, { c
   call.event('launch.token.refused.v1', {
     status,
     reason: code,
-    ...(launchId === undefined ? {} : { launchId }),
+    ...withoutUndefined({ launchId }),
   });
 
 /** Reads the launch token and the code verifier, and joins the trace of the launch. */

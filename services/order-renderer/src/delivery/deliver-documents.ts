@@ -1,4 +1,5 @@
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import {
   type DeliveryResult,
   type DeliveryWorker,
@@ -69,6 +70,6 @@ function eventOf({
   const delivery = { ...aboutPatient(patient), orderGuid, messageId, issuer, clientId, attempts };
   if (attempt.outcome === 'delivered') return createEvent('order.document.delivered.v1', origin, delivery);
   const { reason, status } = attempt;
-  const failed = { ...delivery, reason, ...(status === undefined ? {} : { status }), isFinal };
+  const failed = { ...delivery, reason, ...withoutUndefined({ status }), isFinal };
   return createEvent('order.document.delivery.failed.v1', origin, failed);
 }

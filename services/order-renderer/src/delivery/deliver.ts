@@ -1,4 +1,5 @@
 import { callbackSecretPurpose, type RegisteredCallback } from '@clinical-launch/contracts/registry';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { attemptDelivery, type DeliveryAttempt } from '@clinical-launch/deliveries/delivery-attempt';
 import { createOutboundFetch, type ResolveName } from '@clinical-launch/http/outbound-fetch';
@@ -63,7 +64,7 @@ async function post(
     connectTimeoutMs,
     timeoutMs,
     allowedNetworks,
-    ...(resolveName === undefined ? {} : { resolveName }),
+    ...withoutUndefined({ resolveName }),
   });
   const { url, isOperators } = reach(address, config);
   const send = () =>

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import { guidForm } from '@clinical-launch/contracts/schema';
+import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
 import { sendText, setHeaders } from '@clinical-launch/http/answer';
 import type { Call } from '@clinical-launch/http/call';
 import { type Exchange, type Handler, textParameter } from '@clinical-launch/http/endpoint';
@@ -92,7 +92,7 @@ function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handl
  * client.
  */
 function ownDocuments({ launchId, client: { practices } }: LaunchContext) {
-  return { launchId, ...(practices === undefined ? {} : { practices }) };
+  return { launchId, ...withoutUndefined({ practices }) };
 }
 
 /**

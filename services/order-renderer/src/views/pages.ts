@@ -1,4 +1,5 @@
 import { escapeMarkup } from '@clinical-launch/contracts/formats';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { OrderDocument } from '../store/documents.ts';
 
 /**
@@ -41,7 +42,7 @@ type Message = {
 export function messagePage({ message, refreshAfterSeconds, correlationId }: Message): string {
   return page({
     title: 'Order document not available',
-    ...(refreshAfterSeconds === undefined ? {} : { refreshAfterSeconds }),
+    ...withoutUndefined({ refreshAfterSeconds }),
     body: `<h1>Order document not available</h1>
 <p>${escapeMarkup(message)}</p>${correlationId === undefined ? '' : `\n<p>Give support this reference: ${escapeMarkup(correlationId)}</p>`}`,
   });

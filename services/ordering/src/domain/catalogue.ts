@@ -1,5 +1,5 @@
 import type { FileFault } from '@clinical-launch/contracts/fault';
-import { compileSchema } from '@clinical-launch/contracts/schema';
+import { compileSchema, withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { AppliesTo } from './applies-to.ts';
 import { contentFaults } from './catalogue-faults.ts';
 import { type CatalogueFile, catalogueSchema } from './catalogue-schema.ts';
@@ -133,7 +133,7 @@ export function parseCatalogue(candidate: unknown): Catalogue {
   const sets = unique(orderSets, 'orderSets', (entry) => entry.id);
   if (faults.length > 0) throw catalogueError(faults.map(lineOf));
   return {
-    ...(catalogueId === undefined ? {} : { id: catalogueId }),
+    ...withoutUndefined({ id: catalogueId }),
     performers,
     locations: [...locations.values()],
     containers,

@@ -1,4 +1,5 @@
 import type { Code } from '@clinical-launch/contracts/order/order';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { LabLocation, Orderable } from './catalogue.ts';
 import { isLive, isTakenFromPatient, requestStatus, settleBatch } from './lifecycle.ts';
 import { moveSamples } from './move-samples.ts';
@@ -146,7 +147,7 @@ function samplesFor(
   return {
     sample,
     ...(others.length === 0 || kinds.length === 0 ? {} : { otherSamples: others }),
-    ...(siteFrom === undefined ? {} : { siteFrom }),
+    ...withoutUndefined({ siteFrom }),
   };
 }
 
@@ -177,8 +178,7 @@ function newSample(kind: SampleKind, counter: Counter): RequestedSample {
     id: counter('S'),
     description: describeKind(kind),
     container: container.id,
-    ...(site === undefined ? {} : { site }),
-    ...(timing === undefined ? {} : { timing }),
+    ...withoutUndefined({ site, timing }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { liveSamples, requestStatus, settleBatch } from './lifecycle.ts';
 import type { RequestedBatch, RequestedSample, TestRequest } from './test-request.ts';
 
@@ -59,6 +60,6 @@ function withRecord(
   return {
     ...sample,
     ...(quantity === 1 ? {} : { quantity }),
-    ...(collected === undefined ? {} : { completedAt: collected.at, collectedBy: collected.by }),
+    ...withoutUndefined({ completedAt: collected?.at, collectedBy: collected?.by }),
   };
 }

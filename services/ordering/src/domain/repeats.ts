@@ -1,4 +1,5 @@
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { localDay } from '@clinical-launch/contracts/time';
 import type { Catalogue, Orderable } from './catalogue.ts';
 import { daysBetween } from './days.ts';
@@ -105,7 +106,7 @@ export function findRepeats({ tests, earlier, catalogue, now, timeZone }: Repeat
         day,
         daysAgo: daysBetween(day, today),
         ...(isWithin ? { minimumIntervalDays } : {}),
-        ...(usable === undefined ? {} : { usable }),
+        ...withoutUndefined({ usable }),
       },
     ];
   });

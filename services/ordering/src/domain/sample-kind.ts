@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Container, Orderable } from './catalogue.ts';
 import { answerKey } from './questions.ts';
 import type { Answer, RequestedSample } from './test-request.ts';
@@ -32,8 +33,7 @@ export function sampleKindsOf(test: Orderable, answers: SiteAnswers): SampleKind
     return {
       container,
       ...(site ? { site } : {}),
-      ...(timing === undefined ? {} : { timing }),
-      ...(siteFrom === undefined ? {} : { siteFrom }),
+      ...withoutUndefined({ timing, siteFrom }),
     };
   });
 }

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Catalogue, Orderable } from './catalogue.ts';
 import type { AddedTest } from './change-tests.ts';
 import { chosenTests, type Draft, differenceOf } from './draft.ts';
@@ -31,8 +32,7 @@ export function withReasons(
     const overrideReason = overrideReasons[test.code];
     return {
       test,
-      ...(repeatReason === undefined ? {} : { repeatReason }),
-      ...(overrideReason === undefined ? {} : { overrideReason }),
+      ...withoutUndefined({ repeatReason, overrideReason }),
     };
   });
 }

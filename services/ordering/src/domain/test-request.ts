@@ -1,5 +1,6 @@
 import type { LaunchContext, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { Order, OrderBatch, OrderedTest, OrderSample } from '@clinical-launch/contracts/order/order';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Orderable } from './catalogue.ts';
 
 /**
@@ -127,7 +128,7 @@ export function toOrder({ guid, parties, batches }: TestRequest): Order {
         ({ id, description, completedAt }): OrderSample => ({
           id,
           description,
-          ...(completedAt === undefined ? {} : { completedAt }),
+          ...withoutUndefined({ completedAt }),
         }),
       ),
       tests: batch.tests.map(

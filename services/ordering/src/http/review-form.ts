@@ -1,4 +1,4 @@
-import { guidForm } from '@clinical-launch/contracts/schema';
+import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Catalogue, Question } from '../domain/catalogue.ts';
 import { writeTypedDate } from '../domain/days.ts';
 import { beginningOf, cleanText, maxClinicalDetailsLength } from '../domain/draft.ts';
@@ -74,8 +74,7 @@ function readEntry(form: URLSearchParams, catalogue: Catalogue): ReviewEntry {
   const collection = readCollection(form);
   return {
     ...(details === null ? {} : { clinicalDetails: bounded(details, maxClinicalDetailsLength) }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(collection === undefined ? {} : { collection }),
+    ...withoutUndefined({ priority, collection }),
     answers: given(answerKeys(catalogue).map(([key, kind]) => [key, typedAnswer(form, key, kind)])),
     repeatReasons: typedByTest(form, 'reason', catalogue),
     repeatReason: given([
@@ -133,8 +132,8 @@ function readCollection(form: URLSearchParams): ReviewEntry['collection'] {
   const [by, time] = [typed('by'), typed('time')];
   return {
     when,
-    ...(by === undefined ? {} : { by }),
+    ...withoutUndefined({ by }),
     date: given(['day', 'month', 'year'].map((part) => [part, typed(part)])),
-    ...(time === undefined ? {} : { time }),
+    ...withoutUndefined({ time }),
   };
 }

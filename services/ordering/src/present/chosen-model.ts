@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { PatientTraits } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { changeTests, newLocations } from '../domain/change-tests.ts';
@@ -164,10 +165,7 @@ function drawsAfter(request: TestRequest, { added, answers, removed, catalogue, 
     }));
 }
 
-const placeOf = ({ site, timing }: RequestedSample) => ({
-  ...(site === undefined ? {} : { site }),
-  ...(timing === undefined ? {} : { timing }),
-});
+const placeOf = ({ site, timing }: RequestedSample) => withoutUndefined({ site, timing });
 
 type ChangedDraws = Pick<Selection, 'removed'> &
   Pick<Chosen, 'catalogue' | 'now'> & {

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Catalogue, LabLocation, Orderable } from '../domain/catalogue.ts';
 import { isExposure, isPregnancyPossible } from '../domain/catalogue-safety.ts';
 import { isLive } from '../domain/lifecycle.ts';
@@ -15,7 +16,7 @@ export function adviseOnExposure(tests: readonly Orderable[]): ExposureAdvice[] 
   const byLocation = Map.groupBy(tests.filter(isExposure), ({ location }) => location);
   return [...byLocation].map(([{ name, telephone }, own]) => ({
     name,
-    ...(telephone === undefined ? {} : { telephone }),
+    ...withoutUndefined({ telephone }),
     tests: listed(own.map((test) => test.name)),
     isOne: own.length === 1,
   }));

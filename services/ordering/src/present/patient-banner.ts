@@ -1,5 +1,6 @@
 import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { shortened, writtenDate } from '@clinical-launch/contracts/written-time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { monthsOld } from '../domain/days.ts';
@@ -46,10 +47,10 @@ export function presentBanner(request: LaunchRequest, today: string): PatientBan
   return {
     name: patientName(patient.name),
     listName: listName(patient.name),
-    ...(patient.previousFamilyName === undefined ? {} : { previousName: patient.previousFamilyName }),
+    ...withoutUndefined({ previousName: patient.previousFamilyName }),
     born,
     shortBorn: shortened(born),
-    ...(age === undefined ? {} : { age }),
+    ...withoutUndefined({ age }),
     gender: genders[patient.gender],
     identifiers: presentIdentifiers(patient),
     address: [...patient.address.lines, patient.address.postalCode ?? ''].filter(Boolean).join(', '),

@@ -1,4 +1,5 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { localDay } from '@clinical-launch/contracts/time';
 import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import { type ActionRule, actionRules } from '../domain/action-rules.ts';
@@ -76,12 +77,12 @@ function listQueryOf(
   return {
     sight: sightOf(context),
     statuses: statusesOf(rule.lists, filters.status),
-    ...(priority === undefined ? {} : { priority }),
+    ...withoutUndefined({ priority }),
     ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
     ...(before === undefined ? {} : { before: new Date(before).toISOString() }),
-    ...(search === undefined ? {} : { search }),
+    ...withoutUndefined({ search }),
     similarSince: new Date(similarSince(now)).toISOString(),
-    ...(from === undefined ? {} : { from }),
+    ...withoutUndefined({ from }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Orderable } from '../domain/catalogue.ts';
 import type { Draft } from '../domain/draft.ts';
 import { findRepeats, type Repeat, repeatSearch } from '../domain/repeats.ts';
@@ -67,7 +68,7 @@ function searchOf(
     patientKeys: patientKeysOf(request, client),
     patientNumbers: nationalNumbersOf(request.patient),
     ...boundSightOf(client),
-    ...(changed === undefined ? {} : { except: changed.guid }),
+    ...withoutUndefined({ except: changed?.guid }),
   };
 }
 

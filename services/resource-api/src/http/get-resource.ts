@@ -1,4 +1,5 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { sendJson } from '@clinical-launch/http/answer';
 import { behind, type Exchange, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
@@ -118,7 +119,7 @@ export function auditRefusal(resource: Resource): RefusalAudit<CallerExchange> {
       status,
       reason: code,
       resource: resource.name,
-      ...(caller === undefined ? {} : { issuer: caller.issuer, clientId: caller.clientId }),
+      ...withoutUndefined({ issuer: caller?.issuer, clientId: caller?.clientId }),
     });
   };
 }

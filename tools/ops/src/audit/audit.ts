@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type AuditDesk, openAuditDesk } from '@clinical-launch/audit-trail/audit-desk';
 import { readAuditKeys } from '@clinical-launch/audit-trail/config';
 import { sentenceOf } from '@clinical-launch/audit-trail/domain/audit-fault';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Answers, Argument, Group, Option, Setting } from '../command.ts';
@@ -72,7 +73,7 @@ export const audit: Group = {
         const period = periodOf(options);
         const external = externalOf(options);
         const { rows, checkpoints, faults } = await atDesk(environment, (desk) =>
-          desk.verify({ ...(period === undefined ? {} : { period }), external }),
+          desk.verify({ ...withoutUndefined({ period }), external }),
         );
         return {
           lines: [`${rows} rows and ${checkpoints} checkpoints verified, ${faults.length} faults`],

@@ -4,6 +4,7 @@ import type { AuditOutcome } from '@clinical-launch/audit-trail/domain/audit-row
 import { answeredEntry } from '@clinical-launch/audit-trail/present/answered-entry';
 import { fhirAuditEvent } from '@clinical-launch/audit-trail/present/fhir-audit-event';
 import type { AuditCriteria } from '@clinical-launch/audit-trail/store/audit-search';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Input, Option, Outcome } from '../command.ts';
 
 const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
@@ -84,8 +85,7 @@ export async function exportEntries(
       user: { username: operatorName() },
       criteria: given.map(({ name }) => name),
       format: chosen === 'fhir' ? ('fhir' as const) : ('ndjson' as const),
-      ...(correlationId === undefined ? {} : { searchedId: correlationId }),
-      ...(patient === undefined ? {} : { patient }),
+      ...withoutUndefined({ searchedId: correlationId, patient }),
     };
     await desk.recordExport(exported, new Date(now));
     const result: unknown[] = [];

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Registry } from '@clinical-launch/contracts/registry';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { isProduction } from '@clinical-launch/runtime/mode';
@@ -104,7 +105,7 @@ export function registryCommand({ options, seals, informs, edit, ...texts }: Reg
       return {
         lines: reported.map(([name, value]) => (name === '' ? value : `${name}: ${value}`)),
         result: result ?? Object.fromEntries(reported.map(([name, value]) => [wordOf(name), value])),
-        ...(problems === undefined ? {} : { problems }),
+        ...withoutUndefined({ problems }),
       };
     },
   };

@@ -1,5 +1,5 @@
 import { doubtOf } from '@clinical-launch/contracts/coded-identifiers';
-import { guidForm } from '@clinical-launch/contracts/schema';
+import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { criteriaOf, isMeasure } from '../../domain/activity.ts';
@@ -141,7 +141,7 @@ export function readSearchAddress(query: URLSearchParams, options: Sealing & Zon
   return {
     criteria: Object.assign({}, ...read.map(({ criteria }) => criteria)),
     names: read.map(({ name }) => name),
-    ...(after === undefined ? {} : { after }),
+    ...withoutUndefined({ after }),
     unreadable: place !== null && after === undefined ? [...unreadable, 'after'] : unreadable,
   };
 }

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { redirect } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Handler } from '@clinical-launch/http/endpoint';
@@ -58,8 +59,7 @@ export function showSearch(dependencies: PagesDependencies): Handler<Visit> {
 
 const recordOf = ({ criteria, names }: ReturnType<typeof readSearchAddress>) => ({
   criteria: names,
-  ...(criteria.correlationId === undefined ? {} : { searchedId: criteria.correlationId }),
-  ...(criteria.patient === undefined ? {} : { patient: criteria.patient }),
+  ...withoutUndefined({ searchedId: criteria.correlationId, patient: criteria.patient }),
 });
 
 /**

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import { sendText } from '@clinical-launch/http/answer';
@@ -50,8 +51,7 @@ export async function recordVisit(
   await events.append([
     call.event('audit.searched.v1', {
       clientId,
-      ...(searchedId === undefined ? {} : { searchedId }),
-      ...(patient === undefined ? {} : { patient }),
+      ...withoutUndefined({ searchedId, patient }),
       criteria: [...criteria],
       format,
     }),
