@@ -13,7 +13,7 @@ export type Batches = {
 type BatchesOptions = {
   readonly clock: Clock;
   readonly combineSeconds: number;
-  readonly keep: (address: string, event: CloudEvent) => Promise<void>;
+  readonly store: (address: string, event: CloudEvent) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
   /** Reports refusals whose event cannot be stored. */
   readonly onDropped: (count: number) => void;
@@ -34,7 +34,7 @@ const maxBatches = 10_000;
 export function createBatches({
   clock,
   combineSeconds,
-  keep,
+  store,
   onFailure,
   onDropped,
 }: BatchesOptions): Batches {
@@ -73,11 +73,11 @@ export function createBatches({
     async flush({ isLast = false } = {}) {
       const now = clock.now();
       const ended = [...batches].filter(([, { endsAt }]) => isLast || endsAt <= now);
-      const kept = ended.flatMap(([key, batch]) => {
+      const stored = ended.flatMap(([key, batch]) => {
         const event = end(key, batch);
-        return event === undefined ? [] : [keep(batch.address, event).catch(onFailure)];
+        return event === undefined ? [] : [store(batch.address, event).catch(onFailure)];
       });
-      await Promise.all(kept);
+      await Promise.all(stored);
     },
   };
 }

@@ -47,11 +47,11 @@ export function createRefusals({
   const meter = createRefusalMeter();
   const seen = new Map<string, Seen>();
   const refuse = countingDropped(limits, meter);
-  const keep = (from: string, event: CloudEvent) => refuse({ from, events: [event] });
+  const store = (from: string, event: CloudEvent) => refuse({ from, events: [event] });
   const batches = createBatches({
     clock,
     combineSeconds,
-    keep: async (address, event) => void (await keep(networkOf(address), event)),
+    store: async (address, event) => void (await store(networkOf(address), event)),
     onFailure: (error) => logger.error({ err: error }, 'combined refusals could not be stored'),
     onDropped: (count) => meter.dropped(count),
   });
@@ -69,7 +69,7 @@ export function createRefusals({
     async record({ event: sent, address: sentFrom, identity, isAnonymous, isCounted }) {
       const event = sent === undefined ? undefined : bounded(sent);
       if (identity !== undefined) {
-        if (event !== undefined) await keep(identity, event);
+        if (event !== undefined) await store(identity, event);
         return within;
       }
       const address = plainAddress(sentFrom);

@@ -115,7 +115,7 @@ type Measured = { readonly traceparent: string; readonly value: number; readonly
 /** The latest measurement of each bucket of one series; undefined for a bucket without one. */
 export type BucketExemplars = (Measured | undefined)[];
 
-const kept = new Map<string, BucketExemplars>();
+const exemplars = new Map<string, BucketExemplars>();
 
 /**
  * Returns the exemplars of a series, which its recorder fills. The metrics SDK does not support exemplars.
@@ -123,14 +123,14 @@ const kept = new Map<string, BucketExemplars>();
  */
 export function exemplarsOfSeries(metric: string, attributes: object): BucketExemplars {
   const key = keyOf(metric, attributes);
-  const known = kept.get(key) ?? [];
-  kept.set(key, known);
+  const known = exemplars.get(key) ?? [];
+  exemplars.set(key, known);
   return known;
 }
 
 /** Returns the exemplar of a bucket, by its index in the order of the boundaries. */
 export function findExemplar(metric: string, attributes: object, bucket: number): Exemplar | undefined {
-  const measured = kept.get(keyOf(metric, attributes))?.[bucket];
+  const measured = exemplars.get(keyOf(metric, attributes))?.[bucket];
   if (measured === undefined) return undefined;
   const { traceparent, value, at } = measured;
   return { traceId: traceparent.slice(3, 35), spanId: traceparent.slice(36, 52), value, at };

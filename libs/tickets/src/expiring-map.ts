@@ -25,7 +25,7 @@ export class ExpiringMap<Value> {
   }
 
   /** Stores a value; extends the expiry, never shortens it. */
-  keep(key: string, value: Value, ttlSeconds: number): void {
+  prolong(key: string, value: Value, ttlSeconds: number): void {
     const expiresAt = this.#entries.get(key)?.expiresAt ?? 0;
     if (expiresAt < this.#clock.now() + ttlSeconds * 1000) this.set(key, value, ttlSeconds);
   }

@@ -92,7 +92,7 @@ export class InMemoryTickets implements Tickets {
       endsAt: this.#endAfter(chainSeconds),
     };
     const key = keyOf(kind, ticket);
-    this.#keep(key, content, ttlSeconds);
+    this.#store(key, content, ttlSeconds);
     if (notice !== undefined) this.#notices.set(key, JSON.stringify(notice.content), notice.ttlSeconds);
     if (request.chainRecord !== undefined && chainSeconds !== undefined)
       this.#records.set(correlationId, request.chainRecord, chainSeconds);
@@ -121,7 +121,7 @@ export class InMemoryTickets implements Tickets {
     this.#bounds.useProof(correlationId, proof);
     stored.beside = { key, issuedAt: [...issuedAt, now] };
     const text = JSON.stringify(context);
-    this.#keep(key, { context: text, detail: undefined, challenge, correlationId, endsAt }, ttlSeconds);
+    this.#store(key, { context: text, detail: undefined, challenge, correlationId, endsAt }, ttlSeconds);
     return { outcome: 'issued', ticket, correlationId };
   }
 
@@ -174,7 +174,7 @@ export class InMemoryTickets implements Tickets {
     const key = keyOf(kind, ticket);
     const content = this.#live.get(key);
     if (content === undefined || this.#revoked.has(content.correlationId)) return undefined;
-    if (extendSeconds !== undefined) this.#keep(key, content, extendSeconds);
+    if (extendSeconds !== undefined) this.#store(key, content, extendSeconds);
     return found(content, this.#clock.now());
   }
 
@@ -196,7 +196,7 @@ export class InMemoryTickets implements Tickets {
   async revokeChain(correlationId: string, { forSeconds, events, owner }: ChainRevocation): Promise<boolean> {
     if (owner !== undefined && this.#records.get(correlationId)?.owner !== owner) return false;
     const wasRevoked = this.#revoked.has(correlationId);
-    this.#revoked.keep(correlationId, true, forSeconds);
+    this.#revoked.prolong(correlationId, true, forSeconds);
     if (!wasRevoked) await this.#append(events, correlationId);
     return true;
   }
@@ -265,7 +265,7 @@ export class InMemoryTickets implements Tickets {
     const { kind, ticket, detail, challenge, ttlSeconds } = successor;
     const { context, correlationId, endsAt } = predecessor;
     const content = { context, detail: JSON.stringify(detail), challenge, correlationId, endsAt };
-    this.#keep(keyOf(kind, ticket), content, ttlSeconds);
+    this.#store(keyOf(kind, ticket), content, ttlSeconds);
   }
 
   #endAfter(chainSeconds = Number.POSITIVE_INFINITY): number {
@@ -277,7 +277,7 @@ export class InMemoryTickets implements Tickets {
     return notice === undefined ? {} : { notice: JSON.parse(notice) };
   }
 
-  #keep(key: string, content: Content, ttlSeconds: number): void {
+  #store(key: string, content: Content, ttlSeconds: number): void {
     this.#live.set(key, content, this.#within(content, ttlSeconds));
   }
 

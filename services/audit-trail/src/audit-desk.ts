@@ -42,7 +42,7 @@ export async function openAuditDesk(storage: Storage, keys: AuditKeys): Promise<
       const traceparent = `00-${correlationId.replaceAll('-', '')}-${'1'.repeat(16)}-00`;
       const origin = { source: '/audit-trail', correlationId, traceparent, now };
       const store = createAuditStore({ database, sealKey: sealKeyFrom(keys) });
-      await store.keep([createEvent('audit.searched.v1', origin, data)]);
+      await store.append([createEvent('audit.searched.v1', origin, data)]);
     },
   };
 }

@@ -29,8 +29,8 @@ import { createOriginatingIds } from './store/originating-ids.ts';
 import { createPartitions } from './store/partitions.ts';
 import { createProgress } from './store/progress.ts';
 import { type AuditDatabase, openSchema } from './store/tables.ts';
-import { startClaimKeeper } from './work/keep-claims.ts';
-import { startPartitions } from './work/keep-partitions.ts';
+import { startPartitions } from './work/maintain-partitions.ts';
+import { startClaimRestorer } from './work/restore-claims.ts';
 import { startCheckpoints } from './work/sign-checkpoints.ts';
 import { storeEvents } from './work/store-events.ts';
 import { startVerification } from './work/verify-regularly.ts';
@@ -62,7 +62,7 @@ export async function auditTrail(
   const clients = createLaunchingClients(database);
   const parties = createKnownParties(database);
   const originatingIds = createOriginatingIds(database);
-  const keeper = await startClaimKeeper({ ...backing, originatingIds });
+  const restorer = await startClaimRestorer({ ...backing, originatingIds });
   const storing = storeEvents({ store, clients, parties });
   const { pseudonyms } = config;
   const reading = { tokens, events, pseudonyms };
@@ -93,7 +93,7 @@ export async function auditTrail(
       onLaunchUrlIssued({ ...backing, originatingIds }),
     ],
     async stop() {
-      await keeper.stop();
+      await restorer.stop();
       await log.stop();
     },
   };

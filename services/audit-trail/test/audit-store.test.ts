@@ -27,7 +27,7 @@ describe.each<[string, () => Promise<Storage>]>([
   });
   afterAll(() => storage.close());
 
-  const keep = (...events: CloudEvent[]) => createAuditStore({ database, sealKey }).keep(events);
+  const append = (...events: CloudEvent[]) => createAuditStore({ database, sealKey }).append(events);
   const find = async (criteria: AuditCriteria, limit = 100) => {
     const { entries } = await createAuditSearch(database)(criteria, { limit });
     return entries;
@@ -44,9 +44,9 @@ describe.each<[string, () => Promise<Storage>]>([
   describe('an event', () => {
     it('is stored once, even if it is delivered again or twice in one batch', async () => {
       const [one, two] = [anEvent('launch.token.redeemed.v1'), anEvent('launch.token.redeemed.v1')];
-      await keep(one, one);
-      await keep(two, one);
-      await keep(one, two);
+      await append(one, one);
+      await append(two, one);
+      await append(one, two);
       const stored = (await rows()).map(({ id }) => id);
       expect(stored.filter((id) => id === one.id || id === two.id)).toEqual([one.id, two.id]);
     });
@@ -57,7 +57,7 @@ describe.each<[string, () => Promise<Storage>]>([
         anEvent('launch.token.redeemed.v1', { time }),
         anEvent('launch.token.redeemed.v1', { time: '2026-01-01T00:00:00.000Z' }),
       ];
-      await keep(...events);
+      await append(...events);
       const { rows: stored } = await sql<{ place: string; sequence: string }>`
         select tableoid::regclass::text as place, sequence from audit_trail.audit_event
         where id = any(${events.map(({ id }) => id)}::uuid[]) order by time`.execute(database);
@@ -71,7 +71,7 @@ describe.each<[string, () => Promise<Storage>]>([
       const event = anEvent('launch.url.refused.v1', {
         data: { reason: 'a "b" \\ é 😀 \u0001', status: 400 },
       });
-      await keep(event);
+      await append(event);
       expect((await find({ id: event.id }))[0]?.event).toEqual(event);
     });
 
@@ -79,7 +79,7 @@ describe.each<[string, () => Promise<Storage>]>([
       const long = '😀'.repeat(1024);
       const data = { ...bairstow, user: { username: long, name: long }, practice: { code: long } };
       const event = anEvent('launch.url.issued.v1', { data });
-      await keep(event);
+      await append(event);
       expect(await idsOf({ user: long, practice: long })).toEqual([event.id]);
     });
 
@@ -89,7 +89,7 @@ describe.each<[string, () => Promise<Storage>]>([
         anEvent('launch.url.refused.v1', { data: { status: 503, reason: 'unavailable' } }),
         anEvent('order.document.delivery.failed.v1', { data: { reason: 'timeout', isFinal: true } }),
       ];
-      await keep(refused, failed, undelivered);
+      await append(refused, failed, undelivered);
       const outcomes = await Promise.all([refused, failed, undelivered].map(({ id }) => find({ id })));
       expect(outcomes.map(([entry]) => entry?.outcome)).toEqual(['refused', 'failed', 'failed']);
     });
@@ -104,7 +104,7 @@ describe.each<[string, () => Promise<Storage>]>([
         ),
       );
       // The last two writers store the same events.
-      await Promise.all([...batches, ...batches.slice(-1)].map((batch) => keep(...batch)));
+      await Promise.all([...batches, ...batches.slice(-1)].map((batch) => append(...batch)));
       const { entries } = await createAuditSearch(database)(
         { from: new Date('2026-05-01'), to: new Date('2026-05-02') },
         { limit: 1000 },
@@ -135,8 +135,8 @@ describe.each<[string, () => Promise<Storage>]>([
           data: { clientId: 'other', issuer: 'i' },
         }),
       ];
-      await keep(before, aLaunch(guid));
-      await keep(redeemed, delivered);
+      await append(before, aLaunch(guid));
+      await append(redeemed, delivered);
       expect((await find({ id: before.id }))[0]).toMatchObject(inherited);
       expect((await find({ id: redeemed.id }))[0]).toMatchObject(inherited);
       expect((await find({ id: delivered.id }))[0]).toMatchObject({
@@ -153,9 +153,9 @@ describe.each<[string, () => Promise<Storage>]>([
         anEvent('launch.token.redeemed.v1', { correlationId: guid }),
         anEvent('order.viewed.v1', { correlationId: guid, data: { action: 'OrderTest' } }),
       ];
-      await keep(early, ordered);
+      await append(early, ordered);
       const launch = aLaunch(guid, { data, time: '2026-03-02T09:00:00.000Z' });
-      await keep(launch);
+      await append(launch);
       expect(await idsOf({ user: 'late.user' })).toEqual([ordered.id, early.id, launch.id]);
       expect(await idsOf({ practice: 'LATE', types: ['order.viewed.v1'] })).toEqual([ordered.id]);
       expect(await idsOf({ practice: 'LATE', action: 'UpdateTest' })).toEqual([]);
@@ -168,8 +168,8 @@ describe.each<[string, () => Promise<Storage>]>([
       const refused = anEvent('launch.token.refused.v1', {
         data: { launchId: guid, status: 410, reason: 'token_used' },
       });
-      await keep(launch);
-      await keep(refused);
+      await append(launch);
+      await append(refused);
       expect(await idsOf({ correlationId: guid })).toEqual([refused.id, launch.id]);
       expect((await find({ id: refused.id }))[0]).toMatchObject(inherited);
     });
@@ -212,7 +212,7 @@ describe.each<[string, () => Promise<Storage>]>([
       await createLaunchingClients(database).record([
         { issuer: 'https://issuer.example', clientId: 'pms-8' },
       ]);
-      await keep(other, launch, order, refusal);
+      await append(other, launch, order, refusal);
     });
 
     it.each<[string, AuditCriteria, CloudEvent[]]>([
@@ -275,7 +275,7 @@ describe.each<[string, () => Promise<Storage>]>([
       const events = Array.from({ length: 25 }, () =>
         anEvent('launch.token.redeemed.v1', { time, data: { clientId: 'paged' } }),
       );
-      await keep(...events);
+      await append(...events);
       const search = createAuditSearch(database);
       const found: string[] = [];
       const sizes: number[] = [];
@@ -295,7 +295,7 @@ describe.each<[string, () => Promise<Storage>]>([
     it.each(['audit_event', 'audit_event_2026_03', 'checkpoint'])(
       'of %s cannot be updated, deleted or truncated',
       async (table) => {
-        await keep(anEvent('launch.token.redeemed.v1'));
+        await append(anEvent('launch.token.redeemed.v1'));
         for (const change of [
           `update audit_trail.${table} set sequence = 1`,
           `delete from audit_trail.${table}`,

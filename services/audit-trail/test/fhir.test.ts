@@ -21,7 +21,7 @@ beforeAll(async () => {
     patient: audit.pseudonyms.of({ ...identifier, system: 'nhs-number' }),
     address: '192.0.2.7',
   };
-  await audit.keep(
+  await audit.append(
     anEvent('launch.url.issued.v1', { correlationId: guid, data, time: '2026-01-01T10:00:00.000Z' }),
     anEvent('order.submitted.v1', {
       correlationId: guid,

@@ -27,7 +27,7 @@ const listed = (patients: readonly string[], minute: number) =>
   });
 
 beforeAll(() =>
-  store.keep([
+  store.append([
     aLaunch(opened, { time: at(1) }),
     anEvent('launch.token.redeemed.v1', { correlationId: opened, time: at(1, 2) }),
     anEvent('order.viewed.v1', { correlationId: opened, time: at(1, 5), data: { launchId: opened } }),

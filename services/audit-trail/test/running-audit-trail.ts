@@ -65,9 +65,9 @@ export async function startAuditTrail() {
       await backing.bus.idle();
     },
     /** Stores events directly, because the bus accepts only types of the catalogue. */
-    async keep(...events: CloudEvent[]) {
+    async append(...events: CloudEvent[]) {
       const database = await openSchema(storage);
-      await createAuditStore({ database, sealKey: sealKeyFrom(config.keys) }).keep(events);
+      await createAuditStore({ database, sealKey: sealKeyFrom(config.keys) }).append(events);
     },
     /** Runs `work` while the database refuses events with the reason `poison`. */
     async withoutPoison(work: () => Promise<void>) {

@@ -18,7 +18,7 @@ import { createCheckpoints } from '../src/store/checkpoints.ts';
 import { createPartitions } from '../src/store/partitions.ts';
 import { createProgress } from '../src/store/progress.ts';
 import { type AuditDatabase, openSchema } from '../src/store/tables.ts';
-import { dropOld } from '../src/work/keep-partitions.ts';
+import { dropOld } from '../src/work/maintain-partitions.ts';
 import { verifyAudit } from '../src/work/verify-audit.ts';
 import { startVerification } from '../src/work/verify-regularly.ts';
 import { anEvent } from './some-events.ts';
@@ -55,7 +55,7 @@ describe.each<[string, () => Promise<Storage>]>([
     );
     const signed: string[] = [];
     for (let stored = 0; stored < rows; stored += 10) {
-      await store.keep(events.slice(stored, stored + 10));
+      await store.append(events.slice(stored, stored + 10));
       if (!checkpointAt.includes(stored + 10)) continue;
       const checkpoint = await checkpoints.sign(partition, await chain.endOf(partition), {
         now,
@@ -219,7 +219,7 @@ describe.each<[string, () => Promise<Storage>]>([
   it('accepts a month dropped after its retention, and then refuses its events', async () => {
     const store = createAuditStore({ database, sealKey: sealKeyFrom(keys) });
     const old = () => anEvent('launch.token.redeemed.v1', { time: '2004-05-06T07:08:09.000Z' });
-    await store.keep([old()]);
+    await store.append([old()]);
     const { logger, lines } = createRecordedLogger();
     const [chain, checkpoints] = [createChainReader(database), createCheckpoints(database, keys)];
     const partitions = createPartitions(database);
@@ -232,7 +232,7 @@ describe.each<[string, () => Promise<Storage>]>([
     expect(await chain.partitions()).not.toContain('audit_event_2004_05');
     expect(await faultsOf('audit_event_2004_05')).toEqual([]);
     expect(lines.filter((line) => line.includes('audit checkpoint'))).toHaveLength(1);
-    await expect(createAuditStore({ database, sealKey: sealKeyFrom(keys) }).keep([old()])).rejects.toThrow(
+    await expect(createAuditStore({ database, sealKey: sealKeyFrom(keys) }).append([old()])).rejects.toThrow(
       'out of retention',
     );
     // The database itself refuses to drop a partition of this year, in case the service's clock is wrong.
@@ -276,7 +276,7 @@ describe('the regular verification', () => {
     const [chain, checkpoints] = [createChainReader(database), createCheckpoints(database, keys)];
     const store = createAuditStore({ database, sealKey: sealKeyFrom(keys) });
     const time = new Date(clock.now()).toISOString();
-    await store.keep([
+    await store.append([
       anEvent('launch.token.redeemed.v1', { time }),
       anEvent('launch.token.redeemed.v1', { time }),
     ]);
@@ -303,7 +303,7 @@ describe('the regular verification', () => {
       kind: 'rows',
     });
     clock.advance({ seconds: 3 * 3600 });
-    await store.keep([anEvent('launch.token.redeemed.v1', { time })]);
+    await store.append([anEvent('launch.token.redeemed.v1', { time })]);
     await sql.raw(`alter table audit_trail.${partition} disable trigger all`).execute(database);
     await sql
       .raw(`update audit_trail.${partition} set source = '/x' where sequence in (1, 3)`)

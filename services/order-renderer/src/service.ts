@@ -65,8 +65,8 @@ export async function orderRenderer(
     sealer: backing.sealers.order,
     config,
     isToBeDelivered: (client) => isCallbackRegistered(delivering, client),
-    keep: async (document, events) => {
-      if (!(await documents.keep(document, events))) return;
+    store: async (document, events) => {
+      if (!(await documents.store(document, events))) return;
       relay.nudge();
       if (document.deliverTo !== undefined) worker.nudge();
     },

@@ -80,7 +80,7 @@ export async function takeSample(
   const records = samplesOf(request)
     .filter(({ sample }) => sample.container === container)
     .map(({ sample }) => ({ sample: sample.id, collected, quantity: 1 }));
-  await keepBatches(application, recordSamples(request, records, request.updatedAt));
+  await storeBatches(application, recordSamples(request, records, request.updatedAt));
 }
 
 /** Changes the code of a test in a request to OLD, which the catalogue does not contain. */
@@ -96,10 +96,10 @@ export async function withdraw(
       test.code.value === code ? { ...test, code: { ...test.code, value: 'OLD' } } : test,
     ),
   }));
-  await keepBatches(application, { guid, batches });
+  await storeBatches(application, { guid, batches });
 }
 
-async function keepBatches(
+async function storeBatches(
   { storage }: Application,
   { guid, batches }: Pick<TestRequest, 'guid' | 'batches'>,
 ): Promise<void> {

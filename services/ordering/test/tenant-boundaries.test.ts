@@ -11,11 +11,11 @@ import {
   arbitraryLaunch,
   arbitraryPair,
   besideNeighbours,
-  keepChoices,
   namesakes,
   openTenant,
   orderOf,
   type StoredOrder,
+  storeChoices,
   type Tenant,
   tenants,
 } from './tenants.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const ofPractices = tenants.filter(({ patient }) => patient === tenants[0]?.patient);
   for (const [index, tenant] of ofPractices.entries()) {
     const choice = { code: codes[index] ?? '', set: `Set ${index} kept` };
-    await keepChoices(application, tenant, choice);
+    await storeChoices(application, tenant, choice);
     choices.push({ tenant, ...choice });
   }
 });

@@ -163,7 +163,7 @@ export async function orderOf(
 }
 
 /** Makes a test the favourite of a tenant's practice, and saves an order set for it, through the page. */
-export async function keepChoices(
+export async function storeChoices(
   application: Application,
   tenant: Tenant,
   { code, set }: { code: string; set: string },

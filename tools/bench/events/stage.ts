@@ -83,7 +83,7 @@ export async function openStage(): Promise<Stage> {
     }),
     newestRow: () => newestRow(database),
     rowsAfter: (row) => rowsAfter(database, row),
-    commitOne: (event) => store.keep([event]),
+    commitOne: (event) => store.append([event]),
     pause: () => void process.kill(auditTrail.pid, 'SIGSTOP'),
     resume: () => void process.kill(auditTrail.pid, 'SIGCONT'),
     stop,

@@ -31,7 +31,7 @@ beforeAll(async () => {
       { status: 410, reason: 'token_used', user: { username: `user${index}` } },
     ),
   );
-  await store.keep(events);
+  await store.append(events);
   await storage.close();
 });
 afterAll(async () => {

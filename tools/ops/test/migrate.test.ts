@@ -183,8 +183,8 @@ describe('npm run ops -- migrate', () => {
       const store = createAuditStore({ database, sealKey: sealKeyFrom(readAuditKeys({})) });
       const event = anAuditEvent();
       const { correlationid } = event;
-      await store.keep([event]);
-      await store.keep([event]);
+      await store.append([event]);
+      await store.append([event]);
       expect(await store.findByCorrelation(correlationid, { after: '0', limit: 10 })).toHaveLength(1);
     } finally {
       await storage.close();

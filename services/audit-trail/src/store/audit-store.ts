@@ -26,7 +26,7 @@ export type AuditStore = {
    * Appends events to their partitions, all or none. Skips events that are already stored, which have the
    * same id and time.
    */
-  keep(events: readonly CloudEvent[]): Promise<void>;
+  append(events: readonly CloudEvent[]): Promise<void>;
   /**
    * Returns up to `limit` events of a correlation id in order of arrival, after the given place.
    */
@@ -58,7 +58,7 @@ export function createAuditStore({ database, sealKey, onStored }: AuditStoreOpti
     existing.add(partition);
   };
   return {
-    async keep(events) {
+    async append(events) {
       const all = events.map(columnsOf);
       const partitions = partitionsOf(all);
       for (const partition of partitions) await ensurePartition(partition);

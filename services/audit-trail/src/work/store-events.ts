@@ -4,7 +4,7 @@ import type { KnownParties } from '../store/known-parties.ts';
 import type { LaunchingClients } from '../store/launching-clients.ts';
 
 export type EventStores = {
-  readonly store: Pick<AuditStore, 'keep'>;
+  readonly store: Pick<AuditStore, 'append'>;
   readonly clients: LaunchingClients;
   readonly parties: Pick<KnownParties, 'record'>;
 };
@@ -18,7 +18,7 @@ export const storeEvents =
   async (events) => {
     await clients.record(events.filter(isLaunchUrlIssued).map(({ data }) => data));
     await parties.record(events);
-    await store.keep(events);
+    await store.append(events);
   };
 
 const isLaunchUrlIssued = (event: CloudEvent): event is CloudEvent<'launch.url.issued.v1'> =>

@@ -4,7 +4,7 @@ import { Type } from '@clinical-launch/contracts/type';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { SigningAlgorithm } from '../domain/realms.ts';
-import type { KeptKey } from './signing-key-table.ts';
+import type { StoredKey } from './signing-key-table.ts';
 
 /** Signs the input of a JWS and returns the signature (RFC 7515 section 5.1, steps 5 and 6). */
 export type Sign = (input: string) => Buffer;
@@ -17,7 +17,7 @@ const privateJwk = compileSchema(
 export async function createKeyPair(
   { realm, algorithm }: { realm: string; algorithm: SigningAlgorithm },
   sealer: Sealer,
-): Promise<Pick<KeptKey, 'kid' | 'publicJwk' | 'sealedPrivateJwk'>> {
+): Promise<Pick<StoredKey, 'kid' | 'publicJwk' | 'sealedPrivateJwk'>> {
   const pair = await generateKeyPair(algorithm, { extractable: true });
   const bare = await exportJWK(pair.publicKey);
   const kid = await calculateJwkThumbprint(bare);
@@ -31,7 +31,7 @@ export async function createKeyPair(
  * an ES256 or EdDSA signature, and makes RS256 a seventh slower.
  * @throws Error if none of the sealing keys opens it
  */
-export function openPrivateKey({ realm, kid, algorithm, sealedPrivateJwk }: KeptKey, sealer: Sealer): Sign {
+export function openPrivateKey({ realm, kid, algorithm, sealedPrivateJwk }: StoredKey, sealer: Sealer): Sign {
   try {
     const opened = sealer.open(sealPurpose(realm, kid), sealedPrivateJwk, []);
     if (!privateJwk.is(opened)) throw new TypeError('The sealed content is not a private key');

@@ -14,7 +14,7 @@ import {
   planKeys,
 } from '../domain/signing-key-lifecycle.ts';
 import { createKeyPair, openPrivateKey, type Sign } from './key-pairs.ts';
-import { type KeptKey, openSigningKeyTable, type SigningKeyTable } from './signing-key-table.ts';
+import { openSigningKeyTable, type SigningKeyTable, type StoredKey } from './signing-key-table.ts';
 
 type KeyRingDependencies = {
   readonly realms: Realms;
@@ -26,7 +26,7 @@ type KeyRingDependencies = {
 };
 
 type KnownKeys = {
-  readonly keys: readonly KeptKey[];
+  readonly keys: readonly StoredKey[];
   readonly signers: ReadonlyMap<string, Sign>;
   readonly readAt: number;
 };
@@ -143,7 +143,7 @@ export class KeyRing {
     this.#readAgainAt = readAt + keysReadEveryMs;
   }
 
-  #plansFor(keys: readonly KeptKey[], now: number) {
+  #plansFor(keys: readonly StoredKey[], now: number) {
     const { realms, rotateEveryDays } = this.#dependencies;
     return realms.all().map((realm) => {
       const { signingAlgorithm: algorithm, accessTokenSeconds } = realm;
@@ -152,7 +152,7 @@ export class KeyRing {
     });
   }
 
-  #change(): Promise<KeptKey[]> {
+  #change(): Promise<StoredKey[]> {
     const { clock, logger, sealer } = this.#dependencies;
     return this.#table.change(async (kept) => {
       for (const { realm, plan } of this.#plansFor(kept.keys, clock.now())) {
@@ -169,12 +169,12 @@ export class KeyRing {
   }
 
   /** Opens the private keys that sign or will sign. Reuses those that are already open. */
-  #openNew(keys: readonly KeptKey[], now: number): Map<string, Sign> {
+  #openNew(keys: readonly StoredKey[], now: number): Map<string, Sign> {
     const signing = this.#dependencies.realms.all().flatMap((realm) => {
       const ofRealm = keysOf(realm, keys);
       return ofRealm.filter((key) => ['next', 'current'].includes(keyStateAt(key, ofRealm, now)));
     });
-    const opened = (key: KeptKey) =>
+    const opened = (key: StoredKey) =>
       this.#known.signers.get(key.kid) ?? openPrivateKey(key, this.#dependencies.sealer);
     return new Map(signing.map((key) => [key.kid, opened(key)]));
   }
@@ -182,7 +182,7 @@ export class KeyRing {
 
 const base64Url = (part: object) => Buffer.from(asciiJson(part), 'ascii').toString('base64url');
 
-function keysOf(realm: IssuingRealm, keys: readonly KeptKey[]): KeptKey[] {
+function keysOf(realm: IssuingRealm, keys: readonly StoredKey[]): StoredKey[] {
   return keys.filter((key) => key.realm === realm.name);
 }
 

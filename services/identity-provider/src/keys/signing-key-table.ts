@@ -5,7 +5,7 @@ import type { KeyTimes } from '../domain/signing-key-lifecycle.ts';
 import { openSchema, schema, type Tables } from '../store/tables.ts';
 
 /** A stored key pair. Its private part is sealed, and its public part has the published form. */
-export type KeptKey = KeyTimes & {
+export type StoredKey = KeyTimes & {
   readonly realm: string;
   readonly publicJwk: JWK;
   readonly sealedPrivateJwk: string;
@@ -13,19 +13,19 @@ export type KeptKey = KeyTimes & {
 
 export type SigningKeyChange = (table: {
   /** All keys, read while the lock is held. */
-  readonly keys: readonly KeptKey[];
-  insert(key: KeptKey): Promise<void>;
+  readonly keys: readonly StoredKey[];
+  insert(key: StoredKey): Promise<void>;
   prolong(kids: readonly string[], longestTokenSeconds: number): Promise<void>;
   remove(kids: readonly string[]): Promise<void>;
 }) => Promise<void>;
 
 /** The key pairs of all realms, which all replicas share. */
 export type SigningKeyTable = {
-  read(): Promise<KeptKey[]>;
+  read(): Promise<StoredKey[]>;
   /**
    * Changes the table in one transaction, one replica at a time. Returns the keys stored afterwards.
    */
-  change(make: SigningKeyChange): Promise<KeptKey[]>;
+  change(make: SigningKeyChange): Promise<StoredKey[]>;
 };
 
 /** Opens the service's schema, migrated to the newest version. */
@@ -43,7 +43,7 @@ export async function openSigningKeyTable(storage: Storage): Promise<SigningKeyT
   };
 }
 
-async function readKeys(database: Kysely<Tables>): Promise<KeptKey[]> {
+async function readKeys(database: Kysely<Tables>): Promise<StoredKey[]> {
   const rows = await database.selectFrom('signing_key').selectAll().orderBy('signs_from').execute();
   return rows.map((row) => ({
     kid: row.kid,
@@ -58,7 +58,7 @@ async function readKeys(database: Kysely<Tables>): Promise<KeptKey[]> {
 
 function changesOn(database: Kysely<Tables>) {
   return {
-    async insert(key: KeptKey) {
+    async insert(key: StoredKey) {
       await database
         .insertInto('signing_key')
         .values({

@@ -20,14 +20,14 @@ type Dependencies = {
   readonly clock: Clock;
   /** Returns whether this client has a callback address. */
   readonly isToBeDelivered: (client: ClientKey) => boolean;
-  readonly keep: (document: NewDocument, events: readonly CloudEvent[]) => Promise<void>;
+  readonly store: (document: NewDocument, events: readonly CloudEvent[]) => Promise<void>;
 };
 
 /**
  * Creates the consumer that renders the document of a submitted or amended order. An event that it cannot
  * handle becomes a dead letter.
  */
-export function onOrderSubmitted({ config, sealer, clock, isToBeDelivered, keep }: Dependencies): Consumer {
+export function onOrderSubmitted({ config, sealer, clock, isToBeDelivered, store }: Dependencies): Consumer {
   return {
     name: 'order-renderer',
     ...eventConsumers['order-renderer'],
@@ -55,7 +55,7 @@ export function onOrderSubmitted({ config, sealer, clock, isToBeDelivered, keep 
         renderedAt: now.toISOString(),
         ...(isToBeDelivered({ issuer, clientId }) ? { deliverTo: { issuer, clientId } } : {}),
       };
-      await keep(document, [rendered]);
+      await store(document, [rendered]);
     },
   };
 }

@@ -48,7 +48,7 @@ export type Documents = {
    * Stores a document, its events and its delivery in one transaction. If its event was already handled,
    * stores nothing and returns `false`.
    */
-  keep(document: NewDocument, events: readonly CloudEvent[]): Promise<boolean>;
+  store(document: NewDocument, events: readonly CloudEvent[]): Promise<boolean>;
   /**
    * Returns the newest document of this order from this launch; undefined if there is none of at least the
    * requested version.
@@ -75,7 +75,7 @@ export function createDocuments(
   onRejected?: (rejected: RejectedEvent) => void,
 ): Documents {
   return {
-    keep: (document, events) => keep(database, document, events),
+    store: (document, events) => store(database, document, events),
     find: (key) => find(database, key),
     findOthers: (key) => findOthers(database, key),
     record: (events) => database.transaction().execute((transaction) => appendToOutbox(transaction, events)),
@@ -84,7 +84,7 @@ export function createDocuments(
   };
 }
 
-function keep(
+function store(
   database: Kysely<Tables>,
   document: NewDocument,
   events: readonly CloudEvent[],

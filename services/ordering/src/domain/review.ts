@@ -50,7 +50,7 @@ export function decideReview(basis: ReviewBasis): ReviewOutcome {
   const reasons = readReasons(basis);
   const collection = readCollection(basis);
   const clinicalDetails = cleanText(basis.draft.clinicalDetails);
-  const details = { clinicalDetails, priority: basis.draft.priority, answers: answers.kept };
+  const details = { clinicalDetails, priority: basis.draft.priority, answers: answers.values };
   const faults = [
     ...unchangedFaults(basis, details),
     ...overrides.faults,
@@ -60,7 +60,7 @@ export function decideReview(basis: ReviewBasis): ReviewOutcome {
     ...('faults' in collection ? collection.faults : []),
   ];
   if (faults.length > 0 || 'faults' in collection) return { faults };
-  const given = { repeatReasons: reasons.kept, overrideReasons: overrides.kept };
+  const given = { repeatReasons: reasons.values, overrideReasons: overrides.values };
   return { decision: { details, ...given, ...collection } };
 }
 
@@ -92,20 +92,20 @@ function unchangedFaults(
 export const missingFields = (faults: readonly ReviewFault[]) =>
   faults.map(({ field }) => field).filter((field) => field !== testsField);
 
-type Read<Kept> = { readonly kept: Kept; readonly faults: readonly ReviewFault[] };
+type Read<Value> = { readonly values: Value; readonly faults: readonly ReviewFault[] };
 
 /** Drops answers to questions that no test asks any more. */
 function readAnswers({ draft, tests, patient, now, timeZone }: ReviewBasis): Read<Answer[]> {
   const today = localDay(now, timeZone);
-  const kept: Answer[] = [];
+  const values: Answer[] = [];
   const faults: ReviewFault[] = [];
   for (const asked of askedBy(tests, patient)) {
     const { key, text } = asked;
     const reading = readAnswer(asked, draft.answers[key] ?? '', today);
     if ('message' in reading) faults.push({ field: answerField(asked), message: reading.message });
-    else if (reading.answer !== '') kept.push({ question: key, text, answer: reading.answer });
+    else if (reading.answer !== '') values.push({ question: key, text, answer: reading.answer });
   }
-  return { kept, faults };
+  return { values, faults };
 }
 
 /** Returns the id of the first field of an answer. */
@@ -120,7 +120,7 @@ export const unusualFor = (patient: PatientTraits, added: readonly Orderable[]) 
   added.filter((test) => !isFor(test, patient));
 
 function readOverrides({ draft, addedTests, patient }: ReviewBasis): Read<Record<string, string>> {
-  const kept: Record<string, string> = {};
+  const values: Record<string, string> = {};
   const faults: ReviewFault[] = [];
   for (const { code, name } of unusualFor(patient, addedTests)) {
     const reason = oneLine(draft.overrideReasons[code] ?? '');
@@ -129,9 +129,9 @@ function readOverrides({ draft, addedTests, patient }: ReviewBasis): Read<Record
     else if (reason.length > maxAnswerLength) {
       const message = `Reason for requesting ${name} must be ${maxAnswerLength} characters or fewer`;
       faults.push({ field, message });
-    } else kept[code] = reason;
+    } else values[code] = reason;
   }
-  return { kept, faults };
+  return { values, faults };
 }
 
 const oneLine = (typed: string) => cleanText(typed).replace(/\s+/g, ' ');
@@ -164,7 +164,7 @@ function readReasons({ draft, repeats }: ReviewBasis): Read<Record<string, strin
       (names) => `Reason for repeating ${names} must be ${maxAnswerLength} characters or fewer`,
     ),
   ].flat();
-  return { kept: Object.fromEntries(reasons.map(({ code, reason }) => [code, reason])), faults };
+  return { values: Object.fromEntries(reasons.map(({ code, reason }) => [code, reason])), faults };
 }
 
 function faultOfReasons(

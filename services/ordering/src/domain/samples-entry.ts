@@ -77,13 +77,13 @@ export function tickAll(entry: SamplesEntry, request: TestRequest, recording: Re
  * Returns the typed fields for a request that another user has changed since; for samples that are now
  * recorded, the recorded values.
  */
-export function keepTyped(entry: SamplesEntry, request: TestRequest, recording: Recording): SamplesEntry {
+export function withTyped(entry: SamplesEntry, request: TestRequest, recording: Recording): SamplesEntry {
   const stored = samplesEntryOf(request, recording).samples;
-  const kept = [...stored].map(([id, fresh]): [string, SampleEntry] => [
+  const typed = [...stored].map(([id, fresh]): [string, SampleEntry] => [
     id,
     fresh.isTaken ? fresh : (entry.samples.get(id) ?? fresh),
   ]);
-  return { shared: entry.shared, samples: new Map(kept) };
+  return { shared: entry.shared, samples: new Map(typed) };
 }
 
 /** Returns whether a form names only samples that the request has and still needs. */

@@ -72,7 +72,7 @@ function launchPages(dependencies: Dependencies): readonly (readonly [path: stri
   const choosePanel = postChosenPanel(dependencies);
   const match = postMatches(dependencies);
   const [review, submit] = [showReview(dependencies), postReview(dependencies)];
-  const saveReview = postReviewDraft(dependencies);
+  const autosaveReview = postReviewDraft(dependencies);
   return [
     ['/', { GET: openLaunch(dependencies), POST: inOrder(choose) }],
     ['/chosen', { POST: inOrder(choosePanel) }],
@@ -80,13 +80,13 @@ function launchPages(dependencies: Dependencies): readonly (readonly [path: stri
     ['/new-request', { POST: inOrder(postNewRequest(dependencies)) }],
     ['/left-request', { POST: inOrder(postLeftRequest(dependencies)) }],
     ['/review', { GET: inOrder(review), POST: inOrder(submit) }],
-    ['/review/draft', { POST: inOrder(saveReview) }],
+    ['/review/draft', { POST: inOrder(autosaveReview) }],
 
     [`${tests}/`, { GET: inChange(showChoice(dependencies)), POST: inChange(choose) }],
     [`${tests}/chosen`, { POST: inChange(choosePanel) }],
     [`${tests}/matches`, { POST: inChange(match, silent) }],
     [`${tests}/review`, { GET: inChange(review), POST: inChange(submit) }],
-    [`${tests}/review/draft`, { POST: inChange(saveReview, silent) }],
+    [`${tests}/review/draft`, { POST: inChange(autosaveReview, silent) }],
 
     [samples, { GET: inSamples(showSamples(dependencies)), POST: inSamples(postSamples(dependencies)) }],
 

@@ -9,8 +9,8 @@ import { pageNotFound } from '../errors.ts';
 import { presentFilters } from '../present/list-filters.ts';
 import { presentList } from '../present/list-model.ts';
 import { listTexts } from '../present/list-texts.ts';
-import { keepListSearch } from '../work/keep-list-search.ts';
 import { readList } from '../work/read-list.ts';
+import { storeSearch } from '../work/store-search.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readListForm } from './list-form.ts';
 import { isRead } from './reading.ts';
@@ -52,7 +52,7 @@ export function searchRequests(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
     // An action without a list has no search.
     getTexts(visit);
-    await keepListSearch(dependencies, visit.launchId, readListForm(await readLaunchForm(visit)));
+    await storeSearch(dependencies, visit.launchId, readListForm(await readLaunchForm(visit)));
     redirect(visit.response, `${visit.home}requests#found`);
   };
 }

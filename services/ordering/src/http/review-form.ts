@@ -6,7 +6,7 @@ import { answerKey, maxAnswerLength } from '../domain/questions.ts';
 import type { ReviewEntry, ReviewForm } from '../domain/review-entry.ts';
 import type { Priority } from '../domain/test-request.ts';
 import { faultyForm } from '../errors.ts';
-import type { ReviewSave } from '../work/save-review.ts';
+import type { ReviewSave } from '../work/autosave-review.ts';
 
 /** The action of a button on the review. */
 export type ReviewAction =

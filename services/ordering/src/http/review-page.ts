@@ -8,11 +8,11 @@ import type { TestRequest } from '../domain/test-request.ts';
 import { requestComplete, requestNotFound } from '../errors.ts';
 import { resultPage } from '../present/addresses.ts';
 import { presentReview } from '../present/review-model.ts';
+import { autosaveReview } from '../work/autosave-review.ts';
 import { historyOf } from '../work/find-requests.ts';
-import { keepReview } from '../work/keep-review.ts';
 import { readDraft } from '../work/read-choice.ts';
-import { saveReview } from '../work/save-review.ts';
 import { selectTests } from '../work/select-tests.ts';
+import { storeReview } from '../work/store-review.ts';
 import { submitChange } from '../work/submit-change.ts';
 import { submitOrder } from '../work/submit-order.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -80,16 +80,16 @@ export function postReview(dependencies: Dependencies): Handler<ChoosingVisit> {
     const { entry } = form;
     switch (action.kind) {
       case 'back':
-        await keepReview(dependencies, visit, { entry });
+        await storeReview(dependencies, visit, { entry });
         return redirect(response, base);
       case 'check':
-        await keepReview(dependencies, visit, { entry });
+        await storeReview(dependencies, visit, { entry });
         return redirect(response, `${base}review?check`);
       case 'remove':
-        await keepReview(dependencies, visit, { entry, button: action });
+        await storeReview(dependencies, visit, { entry, button: action });
         return redirect(response, `${base}review`);
       case 'use': {
-        const draft = await keepReview(dependencies, visit, { entry, button: action });
+        const draft = await storeReview(dependencies, visit, { entry, button: action });
         // Without a test there is nothing to review; the catalogue says why.
         return redirect(response, draft.chosen.length === 0 ? base : `${base}review`);
       }
@@ -117,7 +117,7 @@ const toPrint = ({ request, home }: ChoosingVisit, next: string) =>
 export function postReviewDraft(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
     const form = readReviewSave(await readLaunchForm(visit), visit.catalogue);
-    const outcome = await saveReview(dependencies, visit, form);
+    const outcome = await autosaveReview(dependencies, visit, form);
     sendStatus(visit.response, outcome === 'saved' ? 204 : 409);
   };
 }

@@ -6,12 +6,12 @@ import { beginningOf } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';
 import {
   isAboutSamplesOf,
-  keepTyped,
   type Recording,
   type SamplesEntry,
   type SamplesFault,
   samplesEntryOf,
   tickAll,
+  withTyped,
 } from '../domain/samples-entry.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { faultyForm, requestComplete, requestNotFound } from '../errors.ts';
@@ -112,7 +112,7 @@ async function showConflict(
   visit.response.statusCode = 409;
   await showForm(visit, dependencies, {
     request,
-    entry: keepTyped(form.entry, request, recordingOf(visit, dependencies)),
+    entry: withTyped(form.entry, request, recordingOf(visit, dependencies)),
     conflict: latest && { by: fullName(latest.author.name), at: dependencies.write(latest.at) },
   });
 }

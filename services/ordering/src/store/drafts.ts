@@ -3,7 +3,7 @@ import { type Draft, type DraftPlace, emptyDraft, hasContent } from '../domain/d
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
 /** Milliseconds that the draft of an abandoned launch is stored; sessions end long before. */
-const keptForMs = 7 * 86_400_000;
+const retentionMs = 7 * 86_400_000;
 
 /** Finds the draft at a place; undefined if there is none yet. */
 export async function findDraft(
@@ -90,7 +90,7 @@ const ownerOf = (draft: Draft, { ownerKey }: DraftPlace) => (hasContent(draft) ?
 async function forgetOld(tx: OrderingTransaction, now: number): Promise<void> {
   await tx
     .deleteFrom('drafts')
-    .where('updated_at', '<', new Date(now - keptForMs))
+    .where('updated_at', '<', new Date(now - retentionMs))
     .execute();
 }
 

@@ -2,7 +2,7 @@ import type { ListSearch } from '../domain/list-search.ts';
 import { jsonb, type OrderingDatabase, type OrderingTransaction } from './database.ts';
 
 /** Milliseconds that the search of an abandoned launch is stored; sessions end long before. */
-const keptForMs = 7 * 86_400_000;
+const retentionMs = 7 * 86_400_000;
 
 /** Reads the search of a launch's list; an empty search if there is none. */
 export async function findListSearch(database: OrderingDatabase, launchId: string): Promise<ListSearch> {
@@ -35,6 +35,6 @@ export async function storeListSearch(
     .execute();
   await tx
     .deleteFrom('list_searches')
-    .where('updated_at', '<', new Date(now - keptForMs))
+    .where('updated_at', '<', new Date(now - retentionMs))
     .execute();
 }

@@ -41,18 +41,18 @@ export function submitChange(
   const { guid } = changed;
   const at = new Date(now).toISOString();
   return database.transaction().execute(async (tx): Promise<ChangeOutcome> => {
-    const kept = await lockDraft(tx, place, { beginning, now });
+    const stored = await lockDraft(tx, place, { beginning, now });
     // Locked to the end: of two concurrent amendments, the second sees the first.
     const current = await lockRequest(tx, guid, sightOf(context));
     if (current === undefined) return { outcome: 'absent' };
-    const draftId = form.draftId ?? kept.submissionId;
+    const draftId = form.draftId ?? stored.submissionId;
     // The draft is part of it, because a form without it may be equal for the next draft.
     const id = submissionIdOf({ launchId, guid, sent: `${draftId} ${form.sent}` });
     if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };
     if (current.status === 'Complete') return { outcome: 'complete' };
 
     const author = fullName(context.request.author.name);
-    const draft = withEntry(kept, form.entry, { author, now, timeZone });
+    const draft = withEntry(stored, form.entry, { author, now, timeZone });
     if (current.version !== draft.base?.version) {
       await storeDraft(tx, place, { draft: rebase(draft, current, catalogue), now });
       return { outcome: 'conflict' };

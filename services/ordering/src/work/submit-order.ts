@@ -33,12 +33,12 @@ export function submitOrder(
   const at = new Date(now).toISOString();
   return database.transaction().execute(async (tx): Promise<OrderOutcome> => {
     // Locked to the end: a second submission of this launch waits here, and then finds the first.
-    const kept = await lockDraft(tx, place, { beginning, now });
+    const stored = await lockDraft(tx, place, { beginning, now });
     const submitted = await findOrderOf(tx, context.launchId);
     if (submitted !== undefined) return { outcome: 'submitted', request: submitted };
 
     const author = fullName(context.request.author.name);
-    const draft = withEntry(kept, form.entry, { author, now, timeZone });
+    const draft = withEntry(stored, form.entry, { author, now, timeZone });
     await storeDraft(tx, place, { draft, now });
     if (form.version !== String(draft.version)) return { outcome: 'changed' };
 

@@ -60,7 +60,7 @@ export function getResource(
     const representation = resource.represent(openContext(launch, sealer), launch);
     const { issuer, clientId } = caller;
     const read = { issuer, clientId, tokenId: launch.tokenId, resource: resource.name };
-    await keep(tickets, { launch, proof: caller.proof, event: call.event('resource.read.v1', read) });
+    await recordRead(tickets, { launch, proof: caller.proof, event: call.event('resource.read.v1', read) });
     response.setHeader('Cache-Control', 'no-store');
     sendJson(response, representation);
   });
@@ -76,7 +76,7 @@ const readLimit = { uses: 300, seconds: 60 };
  * request.
  * @throws ServiceError 401 for a replayed proof, and 429 for a launch that was read too often
  */
-async function keep(
+async function recordRead(
   tickets: Pick<Tickets, 'useChain'>,
   {
     launch: { correlationId },

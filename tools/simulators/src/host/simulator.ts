@@ -49,7 +49,7 @@ export function hostSimulator(simulation: Simulation): Endpoint[] {
       const visited = { id: correlationId, kind: 'Desktop launch', patient: patient.name } as const;
       // The partner application finds the launch by its identifier.
       const key = new URL(launchUrl).searchParams.get('launch') ?? '';
-      visits.keep(exchange, { ...visited, exchanges: withToken(sent) }, [key]);
+      visits.store(exchange, { ...visited, exchanges: withToken(sent) }, [key]);
       const scheme = new URL(launchUrl).protocol;
       if (/^https?:$/.test(scheme)) return sendTo(response, launchUrl);
       // The browser asks its user before it starts another program, so they use a link that explains it.

@@ -22,7 +22,7 @@ type Session = Opened & { readonly expiresAt: number; readonly refreshed: number
  */
 export function createSessions(clock: Clock, refreshWith: (token: string) => Promise<Tokens>) {
   const sessions = new Memory<Session>();
-  const keep = (id: string, session: Opened, refreshed: number) => {
+  const store = (id: string, session: Opened, refreshed: number) => {
     const { expires_in: seconds = 0 } = session.tokens;
     sessions.set(id, { ...session, refreshed, expiresAt: clock.now() + seconds * 1000 });
   };
@@ -32,7 +32,7 @@ export function createSessions(clock: Clock, refreshWith: (token: string) => Pro
     return session;
   };
   return {
-    open: (id: string, session: Opened): void => keep(id, session, 0),
+    open: (id: string, session: Opened): void => store(id, session, 0),
 
     /** Returns the session of the window that sent a request. @throws ServiceError 401 */
     of(exchange: Exchange): Session {
@@ -45,7 +45,7 @@ export function createSessions(clock: Clock, refreshWith: (token: string) => Pro
     async refresh(id: string): Promise<string> {
       const session = get(id);
       const used = String(session.tokens.refresh_token);
-      keep(id, { ...session, tokens: await refreshWith(used) }, session.refreshed + 1);
+      store(id, { ...session, tokens: await refreshWith(used) }, session.refreshed + 1);
       return used;
     },
   };

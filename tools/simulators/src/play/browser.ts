@@ -24,7 +24,7 @@ export class Browser {
       headers: { Cookie: this.#cookiesFor(url.pathname) },
       ...(form === undefined ? {} : { method: 'POST', body: form }),
     });
-    this.#keep(response);
+    this.#storeCookies(response);
     const html = await response.text();
     const next =
       response.headers.get('location') ?? /http-equiv="refresh" content="0; url=([^"]+)"/.exec(html)?.[1];
@@ -39,7 +39,7 @@ export class Browser {
       .join('; ');
   }
 
-  #keep(response: Response): void {
+  #storeCookies(response: Response): void {
     for (const cookie of response.headers.getSetCookie()) {
       const [pair = ''] = cookie.split(';', 1);
       this.#cookies.unshift({ pair, path: /; ?path=([^;]+)/i.exec(cookie)?.[1] ?? '/' });

@@ -73,7 +73,7 @@ export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments
         const { url, correlationId } = await recorder.into(sent, () => client.requestLaunch(payload));
         launches.set(correlationId, { patientId: patient.id, action, originatingId });
         const launched = { id: correlationId, url, action, payload, patient, exchanges: withToken(sent) };
-        visits.keep(exchange, visitOf(launched));
+        visits.store(exchange, visitOf(launched));
         await handOn(exchange, launched);
       } catch (error) {
         if (!(error instanceof LaunchRefused || error instanceof TokenRefused)) throw error;

@@ -42,7 +42,7 @@ type StartedLaunch = Pick<VisitedLaunch, 'id' | 'kind' | 'patient' | 'exchanges'
 
 const cookieName = 'demo-visitor';
 const maxLaunches = 5;
-const keptMs = 30 * 60_000;
+const retentionMs = 30 * 60_000;
 
 export type Visits = ReturnType<typeof createVisits>;
 
@@ -53,7 +53,7 @@ export type Visits = ReturnType<typeof createVisits>;
 export function createVisits({ clock, isSecure }: { clock: Clock; isSecure: boolean }) {
   const ofVisitors = new Memory<VisitedLaunch[]>();
   const byKey = new Memory<VisitedLaunch>();
-  const isKept = ({ startedAt }: VisitedLaunch) => startedAt + keptMs > clock.now();
+  const isKept = ({ startedAt }: VisitedLaunch) => startedAt + retentionMs > clock.now();
 
   const visitorOf = ({ request }: Pick<Exchange, 'request'>) =>
     readSentCookies(request, cookieName).find((value) => ofVisitors.has(value));
@@ -73,7 +73,7 @@ export function createVisits({ clock, isSecure }: { clock: Clock; isSecure: bool
     launchesOf,
 
     /** Adds a launch to those of the browser. Backends find it by its id and by the other keys. */
-    keep(exchange: Exchange, started: StartedLaunch, keys: readonly string[] = []): void {
+    store(exchange: Exchange, started: StartedLaunch, keys: readonly string[] = []): void {
       forgetExpired();
       const launch: VisitedLaunch = {
         attempts: new Map(),

@@ -24,13 +24,13 @@ const everyMs = 3_600_000;
  */
 export function startPartitions(options: PartitionOptions): Pick<Loop, 'stop'> {
   const { clock, logger, partitions } = options;
-  const keep = async () => {
+  const maintain = async () => {
     const now = new Date(clock.now());
     const nextMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
     for (const month of [now, nextMonth]) await partitions.ensure(partitionOf(month.toISOString()));
     await dropOld(options, now);
   };
-  return startRepeated({ name: 'keep partitions', everyMs, logger, work: keep });
+  return startRepeated({ name: 'maintain partitions', everyMs, logger, work: maintain });
 }
 
 /** Drops the partitions that are out of retention at the given time. */
@@ -38,10 +38,10 @@ export async function dropOld(
   { chain, checkpoints, partitions, retentionYears, logger }: Omit<PartitionOptions, 'clock'>,
   now: Date,
 ): Promise<void> {
-  const kept = new Date(now);
-  kept.setUTCFullYear(now.getUTCFullYear() - retentionYears);
+  const retainedFrom = new Date(now);
+  retainedFrom.setUTCFullYear(now.getUTCFullYear() - retentionYears);
   for (const partition of await chain.partitions()) {
-    if (new Date(boundsOf(partition).to) > kept) continue;
+    if (new Date(boundsOf(partition).to) > retainedFrom) continue;
     const end = await chain.endOf(partition);
     const signed = await checkpoints.sign(partition, end, { now, kind: 'drop' });
     if (signed !== undefined) logger.info({ checkpoint: signed.jws }, 'audit checkpoint');

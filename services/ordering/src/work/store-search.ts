@@ -3,7 +3,7 @@ import { storeListSearch } from '../store/list-searches.ts';
 import type { WorkDependencies } from './dependencies.ts';
 
 /** Stores the search of a launch's list. */
-export async function keepListSearch(
+export async function storeSearch(
   { database, clock }: Pick<WorkDependencies, 'database' | 'clock'>,
   launchId: string,
   search: ListSearch,

@@ -13,23 +13,23 @@ type RemovingButton =
   | { readonly kind: 'remove'; readonly code: string }
   | { readonly kind: 'use'; readonly orderReference: string };
 
-type KeptReview = {
+type ReviewInput = {
   readonly entry: ReviewEntry;
   /** The button that was pressed, if it removes tests. */
   readonly button?: RemovingButton;
 };
 
 /** Stores the typed fields of the review, without submitting it. Resolves with the draft. */
-export async function keepReview(
+export async function storeReview(
   { database }: Pick<WorkDependencies, 'database'>,
   choosing: Choosing,
-  { entry, button }: KeptReview,
+  { entry, button }: ReviewInput,
 ): Promise<Draft> {
   const { context, catalogue, place, beginning, now, timeZone } = choosing;
   const author = fullName(context.request.author.name);
   return database.transaction().execute(async (tx) => {
-    const kept = await lockDraft(tx, place, { beginning, now });
-    const typed = withEntry(kept, entry, { author, now, timeZone });
+    const stored = await lockDraft(tx, place, { beginning, now });
+    const typed = withEntry(stored, entry, { author, now, timeZone });
     const action = button && (await actionOf(tx, button, choosing, typed));
     const draft =
       action === undefined ? typed : applyChoice(typed, { action, ticked: [], was: [] }, catalogue);

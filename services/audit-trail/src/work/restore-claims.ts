@@ -4,7 +4,7 @@ import { type Loop, startLoop } from '@clinical-launch/runtime/loop';
 import type { Claims } from '@clinical-launch/tickets/claims';
 import type { OriginatingIds } from '../store/originating-ids.ts';
 
-type KeepClaimsOptions = {
+type ClaimOptions = {
   readonly claims: Claims;
   readonly originatingIds: OriginatingIds;
   readonly clock: Clock;
@@ -18,7 +18,7 @@ const deleteEveryMs = 3_600_000;
  * Restores the claims if Redis has lost its data, before new launches are accepted, and deletes expired
  * records. Resolves after the first check. After a failure, logs it and retries every second.
  */
-export async function startClaimKeeper(options: KeepClaimsOptions): Promise<Pick<Loop, 'stop'>> {
+export async function startClaimRestorer(options: ClaimOptions): Promise<Pick<Loop, 'stop'>> {
   const { clock, logger, originatingIds } = options;
   let deletedAt = Number.NEGATIVE_INFINITY;
   const loop = startLoop({
@@ -39,7 +39,7 @@ export async function startClaimKeeper(options: KeepClaimsOptions): Promise<Pick
   return loop;
 }
 
-async function restoreClaims({ claims, originatingIds, clock, logger }: KeepClaimsOptions): Promise<void> {
+async function restoreClaims({ claims, originatingIds, clock, logger }: ClaimOptions): Promise<void> {
   if (await claims.areComplete()) return;
   let restored = 0;
   const counted = async function* () {

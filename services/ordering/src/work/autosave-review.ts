@@ -16,28 +16,28 @@ export type SaveOutcome =
   | 'superseded';
 
 /** Stores what is typed on the review, unless something newer was stored or submitted since. */
-export function saveReview(
+export function autosaveReview(
   { database }: Pick<WorkDependencies, 'database'>,
   { context, place, beginning, changed, now, timeZone }: Choosing,
   { entry, draftId, save }: ReviewSave,
 ): Promise<SaveOutcome> {
   const author = fullName(context.request.author.name);
   return database.transaction().execute(async (tx): Promise<SaveOutcome> => {
-    const kept = await lockDraft(tx, place, { beginning, now });
+    const stored = await lockDraft(tx, place, { beginning, now });
     // A change has a new draft after each submission; a launch submits one new order.
     const isSubmitted =
       changed === undefined
         ? (await findOrderOf(tx, context.launchId)) !== undefined
-        : draftId !== kept.submissionId;
+        : draftId !== stored.submissionId;
     if (isSubmitted) return 'superseded';
-    switch (judgeSave(kept, save)) {
+    switch (judgeSave(stored, save)) {
       case 'conflict':
         return 'superseded';
       case 'late':
         return 'saved';
       case 'next': {
         const { page, sequence } = save;
-        const typed = withEntry(kept, entry, { author, now, timeZone });
+        const typed = withEntry(stored, entry, { author, now, timeZone });
         await storeDraft(tx, place, { draft: { ...typed, savedBy: { page, sequence } }, now });
         return 'saved';
       }
