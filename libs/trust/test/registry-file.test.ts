@@ -66,19 +66,13 @@ async function change(make: () => Promise<void>): Promise<void> {
   await hearing;
 }
 
-/** Replaces the file atomically, because a half-written file would be reported as a fault. */
-async function replaceFile(text: string): Promise<void> {
-  await writeFile(`${path}.new`, text);
-  await rename(`${path}.new`, path);
-}
-
 describe('a watched registry file', () => {
   it('takes effect after a change without a restart', async () => {
     const { current } = watch();
     expect(realmsOf(current())).toEqual(['north']);
-    await change(() => replaceFile(registryOf('north', 'south')));
+    await change(() => replace(registryOf('north', 'south')));
     expect(realmsOf(current())).toEqual(['north', 'south']);
-    await change(() => replaceFile(registryOf('south')));
+    await change(() => replace(registryOf('south')));
     expect(realmsOf(current())).toEqual(['south']);
     expect(changes).toHaveLength(2);
     expect(faults).toEqual([]);
@@ -103,21 +97,21 @@ describe('a watched registry file', () => {
       if (JSON.stringify(registry).includes('"b"')) checked += 1;
     });
     let checked = 0;
-    await change(() => replaceFile(JSON.stringify(registryWith({ suspended: true }))));
+    await change(() => replace(JSON.stringify(registryWith({ suspended: true }))));
     expect(checked).toBe(1);
     expect(current()).toEqual({
       realms: [{ realm: 'north/desktop', clients: [client], desktop: { partners: [], sessionSeconds: 600 } }],
       trustedIssuers: [{ issuer: 'https://i.example', clients: [], audiences: ['x'] }],
     });
     const resumed = registryWith({});
-    await change(() => replaceFile(JSON.stringify(resumed)));
+    await change(() => replace(JSON.stringify(resumed)));
     expect(current()).toEqual(resumed);
   });
 
   it('replaces ${PUBLIC_URL} with the address of the platform', async () => {
     const { current } = watch();
     const issuer = { issuer: '${PUBLIC_URL}/issuer', clients: [] };
-    await change(() => replaceFile(JSON.stringify({ realms: [], trustedIssuers: [issuer] })));
+    await change(() => replace(JSON.stringify({ realms: [], trustedIssuers: [issuer] })));
     expect(current().trustedIssuers?.[0]?.issuer).toBe('https://launch.example/issuer');
   });
 
@@ -128,10 +122,10 @@ describe('a watched registry file', () => {
     ['empty', ''],
   ])('is ignored while its content is %s, reports one fault, and recovers', async (_what, text) => {
     const { current } = watch();
-    await change(() => replaceFile(text));
+    await change(() => replace(text));
     expect(realmsOf(current())).toEqual(['north']);
     expect(faults).toHaveLength(1);
-    await change(() => replaceFile(registryOf('south')));
+    await change(() => replace(registryOf('south')));
     expect(realmsOf(current())).toEqual(['south']);
     expect(faults).toHaveLength(1);
   });
@@ -141,7 +135,7 @@ describe('a watched registry file', () => {
     await change(() => unlink(path));
     expect(realmsOf(current())).toEqual(['north']);
     expect(String(faults[0])).toContain('ENOENT');
-    await change(() => replaceFile(registryOf('south')));
+    await change(() => replace(registryOf('south')));
     expect(realmsOf(current())).toEqual(['south']);
   });
 
@@ -149,7 +143,7 @@ describe('a watched registry file', () => {
     const { current } = watch(({ realms }) => {
       if (realms.some(({ realm }) => realm === 'demo')) throw new TypeError('not in production');
     });
-    await change(() => replaceFile(registryOf('demo')));
+    await change(() => replace(registryOf('demo')));
     expect(realmsOf(current())).toEqual(['north']);
     expect(String(faults[0])).toContain('not in production');
   });

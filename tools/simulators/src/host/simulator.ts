@@ -7,7 +7,7 @@ import { partnersOf } from '../registered.ts';
 import { shownPatient, shownRecords } from '../shown-patient.ts';
 import { type Simulation, simulated } from '../simulator.ts';
 import type { RecordedExchange } from '../wire/recorder.ts';
-import { rememberToken } from '../wire/remember-token.ts';
+import { rememberToken } from '../wire/recorder.ts';
 import { createHostClient, DesktopLaunchRefused } from './desktop-launch.ts';
 
 const application = { name: 'Harbour Desktop (simulator)', home: '/demo/host' };

@@ -15,7 +15,7 @@ import { orderTests } from '../play/order-tests.ts';
 import { badRequest, getPatient, type Patient, records } from '../records.ts';
 import { type Simulation, simulated } from '../simulator.ts';
 import type { RecordedExchange } from '../wire/recorder.ts';
-import { rememberToken } from '../wire/remember-token.ts';
+import { rememberToken } from '../wire/recorder.ts';
 import { launchAttempts } from './attempts.ts';
 import type { ReturnedDocuments } from './returned-documents.ts';
 import { shownOrder } from './shown-order.ts';
