@@ -13,10 +13,15 @@ import {
   nameSuccessor,
   secondsUntilEnd,
 } from './in-memory-content.ts';
-import { beginChain, type Chain, nameTicket, readChain } from './ticket-format.ts';
 import {
   assertRecordable,
   assertRepeatable,
+  beginChain,
+  type Chain,
+  nameTicket,
+  readChain,
+} from './ticket-format.ts';
+import {
   type BesideIssue,
   type BesideRequest,
   type ChainRecord,

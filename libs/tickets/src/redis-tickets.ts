@@ -16,6 +16,8 @@ import {
 import { TicketCommands } from './redis-commands.ts';
 import { readBesideIssue, readChainUse, readIssue, readRedemption, textsOf } from './redis-replies.ts';
 import {
+  assertRecordable,
+  assertRepeatable,
   beginChain,
   nameTicket,
   readChain,
@@ -25,8 +27,6 @@ import {
 } from './ticket-format.ts';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.ts';
 import {
-  assertRecordable,
-  assertRepeatable,
   type BesideIssue,
   type BesideRequest,
   type ChainRecord,

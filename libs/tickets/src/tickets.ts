@@ -285,16 +285,3 @@ export type ChainRevocation = {
   readonly events: readonly CloudEvent[];
   readonly owner?: string;
 };
-
-/** @throws TypeError for the record of a chain that has no end or that begins with a claim */
-export function assertRecordable({ chainRecord, chainSeconds, claim }: IssueRequest): void {
-  if (chainRecord === undefined) return;
-  if (chainSeconds === undefined || claim !== undefined)
-    throw new TypeError('A chain with a record must have an end and must not begin with a claim');
-}
-
-/** @throws TypeError for a repeatable redemption whose successor could not be computed a second time */
-export function assertRepeatable({ repeatableSeconds, successor }: RedeemRequest): void {
-  if (repeatableSeconds === undefined || successor?.isDerived === true) return;
-  throw new TypeError('A repeatable redemption needs a derived successor');
-}

@@ -5,6 +5,7 @@ import {
   createServiceRequestReader,
   type ServiceRequestReading,
 } from '@clinical-launch/contracts/fhir/service-request-reader';
+import { isCodeChallenge } from '@clinical-launch/contracts/formats';
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { maxFaults, withoutUndefined } from '@clinical-launch/contracts/schema';
 import { concerningLaunch } from '@clinical-launch/crypto/patient-pseudonym';
@@ -24,7 +25,6 @@ import { type AccessTokenVerifier, assertRight, type Caller } from '@clinical-la
 import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
 import type { Directories } from '@clinical-launch/trust/directory-file';
 import type { LaunchApiConfig } from '../config.ts';
-import { challengeMethodFault, chooseCodeChallenge } from '../domain/code-challenge.ts';
 
 /** The paths of the launch API, as callers write them. */
 export const addresses = {
@@ -146,6 +146,8 @@ export const challengeNames = {
   headers: ['code-challenge', 'x-code-challenge', 'codechallenge'],
   fields: ['codeChallenge', 'code_challenge'],
 };
+/** The path of the challenge in faults. */
+const challengePath = 'Code-Challenge';
 const challengeMethodNames = { headers: [], fields: ['codeChallengeMethod', 'code_challenge_method'] };
 
 /** Creates the reader of values by name from headers (a repeated header is a list), query and body. */
@@ -163,4 +165,33 @@ function sentValuesOf(request: IncomingMessage, payload: unknown) {
     ];
     return sent.filter((value) => value !== undefined && value !== '');
   };
+}
+
+/**
+ * Returns the code challenge (RFC 7636 section 4.2, S256) from any of its places.
+ * @returns the challenge, or a fault if it is missing, was sent with different values, or is not a SHA-256 in
+ * Base64URL
+ */
+function chooseCodeChallenge(sent: readonly unknown[]): { challenge: string } | { fault: Fault } {
+  const [challenge, ...others] = new Set(sent);
+  if (challenge === undefined) {
+    const message = 'is required. Send the PKCE code challenge in this header';
+    return { fault: { path: challengePath, message, code: 'required' } };
+  }
+  if (others.length > 0) {
+    const message = 'was sent more than once, with different values. Send one value';
+    return { fault: { path: challengePath, message, code: 'duplicate' } };
+  }
+  if (typeof challenge !== 'string' || !isCodeChallenge(challenge)) {
+    const message = 'must be the SHA-256 of the verifier in Base64URL: 43 characters without padding';
+    return { fault: { path: challengePath, message, code: 'value' } };
+  }
+  return { challenge };
+}
+
+/** Returns a fault for the method `plain` (RFC 7636 section 4.3), which would send the verifier itself. */
+function challengeMethodFault(sent: readonly unknown[]): Fault[] {
+  return sent.some((method) => method !== 'S256')
+    ? [{ path: 'code_challenge_method', message: 'must be S256', code: 'code-invalid' }]
+    : [];
 }

@@ -1,14 +1,19 @@
-import type { LaunchContext, LaunchNotice } from '@clinical-launch/contracts/launch-context';
+import { hash } from 'node:crypto';
+import type {
+  Action,
+  LaunchContext,
+  LaunchNotice,
+  LaunchRequest,
+} from '@clinical-launch/contracts/launch-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { type Static, Type } from '@clinical-launch/contracts/type';
 import { sendJson } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import type { IssueRequest, Tickets } from '@clinical-launch/tickets/tickets';
+import type { Claim, IssueRequest, Tickets } from '@clinical-launch/tickets/tickets';
 import type { Caller } from '@clinical-launch/trust/access-tokens';
 import type { LaunchApiConfig } from '../config.ts';
-import { originatingIdClaim } from '../domain/originating-id.ts';
 import type { LaunchExchange } from './check-launch.ts';
 
 const daySeconds = 86_400;
@@ -73,6 +78,36 @@ export function requestLaunchUrl(
     response.setHeader('Cache-Control', 'no-store');
     sendJson(response, answer);
   };
+}
+
+/**
+ * For each action, the actions that may already hold the same originating id (IdByCaller). The actions that
+ * open one existing request may repeat the id of the OrderTest that created it. Every other launch needs a
+ * new id.
+ */
+const joinable: Readonly<Record<Action, readonly Action[]>> = {
+  OrderTest: [],
+  UpdateTest: ['OrderTest'],
+  PatientSampleQueue: ['OrderTest'],
+  PatientReport: ['OrderTest'],
+  PatientRequestList: [],
+  LocationSampleQueue: [],
+  PatientReportList: [],
+  LocationReportList: [],
+};
+
+/**
+ * Returns the claim of a launch on its originating id. Each client has its own ids, which are compared
+ * exactly.
+ */
+function originatingIdClaim(
+  client: { issuer: string; clientId: string },
+  { action, originatingId }: LaunchRequest,
+  ttlSeconds: number,
+): Claim {
+  // Hashes the id, because it can have any length and contain any data of the practice system.
+  const name = hash('sha256', JSON.stringify([client.issuer, client.clientId, originatingId]), 'base64url');
+  return { name, holder: action, joins: joinable[action], ttlSeconds };
 }
 
 function launchContext(
