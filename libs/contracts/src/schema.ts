@@ -174,11 +174,14 @@ const codesByKeyword: Readonly<Partial<Record<string, FaultCode>>> = {
   maxLength: 'too-long',
 };
 
+/** The values of a member that its schema lists: all, or those that are useful among others. */
+type ListedValues = { readonly enum?: readonly unknown[]; readonly examples?: readonly unknown[] };
+
 /** The schema of an error, which Ajv adds because of `verbose`. */
 type About = {
   readonly parentSchema?: {
     readonly description?: string;
-    readonly properties?: Readonly<Record<string, { readonly enum?: readonly unknown[] }>>;
+    readonly properties?: Readonly<Record<string, ListedValues>>;
   };
 };
 
@@ -186,8 +189,8 @@ function messageFor(error: DefinedError): string {
   const { description: described, properties } = (error as About).parentSchema ?? {};
   switch (error.keyword) {
     case 'required': {
-      const allowed = properties?.[error.params.missingProperty]?.enum;
-      return allowed === undefined ? 'is required' : `is required: ${oneOf(allowed)}`;
+      const { enum: allowed, examples = allowed } = properties?.[error.params.missingProperty] ?? {};
+      return examples === undefined ? 'is required' : `is required: ${oneOf(examples)}`;
     }
     case 'additionalProperties':
       return 'has an unknown property';

@@ -119,12 +119,21 @@ describe('a list of identifiers of which one is processed', () => {
     }
   });
 
-  it.each(lists)('must have an entry of a supported system: %s', (path, accepted) => {
-    // An organisation without a supported system could have either role.
+  /** Returns the systems in a message. An organisation without a supported system could have either role. */
+  const wanted = (path: string, accepted: readonly string[]) => {
     const systems = path.startsWith('contained[4]') ? [...practiceSystems, performing] : accepted;
-    const wanted = `${systems.length > 1 ? 'one of ' : ''}${systems.join(', ')}`;
+    return `${systems.length > 1 ? 'one of ' : ''}${systems.join(', ')}`;
+  };
+
+  it.each(lists)('must have an entry of a supported system: %s', (path, accepted) => {
     expect(faultsOf(replaceAt(valid, path, [{ system: 'urn:example:other', value: 'x' }]))).toEqual([
-      { path, message: `must have an entry whose system is ${wanted}` },
+      { path, message: `must have an entry whose system is ${wanted(path, accepted)}` },
+    ]);
+  });
+
+  it.each(lists)('lists the supported systems if an entry has none: %s', (path, accepted) => {
+    expect(faultsOf(replaceAt(valid, path, [{ value: 'x' }]))).toEqual([
+      { path: `${path}[0].system`, message: `is required: ${wanted(path, accepted)}` },
     ]);
   });
 });

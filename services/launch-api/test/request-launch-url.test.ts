@@ -404,6 +404,17 @@ describe('a request with faults', () => {
     ]);
   });
 
+  it('names the supported systems of an identifier without a system', async () => {
+    const identifier = [{ value: 'G8134567' }];
+    const response = await api.post({ payload: aServiceRequest({ clinician: { identifier } }) });
+    expect(await faultsOf(response)).toEqual([
+      {
+        path: `${containedAt.clinician}.identifier[0].system`,
+        message: expect.stringMatching(/^is required: one of \S+professional-code, \S+local-staff-code$/),
+      },
+    ]);
+  });
+
   it('leaves no payload in answers, logs and events', async () => {
     const patient = { name: [{ use: 'usual', family: 'Zyxwvut', given: ['Qponmlk'] }], birthDate: 'Zyxwvut' };
     const response = await api.post({ payload: aServiceRequest({ patient }) });

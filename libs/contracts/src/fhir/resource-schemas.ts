@@ -40,8 +40,8 @@ const legible = {
 };
 
 /** Returns the schema of text with at most `maxLength` Unicode code points. */
-function text(maxLength = unnamedLimit) {
-  return Type.String({ ...legible, maxLength });
+function text(maxLength = unnamedLimit, annotations = {}) {
+  return Type.String({ ...legible, maxLength, ...annotations });
 }
 
 function listOf<S extends TSchema>(schema: S, minItems: number, maxItems = maxEntries) {
@@ -70,7 +70,13 @@ function humanName<Use extends string>(uses: Use[]) {
  */
 const anyFamily = Type.String(legible);
 
-const identifier = Type.Object({ system: text(), value: text() });
+/**
+ * Returns the schema of an identifier of a list, of which one with a supported system is processed. Others
+ * are ignored, so the systems are examples.
+ */
+function identifierSuchAs(systems: Iterable<string>) {
+  return Type.Object({ system: text(unnamedLimit, { examples: [...systems] }), value: text() });
+}
 
 function identifierOf(systems: Iterable<string>) {
   return Type.Object({ system: Type.Enum([...systems]), value: text() });
@@ -79,18 +85,6 @@ function identifierOf(systems: Iterable<string>) {
 const action = Type.Object({ valueString: Type.Enum([...actions]) });
 
 const author = Type.Object({ valueReference: containedReference });
-
-const serviceRequest = Type.Object({
-  resourceType: Type.Enum(['ServiceRequest']),
-  id: Type.Optional(id),
-  extension: listOf(Type.Object({}), 0),
-  identifier: listOf(identifier, 1),
-  subject: containedReference,
-  authoredOn: Type.String({ format: 'full-date-time' }),
-  requester: containedReference,
-  performer: listOf(containedReference, 1, 1),
-  contained: listOf(Type.Unknown(), 0),
-});
 
 /** The schema of every entry of `contained`, including unknown types. */
 const anyResource = Type.Object({ resourceType: Type.String() });
@@ -110,24 +104,22 @@ const contactPoint = Type.Object({
 
 const practitionerRole = contained({ practitioner: containedReference, organization: containedReference });
 
-const practitioner = contained({
-  identifier: listOf(identifier, 1),
-  name: listOf(
-    Type.Object({
-      ...humanName(['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden']),
-      family: anyFamily,
-    }),
-    1,
-  ),
-});
-
-const organization = contained({ identifier: listOf(identifier, 1), name: text() });
-
 /**
  * Creates the schemas of the ServiceRequest and of each resource that it contains (OLTR: Resources and their
  * fields).
  */
 export function createResourceSchemas(vocabulary: Vocabulary) {
+  const serviceRequest = Type.Object({
+    resourceType: Type.Enum(['ServiceRequest']),
+    id: Type.Optional(id),
+    extension: listOf(Type.Object({}), 0),
+    identifier: listOf(identifierSuchAs([vocabulary.originatingId]), 1),
+    subject: containedReference,
+    authoredOn: Type.String({ format: 'full-date-time' }),
+    requester: containedReference,
+    performer: listOf(containedReference, 1, 1),
+    contained: listOf(Type.Unknown(), 0),
+  });
   const person = contained({
     name: listOf(Type.Object({ ...humanName(['usual']), given: listOf(text(70), 1, maxNameParts) }), 1, 1),
     identifier: listOf(identifierOf([vocabulary.username]), 1, 1),
@@ -139,6 +131,20 @@ export function createResourceSchemas(vocabulary: Vocabulary) {
     address: listOf(address, 1, 1),
     identifier: listOf(identifierOf(vocabulary.patient.keys()), 1, 2),
     telecom: Type.Optional(Type.Array(contactPoint, { maxItems: 4 })),
+  });
+  const practitioner = contained({
+    identifier: listOf(identifierSuchAs(vocabulary.practitioner.keys()), 1),
+    name: listOf(
+      Type.Object({
+        ...humanName(['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden']),
+        family: anyFamily,
+      }),
+      1,
+    ),
+  });
+  const organization = contained({
+    identifier: listOf(identifierSuchAs(vocabulary.organization.keys()), 1),
+    name: text(),
   });
   return {
     serviceRequest,
