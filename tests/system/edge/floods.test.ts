@@ -1,16 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RunningEdge, startEdge } from './running-edge.ts';
+import { flood, type RunningEdge, startEdge } from './running-edge.ts';
 
 const launchToken = '0'.repeat(45);
 const guid = '4f9f3b0e-0000-4000-8000-000000000000';
-
-/** Sends requests that are too long, the only ones that the service behind this edge refuses. */
-async function flood({ url }: RunningEdge): Promise<void> {
-  for (let refused = 0; refused < 25; refused += 1) {
-    await fetch(`${url}/nothing/here`, { method: 'POST', body: 'x' });
-    await fetch(`${url}/oltr/${guid}/`, { method: 'POST', body: 'x'.repeat(300_000) });
-  }
-}
 
 describe('an address with too many refusals', () => {
   let edge: RunningEdge;

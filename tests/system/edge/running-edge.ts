@@ -34,6 +34,17 @@ export async function startEdge(environment: NodeJS.ProcessEnv = {}) {
   };
 }
 
+/** Sends requests that are too long, the only ones that the service behind this edge refuses. */
+export async function flood({ url }: RunningEdge): Promise<void> {
+  for (let refused = 0; refused < 25; refused += 1) {
+    await fetch(`${url}/nothing/here`, { method: 'POST', body: 'x' });
+    await fetch(`${url}/oltr/4f9f3b0e-0000-4000-8000-000000000000/`, {
+      method: 'POST',
+      body: 'x'.repeat(300_000),
+    });
+  }
+}
+
 type EdgePlan = {
   /** The port of one service, or of the platform in one process, for all paths. */
   readonly port: number;
@@ -41,6 +52,8 @@ type EdgePlan = {
   readonly adminPort?: number;
   /** Whether the edge must not remove `/idp`, as the platform in one process requires. */
   readonly keepsPrefix?: boolean;
+  /** The milliseconds after which the edge answers 504 in place of the service. */
+  readonly serverTimeoutMs?: number;
   readonly environment: NodeJS.ProcessEnv;
 };
 
@@ -49,6 +62,7 @@ export async function startEdgeBefore({
   port: servicePort,
   adminPort = servicePort,
   keepsPrefix = false,
+  serverTimeoutMs,
   environment,
 }: EdgePlan) {
   const [plain, tls, admin] = [await findFreePort(), await findFreePort(), await findFreePort()];
@@ -61,6 +75,7 @@ export async function startEdgeBefore({
       `server replica-1 127.0.0.1:${servicePort} port ${adminPort}`,
     ],
     ...(keepsPrefix ? [[/^ +http-request set-path .*$/gm, ''] as const] : []),
+    ...(serverTimeoutMs ? [[/^( +timeout server ).*$/gm, `$1${serverTimeoutMs}ms`] as const] : []),
   ]);
   const haproxy = await startHaproxy({
     configuration: withAddresses(readFileSync(shipped, 'utf8'), addresses),

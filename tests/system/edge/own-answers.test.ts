@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { pageHeaders } from '@clinical-launch/pages/page-headers';
+import { until } from '@clinical-launch/testing/until';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type FailingService, startEdgeOfFailingService } from './failing-service.ts';
+import { flood, startEdge } from './running-edge.ts';
+import { type Answer, sendBytes } from './send-bytes.ts';
+
+const accept = 'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const navigation = 'Sec-Fetch-Mode: navigate';
+const tooLong = 'Content-Length: 2000000';
+
+const send = (port: number, path: string, ...headers: string[]) =>
+  sendBytes({ port }, [`GET ${path} HTTP/1.1`, 'Host: launch.example', 'Connection: close', ...headers]);
+
+const referenceOf = ({ headers }: Answer) => headers.get('x-correlation-id') ?? '';
+
+/** Expects a page with this heading, and the headers of our pages. */
+function expectPage(answer: Answer, heading: string) {
+  const { body, headers } = answer;
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(referenceOf(answer)).toMatch(/^[0-9a-f-]{36}$/);
+  const [, title, reference, advice] =
+    /<h1>([^<]+)<\/h1><p>Reference for support: <strong>([^<]+)<\/strong><\/p><p>([^<]+)<\/p>[^]*<\/main>/.exec(
+      body,
+    ) ?? [];
+  expect([title, reference]).toEqual([heading, referenceOf(answer)]);
+  expect(advice).toMatch(/^(Try again in a minute|Check the address)/);
+  expect(body).toMatch(/^<!DOCTYPE html>[^]*<\/html>$/);
+
+  const { 'Content-Security-Policy': _policy, ...others } = pageHeaders({ frameAncestors: ["'self'"] });
+  for (const [name, value] of Object.entries(others)) expect(headers.get(name.toLowerCase())).toBe(value);
+  const [, style = ''] = /<style>([^<]+)<\/style>/.exec(body) ?? [];
+  const hash = createHash('sha256').update(style).digest('base64');
+  expect(headers.get('content-security-policy')).toBe(
+    `default-src 'none'; style-src 'sha256-${hash}'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'`,
+  );
+}
+
+const notAvailable = 'This page is not available now';
+
+describe('the edge before a service that fails', () => {
+  let edge: FailingService;
+  beforeAll(async () => {
+    edge = await startEdgeOfFailingService();
+  });
+  afterAll(() => edge.stop());
+
+  /** Rows of the status, a path, the title of the problem, and further headers. */
+  const failures: readonly (readonly [number, string, string, ...string[]])[] = [
+    [502, '/oltr/closes', 'Bad Gateway'],
+    [504, '/oltr/waits', 'Gateway Timeout'],
+    [413, '/oltr/', 'Content Too Large', tooLong],
+  ];
+
+  it.each(failures)('answers a browser %i with a page', async (status, path, _title, ...headers) => {
+    const answer = await send(edge.plain, path, accept, navigation, ...headers);
+    expect(answer.status).toBe(status);
+    expectPage(answer, notAvailable);
+  });
+
+  it.each(failures)('answers a program %i with problem details', async (status, path, title, ...headers) => {
+    const answer = await send(edge.plain, path, 'Accept: */*', ...headers);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/problem+json']);
+    const correlationId = referenceOf(answer);
+    expect(answer.body).toBe(JSON.stringify({ type: 'about:blank', title, status, correlationId }));
+    expect(answer.headers.get('content-security-policy')).toBeUndefined();
+  });
+
+  it('answers a browser with two credentials 400 with a page', async () => {
+    const both = ['Authorization: Bearer a', 'Authorization: Bearer b'];
+    const answer = await send(edge.plain, '/oltr/', accept, ...both);
+    expect(answer.status).toBe(400);
+    expectPage(answer, notAvailable);
+  });
+
+  it.each([[accept], [navigation]])('recognises a browser by the header %s alone', async (header) => {
+    expectPage(await send(edge.plain, '/oltr/closes', header), notAvailable);
+  });
+
+  it('forwards the answer of the service to a browser unchanged', async () => {
+    const { status, headers, body } = await send(edge.plain, '/oltr/answers', accept, navigation);
+    expect([status, headers.get('content-type'), body]).toEqual([503, 'text/plain', 'busy']);
+    expect(headers.get('content-security-policy')).toBeUndefined();
+  });
+
+  it('answers 503 with a page or problem details while the service is down', async () => {
+    await edge.stopService();
+    await until(async () => !(await fetch(edge.readyUrl)).ok);
+    const page = await send(edge.plain, '/oltr/', accept);
+    expect([page.status, page.headers.get('retry-after')]).toEqual([503, '1']);
+    expectPage(page, notAvailable);
+    const { body } = await send(edge.plain, '/oltr/');
+    expect(JSON.parse(body)).toMatchObject({ title: 'Service Unavailable', status: 503 });
+  });
+});
+
+describe('a refusal of the edge itself', () => {
+  const refusals = [
+    [403, '/AccessApi/RequestLaunchUrl', notAvailable, { SERVER_ALLOWED_NETWORKS: '10.20.0.0/16' }],
+    [404, '/nowhere', 'Page not found', {}],
+    [429, '/secureLaunch', notAvailable, { REFUSALS_PER_ADDRESS: '1' }],
+  ] as const;
+
+  it.each(refusals)('is a page for a browser, and empty for a program: %i', async (...row) => {
+    const [status, path, heading, environment] = row;
+    const edge = await startEdge(environment);
+    try {
+      await flood(edge);
+      const page = await send(edge.plain, path, accept, navigation);
+      const empty = await send(edge.plain, path);
+      expect([page.status, empty.status]).toEqual([status, status]);
+      expectPage(page, heading);
+      expect([empty.body, empty.headers.get('content-type')]).toEqual(['', undefined]);
+    } finally {
+      await edge.stop();
+    }
+  });
+});
