@@ -6,6 +6,7 @@ const pages = [
   '/idp/demo/desktop/oauth2/v2.0/authorize',
   '/audit/signed-out',
   '/oltr/4f9f3b0e-0000-4000-8000-000000000000/',
+  '/orders/4f9f3b0e-0000-4000-8000-000000000000.xml',
 ];
 
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;

@@ -8,6 +8,7 @@ import {
   originSetting,
   publicUrlSetting,
   readEnvironment,
+  supportLineSetting,
   timeZoneSetting,
 } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
@@ -41,6 +42,8 @@ export type OrderRendererConfig = {
   /** The milliseconds for which a reader waits for a document in preparation. */
   readonly documentWaitMs: number;
   readonly callbacks: CallbackConfig;
+  /** A line in the footer of every page, for instance with a telephone number. */
+  readonly supportLine?: string | undefined;
   readonly isProduction: boolean;
 };
 
@@ -48,6 +51,7 @@ export type OrderRendererConfig = {
 export const orderRendererSettings = Type.Object({
   XML_NS: xmlNamespaceSetting,
   TIME_ZONE: timeZoneSetting,
+  SUPPORT_LINE: supportLineSetting,
   PUBLIC_URL: publicUrlSetting,
   PLATFORM_URL: Type.Optional(
     originSetting(
@@ -77,6 +81,7 @@ export function readOrderRendererConfig(environment: Environment): OrderRenderer
       pollMs: 5000,
       slots: 16,
     },
+    supportLine: read.SUPPORT_LINE,
     isProduction: isProduction(environment),
   });
 }

@@ -1,6 +1,7 @@
-import { sendText } from '@clinical-launch/http/answer';
-import { type ErrorDialect, ServiceError } from '@clinical-launch/http/errors';
-import { messagePage } from './views/pages.ts';
+import { preferredType, sendText, setHeaders } from '@clinical-launch/http/answer';
+import { type ErrorDialect, problemDialect, ServiceError } from '@clinical-launch/http/errors';
+import { pageHeaders } from '@clinical-launch/pages/page-headers';
+import type { Pages } from '@clinical-launch/pages/templates';
 
 const retryAfterSeconds = 2;
 
@@ -28,18 +29,29 @@ export const documentNotReady = () =>
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
-/**
- * Creates the dialect that answers errors as pages. In production, only the header contains the GUID of a
- * failure (OLTR: Errors).
- */
-export function pageDialect({ isProduction }: { isProduction: boolean }): ErrorDialect {
-  return (error, { response, call }) => {
-    const isFailure = error.status >= 500 && error.code !== 'document_not_ready';
-    const page = messagePage({
-      message: error.message,
-      ...(error.code === 'document_not_ready' ? { refreshAfterSeconds: retryAfterSeconds } : {}),
-      ...(isFailure && !isProduction ? { correlationId: call.correlationId } : {}),
+/** The errors that need no support: what the user can do is in their messages. */
+const expected: ReadonlySet<string> = new Set(['session_required', 'document_not_ready']);
+
+/** The errors whose messages are for users. Those of the other errors are for developers. */
+const forUsers: ReadonlySet<string> = new Set([...expected, 'order_not_found']);
+
+type PageDialectOptions = { readonly pages: Pages; readonly isProduction: boolean };
+
+/** Creates the dialect that answers errors as a page for a browser, and as problem details for a program. */
+export function pageDialect({ pages, isProduction }: PageDialectOptions): ErrorDialect {
+  const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
+  const problem = problemDialect({ isProduction });
+  return (error, exchange) => {
+    const { request, response, call } = exchange;
+    if (preferredType(request, ['application/problem+json', 'text/html']) !== 'text/html')
+      return problem(error, exchange);
+    const page = pages.render('not-available.njk', {
+      text: forUsers.has(error.code) ? error.message : 'Try again in a minute.',
+      correlationId: expected.has(error.code) ? undefined : call.correlationId,
+      refreshAfterSeconds: error.code === 'document_not_ready' ? retryAfterSeconds : undefined,
     });
+    // Keeps the origins that may frame the page.
+    if (!response.hasHeader('Content-Security-Policy')) setHeaders(response, headers);
     sendText(response, 'text/html', page);
   };
 }

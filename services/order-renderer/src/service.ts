@@ -1,9 +1,12 @@
+import { fileURLToPath } from 'node:url';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import type { EventBus } from '@clinical-launch/events/event-bus';
 import { type Relay, startRelay } from '@clinical-launch/events/relay';
 import { type Endpoint, endpoint } from '@clinical-launch/http/endpoint';
+import type { ErrorDialect } from '@clinical-launch/http/errors';
 import type { ResolveName } from '@clinical-launch/http/outbound-fetch';
+import { createPages, serveAssets } from '@clinical-launch/pages/templates';
 import { reportRejectedEvents } from '@clinical-launch/process/rejected-events';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -71,7 +74,9 @@ export async function orderRenderer(
       if (document.deliverTo !== undefined) worker.nudge();
     },
   });
-  const endpoints = documentEndpoints(config, {
+  const pages = createPages(fileURLToPath(new URL('views', import.meta.url)), config);
+  const dialect = pageDialect({ pages, isProduction: config.isProduction });
+  const endpoints = documentEndpoints(dialect, {
     tickets,
     find: (key) => documents.find(key),
     findOthers: (key) => documents.findOthers(key),
@@ -81,10 +86,12 @@ export async function orderRenderer(
     },
     waitMs: config.documentWaitMs,
     isSecure: config.callbacks.publicUrl.startsWith('https:'),
+    scriptHashes: [pages.scriptHash],
   });
   return {
     name: 'order-renderer',
     endpoints,
+    below: [{ path: '/orders/assets', serve: serveAssets() }],
     consumers: [consumer],
     async stop() {
       await worker.stop();
@@ -104,8 +111,8 @@ function relayOutbox(
   });
 }
 
-function documentEndpoints(config: OrderRendererConfig, dependencies: DocumentDependencies): Endpoint[] {
-  const shared = { source: '/order-renderer', dialect: pageDialect(config) };
+function documentEndpoints(dialect: ErrorDialect, dependencies: DocumentDependencies): Endpoint[] {
+  const shared = { source: '/order-renderer', dialect };
   const [notepad, download] = [getNotepad(dependencies), getDownload(dependencies)];
   return [
     endpoint({ ...shared, path: '/orders/:guid/notepad', methods: { GET: notepad, HEAD: notepad } }),

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { get } from 'node:http';
 import { schemaFaultsOf } from '@clinical-launch/testing/xml';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -199,6 +199,38 @@ describe('the order renderer', () => {
   });
 
   it.each(['/notepad', '.xml'])(
+    'refuses a browser on %s with a page like those of ordering',
+    async (form) => {
+      const { cookie } = await platform.openSession();
+      const { headers, type, body } = await platform.read(`/orders/unknown${form}`, cookie);
+      expect(type).toBe('text/html; charset=utf-8');
+      expect(body).toContain('<h1 class="nhsuk-heading-l">Order document not available</h1>');
+      const reference = headers.get('x-correlation-id') ?? '';
+      expect(body.indexOf(reference)).toBeLessThan(body.indexOf('Order not found. Open it again'));
+      expect(body).toContain(`Reference for support: <strong class="app-reference">${reference}</strong>`);
+      for (const [, path = ''] of body.matchAll(/(?:href|src)="(\/[^"]+\.(?:css|svg))"/g))
+        expect([path, (await platform.read(path)).status]).toEqual([path, 200]);
+      const [, script = ''] = /<script>([^]*?)<\/script>/.exec(body) ?? [];
+      const hash = createHash('sha256').update(script).digest('base64');
+      expect(headers.get('content-security-policy')).toContain(`script-src 'self' 'sha256-${hash}'`);
+    },
+  );
+
+  it('asks a browser without a session to open the request again, without a reference for support', async () => {
+    const { body } = await platform.read(`/orders/${randomUUID()}/notepad`);
+    expect(body).toContain(
+      '<p>Your session has ended. Open the request again from your practice system.</p>',
+    );
+    expect(body).not.toContain('Reference for support');
+  });
+
+  it.each(['/notepad', '.xml'])('refuses a program on %s without a page', async (form) => {
+    const { status, headers } = await fetch(`${platform.url}/orders/${randomUUID()}${form}`);
+    expect([status, headers.get('launch-refusal')]).toEqual([401, 'session_required']);
+    expect(headers.get('content-type')).toBeNull();
+  });
+
+  it.each(['/notepad', '.xml'])(
     'returns the document on %s despite session cookies set by a neighbouring host',
     async (form) => {
       const { guid, cookie } = await platform.submitOrder();
@@ -328,6 +360,14 @@ describe('a document that is not available in time', () => {
     expect(headers.get('retry-after')).toBe('2');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(body).toContain('<meta http-equiv="refresh" content="2">');
+    expect(body).toContain('<h1 class="nhsuk-heading-l">Order document not available</h1>');
+  });
+
+  it('is answered to a program with problem details', async () => {
+    const { cookie } = await platform.openSession();
+    const response = await fetch(`${platform.url}/orders/${randomUUID()}.xml`, { headers: { cookie } });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
+    expect(await response.json()).toMatchObject({ status: 503, title: expect.stringContaining('prepared') });
   });
 
   it.each([

@@ -134,8 +134,9 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
       await submit({ guid, launchId: session.launchId });
       return { guid, ...session };
     },
+    /** Reads a path as a browser does. */
     async read(path: string, cookie?: string, method = 'GET') {
-      const headers = cookie === undefined ? {} : { cookie };
+      const headers = { accept: 'text/html', ...(cookie === undefined ? {} : { cookie }) };
       const response = await fetch(`${server.url}${path}`, { method, headers });
       const type = response.headers.get('content-type');
       return { status: response.status, headers: response.headers, type, body: await response.text() };

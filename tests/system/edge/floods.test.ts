@@ -34,6 +34,7 @@ describe('an address with too many refusals', () => {
     ['an authorization request', '/idp/demo/desktop/oauth2/v2.0/authorize', {}],
     ['signing keys', '/idp/demo/discovery/v2.0/keys', {}],
     ['assets', '/oltr/assets/app.css', {}],
+    ['assets of an error page', '/orders/assets/page.css', {}],
     ['the description of the API', '/AccessApi/openapi.json', {}],
   ])('still reaches the services with a request that may be accepted: %s', async (_name, path, headers) => {
     expect((await fetch(edge.url + path, { headers })).status).toBe(200);

@@ -19,6 +19,8 @@ export type DocumentDependencies = {
   readonly tickets: Pick<Tickets, 'find'>;
   /** Whether the platform is served over https. */
   readonly isSecure: boolean;
+  /** The hashes of the inline scripts of the error page. */
+  readonly scriptHashes: readonly string[];
   readonly find: (key: DocumentKey) => Promise<OrderDocument | undefined>;
   readonly findOthers: (key: DocumentKey) => Promise<readonly OrderDocument[]>;
   /** Stores events. */
@@ -68,12 +70,13 @@ function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handl
   return async (exchange) => {
     const { request, response, call } = exchange;
     const guid = textParameter(exchange, 'guid');
-    setHeaders(response, pageHeaders({ frameAncestors: form.frameAncestors() }));
+    const { scriptHashes } = dependencies;
+    setHeaders(response, pageHeaders({ frameAncestors: form.frameAncestors(), scriptHashes }));
     const mayRead = async (session: LaunchContext) =>
       guidForm.test(guid) &&
       (await dependencies.find({ orderGuid: guid, ...ownDocuments(session) })) !== undefined;
     const session = await getLaunchSession({ ...dependencies, mayRead }, request, call);
-    setHeaders(response, pageHeaders({ frameAncestors: form.frameAncestors(session) }));
+    setHeaders(response, pageHeaders({ frameAncestors: form.frameAncestors(session), scriptHashes }));
     call.adopt(session.launchId);
     call.identify(`session ${session.launchId}`, session.client.clientId);
     const key = { orderGuid: guid, ...ownDocuments(session), ...versionAskedFor(request) };

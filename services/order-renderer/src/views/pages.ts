@@ -1,5 +1,4 @@
 import { escapeMarkup } from '@clinical-launch/contracts/formats';
-import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { OrderDocument } from '../store/documents.ts';
 
 /**
@@ -31,35 +30,14 @@ const outputField = ({ id, label, xml }: { id: string; label: string; xml: strin
   `<label for="${id}">${label}</label>
 <textarea name="Output" id="${id}" rows="40" cols="120" readonly>${escapeMarkup(xml)}</textarea>`;
 
-type Message = {
-  readonly message: string;
-  /** The seconds after which the page reloads itself. */
-  readonly refreshAfterSeconds?: number;
-  readonly correlationId?: string;
-};
+type Page = { readonly title: string; readonly body: string };
 
-/** Returns a page that explains why the document is not available. */
-export function messagePage({ message, refreshAfterSeconds, correlationId }: Message): string {
-  return page({
-    title: 'Order document not available',
-    ...withoutUndefined({ refreshAfterSeconds }),
-    body: `<h1>Order document not available</h1>
-<p>${escapeMarkup(message)}</p>${correlationId === undefined ? '' : `\n<p>Give support this reference: ${escapeMarkup(correlationId)}</p>`}`,
-  });
-}
-
-type Page = { readonly title: string; readonly body: string; readonly refreshAfterSeconds?: number };
-
-function page({ title, body, refreshAfterSeconds }: Page): string {
-  const refresh =
-    refreshAfterSeconds === undefined
-      ? ''
-      : `\n<meta http-equiv="refresh" content="${String(refreshAfterSeconds)}">`;
+function page({ title, body }: Page): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">${refresh}
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeMarkup(title)}</title>
 </head>
 <body>
