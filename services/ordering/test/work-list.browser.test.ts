@@ -52,6 +52,15 @@ describe('the work list', () => {
     await close();
   });
 
+  it.each([320, 390, 1280])('leaves room between its title and "Sign out" at %i pixels', async (width) => {
+    const { page, close } = await openWorkList({ width, hasScript: false });
+    const title = await page.locator('.nhsuk-header__service-name').boundingBox();
+    const button = await page.getByRole('button', { name: 'Sign out' }).boundingBox();
+    if (title === null || button === null) throw new Error('The header has no title or no button');
+    expect(button.x - (title.x + title.width)).toBeGreaterThanOrEqual(16);
+    await close();
+  });
+
   it('shows as many whole names of tests as fit, and all when the line is opened, without scripts', async () => {
     const { page, close } = await openWorkList({ hasScript: false });
     const rows = page.locator('.app-list__names');
