@@ -36,17 +36,31 @@ afterAll(() => platform.stop());
 
 const textOf = async (path: string) => plainText(await (await fetch(platform.url + path)).text());
 
+/** Presses a button of a page, which sends its form. */
+function press(browser: Browser, html: string, label: string) {
+  const sent = html.split('<form ').find((form) => form.includes(`>${label}</button>`)) ?? '';
+  const [form = ''] = sent.split(`>${label}</button>`);
+  const fields = new URLSearchParams();
+  for (const [, name = '', value = ''] of form.matchAll(/name="([^"]+)" value="([^"]*)"/g))
+    fields.append(name, value);
+  return browser.open(`${platform.url}${/action="([^"]+)"/.exec(form)?.[1] ?? ''}`, fields);
+}
+
 describe('the start page of the demo', () => {
+  it('reaches an order with its first button, and a 410 with one more', async () => {
+    const browser = new Browser();
+    const { html } = await browser.open(platform.url);
+    const [, first = ''] = /<button[^>]*>([^<]+)/.exec(html) ?? [];
+    const played = await press(browser, html, first);
+    expect(plainText(played.html)).toContain('Full blood count (HFBC)');
+    const again = await press(browser, played.html, 'Play it again: 410');
+    expect(plainText(again.html)).toContain('HTTP/1.1 410');
+  });
+
   it('opens a patient with one form', async () => {
     const browser = new Browser();
     const { html } = await browser.open(platform.url);
-    const [, form = '', button = ''] =
-      /<form method="post" action="\/demo\/pms\/launches"([^]*?)(<button[^>]*>)Open a patient/.exec(html) ??
-      [];
-    const fields = new URLSearchParams();
-    for (const [, name = '', value = ''] of (form + button).matchAll(/name="([^"]+)" value="([^"]*)"/g))
-      fields.append(name, value);
-    const opened = await browser.open(`${platform.url}/demo/pms/launches`, fields);
+    const opened = await press(browser, html, 'Open a patient');
     expect([opened.status, opened.url]).toEqual([200, expect.stringMatching(/\/oltr\/[0-9a-f-]{36}\/$/)]);
     expect(opened.html).toContain('WHITFIELD, Margaret Anne');
   });
