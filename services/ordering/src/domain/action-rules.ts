@@ -6,11 +6,11 @@ export type Permission = 'order' | 'change-tests' | 'record-samples' | 'read';
 
 export type ActionRule = {
   /**
-   * The requests that the launch sees: those that it made; those of its patient, from any requester; those of
-   * its patient in its own practice, because no other practice may remove a test; or all of its practice.
+   * The requests that the launch can see: its own; those of its patient, from any requester; those of its
+   * patient in its own practice, because no other practice may remove a test; or all of its practice.
    */
   readonly sees: 'own' | 'patient' | 'patient-of-practice' | 'practice';
-  /** The first page: a new order, the request that the caller's identifier names, or a list. */
+  /** The first page: a new order, the request with the launch's originating id, or a list. */
   readonly opens: 'new-order' | 'named-request' | 'list';
   /** The statuses of the requests in its list. */
   readonly lists: readonly RequestStatus[];
@@ -19,7 +19,7 @@ export type ActionRule = {
 
 const every: readonly RequestStatus[] = ['Incomplete', 'Complete'];
 
-/** OLTR: Action definitions, a row each. */
+/** OLTR: Action definitions, one row for each action. */
 export const actionRules: Readonly<Record<Action, ActionRule>> = {
   OrderTest: { sees: 'own', opens: 'new-order', lists: [], may: ['order', 'read'] },
   UpdateTest: {
@@ -51,10 +51,10 @@ export const actionRules: Readonly<Record<Action, ActionRule>> = {
   LocationReportList: { sees: 'practice', opens: 'list', lists: every, may: ['read'] },
 };
 
-/** What a launch does with a request. */
+/** A step that a launch can take with a request. */
 export type RequestStep = 'view' | 'change-tests' | 'record-samples';
 
-/** Returns what the action does with a request. A request that can no longer be changed is only shown. */
+/** Returns the step that the action takes with a request. A Complete request can only be viewed. */
 export function requestStep(
   { may }: Pick<ActionRule, 'may'>,
   { status }: Pick<TestRequest, 'status'>,

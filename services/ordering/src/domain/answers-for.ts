@@ -4,8 +4,8 @@ import { answerKey } from './questions.ts';
 import { type Answer, codeOf, liveCodes, type RequestedBatch, type TestRequest } from './test-request.ts';
 
 /**
- * Returns the answers of a request that concern the tests of one laboratory: those that its tests ask for. An
- * answer that no test of the request asks for any more, because the catalogue changed, concerns everyone.
+ * Returns the answers that one laboratory needs: those to the questions of its tests. If the catalogue
+ * changed and no test of the request asks a question any more, every laboratory gets the answer.
  */
 export function answersFor(
   { tests }: Pick<RequestedBatch, 'tests'>,

@@ -10,7 +10,7 @@ export type AppliesTo = {
   readonly ageTo?: number;
 };
 
-/** The facts about a patient that limits refer to. */
+/** The patient's sex and age, which the limits refer to. */
 export type PatientTraits = Pick<LaunchPatient, 'gender'> & {
   /** In completed years; absent if the date of birth is after today. */
   readonly age?: number;
@@ -19,7 +19,7 @@ export type PatientTraits = Pick<LaunchPatient, 'gender'> & {
 type Limited = { readonly appliesTo?: AppliesTo };
 
 /**
- * Returns the facts about a patient today.
+ * Returns the patient's sex, and their age today.
  * @param moment `now`: milliseconds since 1970; `timeZone`: IANA name
  */
 export function traitsOf(
@@ -31,8 +31,8 @@ export function traitsOf(
 }
 
 /**
- * Returns whether something is for a patient. A gender of other or unknown says nothing about the body, so it
- * withholds nothing; nor does an age that cannot be known.
+ * Returns whether an entry applies to a patient. A gender of `other` or `unknown` says nothing about the
+ * body, so it excludes nothing. Nor does an unknown age.
  */
 export function isFor({ appliesTo = {} }: Limited, { gender, age }: PatientTraits): boolean {
   const { sex, ageFrom = 0, ageTo = Number.POSITIVE_INFINITY } = appliesTo;
@@ -41,7 +41,7 @@ export function isFor({ appliesTo = {} }: Limited, { gender, age }: PatientTrait
   return !isOtherSex && !isOtherAge;
 }
 
-/** Returns an order set with only its tests for a patient: with none if the set itself is for others. */
+/** Returns an order set with only the tests that apply to a patient; with none if the set does not apply. */
 export function setFor<Test extends Limited, OrderSet extends Limited & { readonly tests: readonly Test[] }>(
   set: OrderSet,
   patient: PatientTraits,
@@ -49,11 +49,11 @@ export function setFor<Test extends Limited, OrderSet extends Limited & { readon
   return { ...set, tests: isFor(set, patient) ? set.tests.filter((test) => isFor(test, patient)) : [] };
 }
 
-/** The words for patients of a sex: on the pages, and where there is little room. */
+/** The words for patients of each sex; `shortWords` are for places with little room. */
 const patientWords = { female: 'female patients', male: 'male patients' };
 export const shortWords = { female: 'women', male: 'men' };
 
-/** Describes whom something is for: `female patients aged 12 to 55`. */
+/** Describes the patients that an entry applies to: `female patients aged 12 to 55`. */
 export function describeAppliesTo({ sex, ageFrom, ageTo }: AppliesTo, words = patientWords): string {
   const patients = sex === undefined ? 'patients' : words[sex];
   if (ageFrom !== undefined && ageTo !== undefined) return `${patients} aged ${ageFrom} to ${ageTo}`;

@@ -2,7 +2,7 @@ import type { FileFault } from '@clinical-launch/contracts/fault';
 import type { CatalogueFile } from './catalogue-schema.ts';
 import { isConceptId } from './snomed.ts';
 
-/** Returns the faults of a file that its schema and its references cannot show. */
+/** Returns the errors in a file that neither its schema nor its references reveal. */
 export const contentFaults = (file: CatalogueFile): FileFault[] => [
   ...idFaults(file),
   ...optionFaults(file.questions ?? []),
@@ -12,7 +12,7 @@ export const contentFaults = (file: CatalogueFile): FileFault[] => [
   ...conceptFaults(file.orderables),
 ];
 
-/** A catalogue of certain performers needs an id, and the default one has none. */
+/** A catalogue with performers needs an id; the default catalogue must not have one. */
 function idFaults({ id, performers = [] }: CatalogueFile): FileFault[] {
   if ((id === undefined) === (performers.length === 0)) return [];
   return [{ path: 'id', message: 'must be present with performers, and only then' }];
@@ -26,7 +26,7 @@ function optionFaults(questions: NonNullable<CatalogueFile['questions']>): FileF
   );
 }
 
-/** Checks that limits of age exclude not everybody, and that only dates are limited in weeks. */
+/** Checks that age limits admit at least one age, and that only date questions are limited in weeks. */
 function limitFaults({ questions = [], orderables, orderSets }: CatalogueFile): FileFault[] {
   const ages = Object.entries({ questions, orderables, orderSets }).flatMap(([list, entries]) =>
     entries.flatMap(({ appliesTo: { ageFrom = 0, ageTo = 130 } = {} }, index) =>
@@ -43,7 +43,7 @@ function limitFaults({ questions = [], orderables, orderSets }: CatalogueFile): 
   return [...ages, ...weeks];
 }
 
-/** Checks that samples are different, and that the site of each is stated once or asked. */
+/** Checks that a test's samples differ, and that none has both a fixed site and a question for it. */
 function sampleFaults({ orderables, questions = [] }: CatalogueFile): FileFault[] {
   const perTest = new Set(
     questions.flatMap(({ id, perTest: is, kind }) => (is && kind !== 'date' ? [id] : [])),

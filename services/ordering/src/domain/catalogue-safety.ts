@@ -4,7 +4,7 @@ import { isNamedBy } from './test-search.ts';
 
 type Topic = NonNullable<Question['topic']>;
 
-/** Returns what must be known before an examination. */
+/** Returns the topics that must be asked about before an examination. */
 function topicsOf({ modality, hasSides, hasContrast }: Imaging): Topic[] {
   return [
     // IR(ME)R 2017, regulation 11: an enquiry before an exposure of people who may be pregnant.
@@ -27,20 +27,19 @@ const isIonising: Readonly<Record<Imaging['modality'], boolean>> = {
 export const isExposure = ({ imaging }: Pick<Orderable, 'imaging'>) =>
   imaging !== undefined && isIonising[imaging.modality];
 
-/** The years in which every enquiry about a pregnancy is made, both inclusive. */
+/** The ages that every pregnancy question must cover, both inclusive. */
 const pregnancyAges = { ageFrom: 12, ageTo: 55 } as const satisfies AppliesTo;
 
 /** The answers to a pregnancy enquiry. All but `No` need a conversation before an exposure. */
 const pregnancyAnswers = ['Yes', 'No', 'Not known'];
 
-/** Returns whether the answer to a question rules an exposure out until someone has been telephoned. */
+/** Returns whether an answer rules out an exposure until the department has been telephoned. */
 export const isPregnancyPossible = ({ topic }: Pick<Question, 'topic'>, answer: string) =>
   topic === 'pregnancy' && answer !== 'No';
 
 /**
- * Returns the faults of a valid catalogue that may harm a patient: examinations without clinical details or
- * without a question that they need, and questions that can contradict each other. Each is a line that names
- * the test.
+ * Returns the errors in a valid catalogue that may harm a patient: examinations that lack clinical details or
+ * a question that they need, and questions that can contradict each other. Each line names the test.
  */
 export function safetyFaults({ orderables, questions, elsewhere }: Catalogue): string[] {
   return [
@@ -51,7 +50,7 @@ export function safetyFaults({ orderables, questions, elsewhere }: Catalogue): s
   ];
 }
 
-/** The name of a test that is requested here must not send anyone elsewhere. */
+/** No name of an `elsewhere` entry may be the name of a test that is requested here. */
 function elsewhereFaults(elsewhere: readonly Elsewhere[], tests: readonly Orderable[]): string[] {
   return elsewhere.flatMap(({ name, synonyms = [] }) =>
     [name, ...synonyms].flatMap((each) =>
@@ -62,7 +61,7 @@ function elsewhereFaults(elsewhere: readonly Elsewhere[], tests: readonly Ordera
   );
 }
 
-/** Two questions of one topic would be asked, and answered differently, in one request. */
+/** Two questions on one topic could be answered differently in one request. */
 function topicFaults(questions: readonly Question[]): string[] {
   const byTopic = Map.groupBy(questions, ({ topic }) => topic);
   return [...byTopic].flatMap(([topic, own]) =>

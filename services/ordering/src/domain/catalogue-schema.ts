@@ -9,14 +9,14 @@ const id = Type.String({
 });
 const code = Type.String({ pattern: '^[A-Z0-9]{1,20}$', description: 'must be capital letters and digits' });
 
-/** Whom an entry is for (`AppliesTo`). */
+/** The patients that an entry applies to (`AppliesTo`). */
 const appliesTo = closedObject({
   sex: Type.Optional(Type.Enum(['female', 'male'])),
   ageFrom: Type.Optional(Type.Integer({ minimum: 0, maximum: 130 })),
   ageTo: Type.Optional(Type.Integer({ minimum: 0, maximum: 130 })),
 });
 
-/** A question of the laboratory about the patient, asked once for all tests that need it. */
+/** A laboratory's question about the patient, asked once for all tests that need it. */
 export const question = closedObject({
   id,
   text,
@@ -24,13 +24,13 @@ export const question = closedObject({
   /** `choice` needs options; `date` is a day; `text` is a line. */
   kind: Type.Enum(['choice', 'date', 'text']),
   options: Type.Optional(Type.Array(text, { minItems: 2 })),
-  /** What it finds out, if a rule needs it (`safetyFaults`). */
+  /** The topic, if a rule depends on it (`safetyFaults`). */
   topic: Type.Optional(Type.Enum(['pregnancy', 'side', 'mri-safety', 'contrast-allergy', 'kidney-function'])),
-  /** It is not asked about other patients. */
+  /** Limits the question to these patients. */
   appliesTo: Type.Optional(appliesTo),
-  /** It is asked for each test: the side of a knee says nothing about a shoulder. */
+  /** Asks for each test, because the side of a knee says nothing about a shoulder. */
   perTest: Type.Optional(Type.Boolean()),
-  /** The earliest day that a date may be; every date is today or earlier. */
+  /** How far back a date may be; no date may be in the future. */
   withinWeeks: Type.Optional(Type.Integer({ minimum: 1, maximum: 520 })),
 });
 
@@ -45,7 +45,7 @@ const sample = closedObject({
   timing: Type.Optional(text),
 });
 
-/** The form of the catalogue file: entries refer to each other by id. */
+/** The schema of the catalogue file. Entries refer to each other by id. */
 export const catalogueSchema = closedObject({
   /** Separates a practice's choices in this catalogue from those in others. Required with `performers`. */
   id: Type.Optional(id),
@@ -53,14 +53,14 @@ export const catalogueSchema = closedObject({
   performers: Type.Optional(Type.Array(closedObject(performerCode), { minItems: 1 })),
   locations: Type.Array(
     closedObject({
-      /** Also the prefix of the references of its order batches. */
+      /** Also the prefix of its order references. */
       id: Type.String({ pattern: '^[A-Z]{2,5}$', description: 'must be two to five capital letters' }),
       name: text,
       code: closedObject({
         value: text,
         scheme: Type.Union([Type.Literal('NHSORGANISATIONS'), Type.Literal('LOCAL')]),
       }),
-      /** Where a user reports an urgent request. */
+      /** The number to call about an urgent request. */
       telephone: Type.Optional(text),
       /** OrderCategory in the order document. */
       category: text,
@@ -90,10 +90,7 @@ export const catalogueSchema = closedObject({
       ]),
       /** The order of draw; lower numbers come first, and blood before everything else. */
       drawOrder: Type.Integer({ minimum: 1 }),
-      /**
-       * The laboratory accepts no printed label on it, as for transfusion: it must be labelled by hand at the
-       * bedside.
-       */
+      /** The laboratory accepts no printed label, as for transfusion: label by hand at the bedside. */
       isLabelledByHand: Type.Optional(Type.Boolean()),
     }),
   ),
@@ -101,13 +98,13 @@ export const catalogueSchema = closedObject({
   orderables: Type.Array(
     closedObject({
       code,
-      /** The concept id of SNOMED CT, where it is certain. The order document has the local code. */
+      /** The SNOMED CT concept id, if it is certain. The order document contains the local code. */
       snomed: Type.Optional(
         Type.String({ pattern: '^[1-9]\\d{5,17}$', description: 'must be a SNOMED CT concept id' }),
       ),
       name: text,
       abbreviation: Type.Optional(text),
-      /** Other names of the same test: Enter in the search adds the test by them. */
+      /** Other names of the same test. Typing one in the search and pressing Enter adds the test. */
       synonyms: Type.Optional(Type.Array(text)),
       /** Words that find the test, but never add it: indications, organs, samples. */
       finds: Type.Optional(Type.Array(text)),
@@ -115,40 +112,40 @@ export const catalogueSchema = closedObject({
       location: id,
       /** The container of its only sample, in place of `samples`. */
       container: Type.Optional(id),
-      /** Without it and without a container, nothing is collected from the patient, as for imaging. */
+      /** If this and `container` are absent, nothing is collected from the patient, as for imaging. */
       samples: Type.Optional(Type.Array(sample, { minItems: 1 })),
-      /** What to do before and when the sample is collected. */
+      /** Instructions for before and during collection. */
       note: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
       /** The laboratory must be telephoned for each request. */
       telephoneFirst: Type.Optional(Type.Boolean()),
-      /** A panel: the tests that it contains, which need not be ordered separately. */
+      /** For a panel: the tests that it contains, which need not be ordered separately. */
       covers: Type.Optional(Type.Array(code, { minItems: 1 })),
       /** A repeat for the same patient within this interval needs a reason. */
       minimumIntervalDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3660 })),
       asks: Type.Optional(
         Type.Array(closedObject({ question: id, isRequired: Type.Optional(Type.Boolean()) })),
       ),
-      /** An examination, and what it involves. */
+      /** The properties of an imaging examination. */
       imaging: Type.Optional(
         closedObject({
           modality: Type.Enum(['x-ray', 'ct', 'mri', 'ultrasound', 'dxa']),
-          /** It is of one side of the body, or of both. */
+          /** The examination is of one or both sides of the body. */
           hasSides: Type.Optional(Type.Boolean()),
           /** A contrast medium may be given. */
           hasContrast: Type.Optional(Type.Boolean()),
         }),
       ),
-      /** It is refused without clinical details; always true for imaging unless it says otherwise. */
+      /** The laboratory refuses the test without clinical details. Imaging needs them by default. */
       needsClinicalDetails: Type.Optional(Type.Boolean()),
-      /** It is not offered to other patients; to request it all the same needs a reason. */
+      /** The test is not offered for other patients; requesting it for one needs a reason. */
       appliesTo: Type.Optional(appliesTo),
     }),
     { minItems: 1 },
   ),
   questions: Type.Optional(Type.Array(question)),
-  /** The tests that most practices request most, until a practice has requested its own. */
+  /** The tests that most practices request most, shown until a practice has a count of its own. */
   common: Type.Optional(Type.Array(code)),
-  /** What practices look for, but request in another way: the search explains how, and Enter adds none. */
+  /** Services that are requested in another way. The search explains how; Enter adds nothing. */
   elsewhere: Type.Optional(
     Type.Array(
       closedObject({
@@ -169,5 +166,5 @@ export const catalogueSchema = closedObject({
   ),
 });
 
-/** A catalogue as its file has it. */
+/** The content of a catalogue file. */
 export type CatalogueFile = Static<typeof catalogueSchema>;

@@ -4,7 +4,7 @@ import type { AppliesTo } from './applies-to.ts';
 import { contentFaults } from './catalogue-faults.ts';
 import { type CatalogueFile, catalogueSchema } from './catalogue-schema.ts';
 
-/** A laboratory as launches name it. */
+/** A laboratory, by its identifier in launches. */
 export type Performer = Readonly<NonNullable<CatalogueFile['performers']>[number]>;
 /** A place where tests are performed. */
 export type LabLocation = Readonly<CatalogueFile['locations'][number]>;
@@ -14,7 +14,7 @@ export type Group = Readonly<CatalogueFile['groups'][number]>;
 /** A question about an ordered test. */
 export type Question = Readonly<NonNullable<CatalogueFile['questions']>[number]>;
 
-/** What is requested in another way, and how. */
+/** A service that is requested in another way, and how. */
 export type Elsewhere = Readonly<NonNullable<CatalogueFile['elsewhere']>[number]>;
 
 /** A sample that a test needs, with its references resolved. */
@@ -60,7 +60,7 @@ export type OrderSet = {
   readonly appliesTo?: AppliesTo;
 };
 
-/** The catalogue with all references resolved. Its lists are in the order of the pages. */
+/** The catalogue with all references resolved. Its lists are in page order. */
 export type Catalogue = {
   /** Absent from the default catalogue. */
   readonly id?: string;
@@ -80,8 +80,7 @@ export type Catalogue = {
 const compiled = compileSchema(catalogueSchema);
 
 /**
- * Checks the content of a catalogue file: its form, that nothing is repeated, and that every reference
- * resolves.
+ * Validates a catalogue file against its schema, rejects duplicates, and resolves every reference.
  * @throws TypeError that lists every error by its path
  */
 export function parseCatalogue(candidate: unknown): Catalogue {
@@ -150,7 +149,7 @@ export function parseCatalogue(candidate: unknown): Catalogue {
 export const isImaging = ({ imaging }: Pick<Orderable, 'imaging'>, { category }: LabLocation) =>
   imaging !== undefined || category === 'Imaging';
 
-/** Creates what reads keys and references of a catalogue, and adds their faults. */
+/** Creates functions that resolve the keys and references of a catalogue, and add errors to `faults`. */
 function referencesWith(faults: FileFault[]) {
   const lookUp = <T>(entries: ReadonlyMap<string, T>, key: string, path: string) => {
     const found = entries.get(key);
@@ -168,7 +167,7 @@ function referencesWith(faults: FileFault[]) {
 
 type SampleEntry = NonNullable<CatalogueFile['orderables'][number]['samples']>[number];
 
-/** Creates what resolves the references of samples. */
+/** Creates a function that resolves the references of samples. */
 function samplesReader({
   containers,
   questions,

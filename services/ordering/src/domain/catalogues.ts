@@ -11,8 +11,8 @@ export type Catalogues = {
   /** Returns the catalogue that names a performer, otherwise the default; undefined if there is neither. */
   find(performer: { readonly identifier: CodedIdentifier }): Catalogue | undefined;
   /**
-   * Returns the catalogue of the laboratory that a request was sent to, whatever launch reads or changes it.
-   * It is empty if the catalogue was removed: the request contains its own texts, so it can still be read,
+   * Returns the catalogue of a request's own laboratory, whichever launch reads or changes it. If that
+   * catalogue was removed, returns an empty one: the request contains its own texts, so it can still be read,
    * and its tests can be removed.
    */
   ofRequest(request: Pick<TestRequest, 'parties'>): Catalogue;
@@ -31,8 +31,8 @@ const noCatalogue: Catalogue = {
 };
 
 /**
- * Combines catalogues. The one without performers is the default.
- * @throws TypeError that lists every performer and id that two of them contain, and a second default
+ * Combines catalogues. The catalogue without performers is the default.
+ * @throws TypeError that lists every performer and id that two catalogues share, and a second default
  */
 export function createCatalogues(all: readonly Catalogue[]): Catalogues {
   const byPerformer = new Map<string, Catalogue>();

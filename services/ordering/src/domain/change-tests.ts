@@ -40,10 +40,10 @@ export function newLocations(batches: readonly RequestedBatch[], add: readonly A
 }
 
 /**
- * Adds tests to a request and removes others. A test joins the batch of its location, and samples of its
- * kinds (`SampleKind`) that are still to be taken. Only the laboratory knows whether a tube that was sent has
- * blood for one more test. A removed test stays in the request with D (OLTR: the document of UpdateTest has
- * all batches, including the changed ones).
+ * Adds tests to a request and removes others. A test joins the batch of its location, and shares untaken
+ * samples of the same kind (`SampleKind`). Only the laboratory knows whether a tube that was sent has enough
+ * blood for one more test. A removed test stays in the request with status D (OLTR: the UpdateTest document
+ * contains all batches).
  * @throws RangeError when there are fewer numbers than new batches
  */
 export function changeTests(request: TestRequest, change: TestChange): TestRequest {
@@ -73,7 +73,9 @@ function removeTests(batch: RequestedBatch, { remove, now }: TestChange): Reques
 
 type Counter = (kind: 'B' | 'S' | 'T') => string;
 
-/** Returns ids that are unique within one request: B1, S1, T1, S2, ... after the existing ones. */
+/**
+ * Returns a counter of ids that are unique within one request: B1, S1, T1, S2, ... after the existing ones.
+ */
 function continueIds(batches: readonly RequestedBatch[]): Counter {
   const counts = {
     B: batches.length,
@@ -152,8 +154,8 @@ function samplesFor(
 }
 
 /**
- * Adds the samples, in order of draw. A test that needs no sample gets one that says so, because the document
- * has a sample for every test.
+ * Adds the samples, in order of draw. A test without a sample gets a placeholder, because the document has a
+ * sample for every test.
  */
 function withSamplesFor(
   added: readonly AddedTest[],

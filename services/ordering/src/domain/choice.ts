@@ -23,10 +23,10 @@ export type ChoiceButton =
         | 'save-set'
         | 'add-practice-favourites';
     }
-  /** Brings back what the last step removed. */
+  /** Restores the tests, favourite or order set that the last step removed. */
   | { readonly kind: 'undo'; readonly id: string }
   | { readonly kind: CodeVerb; readonly code: string }
-  /** Removes the tests that an earlier request has. */
+  /** Removes the tests that an earlier request already contains. */
   | { readonly kind: 'use'; readonly orderReference: string }
   | { readonly kind: 'delete-set'; readonly id: string }
   /** Chooses the tests of an earlier request of the patient. */
@@ -34,10 +34,10 @@ export type ChoiceButton =
   /** An order set of the catalogue, or one that the practice made. */
   | { readonly kind: 'add-set'; readonly id: string };
 
-/** What a button does with one test; `favourite` and `unfavourite` are about the user's own favourites. */
+/** The action of a button on one test; `favourite` and `unfavourite` change the user's own favourites. */
 type CodeVerb = 'add' | 'remove' | 'favourite' | 'unfavourite' | 'remove-practice-favourite';
 
-/** The buttons that change what the whole practice has. */
+/** The buttons that change the choices of the whole practice. */
 const practiceButtons: ReadonlySet<ChoiceButton['kind']> = new Set([
   'save-set',
   'delete-set',
@@ -48,7 +48,7 @@ const practiceButtons: ReadonlySet<ChoiceButton['kind']> = new Set([
 /** Returns whether a button changes the favourites or order sets of the practice. */
 export const changesPractice = ({ kind }: ChoiceButton) => practiceButtons.has(kind);
 
-/** A button with the order set that it adds. */
+/** A button, with the tests or order set that it refers to. */
 export type ChoiceAction =
   | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' | 'again' | 'undo' }>
   | { readonly kind: 'undo' /** Absent if another step came first. */; readonly removed?: Removed }
@@ -59,7 +59,7 @@ export type ChoiceAction =
   | {
       readonly kind: 'use';
       readonly orderReference: string;
-      /** Codes of the tests that it serves. */
+      /** Codes of the chosen tests that the earlier request contains. */
       readonly codes: readonly string[];
     }
   | {
@@ -79,14 +79,14 @@ export type ChoiceForm = Omit<Choice, 'action'> & {
 
 export type Choice = {
   readonly action: ChoiceAction;
-  /** The boxes that are ticked. */
+  /** Codes of the ticked boxes. */
   readonly ticked: readonly string[];
   /**
-   * The boxes that were ticked when the page was created; a test that was chosen elsewhere since is in
-   * neither list.
+   * Codes of the boxes that were ticked when the page was created. A test chosen in another window since is
+   * in neither list.
    */
   readonly was: readonly string[];
-  /** The words in the search box; absent when the form has none. */
+  /** The words in the search box; absent if the form has no search box. */
   readonly search?: string;
 };
 
@@ -97,7 +97,7 @@ const plainForm = /^(update|search|clear-search|clear|review|save-set|add-practi
 const targetForm =
   /^(add|remove|favourite|unfavourite|remove-practice-favourite|add-set|delete-set|use|again|undo):([A-Za-z0-9-]{1,40})$/;
 
-/** The form of the ids of requests, and of order sets that practices made. */
+/** The format of the ids of requests and of practices' own order sets. */
 const guid = new RegExp(guidPattern);
 
 /**
@@ -144,9 +144,8 @@ export function readChoiceButton(
 }
 
 /**
- * Returns the draft after a form was posted. The form reports only the user's changes. A box that a search
- * hid, or a test that was chosen in another window since, stays as it is. Tests that a chosen panel contains
- * are always removed.
+ * Returns the draft after a posted form. Applies only the user's changes: boxes that a search hid, and tests
+ * chosen in another window since, stay as they are. Tests that a chosen panel contains are always removed.
  */
 export function applyChoice(draft: Draft, choice: Choice, catalogue: Catalogue): Draft {
   const { action, ticked, was, search = draft.search } = choice;

@@ -6,7 +6,7 @@ import { instantsOf } from './local-instants.ts';
 /** Who took a sample, and when: `at` is an ISO 8601 instant. */
 export type Collected = { readonly at: string; readonly by: string };
 
-/** An error in one field of an entry, in words for its reader. */
+/** An error in one field of an entry, worded for the user. */
 export type CollectionFault = { readonly field: 'by' | 'date' | 'time'; readonly message: string };
 
 export type CollectionReading =
@@ -17,7 +17,7 @@ export type CollectionReading =
 export const maxCollectorLength = 100;
 
 const oldestDays = 60;
-/** The clock of the person who took the sample may be slightly ahead of ours. */
+/** The clock of the person who took the sample may be slightly ahead of the server's. */
 const graceMs = 60_000;
 const dayMs = 86_400_000;
 

@@ -3,8 +3,7 @@ export const daysBetween = (earlier: string, later: string): number =>
   Math.round((Date.parse(later) - Date.parse(earlier)) / 86_400_000);
 
 /**
- * Returns the whole months from a date of birth to a day, both YYYY-MM-DD; undefined if the birth is after
- * it.
+ * Returns the whole months from a date of birth to a day, both YYYY-MM-DD; undefined if the birth is later.
  */
 export function monthsOld(today: string, birthDate: string): number | undefined {
   if (birthDate > today) return undefined;

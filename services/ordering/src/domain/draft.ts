@@ -8,21 +8,18 @@ import { liveCodes, type Priority, type RequestDetails, type TestRequest } from 
 export type DraftPlace = {
   readonly launchId: string;
   readonly target: string;
-  /** Identifies the user, patient, practice, client and laboratory that may find it in another launch. */
+  /** Identifies the user, patient, practice, client and laboratory whose next launch may find the draft. */
   readonly ownerKey?: string | undefined;
 };
 
 /** The choices in a launch before they are submitted. */
 export type Draft = {
   /**
-   * The GUID of the next submission, so that repeated forms are one submission. A new order uses it as its
-   * own.
+   * The GUID of the next submission, so that a form sent twice is submitted once. A new order uses it as its
+   * own GUID.
    */
   readonly submissionId: string;
-  /**
-   * Increases whenever other tests are chosen, so that the reviewed tests can be compared with the current
-   * ones.
-   */
+  /** Increases with each change of the chosen tests, so that a form shows whether its tests are current. */
   readonly version: number;
   /** Codes of the chosen tests, in the order of the catalogue. */
   readonly chosen: readonly string[];
@@ -40,13 +37,13 @@ export type Draft = {
   /** The reason for a test that does not apply to the patient, by code. */
   readonly overrideReasons: Readonly<Record<string, string>>;
   readonly collection: CollectionPlan;
-  /** When the draft of an earlier launch was last changed that this one continues. ISO 8601 */
+  /** When the earlier draft that this one continues was last changed. ISO 8601 instant */
   readonly restoredFrom?: string;
-  /** The user discarded what was offered or continued, so that nothing else is offered in this launch. */
+  /** The user discarded an earlier draft, so this launch offers no other. */
   readonly hasDeclined?: true;
   /** Increases whenever fields of the review are stored. */
   readonly edits: number;
-  /** The page that stored them last, if it saved itself. */
+  /** The page whose automatic save stored them last. */
   readonly savedBy?: Pick<PageSave, 'page' | 'sequence'>;
   /** The result of the last step, which the next page shows. */
   readonly notice?: Notice;
@@ -57,9 +54,9 @@ export type DraftBase = Pick<Draft, 'chosen' | 'clinicalDetails' | 'priority' | 
   readonly version: number;
 };
 
-/** A save of a review page while the user types. */
+/** An automatic save of a review page while the user types. */
 export type PageSave = {
-  /** A GUID of its own for each page that was sent. */
+  /** A GUID that is unique to each page sent. */
   readonly page: string;
   /** Increases with each save of the page. */
   readonly sequence: number;
@@ -76,18 +73,18 @@ export type Notice = {
   readonly again?: {
     readonly day: string;
     readonly codes: readonly string[];
-    /** Names of its tests that the catalogue does not have. */
+    /** Names of its tests that the catalogue does not contain. */
     readonly missing: readonly string[];
   };
   /** Codes of tests of that set or request that were not added, because they do not apply to the patient. */
   readonly leftOut?: readonly string[];
   /** Codes of tests that were removed because a chosen panel contains them. */
   readonly takenOff?: readonly string[];
-  /** Tests that were removed because an earlier request serves in place of this one. */
+  /** Tests that were removed because an earlier request already contains them. */
   readonly used?: { readonly orderReference: string; readonly codes: readonly string[] };
   /** The result for one of the practice's own order sets, by its name as typed. */
   readonly practiceSet?: { readonly outcome: PracticeSetOutcome; readonly name: string };
-  /** What the last step removed, until the next step. */
+  /** The removal of the last step, which can be undone until the next step. */
   readonly undo?: Undo;
   /** The result of an undo: `late` if another step came first. */
   readonly undone?: 'done' | 'late';
@@ -97,7 +94,7 @@ export type Notice = {
   readonly rebasedFrom?: number;
 };
 
-/** Something that can be brought back, under an id, so that an old page brings nothing else back. */
+/** A removal that can be undone. Its id stops an old page from undoing another removal. */
 export type Undo = { readonly id: string; readonly removed: Removed };
 
 export type Removed =
@@ -142,17 +139,17 @@ export const emptyDraft = (submissionId: string): Draft => ({
 /** A draft that the user left behind in an earlier launch, and when it was last changed (ISO 8601). */
 export type LeftDraft = { readonly draft: Draft; readonly changedAt: string };
 
-/** Returns whether a draft of a new order has anything that its user would have to choose or type again. */
+/** Returns whether a draft of a new order contains anything that its user would have to enter again. */
 export const hasContent = ({ chosen, clinicalDetails }: Pick<Draft, 'chosen' | 'clinicalDetails'>) =>
   chosen.length > 0 || clinicalDetails !== '';
 
-/** Returns whether the draft of an earlier launch is offered beside this one. */
+/** Returns whether the draft of an earlier launch may be offered in place of this one. */
 export const isOffered = (draft: Draft) =>
   !hasContent(draft) && draft.restoredFrom === undefined && draft.hasDeclined === undefined;
 
 /**
- * Returns the draft of a launch after it was replaced by that of an earlier launch. Leaves out its
- * collection, because a time that was typed then is not the time of these samples.
+ * Returns the draft of a launch that continues an earlier draft. Leaves out the collection, because the time
+ * typed then is not the time of these samples.
  */
 export function continueDraft(own: Draft, { draft, changedAt }: LeftDraft): Draft {
   const { notice: _notice, savedBy: _savedBy, hasDeclined: _hasDeclined, ...content } = draft;
@@ -167,7 +164,7 @@ export const emptiedDraft = (draft: Draft): Draft => ({
   hasDeclined: true,
 });
 
-/** A page that is still open elsewhere notices that all was replaced. */
+/** The higher numbers let a page that is still open detect the replacement. */
 const nextOf = ({ submissionId, version, edits }: Draft) => ({
   submissionId,
   version: version + 1,
@@ -207,8 +204,8 @@ export function differenceOf({ chosen, base }: Pick<Draft, 'chosen' | 'base'>, c
 }
 
 /**
- * Adds a change to a request that another user has changed since: adds and removes the same tests, and keeps
- * the other changes of this draft.
+ * Applies the change in a draft to a request that another user has changed since: adds and removes the same
+ * tests, and keeps the other changes of this draft.
  */
 export function rebase(draft: Draft, request: TestRequest, catalogue: Catalogue): Draft {
   const { added, removed } = differenceOf(draft, catalogue);
@@ -253,8 +250,8 @@ export function cleanText(text: string): string {
 export const withoutControls = (text: string) => text.replace(/[^\P{Cc}\n\t]|[\uFFFE\uFFFF]/gu, '');
 
 /**
- * Returns the beginning of a text, of at most `length` UTF-16 units. Never cuts a character in two, because a
- * database refuses half of one.
+ * Returns the beginning of a text, of at most `length` UTF-16 units. Never splits a surrogate pair, because a
+ * database rejects half of one.
  */
 export const beginningOf = (text: string, length: number) =>
   text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');

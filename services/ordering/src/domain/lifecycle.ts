@@ -7,9 +7,9 @@ import {
 } from './test-request.ts';
 
 /**
- * The transitions of a test's status code (OLTR: States and transitions). A sample that was recorded by
- * mistake may be undone while the request is Incomplete. A deleted test stays deleted; ordered again, it is a
- * new line of the document.
+ * The transitions of a test's status code (OLTR: States and transitions). A sample recorded by mistake may be
+ * undone while the request is Incomplete. A deleted test stays deleted; ordering it again adds a new line to
+ * the document.
  */
 const nextStatus: Readonly<Record<OrderStatus, { readonly taken: OrderStatus; readonly open: OrderStatus }>> =
   {
@@ -18,13 +18,10 @@ const nextStatus: Readonly<Record<OrderStatus, { readonly taken: OrderStatus; re
     D: { taken: 'D', open: 'D' },
   };
 
-/** Returns whether a test is still wanted. */
+/** Returns whether a test has not been removed. */
 export const isLive = ({ status }: Pick<OrderedTest, 'status'>) => status !== 'D';
 
-/**
- * Returns whether a sample is taken from the patient; for imaging, the document has a sample that states that
- * none is needed.
- */
+/** Returns whether a sample is taken from the patient; for imaging, the document has a placeholder. */
 export const isTakenFromPatient = ({ container }: Pick<RequestedSample, 'container'>) =>
   container !== undefined;
 
@@ -37,7 +34,7 @@ export function liveSamples({
   return samples.filter((sample) => isTakenFromPatient(sample) && wanted.has(sample.id));
 }
 
-/** Updates the status codes of a batch from its samples; a status that changes gets `now`, ISO 8601. */
+/** Updates the status codes of a batch from its samples; a changed status gets the time `now`, ISO 8601. */
 export function settleBatch(batch: RequestedBatch, now: string): RequestedBatch {
   const samples = new Map(batch.samples.map((sample) => [sample.id, sample]));
   const tests = batch.tests.map((test) => {
@@ -63,9 +60,8 @@ function withStatus<Part extends { readonly status: OrderStatus; readonly status
 }
 
 /**
- * Returns the status of a request (OLTR: Request status). A submitted request whose live tests all have their
- * sample is with the laboratory: Complete, and immutable from then on. A test without a sample waits for
- * nothing.
+ * Returns the status of a request (OLTR: Request status). If every sample that a live test needs is taken,
+ * the request is Complete and immutable. A test without a sample does not delay it.
  */
 export function requestStatus(batches: readonly RequestedBatch[]): RequestStatus {
   const isWaiting = batches.flatMap(liveSamples).some(({ completedAt }) => completedAt === undefined);

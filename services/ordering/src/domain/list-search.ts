@@ -5,17 +5,17 @@ import { isWord, laboratoryWord, type RequestSearch, requesterWord, testWord } f
 import type { Priority, RequestStatus } from './test-request.ts';
 import { takeDates } from './written-dates.ts';
 
-/** The days of a list that are counted back from today, the first and the last. */
+/** Periods relative to today: the first and the last day. */
 export const recentDays = {
   today: { first: 0, last: 0 },
   yesterday: { first: -1, last: -1 },
   week: { first: -6, last: 0 },
 } as const;
 
-/** What a list is narrowed to. Filters combine; an absent filter admits everything. */
+/** The filters of a list. They combine; an absent filter admits every request. */
 export type ListFilters = {
   readonly day?: keyof typeof recentDays;
-  /** The first and the last day, as typed; absent beside `day`. */
+  /** The first and the last day, as typed; absent if `day` is present. */
   readonly from?: string;
   readonly to?: string;
   /** The code of a test. */
@@ -28,7 +28,7 @@ export type ListFilters = {
   readonly requester?: string;
 };
 
-/** The search of a launch's list. It names patients, so it must not appear in an address. */
+/** The search of a launch's list. It names patients, so it must not appear in a URL. */
 export type ListSearch = {
   readonly text: string;
   readonly priority?: Priority;
@@ -37,16 +37,16 @@ export type ListSearch = {
 
 /** The number of requests on a page. */
 export const pageSize = 25;
-/** The number at which counting ends. */
+/** The number at which counting stops. */
 export const maxCount = 1000;
 
-/** The days in which typing errors of a search are looked for. */
+/** How many days back a search allows for typing errors. */
 const similarDays = 90;
 
-/** Returns from when on typing errors of a search are looked for, in milliseconds since 1970. */
+/** Returns since when a search allows for typing errors, in milliseconds since 1970. */
 export const similarSince = (now: number): number => now - similarDays * 86_400_000;
 
-/** A request that waits for its samples for longer is overdue. */
+/** A request that has waited longer for its samples is overdue. */
 const overdueMs = 86_400_000;
 
 type Moment = { readonly now: number; readonly timeZone: string };
@@ -55,8 +55,8 @@ type Moment = { readonly now: number; readonly timeZone: string };
 export type Period = { readonly since?: number; readonly before?: number };
 
 /**
- * Returns when the requests of a list were made, in days of the practice. Ignores a day that does not exist;
- * the earlier of two days is the first.
+ * Returns the period in which the requests of a list were made, in the practice's local days. Ignores an
+ * invalid day, and accepts the two days in either order.
  */
 export function periodOf({ day, from, to, status }: ListFilters, { now, timeZone }: Moment): Period {
   const [first, last] = day === undefined ? typedDays(from, to) : daysBack(recentDays[day]);
@@ -81,8 +81,8 @@ function typedDays(from = '', to = ''): [string | undefined, string | undefined]
 }
 
 /**
- * Reads a typed day as YYYY-MM-DD; undefined if it is no date, or in a year that cannot be searched. A year
- * of two digits is of this century.
+ * Reads a typed day as YYYY-MM-DD; undefined if it is not a date, or its year cannot be searched. A two-digit
+ * year is in this century.
  */
 export function readDay(text: string): string | undefined {
   const { dates, rest } = takeDates(text);
@@ -90,13 +90,13 @@ export function readDay(text: string): string | undefined {
   return day !== undefined && isSearchableDay(day) ? day : undefined;
 }
 
-/** Returns the fields with a text that is not a day. */
+/** Returns the fields whose text is not a date. */
 export const faultyDays = ({ from = '', to = '' }: ListFilters): ('from' | 'to')[] => [
   ...(from !== '' && readDay(from) === undefined ? (['from'] as const) : []),
   ...(to !== '' && readDay(to) === undefined ? (['to'] as const) : []),
 ];
 
-/** Returns the terms of a search that finds the requests of a test, a laboratory and a requester. */
+/** Returns the search terms that find the requests of a test, a laboratory and a requester. */
 export const filterTerms = ({ test, laboratory, requester }: ListFilters): RequestSearch =>
   [
     ...(test === undefined ? [] : [testWord(test)]),

@@ -29,15 +29,15 @@ export type SearchEntry = {
   readonly parts: readonly SearchName[];
   /** The name and the abbreviation. */
   readonly heads: SearchNames;
-  /** These, the synonyms and the words that find the test. */
+  /** `heads`, the synonyms and the words that find the test. */
   readonly own: SearchNames;
-  /** These and the parts. */
+  /** `own` and `parts`. */
   readonly all: SearchNames;
-  /** These and the group's name. */
+  /** `all` and the group's name. */
   readonly withGroup: SearchNames;
 };
 
-/** The words of a query, in lower case and American spelling. Without words, it matches everything. */
+/** The words of a query, in lower case and American spelling. A query without words matches every test. */
 export type SearchQuery = {
   /** Each word once. */
   readonly words: readonly string[];
@@ -45,7 +45,7 @@ export type SearchQuery = {
   readonly phrase: string;
 };
 
-/** Returns whether a query means a test, in one of the ways that are ranked. */
+/** Returns whether a query matches a test in one of the ranked ways. */
 export type Match = (query: SearchQuery, entry: SearchEntry) => boolean;
 
 type Named = Pick<Orderable, 'code' | 'name' | 'abbreviation' | 'synonyms' | 'finds'>;
@@ -107,7 +107,7 @@ const isTitle: Match = ({ phrase }, { title }) => isExactly(phrase, title);
 
 const isSynonym: Match = ({ phrase }, { synonyms }) => synonyms.some((name) => isExactly(phrase, name));
 
-/** The ways in which a query is the whole of a name. */
+/** The ways in which a query is a complete name. */
 export const byWholeName: readonly Match[] = [isTitle, isAbbreviation, isSynonym];
 
 /**
@@ -124,7 +124,7 @@ export const byName: readonly Match[] = [
   (query, { heads }) => beginsWords(query, heads),
 ];
 
-/** The ways in which a query begins the words of all names of a test, or of what finds it; panels last. */
+/** The ways in which a query matches the beginnings of words in all names of a test; panels last. */
 export const bySynonym: readonly Match[] = [
   (query, { parts, own }) => parts.length === 0 && beginsWords(query, own),
   (query, { own }) => beginsWords(query, own),
@@ -136,7 +136,7 @@ export const byPart: readonly Match[] = [
   (query, { all }) => beginsWords(query, all),
 ];
 
-/** The ways in which a query is in the middle of words. */
+/** The ways in which a query matches the middle of words. */
 export const byMiddle: readonly Match[] = [
   ({ words }, { all }) => words.every((word) => all.words.some((each) => each.includes(singular(word)))),
 ];
@@ -144,7 +144,10 @@ export const byMiddle: readonly Match[] = [
 /** The ways in which a query names a group, and thus no test in particular. */
 export const byGroup: readonly Match[] = [(query, { withGroup }) => beginsWords(query, withGroup)];
 
-/** Creates the ways in which a query with typing errors names a test. They are for one search. */
+/**
+ * Creates the ways in which a query with typing errors names a test. They cache comparisons, so create them
+ * for each search.
+ */
 export function bySlip(): readonly Match[] {
   const isSlipAway = rememberedNearness();
   return [
@@ -155,8 +158,8 @@ export function bySlip(): readonly Match[] {
 }
 
 /**
- * Returns the codes of the tests that a query means in one of some ways, best first; equal ones in order. A
- * panel comes after its tests, unless the query is its whole name.
+ * Returns the codes of the tests that a query matches, best first; equal matches keep their order. A panel
+ * comes after its tests, unless the query is its whole name.
  */
 export function rank(query: SearchQuery, entries: readonly SearchEntry[], matches: readonly Match[]) {
   const found = entries

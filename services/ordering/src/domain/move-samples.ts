@@ -8,9 +8,8 @@ import {
 } from './test-request.ts';
 
 /**
- * Moves tests whose site was answered differently to a sample of the new site. A sample that was collected
- * keeps its site. A sample that only the moved test needs takes the new site; otherwise the test gets another
- * one.
+ * Moves each test whose site answer changed to a sample of the new site. A collected sample keeps its site.
+ * If no other test needs the sample, its site changes; otherwise the test gets another sample.
  * @param newId returns an unused id for a sample
  */
 export function moveSamples(

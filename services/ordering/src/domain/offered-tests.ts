@@ -15,15 +15,15 @@ type Offer = {
 export type OfferedTests = {
   /** Codes, best first; in the order of the catalogue without a query. */
   readonly codes: ReadonlySet<string>;
-  /** What the query names: the tests that Enter adds are the first of `codes`. */
+  /** The tests that the query names, which Enter adds. They come first in `codes`. */
   readonly named: Named;
-  /** What the query finds that is requested in another way. */
+  /** The services that the query finds and that are requested in another way. */
   readonly elsewhere: readonly Elsewhere[];
-  /** Tests that the query finds, but that do not apply to the patient, if it finds no others. */
+  /** Tests that match but do not apply to the patient; empty if others match. */
   readonly unusual: readonly Orderable[];
 };
 
-/** The tests that are explained in place of matches. */
+/** The maximum number of such tests that a page explains. */
 const maxUnusual = 3;
 
 /**
@@ -34,10 +34,10 @@ const maxUnusual = 3;
 export function offeredTests({ catalogue, query, patient, search }: Offer): OfferedTests {
   const named = namedTests(query, search.names);
   const { entries: elsewhere, isWhole } = search.findElsewhere(query);
-  // Near misses beside the name of something else would be chosen in its place.
+  // If the query names a service elsewhere, a near miss could be chosen by mistake.
   const meanings = isWhole ? [] : search.find(query);
   const found = meanings.flatMap((meaning) => codesFor(meaning, catalogue, patient));
-  // Where the query as a whole finds nothing, its known parts are better than an empty list.
+  // If the whole query finds nothing, its known parts are better than an empty list.
   const codes = new Set([...named.codes, ...(found.length === 0 ? named.known : found)]);
   const unusual = codes.size === 0 ? meanings.flatMap((meaning) => meaning.codes) : [];
   return {

@@ -6,13 +6,13 @@ import { codeOf, type TestRequest } from './test-request.ts';
 /** The tests of an earlier request, for a new order of the same patient. */
 export type OrderAgain = {
   readonly tests: readonly Orderable[];
-  /** Codes of the tests that do not apply to the patient any more. */
+  /** Codes of the tests that no longer apply to the patient. */
   readonly leftOut: readonly string[];
-  /** Names of the tests that the catalogue does not have. */
+  /** Names of the tests that the catalogue does not contain. */
   readonly missing: readonly string[];
 };
 
-/** Returns the tests of a request as they can be ordered today. */
+/** Returns the tests of a request that can be ordered today, and those that cannot. */
 export function orderAgain(
   { batches }: Pick<TestRequest, 'batches'>,
   { orderables }: Pick<Catalogue, 'orderables'>,

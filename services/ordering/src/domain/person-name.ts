@@ -6,7 +6,7 @@ export function fullName({ family, given, title }: PersonName): string {
   return title === undefined ? name : `${name} (${title})`;
 }
 
-/** Returns a surname in capitals, as the patient banner of the NHS Common User Interface has it. */
+/** Returns a surname in capitals, as in the patient banner of the NHS Common User Interface. */
 export const inCapitals = (family: string) => family.toLocaleUpperCase('en-GB');
 
 /** Returns the name of a patient as pages and papers show it: `SURNAME, Given (Title)`. */

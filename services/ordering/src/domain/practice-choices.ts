@@ -20,7 +20,7 @@ export type PracticeChoices = {
   readonly sets: readonly PracticeSet[];
 };
 
-/** The own choices of a practice and of the user. */
+/** The choices of a practice and of the user. */
 export type OwnChoices = PracticeChoices & {
   /** The favourites of the user. */
   readonly personal: readonly string[];

@@ -3,12 +3,13 @@ import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 /** The papers of a request that can be printed. */
 export type PrintedPaper = 'form' | 'labels';
 
-/** One printing, with the previous ones. */
+/** One print of a paper, with the previous prints. */
 export type Printing = {
   /** ISO 8601 instant */
   readonly at: string;
   /**
-   * How often the same paper of this request was printed before, and by whom last; absent for the first time.
+   * How often the same paper of this request was printed before, and by whom last; absent for the first
+   * print.
    */
   readonly before?: {
     readonly times: number;

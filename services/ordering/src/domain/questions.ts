@@ -11,7 +11,7 @@ export type AskedQuestion = {
   readonly question: Question;
   /** Identifies its answer (`answerKey`). */
   readonly key: string;
-  /** The words of the page; with the test if it is asked for each. */
+  /** The text on the page; includes the test's name if the question is asked for each test. */
   readonly text: string;
   readonly tests: readonly Orderable[];
   readonly isRequired: boolean;

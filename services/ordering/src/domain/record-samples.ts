@@ -20,7 +20,7 @@ export function samplesOf({ batches }: Pick<TestRequest, 'batches'>) {
 
 /**
  * Records the samples that were taken. Leaves unnamed samples, and samples that no live test needs,
- * unchanged. With the last one, the request is Complete.
+ * unchanged. With the last sample, the request becomes Complete.
  * @param now ISO 8601 instant
  */
 export function recordSamples(

@@ -4,7 +4,7 @@ import { localDay } from '@clinical-launch/contracts/time';
 import type { Catalogue, Orderable } from './catalogue.ts';
 import { daysBetween } from './days.ts';
 
-/** A test that was requested for the patient before and is still wanted. */
+/** A test that was requested for the patient before and was not removed. */
 export type EarlierTest = {
   readonly code: string;
   readonly description: string;
@@ -32,7 +32,7 @@ export type Repeat = {
   /** The local day of that request, YYYY-MM-DD, and the days from it until today. */
   readonly day: string;
   readonly daysAgo: number;
-  /** The request that serves in place of this one: it is of today, or is waiting for its sample. */
+  /** A request that can be used instead: made today, or still waiting for its sample. */
   readonly usable?: EarlierTest;
 };
 
@@ -45,18 +45,18 @@ export type RepeatSearch = {
 
 const dayMs = 86_400_000;
 
-/** A request that waits longer for its sample has been forgotten. */
+/** A request that has waited longer for its sample counts as abandoned. */
 const openDays = 365;
 
 /**
- * Returns the codes that count as a request of these tests, and how far back.
+ * Returns the search for earlier requests of these tests.
  * @param now milliseconds since 1970-01-01T00:00:00Z
  */
 export function repeatSearch(tests: readonly Orderable[], catalogue: Catalogue, now: number): RepeatSearch {
   const days = Math.max(openDays, ...tests.map(({ minimumIntervalDays = 0 }) => minimumIntervalDays));
   return {
     codes: [...new Set(tests.flatMap((test) => countedAs(test, catalogue)))],
-    // Intervals are whole local days, so the first of them begins up to a day earlier.
+    // Intervals are whole local days, so the first day begins up to 24 hours earlier.
     since: new Date(now - (days + 1) * dayMs).toISOString(),
   };
 }
@@ -96,7 +96,7 @@ export function findRepeats({ tests, earlier, catalogue, now, timeZone }: Repeat
     const current = before.filter((each) => isWaiting(each) || dayOf(each) === today);
     const latest = isWithin ? newest : current[0];
     if (latest === undefined) return [];
-    // A part of a panel does not serve in place of the panel.
+    // A single test of a panel does not replace the panel.
     const usable = current.find(({ code }) => !test.covers.includes(code));
     const day = dayOf(latest);
     return [

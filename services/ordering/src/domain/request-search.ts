@@ -16,15 +16,15 @@ export type SoughtWord = { readonly word: string; readonly isWhole?: boolean };
 export type RequestSearch = readonly (readonly (readonly SoughtWord[])[])[];
 
 /**
- * The words by which a request is found: in the list of a practice by its patient and its tests, in that of a
- * patient by its tests.
+ * The words that a request is indexed by: its patient and tests for a practice's list, only its tests for a
+ * patient's list.
  */
 export type RequestWords = { readonly ofPractice: readonly string[]; readonly ofPatient: readonly string[] };
 
 const maxTerms = 8;
 const maxWordLength = 64;
 
-/** Letters without a base letter and accent, as people type them without accents. */
+/** Letters that NFKD does not decompose, with the letters that people type for them. */
 const plainLetters: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
@@ -54,7 +54,7 @@ function partsOf(text: string): string[] {
 const joined = (parts: readonly string[]) => parts.join('').slice(0, maxWordLength);
 
 /**
- * Returns the parts of a text, each of its words whole, and all as one: `Smith-O’Brien` has `smith`, `o`,
+ * Returns the parts of a text, its whole words, and all parts joined: `Smith-O’Brien` has `smith`, `o`,
  * `brien`, `obrien`, …
  */
 function wordsOf(text: string): string[] {
@@ -65,36 +65,36 @@ function wordsOf(text: string): string[] {
 const wordsOfName = ({ title = '', family, given }: PersonName) =>
   [title, family, ...given, given.join(' ')].flatMap(wordsOf);
 
-/** Returns a date of birth with a sign that no word of a text has, so that it never matches a number. */
+/** Returns a date of birth with a prefix that no typed word has, so that it never matches a number. */
 const bornWord = (day: string) => `=${day.replaceAll('-', '')}`;
 
-/** Returns the day on which a request was made, with a sign of its own. */
+/** Returns the day on which a request was made, with its own prefix. */
 const requestedWord = (day: string) => `=d${day.replaceAll('-', '')}`;
 
-/** The word of each urgent request. */
+/** The word that every urgent request is indexed by. */
 const urgentWord = '=u';
 
-/** Returns a code as one word, in hexadecimal digits: no two codes have the same. */
+/** Returns a code as one word, in hexadecimal digits, so that no two codes share a word. */
 const coded = (sign: string, code: string) => `=${sign}${Buffer.from(code).toString('hex')}`;
 
-/** Returns the word of each request with this test. */
+/** Returns the word that every request with this test is indexed by. */
 export const testWord = (code: string) => coded('t', code);
 
 /** Returns the text that identifies a laboratory. */
 export const laboratoryKeyOf = ({ value, scheme }: { readonly value: string; readonly scheme: string }) =>
   `${scheme} ${value}`;
 
-/** Returns the word of each request with tests for this laboratory, by its key (`laboratoryKeyOf`). */
+/** Returns the word of requests with tests for this laboratory, by its key (`laboratoryKeyOf`). */
 export const laboratoryWord = (key: string) => coded('l', key);
 
-/** Returns the word of each request of this requester, by the key of the identifier (`codeKeyOf`). */
+/** Returns the word of requests from this requester, by the key of the identifier (`codeKeyOf`). */
 export const requesterWord = (key: string) => coded('r', key);
 
-/** What the words of a request are taken from. */
+/** The parts of a request that are indexed. */
 export type IndexedRequest = Pick<TestRequest, 'parties' | 'batches' | 'priority' | 'createdAt'>;
 
 /**
- * Returns the words by which a request is found, without those of removed tests.
+ * Returns the words that a request is indexed by, without those of removed tests.
  * @param timeZone IANA zone of the practice, for the day of the request
  */
 export function wordsOfRequest(
@@ -131,10 +131,10 @@ export function wordsOfRequest(
 
 const unique = (words: readonly string[]) => [...new Set(words)];
 
-/** The codes of the tests with an abbreviation, which is written as `termOf` reads it: `ue` for U&E. */
+/** The codes of the tests with an abbreviation, normalised as in `termOf`: `ue` for U&E. */
 type Abbreviations = ReadonlyMap<string, readonly string[]>;
 
-/** Returns the abbreviations of a catalogue; a stored request has only the names of its tests. */
+/** Returns the abbreviations of a catalogue; a stored request contains only the names of its tests. */
 export function abbreviationsOf({ orderables }: Pick<Catalogue, 'orderables'>): Abbreviations {
   const abbreviated = [...orderables.values()].flatMap(({ abbreviation = '', code }) => {
     const word = joined(partsOf(abbreviation));
@@ -152,9 +152,9 @@ type Reading = {
 
 /**
  * Reads a user's search. Every word must be the beginning of a word of the request, in any order, or the
- * abbreviation of one of its tests. A date means the date of birth or the day of the request, and a day
- * without a year the day of the request; a number may contain spaces. Returns undefined for an empty search;
- * a text without a letter or a digit finds nothing.
+ * abbreviation of one of its tests. A date means the date of birth or the day of the request; a day without a
+ * year means the day of the request. A number may contain spaces. Returns undefined for an empty search. A
+ * text without letters or digits finds nothing.
  */
 export function readRequestSearch(
   text: string,
@@ -167,7 +167,7 @@ export function readRequestSearch(
     ...meant.flatMap((day) => [[isWord(bornWord(day))], [isWord(requestedWord(day))]]),
     ...(digits === undefined ? [] : [[{ word: digits }]]),
   ]);
-  // A name may be that of a month.
+  // A month such as May may also be a name.
   const near = inWords.map(({ day, written }) => [
     [isWord(requestedWord(day))],
     partsOf(written).map(asWord),
@@ -178,7 +178,7 @@ export function readRequestSearch(
 
 const asWord = (word: string): SoughtWord => ({ word });
 
-/** Returns what finds a whole word. */
+/** Returns the search for a whole word. */
 export const isWord = (word: string): SoughtWord => ({ word, isWhole: true });
 
 /** Returns the words between the spaces, with consecutive numbers joined: `943 476 5919`. */
@@ -190,8 +190,8 @@ function joinNumbers(text: string): string[] {
 }
 
 /**
- * Returns `O’Brien` as one word or as two; a word with a digit (`NCP-000042`) as one, because half of a
- * number means nothing. An abbreviation (`U&E`) is that of a test, or one word. A year (`1970`) is that of a
+ * Reads `O’Brien` as one word or as two, and a word with a digit (`NCP-000042`) as one, because half of a
+ * number means nothing. An abbreviation (`U&E`) means a test, or one word. A year (`1970`) means a year of
  * birth, or the beginning of a number.
  */
 function termOf(text: string, abbreviations: Abbreviations): SoughtWord[][] {

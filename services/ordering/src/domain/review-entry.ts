@@ -34,7 +34,7 @@ export type ReviewForm = {
 };
 
 export type Reviewing = {
-  /** Who takes a sample now, if the form does not say. */
+  /** The person who takes a sample now, unless the form names another. */
   readonly author: string;
   /** Milliseconds since 1970-01-01T00:00:00Z */
   readonly now: number;
@@ -42,7 +42,7 @@ export type Reviewing = {
   readonly timeZone: string;
 };
 
-/** Adds the typed fields of the review to a draft. Whether it can be submitted is decided afterwards. */
+/** Adds the typed fields of the review to a draft, without validating them. */
 export function withEntry(before: Draft, entry: ReviewEntry, reviewing: Reviewing): Draft {
   const { savedBy: _, ...draft } = before;
   return {
@@ -75,7 +75,7 @@ function collectionAfter(
 }
 
 /**
- * Decides about a save of a page while the user types. `late`: a newer save of this page arrived before it.
+ * Decides whether to store an automatic save. `late`: a newer save of this page arrived before it.
  * `conflict`: another page stored its fields since this one was created.
  */
 export function judgeSave(

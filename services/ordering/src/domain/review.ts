@@ -24,7 +24,7 @@ export type ReviewBasis = {
   readonly timeZone: string;
 };
 
-/** An error, in words for its reader; `field` is the id of the element to correct. */
+/** An error, worded for the user; `field` is the id of the element to correct. */
 export type ReviewFault = { readonly field: string; readonly message: string };
 
 /** The values that are stored with the tests. */
@@ -40,10 +40,7 @@ export type Decision = {
 
 export type ReviewOutcome = { readonly decision: Decision } | { readonly faults: readonly ReviewFault[] };
 
-/**
- * Decides whether a draft may be submitted, and what is then stored. Reports all errors at once, in the order
- * of the page.
- */
+/** Validates a draft, and returns the values to store or all errors in page order. */
 export function decideReview(basis: ReviewBasis): ReviewOutcome {
   const answers = readAnswers(basis);
   const overrides = readOverrides(basis);
@@ -88,7 +85,7 @@ function unchangedFaults(
       ];
 }
 
-/** Returns the ids of the fields with an error, in the order of the page: not that nothing was changed yet. */
+/** Returns the ids of the fields with an error, in page order, without the error that nothing was changed. */
 export const missingFields = (faults: readonly ReviewFault[]) =>
   faults.map(({ field }) => field).filter((field) => field !== testsField);
 
@@ -136,7 +133,7 @@ function readOverrides({ draft, addedTests, patient }: ReviewBasis): Read<Record
 
 const oneLine = (typed: string) => cleanText(typed).replace(/\s+/g, ' ');
 
-/** The reasons that a page lists. */
+/** The reasons that the page offers. */
 export const repeatReasonChoices = [
   'Monitoring of treatment or of a known condition',
   'Abnormal or unexpected result',
@@ -145,7 +142,7 @@ export const repeatReasonChoices = [
   'Advised by a specialist',
 ];
 
-/** Reads the reasons for repeats: one for all of them, unless a test has its own. */
+/** Reads the reasons for repeats: the shared reason, unless a test has its own. */
 function readReasons({ draft, repeats }: ReviewBasis): Read<Record<string, string>> {
   const { choice, typed } = draft.repeatReason;
   const listedChoice = repeatReasonChoices.includes(choice) ? [choice] : [];
@@ -190,7 +187,7 @@ function detailsFaults({ tests }: ReviewBasis, clinicalDetails: string): ReviewF
 export const needingDetails = (tests: readonly Orderable[]) =>
   tests.filter(({ needsClinicalDetails }) => needsClinicalDetails).map(({ name }) => name);
 
-/** Reads the collection, only for a new order for which a sample is taken from the patient. */
+/** Reads the collection of a new order that needs samples from the patient. */
 function readCollection({
   draft: { collection, base },
   tests,

@@ -4,8 +4,8 @@ import { answerKey } from './questions.ts';
 import type { Answer, RequestedSample } from './test-request.ts';
 
 /**
- * What is collected: a container, its site and its time. Tests share a sample only when all three are equal:
- * one swab is never of two sites.
+ * The container, site and timing of a sample. Tests share a sample only if all three are equal: one swab is
+ * never of two sites.
  */
 export type SampleKind = {
   readonly container: Container;
@@ -38,13 +38,13 @@ export function sampleKindsOf(test: Orderable, answers: SiteAnswers): SampleKind
   });
 }
 
-/** Returns whether two samples are one. Two whose site is not known yet may be of different sites. */
+/** Returns whether two kinds can share a sample. If the sites are not known yet, they may differ. */
 export function isSameKind(one: SampleKind, other: SampleKind): boolean {
   const isSameSite = one.site === other.site && (one.site !== undefined || one.siteFrom === other.siteFrom);
   return one.container.id === other.container.id && isSameSite && one.timing === other.timing;
 }
 
-/** Returns whether a sample of a request is still to be collected and is of a kind. */
+/** Returns whether a sample of a request is still to be collected and is of this kind. */
 export const isOpenFor = (sample: RequestedSample, { container, site, timing }: SampleKind): boolean =>
   sample.completedAt === undefined &&
   sample.container === container.id &&

@@ -12,7 +12,7 @@ import type { RequestedSample, TestRequest } from './test-request.ts';
 /** The fields of one sample in a form, as typed. */
 export type SampleEntry = {
   readonly isTaken: boolean;
-  /** The fields that differ from those for all samples; an empty field is shared. */
+  /** The fields that differ from those for all samples; an empty field uses the shared value. */
   readonly own: CollectionEntry;
   readonly quantity: string;
 };
@@ -161,7 +161,7 @@ function readTaken(
     date: isOwn.date ? own.date : shared.date,
     time: isOwn.time ? own.time : shared.time,
   };
-  // Unchanged to the second, and however long ago.
+  // Keeps the recorded time to the second, however long ago.
   if (sample.completedAt !== undefined && isAsRecorded(entry, sample, moment.timeZone)) {
     return { collected: { at: sample.completedAt, by: sample.collectedBy ?? '' } };
   }

@@ -4,8 +4,8 @@ import { american, wordsOf } from '../../public/named-tests.js';
 export const phraseOf = (text: string) => wordsOf(text).map(american).join('');
 
 /**
- * Returns both spellings: `haemoglobin` is found by `hem`, by `haem` (which a query folds to `hem`) and by
- * `ha`.
+ * Returns words as written and in American spelling: `haemoglobin` is found by `hem`, by `haem` (which a
+ * query folds to `hem`) and by `ha`.
  */
 export const bothSpellings = (words: readonly string[]) => [...new Set([...words, ...words.map(american)])];
 

@@ -15,7 +15,7 @@ export type Selection = {
   readonly removed: readonly string[];
 };
 
-/** Determines the tests that a draft adds, removes and leaves. */
+/** Returns the tests that a draft adds, removes and retains. */
 export function selectionOf(draft: Draft, catalogue: Catalogue): Selection {
   const tests = chosenTests(draft, catalogue);
   const { added, removed } = differenceOf(draft, catalogue);

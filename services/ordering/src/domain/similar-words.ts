@@ -1,12 +1,12 @@
 import { isWord, type RequestSearch, type SoughtWord } from './request-search.ts';
 
-/** A word of a search, and the words that it may be with one typing error. */
+/** A word of a search, and the words that it may be a misspelling of. */
 export type Misspelt = { readonly word: SoughtWord; readonly others: readonly SoughtWord[] };
 
-/** Fewer letters make another word, not a typing error; more are in no name. */
+/** With one error, a shorter word is another word; no name contains a longer word. */
 const isSpeltOut = ({ word, isWhole = false }: SoughtWord) => !isWhole && /^[a-z]{5,24}$/.test(word);
 
-/** The words of a search that may have a typing error: each may be hundreds of others. */
+/** The maximum number of misspelt words in a search: each has hundreds of alternatives. */
 const maxWords = 3;
 
 const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index));
@@ -18,7 +18,7 @@ export const misspeltIn = (search: RequestSearch): Misspelt[] =>
     .slice(0, maxWords)
     .map((word) => ({ word, others: oneErrorAway(word.word) }));
 
-/** Returns a search that finds each of some words, or one of its others. */
+/** Returns a search that also finds the alternatives of misspelt words. */
 export const withOthers = (search: RequestSearch, misspelt: readonly Misspelt[]): RequestSearch =>
   search.map((term) => {
     const found = misspelt.find(({ word }) => term.some(([first]) => first === word));
@@ -26,8 +26,8 @@ export const withOthers = (search: RequestSearch, misspelt: readonly Misspelt[])
   });
 
 /**
- * Returns what a word would be after a letter was dropped, added, changed or swapped with its neighbour: the
- * beginning of another word, or a whole word if the error is at its end.
+ * Returns the words that result if one letter is dropped, added, changed or swapped with its neighbour:
+ * beginnings of words, or whole words if the error is at the end.
  */
 function oneErrorAway(word: string): SoughtWord[] {
   const last = word.length - 1;

@@ -15,7 +15,7 @@ const product = [
 const permutation = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
 
 /**
- * Returns whether a text has the form of a concept id: 6 to 18 digits, the partition of concepts, and the
+ * Returns whether a text has the format of a concept id: 6 to 18 digits, the partition of concepts, and the
  * check digit of Verhoeff (SNOMED CT Release File Specification, SNOMED CT Identifiers).
  */
 export function isConceptId(text: string): boolean {

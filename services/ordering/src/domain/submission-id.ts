@@ -11,20 +11,20 @@ type SentForm = {
 
 /**
  * Derives the GUID of a submission from its form, so that the same form sent twice is one submission. A page
- * from the history with other entries has the same hidden fields, but is another submission.
+ * from the browser history with other entries has the same hidden fields, but is another submission.
  */
 export const submissionIdOf = ({ launchId, guid, sent }: SentForm) => guidFrom([launchId, guid, sent]);
 
 /**
- * Derives the GUID of the draft that begins with a request at its version. So the review knows it before the
- * draft is stored, and its form names the same draft.
+ * Derives the GUID of the draft that begins with this version of a request, so that the review page can name
+ * the draft before it is stored.
  */
 export const draftIdOf = (launchId: string, { guid, version }: Pick<TestRequest, 'guid' | 'version'>) =>
   guidFrom(['draft', launchId, guid, version]);
 
 /**
- * Returns the first 128 bits of a SHA-256, written as a GUID. Stored submissions have such ids, so the form
- * cannot change.
+ * Returns the first 128 bits of a SHA-256, written as a GUID. Stored submissions have such ids, so the
+ * derivation must not change.
  */
 function guidFrom(parts: readonly (string | number)[]): string {
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');

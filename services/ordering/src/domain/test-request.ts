@@ -8,7 +8,7 @@ import type { Orderable } from './catalogue.ts';
  */
 export type RequestStatus = 'Incomplete' | 'Complete';
 
-/** A sample, with the catalogue's container; none if nothing is taken. */
+/** A sample, with the id of its container in the catalogue; without one if nothing is taken. */
 export type RequestedSample = OrderSample & {
   readonly container?: string;
   /** Where on the body, and when; absent if that does not matter. */
@@ -105,7 +105,7 @@ export function emptyTestRequest({ guid, context, details, now }: NewRequest): T
   };
 }
 
-/** Returns the codes of the tests that a request still asks for. */
+/** Returns the codes of the tests that were not removed from a request. */
 export function liveCodes({ batches }: Pick<TestRequest, 'batches'>): string[] {
   return batches.flatMap(({ tests }) => tests.filter(({ status }) => status !== 'D')).map(codeOf);
 }
@@ -114,8 +114,8 @@ export function liveCodes({ batches }: Pick<TestRequest, 'batches'>): string[] {
 export const codeOf = ({ code }: Pick<OrderedTest, 'code'>): Orderable['code'] => code.value;
 
 /**
- * Returns the request for laboratory and PMS. The requester's details and the person who took a sample stay
- * in this system.
+ * Returns the order for the laboratory and the PMS, without the requester's details and the person who took a
+ * sample.
  */
 export function toOrder({ guid, parties, batches }: TestRequest): Order {
   const { author: _, ...seen } = parties;

@@ -16,7 +16,7 @@ import {
 } from './match-ranks.ts';
 import { phraseOf } from './search-words.ts';
 
-/** What a query, or a part of it, means. */
+/** The tests that a query, or part of it, means. */
 export type Meaning = {
   /** The words of the query with this meaning. */
   readonly query: string;
@@ -26,14 +26,14 @@ export type Meaning = {
 
 /** The search over the tests of a catalogue. */
 export type TestSearch = {
-  /** The complete names of all tests, by which `namedTests` decides what Enter adds. */
+  /** The complete names of all tests, from which `namedTests` finds the tests that Enter adds. */
   readonly names: NameIndex;
   /**
-   * Finds what a query means: one meaning, or one for each test in a query such as `fbc u&e lft`. None if it
-   * matches nothing; the whole catalogue for an empty query.
+   * Returns the meaning of a query, or one meaning for each test in a query such as `fbc u&e lft`. Returns
+   * none if nothing matches, and the whole catalogue for an empty query.
    */
   readonly find: (query: string) => readonly Meaning[];
-  /** Finds what is requested in another way. */
+  /** Finds services that are requested in another way. */
   readonly findElsewhere: (query: string) => FoundElsewhere;
 };
 
@@ -43,10 +43,10 @@ export type FoundElsewhere = {
   readonly isWhole: boolean;
 };
 
-/** How a part of a query is searched: codes of tests, best first. */
+/** Finds the codes of the tests that part of a query means, best first. */
 type Find = (words: readonly string[]) => readonly string[];
 
-/** The most words that a query of several tests has, with typing errors, and for one of them. */
+/** The maximum words in a query of several tests, in one with typing errors, and in the name of a test. */
 const maxWords = 16;
 const maxMisspeltWords = 4;
 const maxWordsOfTest = 5;
@@ -64,7 +64,7 @@ export function createTestSearch(catalogue: Catalogue): TestSearch {
   };
 }
 
-/** The fewest letters that find an entry by the beginning of its name. */
+/** The minimum length of a query that matches the beginning of an entry's name. */
 const minBeginning = 4;
 
 function createFindElsewhere({ elsewhere }: Catalogue): TestSearch['findElsewhere'] {
@@ -92,8 +92,8 @@ function createFindElsewhere({ elsewhere }: Catalogue): TestSearch['findElsewher
 
 /**
  * Returns the complete names of all tests: name, abbreviation, code and synonyms. A synonym of an examination
- * has no code, because Enter adds imaging by its own name, abbreviation or code alone; nor has what is
- * requested in another way.
+ * has no code, because Enter adds imaging only by its own name, abbreviation or code. Services that are
+ * requested in another way have no code either.
  */
 function indexNames({ orderables, elsewhere }: Catalogue): NameIndex {
   const names = [...orderables.values()].flatMap((test) => {
@@ -125,9 +125,9 @@ function createFind({ orderables }: Catalogue): TestSearch['find'] {
     (matches: readonly Match[]): Find =>
     (words) =>
       rank(toSearchQuery(words), entries, matches);
-  // Everything that names a test is shown, and after it the panels that contain such a test.
+  // Shows every test that the query names, and then the panels that contain such a test.
   const findAll = find([...byName, ...bySynonym, ...byPart]);
-  /** Returns what names a test, if one of the tests is named in a stricter way. */
+  /** Returns all matches, if a stricter search finds something. */
   const onlyIf =
     (strict: Find, isEnough = isFound): Find =>
     (words) =>

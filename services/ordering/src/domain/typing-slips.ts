@@ -1,4 +1,4 @@
-/** Returns whether a typed word may be another one with a typing error. */
+/** Returns whether a typed word may be a misspelling of another word. */
 export type Nearness = (typed: string, word: string) => boolean;
 
 /** Caches the comparison of two words during a search: most words are in the names of many tests. */
@@ -14,8 +14,8 @@ export function rememberedNearness(): Nearness {
 }
 
 /**
- * Returns whether a typed word is one slip away from a word, or from its beginning. With three letters only a
- * swap counts, because another letter makes another abbreviation: ECG is no slip for HCG.
+ * Returns whether a typed word may be a misspelling of a word or of its beginning. With three letters only a
+ * swap counts, because another letter makes another abbreviation: ECG is not a misspelt HCG.
  */
 function isNear(typed: string, word: string): boolean {
   if (typed.length < 3) return typed === word;

@@ -31,7 +31,7 @@ const forms = [
 
 /**
  * Extracts the dates of a text: `28/02/1958`, `28.2.58`, `28 Feb 1958`, `February 28th, 1958`, `1958-02-28`,
- * `28021958`. A year of two digits may be of this century or the last. A date that does not exist stays in
+ * `28021958`. A year of two digits may be in this century or the last. A date that does not exist stays in
  * the text.
  */
 export function takeDates(text: string): WrittenDates {
@@ -61,8 +61,8 @@ const wordForm = new RegExp(
 );
 
 /**
- * Extracts the days that a text names without a year, the last of that name: `today`, `yesterday`, `24 Nov`,
- * `November 24th`.
+ * Extracts the days that a text names without a year, each as the most recent such day: `today`, `yesterday`,
+ * `24 Nov`, `November 24th`.
  * @param today YYYY-MM-DD at the practice
  */
 export function takeDaysInWords(text: string, today: string): { days: DayInWords[]; rest: string } {
