@@ -7,16 +7,16 @@ import { type Catalogues, createCatalogues } from './domain/catalogues.ts';
 const shipped = fileURLToPath(new URL('../catalogue/catalogue.json', import.meta.url));
 
 /**
- * Reads a catalogue file; without a path, the one that ships with this service.
- * @throws Error when the file cannot be read, TypeError with every error when it is invalid
+ * Reads a catalogue file; without a path, the file that ships with this service.
+ * @throws Error if the file cannot be read; TypeError with every error if it is invalid
  */
 export function readCatalogue(path: string = shipped): Catalogue {
   return parseCatalogue(JSON.parse(readFileSync(path, 'utf8')));
 }
 
 /**
- * Reads the catalogue of a file, or those of a folder: each of its files whose name ends in `.json`.
- * @throws Error when they cannot be read, TypeError with every error when they are invalid
+ * Reads the catalogue in a file, or in each file of a folder whose name ends in `.json`.
+ * @throws Error if they cannot be read; TypeError with every error if they are invalid
  */
 export function readCatalogues(path: string = shipped): Catalogues {
   if (!statSync(path).isDirectory()) return createCatalogues([readCatalogue(path)]);

@@ -21,16 +21,16 @@ export type OrderingConfig = {
   /** The IANA zone of the practices, from which a patient's age is calculated. */
   readonly timeZone: string;
   readonly supportLine?: string | undefined;
-  /** The names of patients in audit events. */
+  /** Creates the patient pseudonyms for audit events. */
   readonly pseudonyms: PatientPseudonyms;
-  /** The requests that one process answers to one launch session in a second; no limit by default. */
+  /** The maximum requests of one launch session per second and process; no limit by default. */
   readonly requestsPerSecondPerSession?: number;
 };
 
-/** More than a user can cause, who ticks tests and types words; each may be an audit event. */
+/** More than a user can cause by ticking tests and typing. Each request may store an audit event. */
 const requestsPerSecondPerSession = 30;
 
-/** The settings of ordering alone. */
+/** The settings that only ordering has. */
 export const orderingSettings = Type.Object({
   PUBLIC_URL: publicUrlSetting,
   TIME_ZONE: timeZoneSetting,
@@ -44,8 +44,8 @@ export const orderingSettings = Type.Object({
 });
 
 /**
- * Reads the service's configuration from the environment, and the catalogue that it names.
- * @throws ConfigurationError that names the invalid variables and prints no value
+ * Reads the service's configuration from the environment, and the catalogues.
+ * @throws ConfigurationError that names the invalid variables without their values
  */
 export function readOrderingConfig(
   environment: Readonly<Record<string, string | undefined>>,

@@ -4,7 +4,7 @@ import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Pages } from '@clinical-launch/pages/templates';
 
 /**
- * Creates the error for a path without a live launch session: none was sent, it ended, or it belongs to
+ * Creates the error for a request without a live session of this launch: no session, an ended one, or one of
  * another launch.
  */
 export const sessionEnded = () =>
@@ -13,7 +13,7 @@ export const sessionEnded = () =>
     message: 'Your session has ended',
   });
 
-/** Creates the error for a form from a page of another site. */
+/** Creates the error for a form that another site sent. */
 export const foreignForm = () =>
   new ServiceError({
     code: 'foreign_form',
@@ -34,7 +34,7 @@ export const notOfThisAction = () =>
     message: 'You cannot do this here. Nothing has been changed',
   });
 
-/** Creates the error for a change of the practice's favourites or order sets by a user who may not. */
+/** Creates the error for a user who may not change the practice's favourites or order sets. */
 export const notPracticeEditor = () =>
   new ServiceError({
     code: 'not_practice_editor',
@@ -51,7 +51,7 @@ export const noCatalogueOfLaboratory = () =>
 export const pageNotFound = () => new ServiceError({ code: 'not_found', message: 'Page not found' });
 
 /**
- * Creates the error for a request that does not exist or that this launch may not see; the answer does not
+ * Creates the error for a request that does not exist or that this launch may not see; the response does not
  * reveal which.
  */
 export const requestNotFound = () =>
@@ -67,14 +67,14 @@ export const requestComplete = () =>
     message: 'This request has been submitted to the laboratory, so you cannot change it',
   });
 
-/** Creates the error for a prefetch: its answer could be read later without an audit event. */
+/** Creates the error for a prefetch: its response could be shown later without an audit event. */
 export const speculativeReading = () =>
   new ServiceError({
     code: 'speculative_request',
     message: 'This page cannot be loaded in advance',
   });
 
-/** Creates the error for a form with a button that no page of ours has. */
+/** Creates the error for a form with a button that no page contains. */
 export const faultyForm = () =>
   new ServiceError({ code: 'faulty_form', message: 'The form could not be read' });
 
@@ -88,13 +88,13 @@ const advice: Readonly<Record<number, string>> = {
   429: 'Nothing has been changed. Wait a few seconds, then try again.',
 };
 
-/** The titles of error pages that several services share, whose messages are for programs. */
+/** The titles for errors that services share, whose messages are for developers. */
 const titles: Readonly<Record<number, string>> = {
   405: 'Page not found',
   429: 'Too many requests in a short time',
 };
 
-/** Creates the dialect of errors as pages in the layout of the application. */
+/** Creates the error dialect that answers with pages in the layout of the application. */
 export function pageDialect(pages: Pages): ErrorDialect {
   return (error, { response, call }) => {
     const page = pages.render('message.njk', {
@@ -103,7 +103,7 @@ export function pageDialect(pages: Pages): ErrorDialect {
       correlationId: error.status === 401 ? undefined : call.correlationId,
     });
     const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
-    // Keeps the origin that may frame the page; the error itself reveals nothing.
+    // Keeps the origin that may frame the page; the error page contains no patient data.
     const policy = response.getHeader('Content-Security-Policy') ?? headers['Content-Security-Policy'];
     setHeaders(response, { ...headers, 'Content-Security-Policy': policy });
     sendText(response, 'text/html', page);

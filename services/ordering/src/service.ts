@@ -23,9 +23,9 @@ import { openOrderingDatabase } from './store/database.ts';
 export type OrderingDependencies = {
   readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
   readonly storage: Storage;
-  /** The bus to which its outbox publishes. */
+  /** The bus that the outbox publishes to. */
   readonly bus: Pick<EventBus, 'publish'>;
-  /** Seals the order in the event for the consumer that renders it. */
+  /** Encrypts the order in the event for the consumer that renders it. */
   readonly sealers: Pick<Sealers, 'order'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -33,10 +33,7 @@ export type OrderingDependencies = {
 
 const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/**
- * Creates the OLTR web application. Mounted at `/`: it answers below `/oltr`. Its schema exists when it
- * resolves.
- */
+/** Creates the OLTR web application, to mount at `/`; it answers below `/oltr`. Migrates its schema first. */
 export async function ordering(config: OrderingConfig, backing: OrderingDependencies): Promise<Service> {
   const { tickets, storage, bus, sealers, clock, logger } = backing;
   const { catalogues, timeZone, pseudonyms, requestsPerSecondPerSession: perSession } = config;

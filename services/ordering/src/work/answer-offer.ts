@@ -6,21 +6,21 @@ import type { Choosing } from './launch.ts';
 
 type OfferAnswer = {
   readonly answer: 'continue' | 'discard';
-  /** When the draft was last changed that the page offered. ISO 8601 */
+  /** When the offered draft was last changed. ISO 8601 instant */
   readonly changedAt: string;
 };
 
 export type OfferOutcome =
   /** Done now, or by an earlier form. */
   | 'done'
-  /** What the page offered was changed, submitted or discarded since, or is too old. Nothing was changed. */
+  /** The offered draft was changed, submitted or discarded since, or is too old. Nothing was changed. */
   | 'gone'
-  /** Tests were chosen in this launch since, so that it continues no other. Nothing was changed. */
+  /** Tests were chosen in this launch since, so it cannot continue another draft. Nothing was changed. */
   | 'chosen';
 
 /**
- * Continues in this launch what the user left behind in an earlier one, or discards it. Either way, no later
- * launch is offered the drafts of the earlier launches.
+ * Continues or discards the draft that the user left behind in an earlier launch. Either way, later launches
+ * do not offer the drafts of earlier launches.
  */
 export function answerOffer(
   { database }: Pick<WorkDependencies, 'database'>,

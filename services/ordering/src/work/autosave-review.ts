@@ -10,12 +10,12 @@ import type { Choosing } from './launch.ts';
 export type ReviewSave = Pick<ReviewForm, 'entry' | 'draftId'> & { readonly save: PageSave };
 
 export type SaveOutcome =
-  /** The draft has these fields, or newer ones of the same page. */
+  /** The draft contains these fields, or newer ones from the same page. */
   | 'saved'
   /** Another page stored other fields, or the draft was submitted. Nothing was changed. */
   | 'superseded';
 
-/** Stores what is typed on the review, unless something newer was stored or submitted since. */
+/** Stores the typed fields of the review, unless newer ones were stored or submitted since. */
 export function autosaveReview(
   { database }: Pick<WorkDependencies, 'database'>,
   { context, place, beginning, changed, now, timeZone }: Choosing,

@@ -33,7 +33,10 @@ import { servedBy } from './select-tests.ts';
 /** The new draft, and the button that was pressed. */
 export type ChosenTests = { readonly draft: Draft; readonly action: ChoiceAction };
 
-/** Handles a button of the page that chooses tests: changes the draft, or what user or practice keep. */
+/**
+ * Handles a button of the page that chooses tests: changes the draft, or the choices of the user or the
+ * practice.
+ */
 export function chooseTests(
   { database }: Pick<WorkDependencies, 'database'>,
   choosing: Choosing,
@@ -47,7 +50,7 @@ export function chooseTests(
   return database.transaction().execute(async (tx) => {
     const before = await lockDraft(tx, place, { beginning, now });
     const action = await actionOf(tx, form, { practiceKey, before, choosing });
-    // A set of the practice that another user deleted since the page was created.
+    // Another user has deleted the practice's set since the page was created.
     const isGone = form.button.kind === 'add-set' && action.kind !== 'add-set';
     const chosen = applyChoice(before, { ...form, action }, catalogue);
     const tests = chosenTests(chosen, catalogue).map(({ code }) => code);
@@ -64,8 +67,8 @@ export function chooseTests(
 const setIsGone: Notice = { practiceSet: { outcome: 'gone', name: '' } };
 
 /**
- * Returns the button with the order set that it adds, or only that of the form if the practice no longer has
- * the set.
+ * Returns the button with the tests or order set that it refers to. If the practice no longer has the set,
+ * returns only the form's other changes.
  */
 async function actionOf(
   tx: OrderingTransaction,
@@ -119,7 +122,7 @@ type OwnChange = {
   readonly tests: readonly string[];
 };
 
-/** Handles a button for the choices of user and practice. Resolves with the notice for the user, if any. */
+/** Handles a button for the choices of the user or the practice. Resolves with the notice, if any. */
 async function changeOwnChoices(
   tx: OrderingTransaction,
   change: OwnChange,
@@ -162,7 +165,7 @@ async function changeOwnChoices(
 
 const undoOf = (removed: Removed): Notice => ({ undo: { id: randomUUID(), removed } });
 
-/** Brings back what the last step removed, within the limits; an order set unless its name is used again. */
+/** Undoes the last removal within the limits; restores an order set unless its name is taken. */
 async function bringBack(
   tx: OrderingTransaction,
   removed: Removed,

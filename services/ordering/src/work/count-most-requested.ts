@@ -5,7 +5,7 @@ import { countTests, findMostRequested, storeMostRequested } from '../store/most
 
 const hourMs = 3_600_000;
 
-/** What is counted: the newest requests of three months. One request alone makes no test a frequent one. */
+/** Counts the newest requests of three months. A single request does not make a test frequent. */
 const counted = { requests: 300, atLeast: 2, codes: 50 };
 const countedMs = 90 * 24 * hourMs;
 
@@ -22,7 +22,7 @@ export async function countMostRequested(
   const practiceKey = practiceKeyOf(context.request.practice, context.client);
   const last = await findMostRequested(tx, practiceKey);
   if (last !== undefined && now - last.countedAt < hourMs) return;
-  // The codes alone leave this: they are about no patient.
+  // Only the codes leave this function; they identify no patient.
   const sight = sightWithin('practice', context);
   const codes = await countTests(tx, { ...counted, sight, since: now - countedMs });
   await storeMostRequested(tx, practiceKey, { codes, countedAt: now });

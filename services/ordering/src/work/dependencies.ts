@@ -7,9 +7,9 @@ import type { OrderingDatabase } from '../store/database.ts';
 export type WorkDependencies = {
   readonly database: OrderingDatabase;
   readonly clock: Clock;
-  /** Seals the order in the event for the consumer that renders it. */
+  /** Encrypts the order in the event for the consumer that renders it. */
   readonly sealer: Sealer;
-  /** The names of patients in audit events. */
+  /** Creates the patient pseudonyms for audit events. */
   readonly pseudonyms: PatientPseudonyms;
   /** IANA zone of the practices */
   readonly timeZone: string;

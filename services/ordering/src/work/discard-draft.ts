@@ -6,8 +6,8 @@ import type { WorkDependencies } from './dependencies.ts';
 import type { Choosing } from './launch.ts';
 
 /**
- * Empties the draft of a launch, and no later launch is offered those of earlier launches. Changes nothing
- * after the launch submitted its order.
+ * Empties the draft of a launch. Later launches do not offer the drafts of earlier launches. Changes nothing
+ * if the launch has submitted its order.
  */
 export function discardDraft(
   { database }: Pick<WorkDependencies, 'database'>,

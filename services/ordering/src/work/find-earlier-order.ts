@@ -11,8 +11,8 @@ type Ordering = {
 };
 
 /**
- * Finds the request whose tests a new order can have again: the newest of the patient in the launch's own
- * practice. The tests of other practices are nobody's choice here, so they are not shown.
+ * Finds the request whose tests a new order can repeat: the patient's newest in the launch's own practice.
+ * Other practices' requests are not offered, because nobody here chose their tests.
  */
 export async function findEarlierOrder(
   database: OrderingDatabase,

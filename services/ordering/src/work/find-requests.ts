@@ -8,7 +8,7 @@ import type { WorkDependencies } from './dependencies.ts';
 
 type ReadDependencies = Pick<WorkDependencies, 'database'>;
 
-/** Finds a request that a launch sees. */
+/** Finds a request that a launch can see. */
 export async function findInSight(
   { database }: ReadDependencies,
   context: LaunchContext,
@@ -17,7 +17,7 @@ export async function findInSight(
   return guidForm.test(guid) ? findRequest(database, guid, sightOf(context)) : undefined;
 }
 
-/** Finds requests that a launch sees, in this order; undefined if it does not see them all. */
+/** Finds requests that a launch can see, in this order; undefined if it cannot see them all. */
 export async function findAllInSight(
   dependencies: ReadDependencies,
   context: LaunchContext,
@@ -29,11 +29,11 @@ export async function findAllInSight(
   return requests.length === guids.length ? requests : undefined;
 }
 
-/** Finds the request that a launch has ordered. */
+/** Finds the order that a launch submitted. */
 export const findOwnOrder = ({ database }: ReadDependencies, launchId: string) =>
   findOrderOf(database, launchId);
 
-/** Finds the request that the caller's identifier names, if the launch sees it. */
+/** Finds the request with the launch's originating id, if the launch can see it. */
 export const findNamedRequest = ({ database }: ReadDependencies, context: LaunchContext) =>
   findNamed(database, context);
 
@@ -57,7 +57,7 @@ export async function historyOf(
   return submissions.filter(({ requestVersion }) => requestVersion > after);
 }
 
-/** The result of a launch: what it submitted. */
+/** The requests that a launch submitted. */
 export type LaunchResult = {
   readonly order: TestRequest;
   /** The newest version that this launch submitted. */

@@ -14,14 +14,14 @@ export type Launch = {
   readonly context: LaunchContext;
 
   readonly call: {
-    /** Makes an event of the catalogue that follows from its request. */
+    /** Creates an event whose cause is this HTTP request. */
     event<Type extends EventType>(type: Type, data: EventData<Type>): CloudEvent<Type>;
   };
 };
 
 /**
- * What tests are chosen for in a launch, and the basis on which a choice is judged: built once for each
- * request, for a new order or the change of a request.
+ * The new order or the change for which tests are chosen, and the facts that the choice depends on. Built
+ * once for each HTTP request.
  */
 export type Choosing = {
   readonly context: LaunchContext;
@@ -31,7 +31,7 @@ export type Choosing = {
   readonly beginning: Draft;
   /** The request that is changed; absent for a new order. */
   readonly changed?: TestRequest;
-  /** The patient of the request, also if the launch is for another. */
+  /** The patient of the request, even if the launch is for another. */
   readonly patient: PatientTraits;
   /** Milliseconds since 1970-01-01T00:00:00Z */
   readonly now: number;

@@ -13,7 +13,7 @@ import type { Choosing } from './launch.ts';
 
 type ReadDependencies = Pick<WorkDependencies, 'database'>;
 
-/** Returns whether the user has changed the draft, so that it is stored. */
+/** Returns whether a draft is stored, as it is once the user changes it. */
 export const hasDraft = async ({ database }: ReadDependencies, { place }: Choosing) =>
   (await findDraft(database, place)) !== undefined;
 
@@ -23,7 +23,7 @@ export const readDraft = async (
   { place, beginning }: Choosing,
 ): Promise<Draft> => (await findDraft(database, place)) ?? beginning;
 
-/** Finds the request of an earlier launch that the user can continue in this draft. */
+/** Finds the draft of an earlier launch that the user can continue in this draft. */
 export const findOffer = async (
   { database }: ReadDependencies,
   { place, now }: Choosing,
@@ -43,15 +43,15 @@ export async function readOwnChoices(
   return { ...ofPractice, personal };
 }
 
-/** What is offered above the catalogue. */
+/** The shortcuts above the catalogue. */
 export type Shortcuts = {
-  /** Codes of the tests that the practice requests most, the most requested first. */
+  /** Codes of the tests that the practice requests most, most requested first. */
   readonly mostRequested: readonly string[];
-  /** The request whose tests a new order can have again. */
+  /** The request whose tests a new order can repeat. */
   readonly earlier: TestRequest | undefined;
 };
 
-/** Reads what is offered above the catalogue, besides the own choices. */
+/** Reads the shortcuts above the catalogue, except the choices of user and practice. */
 export async function readShortcuts({ database }: ReadDependencies, choosing: Choosing): Promise<Shortcuts> {
   const { practice } = choosing.context.request;
   const most = await findMostRequested(database, practiceKeyOf(practice, choosing.context.client));

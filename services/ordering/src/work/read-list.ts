@@ -15,15 +15,15 @@ import type { WorkDependencies } from './dependencies.ts';
 import type { Launch, Moment } from './launch.ts';
 
 type ListReading = {
-  /** Of the launch's laboratory, if it has one. */
+  /** The catalogue of the launch's laboratory, if it has one. */
   readonly catalogue: Catalogue | undefined;
-  /** Where the page begins; absent for the newest requests. */
+  /** The request next to the page; absent for the newest requests. */
   readonly from: ListQuery['from'];
-  /** Whether a user reads the page. */
+  /** Whether a user will read the page; only then is it audited. */
   readonly isRead: boolean;
 };
 
-/** A page of a launch's list, with its search, and the requesters to choose from in the list of a practice. */
+/** A page of a launch's list, its search, and for a practice's list the requesters to filter by. */
 export type ReadList = {
   readonly list: RequestPage;
   readonly search: ListSearch;
@@ -31,8 +31,8 @@ export type ReadList = {
 };
 
 /**
- * Reads a page of the requests that a launch sees. Stores the audit event with their number and their
- * patients before any of them is sent.
+ * Reads a page of the requests that a launch can see. Stores the audit event with their number and their
+ * patients before the page is sent.
  */
 export async function readList(
   { database, pseudonyms, clock, timeZone }: Omit<WorkDependencies, 'sealer'>,
@@ -92,7 +92,7 @@ function narrowed(search: RequestSearch | undefined, terms: RequestSearch): Requ
   return search.length === 0 ? [] : [...search, ...terms];
 }
 
-/** Only Incomplete requests wait for samples. A status that the action does not list changes nothing. */
+/** Only Incomplete requests wait for samples. Ignores a status that the action does not list. */
 function statusesOf(
   lists: readonly RequestStatus[],
   chosen: ListSearch['filters']['status'],

@@ -9,7 +9,7 @@ import { findEarlierTests, lockPatient, type PatientSearch } from '../store/earl
 import { boundSightOf, nationalNumbersOf, patientKeysOf } from '../store/keys.ts';
 import type { Choosing } from './launch.ts';
 
-/** The basis on which repeats are found. */
+/** The facts that repeats depend on. */
 export type RepeatsBasis = Pick<Choosing, 'catalogue' | 'context' | 'changed' | 'now' | 'timeZone'>;
 
 /** A draft resolved with its catalogue, and the repeats among the tests that it adds. */
@@ -26,7 +26,7 @@ export async function selectTests(
 }
 
 /**
- * As `selectTests`, with the repeats of tests with a minimum interval only. Until the transaction ends, no
+ * As `selectTests`, with only the repeats of tests with a minimum interval. Until the transaction ends, no
  * other submission adds to the patient's requests.
  */
 async function selectAndLock(tx: OrderingTransaction, basis: RepeatsBasis, draft: Draft): Promise<Selected> {
@@ -36,7 +36,7 @@ async function selectAndLock(tx: OrderingTransaction, basis: RepeatsBasis, draft
   return { selection, repeats: await repeatsAmong(tx, basis, limited) };
 }
 
-/** Returns the codes of a draft's tests that an earlier request serves, by its order reference. */
+/** Returns the codes of a draft's tests that an earlier request, by its order reference, already contains. */
 export async function servedBy(
   database: OrderingDatabase,
   basis: RepeatsBasis,
@@ -73,7 +73,7 @@ function searchOf(
 }
 
 /**
- * Decides whether a draft may be submitted, and what is then stored. Until the transaction ends, no other
+ * Validates a draft, and returns the values to store or all errors. Until the transaction ends, no other
  * submission adds to the patient's requests that were checked.
  */
 export async function decideSubmission(

@@ -27,10 +27,10 @@ export type ChangeOutcome =
   | { readonly outcome: 'conflict' }
   /** OLTR: Request status. Complete is immutable. */
   | { readonly outcome: 'complete' }
-  /** The request does not exist, or this launch does not see it. */
+  /** The request does not exist, or this launch cannot see it. */
   | { readonly outcome: 'absent' };
 
-/** Submits the change of a request, exactly as on its review. */
+/** Submits the change of a request, exactly as its review showed it. */
 export function submitChange(
   { database, sealer }: WorkDependencies,
   launch: Launch & Choosing & { readonly changed: TestRequest },
@@ -42,11 +42,11 @@ export function submitChange(
   const at = new Date(now).toISOString();
   return database.transaction().execute(async (tx): Promise<ChangeOutcome> => {
     const stored = await lockDraft(tx, place, { beginning, now });
-    // Locked to the end: of two concurrent amendments, the second sees the first.
+    // Locked until the end: of two concurrent amendments, the second sees the first.
     const current = await lockRequest(tx, guid, sightOf(context));
     if (current === undefined) return { outcome: 'absent' };
     const draftId = form.draftId ?? stored.submissionId;
-    // The draft is part of it, because a form without it may be equal for the next draft.
+    // Includes the draft, because the form of the next draft may have the same fields.
     const id = submissionIdOf({ launchId, guid, sent: `${draftId} ${form.sent}` });
     if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };
     if (current.status === 'Complete') return { outcome: 'complete' };

@@ -23,7 +23,7 @@ export type OrderOutcome =
   /** The typed fields are invalid. They are stored. */
   | { readonly outcome: 'faulty' };
 
-/** Submits a new order, exactly as on its review. */
+/** Submits a new order, exactly as its review showed it. */
 export function submitOrder(
   { database, sealer }: WorkDependencies,
   launch: Launch & Choosing,
@@ -32,7 +32,7 @@ export function submitOrder(
   const { context, place, beginning, now, timeZone } = launch;
   const at = new Date(now).toISOString();
   return database.transaction().execute(async (tx): Promise<OrderOutcome> => {
-    // Locked to the end: a second submission of this launch waits here, and then finds the first.
+    // Locked until the end: a second submission of this launch waits here, and then finds the first.
     const stored = await lockDraft(tx, place, { beginning, now });
     const submitted = await findOrderOf(tx, context.launchId);
     if (submitted !== undefined) return { outcome: 'submitted', request: submitted };

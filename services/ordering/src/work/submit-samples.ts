@@ -39,10 +39,10 @@ export type SamplesOutcome =
   | { readonly outcome: 'unchanged' }
   /** OLTR: Request status. Complete is immutable. */
   | { readonly outcome: 'complete' }
-  /** The request does not exist, or this launch does not see it. */
+  /** The request does not exist, or this launch cannot see it. */
   | { readonly outcome: 'absent' };
 
-/** Records the samples of a request; with the last one, it is Complete. */
+/** Records the samples of a request; with the last sample, the request becomes Complete. */
 export function submitSamples(
   { database, sealer, timeZone }: Pick<WorkDependencies, 'database' | 'sealer' | 'timeZone'>,
   launch: Launch,
@@ -52,7 +52,7 @@ export function submitSamples(
   const { launchId } = context;
   const id = submissionIdOf({ launchId, guid, sent });
   return database.transaction().execute(async (tx): Promise<SamplesOutcome> => {
-    // Locked to the end: of two concurrent amendments, the second sees the first.
+    // Locked until the end: of two concurrent amendments, the second sees the first.
     const current = await lockRequest(tx, guid, sightOf(context));
     if (current === undefined) return { outcome: 'absent' };
     if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };

@@ -6,11 +6,11 @@ import type { Launch } from './launch.ts';
 
 type Submission = {
   readonly sealer: Sealer;
-  /** What the user did. */
+  /** The step that the user submitted. */
   readonly step: 'order' | 'change' | 'samples';
 };
 
-/** Creates the event of a request that a launch submitted, with all of its batches, sealed. */
+/** Creates the event of a submitted request, with all of its batches in the encrypted order. */
 export function submittedEvent(
   request: TestRequest,
   { context, call }: Launch,
