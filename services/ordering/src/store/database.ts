@@ -20,13 +20,13 @@ type AddedBy = {
   added_at: ColumnType<Date, string, never>;
 };
 
-/** The own choices of practices and users on the page that chooses tests. */
+/** The choices of practices and users for the page that chooses tests. */
 type OwnChoiceTables = {
   favourites: AddedBy & { practice_key: string; code: string };
   practice_sets: AddedBy & { id: string; practice_key: string; name: string; tests: string[] };
   /** By the key of the user (`userKeyOf`). */
   personal_favourites: { user_key: string; code: string; added_at: ColumnType<Date, string, never> };
-  /** The codes that a practice requests most, most first. */
+  /** The codes that a practice requests most, most requested first. */
   most_requested: { practice_key: string; codes: string[]; counted_at: Time };
 };
 
@@ -36,7 +36,7 @@ export type OrderingTables = OutboxTables &
       launch_id: string;
       /** The request that it changes, or the launch itself for a new order. */
       target: string;
-      /** Who finds it again (`draftOwnerKeyOf`); null if nobody does. */
+      /** The user and patient who can find it again (`draftOwnerKeyOf`); null if nobody can. */
       owner_key: string | null;
       submission_id: string;
       version: number;
@@ -76,7 +76,7 @@ export type OrderingTables = OutboxTables &
       filters: ListFilters;
       updated_at: Time;
     };
-    /** The launch behind each version of a request: its order, and each amendment. */
+    /** The launch that submitted each version of a request: its order, and each amendment. */
     submissions: {
       id: string;
       request_guid: string;
@@ -97,7 +97,7 @@ export type OrderingTables = OutboxTables &
     };
   };
 
-/** The queries of this service; a transaction is one too. */
+/** The queries of this service. A transaction is also an `OrderingDatabase`. */
 export type OrderingDatabase = Kysely<OrderingTables>;
 
 export type OrderingTransaction = Transaction<OrderingTables>;

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import { type Draft, type DraftPlace, emptyDraft, hasContent } from '../domain/draft.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
-/** Milliseconds that the draft of an abandoned launch is stored; sessions end long before. */
+/** How long the draft of an abandoned launch is stored; sessions end long before. */
 const retentionMs = 7 * 86_400_000;
 
 /** Finds the draft at a place; undefined if there is none yet. */
@@ -84,7 +84,7 @@ export async function storeDraft(
     .execute();
 }
 
-/** A draft without content is nobody's, so that it hides no other one of its user. */
+/** A draft without content has no owner, so that it does not hide another draft of its user. */
 const ownerOf = (draft: Draft, { ownerKey }: DraftPlace) => (hasContent(draft) ? (ownerKey ?? null) : null);
 
 async function forgetOld(tx: OrderingTransaction, now: number): Promise<void> {
@@ -94,7 +94,7 @@ async function forgetOld(tx: OrderingTransaction, now: number): Promise<void> {
     .execute();
 }
 
-/** Returns the draft of a row. A draft of an older release lacks newer members. */
+/** Returns the draft of a row. A draft from an older release lacks newer members. */
 export function toDraft({ submission_id, version, content }: Selectable<OrderingTables['drafts']>): Draft {
   return { ...emptyDraft(submission_id), ...content, version };
 }

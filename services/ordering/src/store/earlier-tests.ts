@@ -26,8 +26,8 @@ type Row = {
 /**
  * Finds the latest live requests of each of these codes for a patient, from any requester; for a bound
  * client, only of its practices. Returns at most two rows for each code, however many requests there are: one
- * whose sample was collected and one whose sample was not. The database reads
- * only the patient's requests since that time, each once.
+ * with a collected sample and one without. The database reads only the patient's requests since that time,
+ * each once.
  */
 export async function findEarlierTests(
   database: OrderingDatabase,
@@ -83,8 +83,8 @@ function toEarlierTest({ container, ...row }: Row): EarlierTest {
 }
 
 /**
- * Lets one submission at a time continue for a patient, until its transaction ends: of two orders of the same
- * test at once, the second sees the first. The keys are locked in a fixed order to avoid a deadlock.
+ * Serialises submissions for a patient until the transaction ends: of two concurrent orders of the same test,
+ * the second sees the first. The keys are locked in a fixed order to avoid a deadlock.
  */
 export async function lockPatient(tx: OrderingTransaction, patientKeys: readonly string[]): Promise<void> {
   for (const key of patientKeys.toSorted()) {

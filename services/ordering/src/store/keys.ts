@@ -12,17 +12,15 @@ import { type ActionRule, actionRules } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingTables } from './database.ts';
 
-/**
- * The requests that a launch can see. Every query for requests requires a sight, so no address bypasses it.
- */
+/** The requests that a launch can see. Every query for requests requires a sight, so no URL bypasses it. */
 export type Sight = {
   /** Only requests that this launch made. */
   readonly launchId?: string;
   /** Only requests of the patient with one of these keys. */
   readonly patientKeys?: readonly string[];
   /**
-   * Excludes requests with another number of one of these kinds: they belong to another person, whatever else
-   * is equal.
+   * Excludes requests with another number of one of these kinds: they belong to another person, even if
+   * everything else is equal.
    */
   readonly patientNumbers?: readonly PatientNumber[];
   readonly practiceKey?: string;
@@ -38,7 +36,7 @@ type PatientNumber = LaunchPatient['identifiers'][number];
 export const sightOf = (context: LaunchContext): Sight =>
   sightWithin(actionRules[context.request.action].sees, context);
 
-/** As `sightOf`, of a launch whose action saw this. */
+/** As `sightOf`, but with this rule in place of the action's own. */
 export function sightWithin(sees: ActionRule['sees'], { launchId, client, request }: LaunchContext): Sight {
   const { patient, practice } = request;
   const patientKeys = patientKeysOf({ patient, practice }, client);
@@ -80,8 +78,8 @@ export function isInSight({ launchId, patientKeys, patientNumbers = [], practice
 }
 
 /**
- * Returns whether a request belongs to a practice of the client. A local code counts within issuer and
- * client.
+ * Returns whether a request belongs to a practice of the client. A local code is valid only within its issuer
+ * and client.
  */
 export function isOfBoundPractice(table: string, { client, binding }: BoundPractices) {
   const column = (name: string) => sql.ref(`${table}.${name}`);
@@ -108,7 +106,7 @@ export const hasOtherNumber = (
   ${JSON.stringify({ system, value })}::jsonb)`;
 
 /**
- * Returns the national numbers, where they distinguish more than the keys do: two patients who were given one
+ * Returns the national numbers, if they distinguish more than the keys do: two patients with the same
  * hospital number by mistake still have different NHS numbers.
  */
 export function nationalNumbersOf({ identifiers }: Pick<LaunchPatient, 'identifiers'>): PatientNumber[] {
@@ -157,8 +155,8 @@ export function choicesKeyOf(
 }
 
 /**
- * Returns the SHA-256 that identifies a user's own favourites in a catalogue. A user name counts within the
- * practice and the client that use it: a colleague of another practice may have the same one.
+ * Returns the SHA-256 that identifies a user's own favourites in a catalogue. A user name is unique only
+ * within a practice and client: a user of another practice may have the same name.
  */
 export function userKeyOf(
   { practice, author }: Pick<LaunchContext['request'], 'practice' | 'author'>,
@@ -170,7 +168,7 @@ export function userKeyOf(
 }
 
 /**
- * Returns the SHA-256 of everything that must be equal for a user to find a draft again in another launch:
+ * Returns the SHA-256 of all parts that must be equal for a user to find a draft again in another launch:
  * client, practice, laboratory, catalogue, user, and the patient with all valid identifiers and the date of
  * birth. Undefined if no valid identifier names the patient.
  */
@@ -191,10 +189,10 @@ export function draftOwnerKeyOf(
 const codeOf = ({ identifier: { system, value } }: { readonly identifier: CodedIdentifier }) =>
   system === 'ods-organization-code' ? inCapitals(value) : value;
 
-/** Returns the SHA-256 of the caller's name for the request, which only the caller can choose. */
+/** Returns the SHA-256 of an originating id, within the issuer and client that chose it. */
 export const originatingKeyOf = ({ issuer, clientId }: TestRequest['client'], originatingId: string) =>
   keyOf(issuer, clientId, originatingId);
 
-/** JSON separates the parts, so that no two lists of parts have the same key. */
+/** JSON separates the parts, so that different lists of parts have different keys. */
 const keyOf = (...parts: readonly string[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -3,14 +3,14 @@ import type { DraftPlace, LeftDraft } from '../domain/draft.ts';
 import type { OrderingDatabase, OrderingTransaction } from './database.ts';
 import { toDraft } from './drafts.ts';
 
-/** Milliseconds after its last change that a draft is offered to another launch. */
+/** How long after its last change a draft is offered to another launch. */
 const offeredForMs = 86_400_000;
 
 const offeredSince = (now: number) => new Date(now - offeredForMs);
 
 /**
- * Finds the draft that its owner left behind in another launch: the one changed last. Undefined if the owner
- * has submitted a request since that change.
+ * Finds the owner's most recently changed draft in another launch. Undefined if the owner has submitted a
+ * request since that change.
  */
 export async function findLeftDraft(
   database: OrderingDatabase,
@@ -47,9 +47,9 @@ export async function findLeftDraft(
 }
 
 /**
- * As `findLeftDraft`, and nobody changes, submits or discards it until the end of this transaction. Call it
- * before `lockDraft`: transactions that lock several drafts of one owner then run one after the other, and
- * all others lock only their own draft, so there is no deadlock.
+ * As `findLeftDraft`, but locks the draft until the end of this transaction. Call it before `lockDraft`:
+ * transactions that lock several drafts of one owner then run one after the other, and all others lock only
+ * their own draft, so there is no deadlock.
  */
 export async function lockLeftDraft(
   tx: OrderingTransaction,
@@ -59,7 +59,7 @@ export async function lockLeftDraft(
   const { launchId, ownerKey } = place;
   if (ownerKey === undefined) return undefined;
   await sql`select pg_advisory_xact_lock(hashtextextended(${ownerKey}, 3))`.execute(tx);
-  // A submission that is waited for here is seen by the next query.
+  // If this waits for a submission, the next query sees it.
   await tx
     .selectFrom('drafts')
     .select('launch_id')
@@ -72,9 +72,9 @@ export async function lockLeftDraft(
 }
 
 /**
- * Stores that no launch finds the drafts of the owner's other launches, which this transaction has locked. A
- * window that still shows one keeps it, and its next change can be found again. Drafts that were submitted
- * are not changed.
+ * Hides the drafts of the owner's other launches, which this transaction has locked, from every later launch.
+ * A window that still shows one can change it, which makes it available again. Submitted drafts stay
+ * unchanged.
  */
 export async function forgetLeftDrafts(
   tx: OrderingTransaction,

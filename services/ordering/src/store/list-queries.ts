@@ -3,12 +3,12 @@ import type { Priority, RequestStatus } from '../domain/test-request.ts';
 import type { OrderingTables, OrderingTransaction } from './database.ts';
 import { isInSight, type Sight } from './keys.ts';
 
-/** The requests of a list. */
+/** The conditions of a list. */
 export type ListFilter = {
   readonly sight: Sight;
   readonly statuses: readonly RequestStatus[];
   readonly priority?: Priority;
-  /** When they were made: from the first instant on, and before the second. ISO 8601 instants. */
+  /** The period in which they were made: from `since`, and before `before`. ISO 8601 instants. */
   readonly since?: string;
   readonly before?: string;
 };
@@ -30,9 +30,9 @@ export function readList(tx: OrderingTransaction, filter: ListFilter, page: Page
   return nextOf(tx, filter, page).execute();
 }
 
-/** Returns the number of requests in a list, counted up to a limit. */
+/** Counts the requests of a list, up to a limit. */
 export async function countList(tx: OrderingTransaction, filter: ListFilter, limit: number): Promise<number> {
-  // A patient's requests are counted in any order, so that none is in two runs.
+  // Counts a patient's requests without runs, because a request may be in two of them.
   const runs = filter.sight.patientKeys === undefined ? runsOf(tx, filter) : [filtered(tx, filter)];
   const places = runs.map((run) => run.select(['guid', 'created_at']).limit(limit));
   const { count } = await tx
@@ -51,7 +51,7 @@ export async function findMatches(
   filter: ListFilter,
   { condition, ...page }: Page & { readonly condition: string },
 ): Promise<{ places: Place[]; count: number }> {
-  // The days of a period are read in the order of their index, if they are fewer than the matches.
+  // With runs, the database can read a period by its index if that has fewer requests than matches.
   const isRun = filter.sight.patientKeys === undefined && (filter.since ?? filter.before) !== undefined;
   const runs = isRun ? runsOf(tx, filter) : [filtered(tx, filter)];
   const found = runs.map((run) => run.where(isMatch(condition)).select(['guid', 'created_at']));
@@ -68,7 +68,7 @@ export async function findMatches(
         .select(({ fn }) => fn.countAll<string>().as('count'))
         .as('counted'),
     )
-    // The count is returned even if no match is beyond the place.
+    // Returns the count even if no match is beyond the place.
     .leftJoin(
       (by) =>
         by
@@ -93,7 +93,7 @@ export async function findMatches(
   };
 }
 
-/** Finds the matches of a search among the next `bound` requests of a list, each of which is read. */
+/** Finds the matches of a search by reading the next `bound` requests of a list. */
 export function findNear(
   tx: OrderingTransaction,
   filter: ListFilter,
@@ -106,7 +106,7 @@ export function findNear(
       .selectFrom('test_requests')
       .select(['guid', 'created_at'])
       .where(sql<SqlBool>`guid = any(array(${near.select('guid')}))`)
-      // "Is true" prevents the use of the index of words, which has all matches in no order.
+      // `is true` prevents the use of the index of words, which returns all matches unordered.
       .where(sql<SqlBool>`(${isMatch(condition)}) is true`)
       .orderBy('created_at', direction)
       .orderBy('guid', direction)
@@ -115,7 +115,7 @@ export function findNear(
   );
 }
 
-/** Returns those of some searches (`tsquery`) that match a request in sight, each by the index of words. */
+/** Returns the searches (`tsquery`) that match a request in sight, each by the index of words. */
 export async function findKnown(
   tx: OrderingTransaction,
   sight: Sight,
@@ -136,7 +136,7 @@ export async function findKnown(
               .selectFrom('test_requests')
               .selectAll()
               .where(sql<SqlBool>`words @@ sought.condition::tsquery`)
-              // Otherwise the requests in sight would be read one by one.
+              // Stops the planner from reading the requests in sight one by one.
               .offset(0)
               .as('test_requests'),
           )
@@ -167,7 +167,7 @@ function nextOf(tx: OrderingTransaction, filter: ListFilter, page: Page) {
     .limit(page.limit);
 }
 
-/** Returns the runs of a list: the requests of one status and one priority, which are ordered in an index. */
+/** Returns the runs of a list: the requests of one status and one priority, which an index keeps in order. */
 function runsOf(
   tx: OrderingTransaction,
   { statuses, priority, sight, ...period }: ListFilter,
@@ -186,9 +186,7 @@ function runsOf(
 const isOfPatientWith = (keys: readonly string[]) =>
   keys.length === 0 ? [sql<SqlBool>`false`] : keys.flatMap(isOfPatient);
 
-/**
- * Returns the expressions of the indexes: an identifier of a patient is the first or the second of a request.
- */
+/** Returns the indexed expressions: an identifier may be the first or the second of a request's patient. */
 const isOfPatient = (key: string) => [
   sql<SqlBool>`patient_keys[1] = ${key}`,
   sql<SqlBool>`patient_keys[2] = ${key}`,
@@ -206,7 +204,7 @@ function filtered(tx: OrderingTransaction, filter: ListFilter): Query<object> {
 }
 
 /**
- * Returns all runs together. A request with both identifiers of a patient is in two runs and is returned
+ * Returns the union of all runs. A request with both identifiers of a patient is in two runs, but returned
  * once.
  */
 function unionOf(tx: OrderingTransaction, { sight }: ListFilter, runs: readonly Query<Place>[]) {

@@ -1,7 +1,7 @@
 import type { ListSearch } from '../domain/list-search.ts';
 import { jsonb, type OrderingDatabase, type OrderingTransaction } from './database.ts';
 
-/** Milliseconds that the search of an abandoned launch is stored; sessions end long before. */
+/** How long the search of an abandoned launch is stored; sessions end long before. */
 const retentionMs = 7 * 86_400_000;
 
 /** Reads the search of a launch's list; an empty search if there is none. */

@@ -42,17 +42,17 @@ type CountedRequests = {
   readonly sight: Sight;
   /** Milliseconds since 1970: earlier requests do not count. */
   readonly since: number;
-  /** The maximum number of requests, the newest of them. */
+  /** The maximum number of requests to count, newest first. */
   readonly requests: number;
-  /** The minimum number of requests with a test. */
+  /** The minimum number of requests that a returned test is in. */
   readonly atLeast: number;
   /** The maximum number of codes. */
   readonly codes: number;
 };
 
 /**
- * Counts in how many requests each test is, and returns the codes, most requested first. Reads no more
- * requests than stated, however many there are.
+ * Counts the requests of each test, and returns the codes, most requested first. Reads at most `requests`
+ * requests, however many there are.
  */
 export async function countTests(
   tx: OrderingTransaction,

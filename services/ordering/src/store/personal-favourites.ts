@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import type { OrderingDatabase, OrderingTransaction } from './database.ts';
 
 /*
- * The favourites of each user. Every function requires the key of the user (`userKeyOf`), and sees no
- * other's.
+ * The favourites of each user. Every function requires the key of the user (`userKeyOf`), and accesses no
+ * other user's.
  */
 
-/** Lets one transaction at a time change a user's favourites, so that they stay within the limit. */
+/** Serialises changes of a user's favourites, so that they stay within the limit. */
 export async function lockPersonalFavourites(tx: OrderingTransaction, userKey: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${userKey}, 2))`.execute(tx);
 }
@@ -31,7 +31,7 @@ export async function insertPersonalFavourite(
   await tx.insertInto('personal_favourites').values({ user_key: userKey, code, added_at: at }).execute();
 }
 
-/** Removes a favourite of a user. Resolves with whether they had it. */
+/** Removes a favourite of a user. Resolves with whether it existed. */
 export async function deletePersonalFavourite(
   tx: OrderingTransaction,
   userKey: string,

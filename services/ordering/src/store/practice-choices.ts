@@ -6,20 +6,17 @@ import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransac
 
 /*
  * The choices of each practice in a catalogue. Every function requires the key of the practice and the
- * catalogue (`choicesKeyOf`), and sees no other's.
+ * catalogue (`choicesKeyOf`), and accesses no other practice's.
  */
 
-/** Who added something, and when. */
+/** The user who added a choice, and when. */
 export type Addition = {
   readonly by: LaunchRequest['author'];
   /** ISO 8601 instant */
   readonly at: string;
 };
 
-/**
- * Lets one transaction at a time change a practice's choices, so that concurrent changes stay within the
- * limits.
- */
+/** Serialises changes of a practice's choices, so that concurrent changes stay within the limits. */
 export async function lockPracticeChoices(tx: OrderingTransaction, practiceKey: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${practiceKey}, 1))`.execute(tx);
 }
@@ -69,7 +66,7 @@ export async function insertFavourite(
     .execute();
 }
 
-/** Removes a favourite. Resolves with whether the practice had it. */
+/** Removes a favourite. Resolves with whether it existed. */
 export async function deleteFavourite(
   tx: OrderingTransaction,
   practiceKey: string,
@@ -83,7 +80,7 @@ export async function deleteFavourite(
   return numDeletedRows > 0n;
 }
 
-/** Stores an order set; under its own id, if it has one. */
+/** Stores an order set, under a new id unless it has one. */
 export async function insertPracticeSet(
   tx: OrderingTransaction,
   set: NewPracticeSet,
@@ -110,7 +107,7 @@ export type NewPracticeSet = {
   readonly tests: readonly string[];
 };
 
-/** Deletes an order set. Resolves with it; with undefined if the practice has no such set. */
+/** Deletes an order set. Resolves with the set, or undefined if the practice has no such set. */
 export async function deletePracticeSet(
   tx: OrderingTransaction,
   practiceKey: string,

@@ -19,20 +19,16 @@ import { differenceCondition, searchCondition } from './request-words.ts';
 import { toTestRequest } from './test-requests.ts';
 
 /**
- * The number of requests that are searched for a page of matches, before all matches are read from the index
- * of words.
+ * How many requests are searched for a page of matches before all matches are read from the index of words.
  */
 const maxNear = 500;
 
 export type ListQuery = ListFilter & {
-  /** Absent: all requests are listed. */
+  /** Absent if all requests are listed. */
   readonly search?: RequestSearch;
-  /** Since when requests are searched for typing errors: an ISO 8601 instant. */
+  /** Since when a search allows for typing errors: an ISO 8601 instant. */
   readonly similarSince: string;
-  /**
-   * The page next to a request, by its GUID. Without a request, or with one that is out of sight, the newest
-   * page.
-   */
+  /** The page next to a request, by its GUID. If absent or out of sight, the newest page. */
   readonly from?: { readonly guid: string; readonly go: Page['go'] };
 };
 
@@ -40,22 +36,22 @@ export type RequestPage = {
   /** Newest first. */
   readonly requests: readonly TestRequest[];
   /**
-   * Of all pages, or one more than `maxCount` if there are more. Absent if there is more than a page of
-   * matches, which are not counted.
+   * The number on all pages, or `maxCount + 1` if there are more. Absent if a search fills a page, because
+   * its matches are not counted.
    */
   readonly count?: number;
   readonly hasNewer: boolean;
   readonly hasOlder: boolean;
-  /** Below the last page: the newest requests that match but for typing errors, at most a page. */
+  /** On the last page: the newest requests that match except for typing errors, at most a page. */
   readonly similar: readonly TestRequest[];
 };
 
 /**
- * Reads a page of a list. However many requests there are, reads a bounded number of rows, in the order of an
- * index. If a search does not fill a page soon, reads all of its matches, and no other request.
+ * Reads a page of a list. However many requests there are, reads a bounded number of rows in index order. If
+ * the nearest requests do not fill a page of matches, reads all matches, and no other request.
  */
 export async function readRequestPage(tx: OrderingTransaction, query: ListQuery): Promise<RequestPage> {
-  // A common word must not cause a sequential scan, nor a bounded plan a compilation.
+  // Avoids a sequential scan for a common word, and compilation (JIT) of a query that reads few rows.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`.execute(tx);
   return readPage(tx, query);
 }
@@ -63,9 +59,9 @@ export async function readRequestPage(tx: OrderingTransaction, query: ListQuery)
 async function readPage(tx: OrderingTransaction, { from, ...query }: ListQuery): Promise<RequestPage> {
   const place = from && (await findPlace(tx, query, from.guid));
   const go = place === undefined ? 'older' : (from?.go ?? 'older');
-  // One place more than the page, to know whether there is another page.
+  // One place more than a page shows whether there is another page.
   const { places, ...counted } = await findPlaces(tx, query, { place, go, limit: pageSize + 1 });
-  // Beyond the last page, or backwards with less than a page before: the newest requests.
+  // If no request is older, or less than a page is newer, shows the newest page.
   const isFirst = place !== undefined && places.length < (go === 'newer' ? pageSize : 1);
   if (isFirst) return readPage(tx, query);
   const hasMore = places.length > pageSize;
@@ -80,7 +76,7 @@ async function readPage(tx: OrderingTransaction, { from, ...query }: ListQuery):
   };
 }
 
-/** Finds the newest requests that match but for typing errors, without those that match. */
+/** Finds the newest requests that match only if typing errors are allowed. */
 async function findSimilar(tx: OrderingTransaction, query: ListQuery): Promise<readonly Place[]> {
   const { search = [], sight, since = '', similarSince } = query;
   const misspelt = await knownOf(tx, sight, misspeltIn(search));
@@ -91,8 +87,9 @@ async function findSimilar(tx: OrderingTransaction, query: ListQuery): Promise<r
 }
 
 /**
- * Leaves of each misspelt word the others that a practice has: a few of hundreds. A patient has few requests,
- * and they share their words with those of every other patient.
+ * Reduces the alternatives of each misspelt word to those that a practice's requests contain: a few of
+ * hundreds. A patient's list is short, and shares its words in the index with all patients, so it is not
+ * reduced.
  */
 async function knownOf(
   tx: OrderingTransaction,
@@ -120,10 +117,10 @@ async function findPlaces(tx: OrderingTransaction, query: ListQuery, page: Page)
     const places = await readList(tx, query, page);
     return { places, count: await countList(tx, query, maxCount + 1) };
   }
-  // A search of signs only has no word, so nothing matches.
+  // A search of punctuation alone contains no words, so it matches nothing.
   if (search.length === 0) return { places: [], count: 0 };
   const condition = searchCondition(search, query.sight);
-  // A common word fills a page soon; the index of words finds a rare word soon.
+  // For a common word, the nearest requests fill a page; for a rare word, the index of words is fast.
   const near = await findNear(tx, query, { ...page, condition, bound: maxNear });
   if (near.length > pageSize) return { places: near };
   const { places, count } = await findMatches(tx, query, { ...page, condition });

@@ -9,10 +9,9 @@ import type { TestRequest } from '../domain/test-request.ts';
 import { practiceKeyOf, type Sight } from './keys.ts';
 
 /**
- * Returns the columns by which a request is found. The words for the list of a practice have the practice as
- * prefix. So a search reads only the entries of its own practice in the index, and does not become slower by
- * those of others. The words for the list of a patient have a common prefix, because a patient has few
- * requests.
+ * Returns the columns that a request is searched by. The words for a practice's list begin with the practice,
+ * so that a search reads only its own practice's index entries, and is not slowed by others. The words for a
+ * patient's list share one prefix, because a patient has few requests.
  * @param timeZone IANA zone of the practices
  */
 export function requestWords(
@@ -28,7 +27,7 @@ export function requestWords(
   return { words: sql<string>`array_to_tsvector(${sql.val(lexemes)}::text[])` };
 }
 
-/** Returns the `tsquery` of what a search finds and another does not. */
+/** Returns the `tsquery` of the requests that one search finds and another does not. */
 export const differenceCondition = (search: RequestSearch, other: RequestSearch, sight: Sight): string =>
   `${searchCondition(search, sight)} & !${searchCondition(other, sight)}`;
 
@@ -40,16 +39,14 @@ export function searchCondition(search: RequestSearch, { practiceKey, patientKey
 
 const patientLists = 'p';
 
-/**
- * Enough to distinguish practices, because the sight decides: rows of another practice with the same prefix
- * are filtered out.
- */
+/** A short prefix is enough, because the sight filters out rows of another practice with the same prefix. */
 const prefixOf = (practiceKey: string) => practiceKey.slice(0, 8);
 
 const lexeme = (list: string, word: string) => `${list}:${word}`;
 
 /**
- * A word contains only letters, digits and `=` (`domain/request-search.ts`), so that nothing ends the quotes.
+ * A word contains only letters, digits and `=` (`domain/request-search.ts`), so nothing can end the
+ * quotation.
  */
 const sought = (list: string, { word, isWhole = false }: SoughtWord) =>
   `'${lexeme(list, word)}'${isWhole ? '' : ':*'}`;

@@ -5,12 +5,12 @@ import { isInSight, type Sight } from './keys.ts';
 
 export type Requester = LaunchRequest['requester'];
 
-/** More than a practice has, and few enough to choose from. */
+/** More than a practice has, but few enough for a list box. */
 const maxRequesters = 200;
 
 /**
- * Finds who requested the requests in sight of a practice's launch, each with the name of the newest request.
- * Reads one entry of the index for each requester, however many requests there are (a loose index scan).
+ * Finds the requesters of the requests in sight of a practice's launch, each with the name in their newest
+ * request. Reads one index entry for each requester, however many requests there are (a loose index scan).
  */
 export async function findRequesters(database: OrderingDatabase, sight: Sight): Promise<Requester[]> {
   const identifier = sql`parties -> 'requester' -> 'identifier'`;

@@ -16,7 +16,7 @@ export type Submission = {
 
 type SubmissionKey = { readonly id: string; readonly guid: string; readonly launchId: string };
 
-/** Returns whether a launch already submitted this for a request: the same form sent twice is stored once. */
+/** Returns whether a launch already stored this submission, so that a form sent twice is stored once. */
 export async function isSubmitted(
   tx: OrderingTransaction,
   { id, guid, launchId }: SubmissionKey,

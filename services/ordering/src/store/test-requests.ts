@@ -15,7 +15,7 @@ export async function findRequest(
   return row === undefined ? undefined : toTestRequest(row);
 }
 
-/** Finds the request that a launch ordered. */
+/** Finds the order that a launch submitted. */
 export async function findOrderOf(
   database: OrderingDatabase,
   launchId: string,
@@ -25,8 +25,8 @@ export async function findOrderOf(
 }
 
 /**
- * Finds the request that the caller's identifier names, if the launch sees it; the newest, if an identifier
- * was used again.
+ * Finds the request with the launch's originating id, if the launch can see it; the newest, if the id was
+ * reused.
  */
 export async function findNamed(
   database: OrderingDatabase,

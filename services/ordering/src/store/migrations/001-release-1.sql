@@ -21,7 +21,7 @@ create table ordering.drafts (
   primary key (launch_id, target)
 );
 create index drafts_updated_at on ordering.drafts (updated_at);
--- A user finds the draft of a new order again in the next launch for the same patient.
+-- Finds the draft of a new order again in the user's next launch for the same patient.
 create index drafts_owner on ordering.drafts (owner_key, updated_at desc) where owner_key is not null;
 
 create sequence ordering.batch_numbers;
@@ -48,7 +48,7 @@ create table ordering.test_requests (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
--- Every list consists of runs of one status and priority each, which these indexes have in order.
+-- Every list consists of runs of one status and priority, which these indexes keep in order.
 create index test_requests_practice
   on ordering.test_requests (practice_key, status, priority, created_at desc, guid desc);
 -- A patient has at most two identifiers (OLTR: Patient.identifier).
@@ -59,12 +59,12 @@ create index test_requests_patient_2
 create index test_requests_patient on ordering.test_requests using gin (patient_keys);
 create index test_requests_requester
   on ordering.test_requests (practice_key, (parties -> 'requester' -> 'identifier'), created_at desc);
--- The request that a PMS names.
+-- Finds the request with the originating id of a launch.
 create index test_requests_originating on ordering.test_requests (originating_key);
--- Without the pending list of the index, which every search would read.
+-- Disables the GIN pending list, which every search would have to scan.
 create index test_requests_words on ordering.test_requests using gin (words) with (fastupdate = off);
 
--- The launch behind each version of a request.
+-- The launch that submitted each version of a request.
 create table ordering.submissions (
   id uuid primary key,
   request_guid uuid not null references ordering.test_requests (guid),
@@ -77,7 +77,7 @@ create table ordering.submissions (
 );
 create index submissions_launch on ordering.submissions (launch_id);
 
--- Who printed what, and when.
+-- The prints of each paper, with user and time.
 create table ordering.prints (
   id bigint generated always as identity primary key,
   request_guid uuid not null references ordering.test_requests (guid),
@@ -122,7 +122,7 @@ create table ordering.personal_favourites (
   primary key (user_key, code)
 );
 
--- The codes that a practice requests most, most first.
+-- The codes that a practice requests most, most requested first.
 create table ordering.most_requested (
   practice_key char(64) primary key,
   codes text[] not null,
