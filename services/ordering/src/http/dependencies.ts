@@ -15,13 +15,13 @@ export type Dependencies = WorkDependencies & {
   readonly searchIn: SearchIn;
   /** The origin that browsers use: `https://launch.example.org` */
   readonly publicOrigin: string;
-  /** Whether the platform is served by https. */
+  /** Whether browsers use https. */
   readonly isSecure: boolean;
   /** Counts a request of a launch session. @throws ServiceError 429 beyond its limit */
   readonly countRequest: (launchId: string) => void;
   readonly show: Show;
   readonly write: WriteTime;
-  /** Reports that an event waits in the outbox. */
+  /** Wakes the relay after an event was stored in the outbox. */
   readonly nudge: () => void;
 };
 
@@ -31,6 +31,6 @@ export type SearchIn = (catalogue: Catalogue) => TestSearch;
 /** Prepares the searches once instead of for each request. */
 export function createSearches({ all }: Pick<Catalogues, 'all'>): SearchIn {
   const searches = new Map(all.map((catalogue) => [catalogue, createTestSearch(catalogue)]));
-  // A request whose laboratory's catalogue was removed has an empty one.
+  // The empty catalogue of a removed laboratory has no prepared search.
   return (catalogue) => searches.get(catalogue) ?? createTestSearch(catalogue);
 }

@@ -46,7 +46,7 @@ export function createEndpoints(dependencies: Dependencies): Endpoint[] {
   ];
 }
 
-/** Redirects to the first page of a launch, whose address ends with a slash. */
+/** Redirects to the first page of a launch, whose URL ends with a slash. */
 const toLaunch: Handler = (exchange) => {
   const launchId = textParameter(exchange, 'launchId');
   if (!guidForm.test(launchId)) throw pageNotFound();
@@ -55,7 +55,7 @@ const toLaunch: Handler = (exchange) => {
 
 type Methods = Readonly<Partial<Record<'GET' | 'POST', Handler<Visit>>>>;
 
-/** Returns the pages of a launch, a row each: the path below `/oltr/{launchId}`, and the methods. */
+/** Returns the pages of a launch, one row each: the path below `/oltr/{launchId}`, and the methods. */
 function launchPages(dependencies: Dependencies): readonly (readonly [path: string, methods: Methods])[] {
   const inOrder = (handle: Handler<ChoosingVisit>) =>
     behind(may('order'), behind(ofNewOrder(dependencies), handle));

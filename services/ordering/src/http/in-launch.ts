@@ -17,7 +17,7 @@ import type { Visit } from './visit.ts';
 /**
  * Creates the guard that accepts a request if its cookie is the live session of the launch in its path, and
  * extends the session. It throws ServiceError 404 for a path without a launch, 401 without its session, 403
- * for a form from another site, 429 for more requests of a session than a user can cause.
+ * for a form from another site, 429 beyond the session's rate limit.
  */
 export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
   const { tickets, pages, publicOrigin, isSecure, pseudonyms, countRequest } = dependencies;
@@ -26,7 +26,7 @@ export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
     const launchId = textParameter(exchange, 'launchId');
     if (!guidForm.test(launchId)) throw pageNotFound();
     call.trace.follow(launchId);
-    // Set before anything is refused, so that an error page cannot be framed by a stranger.
+    // Set before any check, so that no other site can frame an error page.
     setHeaders(response, launchPageHeaders(pages));
     if (request.method !== 'GET' && request.method !== 'HEAD' && !isOwnForm(request, publicOrigin)) {
       throw foreignForm();
@@ -46,7 +46,7 @@ export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
   };
 }
 
-/** Creates the guard of a step that not every action has. It throws ServiceError 403. */
+/** Creates the guard of a step that some actions do not allow. It throws ServiceError 403. */
 export function may(permission: Permission): Guard<Visit, Visit> {
   return (visit) => {
     if (!visit.rule.may.includes(permission)) throw notOfThisAction();
@@ -57,7 +57,7 @@ export function may(permission: Permission): Guard<Visit, Visit> {
 function launchPageHeaders({ scriptHash }: Pages, frameAncestors: readonly string[] = []) {
   return {
     ...pageHeaders({ frameAncestors, scriptHashes: [scriptHash] }),
-    // With no-referrer, a browser sends `Origin: null` even with our own forms (Fetch, "append a request
+    // With `no-referrer`, a browser sends `Origin: null` even for same-origin forms (Fetch, "append a request
     // Origin header").
     'Referrer-Policy': 'same-origin',
   };

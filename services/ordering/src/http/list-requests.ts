@@ -17,10 +17,10 @@ import { isRead } from './reading.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
 /**
- * Shows the requests that the launch sees and its action lists, newest first:
- * `GET /oltr/{launchId}/requests`. `?before=` and `?after=` a request's GUID lead to older and newer
- * requests; `?choose` means that the caller's identifier matches none of them;
- * `?nothing-ticked`, that labels of none were to be printed.
+ * Shows the requests that the launch can see and its action lists, newest first: `GET
+ * /oltr/{launchId}/requests`. `?before=` and `?after=` a request's GUID lead to older and newer requests;
+ * `?choose` means that the launch's originating id matches none of them; `?nothing-ticked`, that no request
+ * was ticked for its labels.
  */
 export function listRequests(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
@@ -45,9 +45,7 @@ export function listRequests(dependencies: Dependencies): Handler<Visit> {
   };
 }
 
-/**
- * Stores the search of the list, so that it never appears in an address: `POST /oltr/{launchId}/requests`.
- */
+/** Stores the search of the list, so that it never appears in a URL: `POST /oltr/{launchId}/requests`. */
 export function searchRequests(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
     // An action without a list has no search.
@@ -65,8 +63,8 @@ function getTexts({ rule, context }: Visit) {
 }
 
 /**
- * Reads the GUID of the request at which a page begins. It reveals nothing; an invalid GUID, or one out of
- * sight, means the first page.
+ * Reads the GUID of the request next to the page. An invalid GUID, or one out of sight, means the first page,
+ * so it reveals nothing.
  */
 function cursorOf(address: URLSearchParams, name: string, go: 'older' | 'newer') {
   const guid = address.get(name) ?? '';

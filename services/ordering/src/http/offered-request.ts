@@ -14,7 +14,7 @@ const nextPages: Readonly<Record<OfferOutcome, string>> = {
 
 /**
  * Continues or discards the offered request of an earlier launch: `POST …/left-request`.
- * @throws ServiceError 400 for a button that no page of ours has
+ * @throws ServiceError 400 for a button that no page contains
  */
 export function postLeftRequest(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
@@ -27,7 +27,7 @@ export function postLeftRequest(dependencies: Dependencies): Handler<ChoosingVis
   };
 }
 
-/** Discards what was continued or chosen, and begins with an empty request: `POST …/new-request`. */
+/** Discards the draft, and begins an empty request: `POST …/new-request`. */
 export function postNewRequest(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
     await readLaunchForm(visit);

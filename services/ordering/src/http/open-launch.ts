@@ -18,7 +18,7 @@ export function openLaunch(dependencies: Dependencies): Handler<Visit> {
     if (rule.opens === 'new-order') return showNewOrder(visit);
     if (rule.opens === 'list') return redirect(response, `${home}requests`);
     const named = await findNamedRequest(dependencies, context);
-    // With an unknown identifier, the user chooses among the patient's requests.
+    // If the originating id is unknown, the user chooses among the patient's requests.
     redirect(response, named === undefined ? `${home}requests?choose` : requestPage(home, rule, named));
   };
 }

@@ -12,7 +12,7 @@ import type { Dependencies } from './dependencies.ts';
 import { readRequest } from './reading.ts';
 import type { ChoosingVisit, Visit } from './visit.ts';
 
-/** A visit to a page of one request that the launch sees. */
+/** A visit to a page of one request that the launch can see. */
 export type RequestVisit = Visit & {
   readonly about: TestRequest;
   /** The catalogue of the laboratory that the request was sent to. */
@@ -20,8 +20,8 @@ export type RequestVisit = Visit & {
 };
 
 /**
- * Creates the guard of the pages of the request in the path. It throws ServiceError 404 when the request does
- * not exist or this launch does not see it.
+ * Creates the guard of the pages of the request in the path. It throws ServiceError 404 if the request does
+ * not exist or this launch cannot see it.
  */
 export function ofRequest(dependencies: Dependencies): Guard<Visit, RequestVisit> {
   return async (visit) => {
@@ -31,8 +31,8 @@ export function ofRequest(dependencies: Dependencies): Guard<Visit, RequestVisit
 }
 
 /**
- * Creates the guard of the pages of a new order, with the catalogue of the launch's laboratory. After its
- * submission it redirects to the result, because a launch makes one order. It throws ServiceError 404 when
+ * Creates the guard of the pages of a new order, with the catalogue of the launch's laboratory. After the
+ * submission, it redirects to the result, because a launch submits one order. It throws ServiceError 404 if
  * there is no such catalogue.
  */
 export function ofNewOrder(dependencies: Dependencies): Guard<Visit, ChoosingVisit> {
@@ -40,7 +40,7 @@ export function ofNewOrder(dependencies: Dependencies): Guard<Visit, ChoosingVis
   return async (visit) => {
     const submitted = await findOwnOrder(dependencies, visit.launchId);
     if (submitted !== undefined) {
-      // The second of two clicks on "Submit and print" prints too.
+      // A second click on "Submit and print" must print, too.
       const toPrint = queryOf(visit.request).has('print') ? '?print' : '';
       redirect(visit.response, `${resultPage(visit.home, submitted)}${toPrint}`);
       return undefined;
@@ -54,8 +54,8 @@ export function ofNewOrder(dependencies: Dependencies): Guard<Visit, ChoosingVis
 
 /**
  * Creates the guard of the same pages for the change of a request, with the catalogue of the laboratory that
- * it was sent to. It throws ServiceError 404 as `ofRequest`, 409 when the request is Complete.
- * @param shows whether the answer to a form shows a part of the request
+ * it was sent to. It throws ServiceError 404 as `ofRequest`, 409 if the request is Complete.
+ * @param shows whether the response to a form contains a part of the request
  */
 export function ofChange(dependencies: Dependencies, { shows = true } = {}): Guard<Visit, ChoosingVisit> {
   const { catalogues, clock, timeZone } = dependencies;
@@ -69,14 +69,14 @@ export function ofChange(dependencies: Dependencies, { shows = true } = {}): Gua
     }
     const moment = { now: clock.now(), timeZone };
     const choosing = toChange(visit.context, request, catalogues.ofRequest(request), moment);
-    // The panel answers a form: without a previous page, the form is the first reading.
+    // The response to a form contains the panel, so a form without a previous page is the first view.
     const isReading = visit.request.method !== 'POST' || (shows && !(await hasDraft(dependencies, choosing)));
     if (isReading) await readRequest(visit, request, dependencies);
     return { ...visit, ...choosing, base: `${visit.home}requests/${request.guid}/tests/` };
   };
 }
 
-/** Its events are about the patient of the request, who may be another than that of the launch. */
+/** Attributes events to the patient of the request, who may not be the patient of the launch. */
 async function getRequest(
   visit: Visit,
   dependencies: Pick<Dependencies, 'database' | 'pseudonyms'>,

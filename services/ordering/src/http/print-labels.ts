@@ -15,7 +15,7 @@ import type { RequestVisit } from './page-guards.ts';
 import { isRead } from './reading.ts';
 import type { Visit } from './visit.ts';
 
-/** Remembers the label stock in the browser that prints, for a year. It says nothing of a patient. */
+/** Stores the label stock in the browser that prints, for a year. It contains no patient data. */
 const stockCookie = 'label-stock';
 const yearSeconds = 365 * 86_400;
 
@@ -30,9 +30,9 @@ export function printLabels(dependencies: Dependencies): Handler<RequestVisit> {
 }
 
 /**
- * Prints the labels of the ticked requests of a list, at most a page of it:
- * `GET /oltr/{launchId}/labels?request={guid}&request={guid}`.
- * @throws ServiceError 400 for more requests than a page has, 404 if one of them is not in sight
+ * Prints the labels of the ticked requests of a list, up to a page of it: `GET
+ * /oltr/{launchId}/labels?request={guid}&request={guid}`.
+ * @throws ServiceError 400 for more requests than a page contains, 404 if one of them is not in sight
  */
 export function printTickedLabels(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
@@ -79,7 +79,7 @@ export async function readLabels(visit: Visit, dependencies: Dependencies, reque
   };
 }
 
-/** Reads the label stock from the address, or as the browser remembers it, and remembers a chosen one. */
+/** Reads the label stock from the URL or the cookie, and stores a chosen stock in the cookie. */
 function readStock({ request, response }: Visit, { isSecure }: Dependencies) {
   const address = queryOf(request);
   const chosen = address.get('stock');

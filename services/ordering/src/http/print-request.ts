@@ -5,7 +5,7 @@ import type { Dependencies } from './dependencies.ts';
 import type { RequestVisit } from './page-guards.ts';
 import { isRead } from './reading.ts';
 
-/** Prints the request form, a sheet for each laboratory: `GET /oltr/{launchId}/requests/{guid}/form`. */
+/** Prints the request form, one sheet for each laboratory: `GET /oltr/{launchId}/requests/{guid}/form`. */
 export function printForm(dependencies: Dependencies): Handler<RequestVisit> {
   return async (visit) => {
     const { about, home } = visit;
@@ -15,8 +15,8 @@ export function printForm(dependencies: Dependencies): Handler<RequestVisit> {
 }
 
 /**
- * Reads the request forms. Showing them counts as printing and is stored before anything is sent, because the
- * reader can also use the browser's own print command. A page with nothing to print counts nothing.
+ * Reads the request forms. Showing them counts as printing, because the browser's own print command is always
+ * available. The count is stored before anything is sent. A page without sheets counts nothing.
  */
 export async function readForm(
   visit: Pick<RequestVisit, 'request' | 'context' | 'call' | 'about' | 'catalogue'>,

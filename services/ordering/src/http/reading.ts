@@ -6,8 +6,8 @@ import type { Dependencies } from './dependencies.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * Returns whether a user reads the answer; HEAD has no body to read.
- * @throws ServiceError 400 for a prefetch, a prerender or a preview, whose answer could be shown later
+ * Returns whether a user will read the response; HEAD has no body to read.
+ * @throws ServiceError 400 for a prefetch, a prerender or a preview, whose response could be shown later
  * without an audit event
  */
 export function isRead(visit: Pick<Visit, 'request'>): boolean {
@@ -15,14 +15,13 @@ export function isRead(visit: Pick<Visit, 'request'>): boolean {
   return visit.request.method !== 'HEAD';
 }
 
-/** Refuses a prefetch or preview of a page. @throws ServiceError as `isRead` */
+/** Rejects a prefetch or preview of a page. @throws ServiceError as `isRead` */
 export function assertNotSpeculative({ request }: Pick<Visit, 'request'>): void {
   if (isSpeculative(request)) throw speculativeReading();
 }
 
 /**
- * Stores the audit event before anything of the request is sent, so that the trail names every request that
- * was shown.
+ * Stores the audit event before any part of the request is sent, so that the audit trail contains every view.
  * @throws ServiceError as `isRead`
  */
 export async function readRequest(

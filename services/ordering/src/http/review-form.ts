@@ -16,8 +16,7 @@ export type ReviewAction =
 
 /**
  * Reads the form of the review.
- * @throws ServiceError 400 for a button, a submission, a priority or a time of collection that no page of
- * ours sends
+ * @throws ServiceError 400 for a button, a submission, a priority or a time of collection that no page sends
  */
 export function readReviewForm(
   form: URLSearchParams,
@@ -28,7 +27,7 @@ export function readReviewForm(
   if (draftId !== null && !guidForm.test(draftId)) throw faultyForm();
   const action = readAction(form.get('action'));
   const sent = new URLSearchParams(form);
-  // Both buttons that submit make one submission.
+  // A form sent with either submit button is the same submission.
   if (action.kind === 'submit') sent.set('action', 'submit');
   return {
     action,
@@ -41,7 +40,7 @@ export function readReviewForm(
 
 /**
  * Reads the form that a page sends while the user types.
- * @throws ServiceError 400 as `readReviewForm`, and without the page and its numbers
+ * @throws ServiceError 400 as `readReviewForm`, and if the page or its numbers are missing
  */
 export function readReviewSave(form: URLSearchParams, catalogue: Catalogue): ReviewSave {
   const draftId = form.get('submission');
@@ -85,7 +84,7 @@ function readEntry(form: URLSearchParams, catalogue: Catalogue): ReviewEntry {
   };
 }
 
-/** Longer text was not typed; text up to this length is stored, so that the user can shorten it. */
+/** Stores text beyond the limit, so that the user can shorten it; nobody types ten times the limit. */
 const bounded = (text: string, length: number) => beginningOf(cleanText(text), length * 10);
 
 const given = (entries: readonly (readonly [string, string | undefined])[]) =>

@@ -21,9 +21,9 @@ import { readReviewForm, readReviewSave } from './review-form.ts';
 import { type ChoosingVisit, readLaunchForm } from './visit.ts';
 
 /**
- * Shows the order or change before it is submitted, and its questions: `GET …/review`. The reason why it was
- * not submitted: `?check`, the typed fields are invalid; `?changed`, other tests were chosen elsewhere;
- * `?conflict`, another user changed the request.
+ * Shows the order or change before it is submitted, and its questions: `GET …/review`. The query states why
+ * it was not submitted: `?check`, the typed fields are invalid; `?changed`, other tests were chosen in
+ * another window; `?conflict`, another user changed the request.
  */
 export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
   const { database, write, show } = dependencies;
@@ -55,7 +55,7 @@ export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
         faults,
         missing: missingFields(open),
         author: context.request.author.name,
-        // Who changed the request since this change began.
+        // The users who changed the request since this change began.
         changedBy:
           changed === undefined || after === undefined
             ? []
@@ -90,7 +90,7 @@ export function postReview(dependencies: Dependencies): Handler<ChoosingVisit> {
         return redirect(response, `${base}review`);
       case 'use': {
         const draft = await storeReview(dependencies, visit, { entry, button: action });
-        // Without a test there is nothing to review; the catalogue says why.
+        // Without tests there is nothing to review; the catalogue page explains why.
         return redirect(response, draft.chosen.length === 0 ? base : `${base}review`);
       }
       case 'submit': {
@@ -106,13 +106,13 @@ export function postReview(dependencies: Dependencies): Handler<ChoosingVisit> {
   };
 }
 
-/** Returns the address of a result with its papers to print, if that was asked for: `POST …/review?print`. */
+/** Adds the papers to print to the URL of a result, if the form requests them: `POST …/review?print`. */
 const toPrint = ({ request, home }: ChoosingVisit, next: string) =>
   queryOf(request).has('print') && next.startsWith(`${home}orders/`) ? `${next}?print` : next;
 
 /**
- * Stores what is typed while it is typed, for scripts: `POST …/review/draft`. 204: stored. 409: another page
- * stored other fields, or the draft was submitted, and nothing was changed.
+ * Stores the typed fields while the user types: `POST …/review/draft`, sent by a script. Answers 204 if they
+ * were stored; 409 if another page stored other fields or the draft was submitted.
  */
 export function postReviewDraft(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
@@ -141,7 +141,7 @@ async function submitNewOrder(
 
 /**
  * Submits the change of a request and returns the address of the next page.
- * @throws ServiceError 409 when the request was completed since, 404 when it is out of sight
+ * @throws ServiceError 409 if the request was completed since, 404 if it is out of sight
  */
 async function submitChangeOf(
   visit: ChoosingVisit & { readonly changed: TestRequest },

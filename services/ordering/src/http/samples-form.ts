@@ -16,12 +16,12 @@ const sampleField = /^(?:taken|by|day|month|year|time|quantity):(S\d{1,6})$/;
 /**
  * Reads the form of the page that records samples: `by`, `day`, `month`, `year`, `time` for all, the same
  * with `:{sampleId}` for one, `taken:{sampleId}` = `yes` and `quantity:{sampleId}`.
- * @throws ServiceError 400 for a form that no page of ours sends: a repeated field, an unknown sample, a
- * missing version
+ * @throws ServiceError 400 for a form that no page sends: a repeated field, an unknown sample, a missing
+ * version
  */
 export function readSamplesForm(form: URLSearchParams): SamplesForm {
   const names = [...form.keys()];
-  // A form searches all of its fields for one, and each sample has up to seven.
+  // URLSearchParams scans all fields for each lookup, and each sample has up to seven fields.
   const values = new Map(form);
   const field = (name: string) => values.get(name) ?? '';
   const action = form.get('action') ?? 'record';

@@ -27,7 +27,7 @@ import { readLaunchForm } from './visit.ts';
 
 /**
  * Shows the samples to take and the recorded ones: `GET /oltr/{launchId}/requests/{guid}/samples`. The
- * handler throws ServiceError 409 when the request is Complete.
+ * handler throws ServiceError 409 if the request is Complete.
  */
 export function showSamples(dependencies: Dependencies): Handler<RequestVisit> {
   return async (visit) => {
@@ -40,9 +40,9 @@ export function showSamples(dependencies: Dependencies): Handler<RequestVisit> {
 
 /**
  * Stores the samples that were taken, or ticks all: `POST` to the same address. Answers with a redirect to
- * the result, or with the page again if nothing was stored: 400 for invalid fields, 409 when another user
- * changed the request since. The handler throws ServiceError 409 when the request is Complete, 400 for a form
- * that no page of ours sends.
+ * the result, or with the page again if nothing was stored: 400 for invalid fields, 409 if another user has
+ * changed the request. The handler throws ServiceError 409 if the request is Complete, 400 for a form that no
+ * page sends.
  */
 export function postSamples(dependencies: Dependencies): Handler<RequestVisit> {
   return async (visit) => {
@@ -124,7 +124,7 @@ type SamplesPage = {
   readonly conflict?: { readonly by: string; readonly at: string } | undefined;
 };
 
-/** Shows the page. It contains the request, so a form that stores nothing is a reading too. */
+/** Shows the page. It contains the request, so even a form that stores nothing counts as a view. */
 async function showForm(
   visit: RequestVisit,
   dependencies: Dependencies,

@@ -6,7 +6,7 @@ import type { Dependencies } from './dependencies.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
 /**
- * Answers 204 to a page that asks for more time: `POST /oltr/{launchId}/session`. The guard `inLaunch` has
+ * Answers 204 to a page that requests more time: `POST /oltr/{launchId}/session`. The guard `inLaunch` has
  * already extended the session, as it does for every request.
  */
 export async function extendSession(visit: Visit): Promise<void> {

@@ -12,8 +12,8 @@ import { readForm } from './print-request.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * Shows the result of a submission, with the hidden IFRAME `Notepad` for the PMS (OLTR: Returned data):
- * `GET /oltr/{launchId}/orders/{guid}`. Only for submissions of this launch. With `?print` it has the form
+ * Shows the result of a submission, with the hidden IFRAME `Notepad` for the PMS (OLTR: Returned data): `GET
+ * /oltr/{launchId}/orders/{guid}`. Only for submissions of this launch. With `?print`, it contains the form
  * and the labels, which counts as printing.
  */
 export function showOrder(dependencies: Dependencies): Handler<Visit> {
@@ -50,7 +50,7 @@ export function showOrder(dependencies: Dependencies): Handler<Visit> {
 /** Sets the session's cookies for the order's own paths, and for no other order's. */
 function setDocumentCookies({ response, context, session }: Visit, guid: string, isSecure: boolean): void {
   const isFramed = context.client.frameAncestors.length > 0;
-  // A cookie's path ends at a slash, so the document next to the order's folder needs its own.
+  // A cookie's path ends at a slash, so the document next to the order's folder needs its own cookie.
   for (const path of [`/orders/${guid}`, `/orders/${guid}.xml`]) {
     const options = launchSessionCookieOptions({ path, isSecure, isFramed });
     setCookie(response, { name: launchSessionCookie(isSecure), value: session.ticket, ...options });

@@ -9,7 +9,7 @@ import { captionOf } from '../present/request-caption.ts';
 import { presentSession } from '../present/session-model.ts';
 import type { Visit } from './visit.ts';
 
-/** The content of a page, besides that of the launch. */
+/** The content of a page, in addition to that of the launch. */
 export type PageModel = {
   /** The request of the page; the page shows its patient. */
   readonly about?: TestRequest;

@@ -59,7 +59,7 @@ export function showChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
 }
 
 /**
- * Handles every button of that page: `POST …/`. Answers with a redirect, so that a reload posts nothing
+ * Handles every button of that page: `POST …/`. Answers with a redirect, so that a reload does not post
  * again.
  */
 export function postChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
@@ -123,8 +123,8 @@ export function postChosenPanel(dependencies: Dependencies): Handler<ChoosingVis
 }
 
 /**
- * Answers `POST …/matches` with the codes of the tests that match a search, best first, and notes on what else
- * it finds. It is a POST, so that the search appears in no address.
+ * Answers `POST …/matches` with the codes of the tests that match a search, best first, and notes on other
+ * matches. It is a POST, so that the search appears in no URL.
  */
 export function postMatches(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
@@ -147,8 +147,8 @@ async function chosenPanel(visit: ChoosingVisit, draft: Draft, { database }: Dep
 }
 
 /**
- * @throws ServiceError 403 for a button that changes what the practice has, if the user may not; others as
- * `readLaunchForm` and `readChoiceForm`
+ * @throws ServiceError 403 if the user may not change the practice's choices; others as `readLaunchForm` and
+ * `readChoiceForm`
  */
 async function readAllowedForm(visit: ChoosingVisit): Promise<ChoiceForm> {
   const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
@@ -156,10 +156,10 @@ async function readAllowedForm(visit: ChoosingVisit): Promise<ChoiceForm> {
   return form;
 }
 
-/** Absent where nobody agreed who may: then everyone may. */
+/** Absent if no directory names the editors: then everyone may edit. */
 const isEditor = ({ context }: ChoosingVisit) => context.isPracticeEditor !== false;
 
-/** @throws ServiceError 400 for a button that no page of ours has */
+/** @throws ServiceError 400 for a button that no page contains */
 function readChoiceForm(form: URLSearchParams, catalogue: Catalogue): ChoiceForm {
   // Without a button (the Enter key of an old browser), the form only reports the ticked boxes.
   const button = readChoiceButton(form.get('action') ?? 'update', catalogue);

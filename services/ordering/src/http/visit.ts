@@ -11,7 +11,7 @@ export type Visit = Exchange & {
   readonly launchId: string;
   readonly context: LaunchContext;
   readonly rule: ActionRule;
-  /** Extended by this request. */
+  /** The session, extended by this request. */
   readonly session: LaunchSession;
   /** `/oltr/{launchId}/` */
   readonly home: string;
