@@ -7,7 +7,7 @@ const stepPages: Readonly<Record<RequestStep, string>> = {
   'record-samples': '/samples',
 };
 
-/** Returns the address at which a request is opened for the action. */
+/** Returns the URL that opens a request for the action. */
 export function requestPage(
   home: string,
   rule: Pick<ActionRule, 'may'>,
@@ -16,5 +16,5 @@ export function requestPage(
   return `${home}requests/${request.guid}${stepPages[requestStep(rule, request)]}`;
 }
 
-/** Returns the address of a submitted request, with the hidden IFRAME for the PMS. */
+/** Returns the URL of a submitted request, with the hidden IFRAME for the PMS. */
 export const resultPage = (home: string, { guid }: Pick<TestRequest, 'guid'>) => `${home}orders/${guid}`;

@@ -3,7 +3,7 @@ import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import type { OfferedTests } from '../domain/offered-tests.ts';
 import { listed } from '../domain/panels.ts';
 
-/** Describes why a test is unusual for a patient: whom it is for, and what the record says. */
+/** Describes why a test is unusual for a patient: its usual patients, and the recorded sex and age. */
 export const describeUnusual = (test: Orderable, patient: PatientTraits) =>
   `${test.name} ${whyUnusual(test, patient)}`;
 
@@ -12,7 +12,7 @@ function whyUnusual({ appliesTo = {} }: Orderable, { gender, age }: PatientTrait
   return `is usually for ${describeAppliesTo(appliesTo)}. This patient is recorded as ${gender}${years}.`;
 }
 
-/** Explains what a search finds, but a user cannot simply choose: each note continues its name. */
+/** Explains the matches that a user cannot simply choose. Each note continues the name. */
 export function describeNotOffered({ elsewhere, unusual }: OfferedTests, patient: PatientTraits) {
   return [
     ...elsewhere.map(({ name, instead }) => ({ name, text: `is not requested here. ${instead}` })),

@@ -11,13 +11,12 @@ import { describeNotOffered } from './applies-to-text.ts';
 type CataloguePage = {
   readonly draft: Draft;
   readonly catalogue: Catalogue;
-  /** The own choices in this catalogue. Tests that the catalogue no longer contains are left out. */
+  /** The user's and the practice's choices. Leaves out tests that the catalogue no longer contains. */
   readonly own: OwnChoices;
   readonly patient: PatientTraits;
   readonly search: TestSearch;
 };
 
-/** The own choices of a user and their practice, as codes. */
 /** Presents the catalogue to choose tests from, with the own choices of user and practice. */
 export function presentCatalogue({ draft, catalogue, own, patient, search }: CataloguePage) {
   const offered = offeredTests({ catalogue, query: draft.search, patient, search });
@@ -66,7 +65,7 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
   };
 }
 
-/** Returns the abbreviation of a test, or its name if it has none of its own. */
+/** Returns the abbreviation of a test, or its name if no abbreviation is unique to it. */
 function shortNameOf({ name, abbreviation = name }: Orderable, { names }: TestSearch) {
   const isOwn = keysOfName(abbreviation).every((key) => names.get(key)?.length === 1);
   return isOwn ? abbreviation : name;
@@ -78,8 +77,8 @@ type Listed = Orderable & {
 };
 
 /**
- * Returns the sections of the catalogue's page, with each test once: the matches of a search in their own
- * order, and the groups.
+ * Returns the sections of the catalogue's page, with each test once: the matches of a search, best first, and
+ * the groups.
  */
 function presentSections(
   { groups }: Catalogue,

@@ -20,7 +20,7 @@ export type Chosen = {
   readonly selection: Selection;
   readonly patient: PatientTraits;
   readonly repeats: readonly Repeat[];
-  /** The request that is changed; absent when it is a new order. */
+  /** The request that is changed; absent for a new order. */
   readonly changed: TestRequest | undefined;
   readonly catalogue: Catalogue;
   /** Milliseconds since 1970-01-01T00:00:00Z */
@@ -88,7 +88,7 @@ const undoneTexts = {
 
 const describeUndone = (undone: Notice['undone']) => (undone === undefined ? [] : [undoneTexts[undone]]);
 
-/** Presents what the last step removed. */
+/** Presents the last removal, which can be undone. */
 function presentUndo(undo: Undo | undefined, { orderables }: Catalogue) {
   if (undo === undefined) return undefined;
   const { id, removed } = undo;
@@ -127,7 +127,10 @@ function linesOf(changed: TestRequest | undefined, codes: readonly string[]) {
 const takenCodes = (changed: TestRequest | undefined) =>
   changed?.batches.flatMap(({ tests }) => tests.filter(({ status }) => status === 'S').map(codeOf)) ?? [];
 
-/** Describes a sample on the pages that choose: `EDTA blood, purple top`, `Viral swab, green top, Throat`. */
+/**
+ * Describes a sample on the pages for choosing tests: `EDTA blood, purple top`, `Viral swab, green top,
+ * Throat`.
+ */
 const shortDescription = ({ container, timing, site, siteFrom }: SampleKind) =>
   [
     container.name,
@@ -140,7 +143,7 @@ const shortDescription = ({ container, timing, site, siteFrom }: SampleKind) =>
 
 /**
  * Returns the samples that are still to be taken after the change. A test can join an untaken sample of the
- * request, so only the change itself knows.
+ * request, so this applies the change to find out.
  */
 function drawsAfter(request: TestRequest, { added, answers, removed, catalogue, now }: ChangedDraws) {
   const add = added.map((test) => ({ test }));

@@ -5,7 +5,7 @@ import { isLive } from '../domain/lifecycle.ts';
 import { listed } from '../domain/panels.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 
-/** What to do about the examinations of one place if the patient is or might be pregnant. */
+/** The advice about one location's examinations if the patient is or might be pregnant. */
 export type ExposureAdvice = Pick<LabLocation, 'name' | 'telephone'> & {
   readonly tests: string;
   readonly isOne: boolean;

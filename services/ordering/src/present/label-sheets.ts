@@ -44,7 +44,7 @@ export async function presentLabels(
   };
 }
 
-/** Not known has no letter: nobody should read one. */
+/** An unknown sex stays blank, because a letter could be misread. */
 const sexes = { female: 'F', male: 'M', other: 'Other', unknown: '' } as const;
 
 function presentPatient({ name, birthDate, gender, identifiers }: LaunchPatient) {
@@ -69,7 +69,7 @@ function labelName({ family, given }: PersonName) {
 
 type Chosen = { readonly stock: LabelStock; readonly start: number };
 
-/** Presents the list boxes of label stocks and of the places of a sheet, where printing starts. */
+/** Presents the list boxes of label stocks, and of the positions on a sheet where printing starts. */
 export function presentLabelStocks(stocks: readonly LabelStock[], { stock: chosen, start }: Chosen) {
   const sheet = stocks.find((stock) => stock.sheet !== undefined)?.sheet ?? { rows: 1, columns: 1 };
   return {

@@ -5,7 +5,7 @@ import { listName, shortName } from '../domain/person-name.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { presentIdentifiers } from './patient-banner.ts';
 
-/** The number of characters of the tests that fit in a line of every window; the stylesheet shows more. */
+/** The characters of test names that fit on a line in every window; the stylesheet may show more. */
 const lineLength = 22;
 
 export type ListWriting = {

@@ -10,9 +10,9 @@ import type { Priority } from '../domain/test-request.ts';
 type Filtering = {
   readonly search: ListSearch;
   readonly rule: ActionRule;
-  /** Of the launch's laboratory; absent if it has none. */
+  /** The catalogue of the launch's laboratory, if it has one. */
   readonly catalogue: Catalogue | undefined;
-  /** Of the practice; empty for the list of a patient. */
+  /** The requesters of the practice; empty for the list of a patient. */
   readonly requesters: readonly LaunchRequest['requester'][];
 };
 
@@ -23,7 +23,7 @@ const dayTexts = { today: 'Today', yesterday: 'Yesterday', week: 'Last 7 days' }
 const priorityTexts = { urgent: 'Urgent', routine: 'Routine' } as const satisfies Record<Priority, string>;
 const overdueText = 'Overdue (over a day)';
 
-/** Presents the filters of a list: the items of each list box, with the chosen one, and the typed days. */
+/** Presents the filters of a list: the items of each list box, with the chosen item, and the typed days. */
 export function presentFilters({ search, rule, catalogue, requesters }: Filtering) {
   const { filters, priority } = search;
   const statuses = [...rule.lists.map((status): Item => [status, status]), ['overdue', overdueText] as const];

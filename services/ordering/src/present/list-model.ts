@@ -7,11 +7,11 @@ import { type ListWriting, presentEntry } from './list-entry.ts';
 type List = {
   /** Newest first. */
   readonly requests: readonly TestRequest[];
-  /** Of all pages; absent if there is more than one page and they were not counted. */
+  /** The number on all pages; absent if a search fills a page and was not counted. */
   readonly count?: number;
   readonly hasNewer: boolean;
   readonly hasOlder: boolean;
-  /** Those that match but for typing errors. */
+  /** The requests that match except for typing errors. */
   readonly similar: readonly TestRequest[];
 };
 
@@ -21,7 +21,7 @@ type ListPage = {
   readonly rule: ActionRule;
   readonly home: string;
   readonly writing: ListWriting;
-  /** The number of requests of one page, and the number at which counting ends. */
+  /** The number of requests of one page, and the number at which counting stops. */
   readonly limits: { readonly pageSize: number; readonly maxCount: number };
 };
 
@@ -47,7 +47,7 @@ export function presentList({ list, search, rule, home, writing, limits }: ListP
     isNarrowed,
     isFiltered,
     isOfPractice,
-    // A few requests are read faster than searched.
+    // Reading a few requests is faster than searching them.
     isSearchable: isOfPractice || isNarrowed || hasNewer || hasOlder,
   };
 }

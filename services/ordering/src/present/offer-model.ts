@@ -3,7 +3,7 @@ import type { Catalogue } from '../domain/catalogue.ts';
 import { chosenTests, type LeftDraft } from '../domain/draft.ts';
 import { listed } from '../domain/panels.ts';
 
-/** The tests that an offer names; it counts the others. */
+/** The maximum number of tests that an offer names; it counts the others. */
 const namedTests = 6;
 
 /** Presents the request of an earlier launch that can be continued. */

@@ -9,19 +9,19 @@ import type { TestRequest } from '../domain/test-request.ts';
 
 export type PatientBanner = {
   readonly name: string;
-  /** As lists write it. */
+  /** The name as lists show it. */
   readonly listName: string;
   readonly previousName?: string;
   readonly born: string;
-  /** As it is written where there is little room. */
+  /** The date of birth for places with little room. */
   readonly shortBorn: string;
-  /** Absent when the date of birth is after today. */
+  /** Absent if the date of birth is after today. */
   readonly age?: string;
   readonly gender: string;
   readonly identifiers: readonly {
     readonly label: string;
     readonly value: string;
-    /** The identifier is invalid in its system, so it finds nothing stored for the patient. */
+    /** The identifier is invalid in its system, so no request is found by it. */
     readonly isDoubtful?: true;
   }[];
   readonly address: string;
@@ -30,7 +30,7 @@ export type PatientBanner = {
   readonly requester: string;
   readonly author: string;
   readonly practice: string;
-  /** The patient that is open in the practice system, if it may be a different one. */
+  /** The patient that is open in the practice system, if it may be a different patient. */
   readonly openedFor?: { readonly name: string; readonly born: string };
 };
 
@@ -64,8 +64,8 @@ export function presentBanner(request: LaunchRequest, today: string): PatientBan
 }
 
 /**
- * Presents the banner of a page. It shows the patient of the launch. A launch for a whole practice has no
- * patient: it shows the patient of the page's request, and on a list none.
+ * Presents the banner of a page, with the patient of the page's request, or else of the launch. A launch for
+ * a whole practice has no patient, so its lists show none.
  * @param about the request of the page
  */
 export function presentPageBanner(

@@ -12,7 +12,7 @@ export function describeRepeat({ test, latest, day, daysAgo, minimumIntervalDays
   return days === undefined ? said : `${said} Not usually repeated within ${counted(days)}.`;
 }
 
-/** Returns the requests that serve in place of this one, each with the names of its tests. */
+/** Returns the earlier requests that can be used instead, each with the names of its tests. */
 export function presentUsable(repeats: readonly Repeat[]) {
   const references = new Set(repeats.flatMap(({ usable }) => usable?.orderReference ?? []));
   return [...references].map((orderReference) => {
@@ -21,7 +21,7 @@ export function presentUsable(repeats: readonly Repeat[]) {
   });
 }
 
-/** Describes the tests that were removed because an earlier request has them. */
+/** Describes the tests that were removed because an earlier request contains them. */
 export function describeUsed(used: Notice['used'], { orderables }: Pick<Catalogue, 'orderables'>): string[] {
   if (used === undefined) return [];
   const names = used.codes.flatMap((code) => orderables.get(code)?.name ?? []);

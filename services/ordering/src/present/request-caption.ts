@@ -23,7 +23,7 @@ function stateOf({ status, batches }: TestRequest): string {
   return status === 'Complete' ? 'submitted to the laboratory' : 'waiting for samples';
 }
 
-/** Describes an ISO 8601 instant as seen now: `today at 9:55am`, `on 2 March 2026 at 9:55am`. */
+/** Describes an ISO 8601 instant relative to now: `today at 9:55am`, `on 2 March 2026 at 9:55am`. */
 export function describeMoment(isoTime: string, { now, timeZone }: Moment): string {
   const [day = '', time = ''] = localTime(Date.parse(isoTime), timeZone).split('T');
   const names = ['today', 'yesterday'];

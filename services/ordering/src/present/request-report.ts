@@ -55,7 +55,7 @@ export function presentHistory(history: readonly Step[], write: WriteTime) {
   }));
 }
 
-/** Describes OLTR: Request status, and what can still change. */
+/** Describes the status (OLTR: Request status), and whether the request can still change. */
 function describeStatus({ status, batches }: Pick<TestRequest, 'status' | 'batches'>): string {
   if (!batches.some(({ tests }) => tests.some(isLive))) return 'All tests have been removed';
   if (status === 'Complete') return 'Submitted to the laboratory. You cannot change it';

@@ -27,7 +27,7 @@ const titles: Readonly<Partial<Record<Action, string>>> = {
   UpdateTest: 'Request updated',
 };
 
-/** Returns where an urgent request is reported to a laboratory, if its catalogue says. */
+/** Returns a laboratory's number for urgent requests, if the catalogue contains one. */
 const telephoneOf = ({ code }: TestRequest['batches'][number]['provider'], { locations }: Catalogue) =>
   locations.find((location) => location.code.value === code.value && location.code.scheme === code.scheme)
     ?.telephone;
@@ -55,7 +55,7 @@ export function presentResult({ order, version, others, action, rule, home, cata
       href: resultPage(home, request),
       references: request.batches.map(({ orderReference }) => orderReference).join(', '),
       isComplete: request.status === 'Complete',
-      // A launch for one patient has the name on every page.
+      // A launch for one patient shows the name on every page.
       ...(rule.sees === 'practice' ? { patient: patientName(request.parties.patient.name) } : {}),
     })),
     isList: rule.opens === 'list',

@@ -19,11 +19,11 @@ type Step = { readonly author: { readonly name: PersonName }; readonly at: strin
 
 type Review = Chosen & {
   readonly faults: readonly ReviewFault[];
-  /** The ids of the fields without which the request is not submitted. */
+  /** The ids of the fields that prevent the submission. */
   readonly missing: readonly string[];
   /** Who takes the samples, unless another person is named. */
   readonly author: PersonName;
-  /** Who changed the request since this change began. */
+  /** The users who changed the request since this change began. */
   readonly changedBy: readonly Step[];
   /** IANA name */
   readonly timeZone: string;

@@ -47,7 +47,7 @@ export function presentSamples({ request, entry, faults }: Shown, presenting: Pr
     shared: entry.shared,
     faultOf: faultTexts(faults, undefined),
     errorList: faults.map((fault) => ({ text: textOf(fault, drawn), href: placeOf(fault, drawn) })),
-    /** Whether the request will be Complete when the form is sent unchanged. */
+    /** Whether the request becomes Complete if the form is sent unchanged. */
     isComplete: samples.every(({ isTaken }) => isTaken),
     maxQuantity,
   };
@@ -91,7 +91,8 @@ function presentSample(
 }
 
 /**
- * Returns the name of a sample where its laboratory is not shown next to it: two may have a tube of one kind.
+ * Returns the name of a sample where its laboratory is not shown next to it: two may need the same kind of
+ * tube.
  */
 function nameOf({ sample: { description }, batch }: DrawnSample, drawn: readonly DrawnSample[]): string {
   const alike = drawn.filter(({ sample }) => sample.description === description);

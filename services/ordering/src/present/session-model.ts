@@ -4,8 +4,8 @@ import { writtenClock } from '@clinical-launch/contracts/written-time';
 type SessionLife = { readonly idleSeconds: number; readonly lastSeconds: number };
 
 /**
- * Returns what a page says about the end of its session: the local time, and for the script the seconds
- * until then. The absolute end is absent if the session has none.
+ * Returns the end of the session: its local time for the page, and the seconds until then for the script.
+ * `lastSeconds` is absent if the session has no absolute end.
  */
 export function presentSession(
   { idleSeconds, lastSeconds }: SessionLife,
@@ -16,7 +16,7 @@ export function presentSession(
     idleSeconds,
     ...(Number.isFinite(lastSeconds) ? { lastSeconds: Math.floor(lastSeconds) } : {}),
     until: writtenClock(localTime(now + leftSeconds * 1000, timeZone).slice(11, 16)),
-    // Whether a request before then extends it.
+    // Whether a request can still extend the session.
     canExtend: lastSeconds > idleSeconds,
   };
 }

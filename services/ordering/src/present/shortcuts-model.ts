@@ -9,19 +9,19 @@ import type { OwnChoices } from '../domain/practice-choices.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 
 /**
- * The characters on the line of chips, which is beside the heading at 1280 pixels; what does not fit is
- * behind a button. A chip takes its own and its borders.
+ * The characters that fit on the line of chips beside the heading at 1280 pixels; a button shows the other
+ * chips. The borders of a chip take the space of `chipBorder` characters.
  */
 const lineLength = 105;
 const chipBorder = 3;
-/** The characters of the tests that the button of the last time names. */
+/** The characters of test names on the button "Same as last time". */
 const againLength = 24;
 
 export type ShortcutsBasis = {
   readonly draft: Draft;
   readonly catalogue: Catalogue;
   readonly own: OwnChoices;
-  /** Codes of the tests that the practice requests most, most first. */
+  /** Codes of the tests that the practice requests most, most requested first. */
   readonly mostRequested: readonly string[];
   readonly patient: PatientTraits;
   /** The request whose tests can be chosen again. */
@@ -30,13 +30,13 @@ export type ShortcutsBasis = {
   readonly timeZone: string;
 };
 
-/** The tests of the panel. */
+/** The maximum number of tests in the panel. */
 const maxMostRequested = 16;
 
 /**
  * Presents the tests that are one click away: the favourites of the user and of the practice, and a panel of
- * the tests that it requests most, with the common ones of the catalogue up to a number. Each test is there
- * once, and only if the catalogue has it and it applies to the patient.
+ * the tests that the practice requests most, filled up with the common tests of the catalogue. Each test
+ * appears once, and only if the catalogue contains it and it applies to the patient.
  */
 export function presentShortcuts(basis: ShortcutsBasis) {
   const again = presentAgain(basis);
@@ -102,7 +102,7 @@ function countFitting(lengths: readonly number[], all: number): number {
   return at === -1 ? lengths.length : at;
 }
 
-/** Describes what was chosen again, and what was not because the catalogue does not have it. */
+/** Describes the tests that were chosen again, and those that the catalogue does not contain. */
 export function describeAgain(
   again: Notice['again'],
   { orderables }: Pick<Catalogue, 'orderables'>,
