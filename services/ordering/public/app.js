@@ -1,6 +1,6 @@
 // Everything works without this script. It avoids reloads: it filters the catalogue while the user types, and
 // updates the panel of the chosen tests after each tick. The chosen tests are always those of the server's
-// last answer.
+// last response.
 import { guardSubmissions, sendWhenConnected } from './connection.js';
 import { countMissingAnswers } from './missing-answers.js';
 import { initAll } from './nhsuk/nhsuk-frontend.js';
@@ -42,13 +42,13 @@ if (submitOnce) {
     if (submitOnce.form.dataset.isSent) event.preventDefault();
     submitOnce.form.dataset.isSent = 'yes';
   });
-  // A page from the history may be submitted again; the server accepts only one order in any case.
+  // A page from the browser history may be submitted again; the server accepts only one order anyway.
   addEventListener('pageshow', () => delete submitOnce.form.dataset.isSent);
 }
 
 /**
- * Returns a function that chooses the tests with some codes. Once the server has answered, it resolves with a
- * function that takes this back.
+ * Returns a function that chooses tests by their codes. After the server's response, it resolves with a
+ * function that undoes the choice.
  */
 function keepPanelInStep(form) {
   // The buttons are named action, which hides the form's own property.
@@ -70,7 +70,7 @@ function keepPanelInStep(form) {
       event.preventDefault();
       send(action, event.submitter);
     } else if (sending) {
-      // Pending changes arrive first, so that no decision is based on an older state.
+      // Sends pending changes first, so that no decision is based on an older state.
       event.preventDefault();
       sending.then((isDone) => isDone && form.requestSubmit(buttonFor(action)));
     }
@@ -88,7 +88,7 @@ function keepPanelInStep(form) {
     return queue(() => post(action, change, button));
   }
 
-  /** One after the other: each form sends the changes since the previous answer. */
+  /** Sends forms one after the other: each contains the changes since the previous response. */
   function queue(change) {
     const current = (sending ?? Promise.resolve()).then(change);
     sending = current;
@@ -128,8 +128,8 @@ function keepPanelInStep(form) {
     const fields = new URLSearchParams(new FormData(form));
     fields.set('action', action);
     const response = await sendWhenConnected(`${address}chosen`, { method: 'POST', body: fields });
-    // Shows the page of the ended session or the failure; a redirect means that the order was submitted
-    // elsewhere.
+    // Shows the page of the ended session or the failure; a redirect means that the order was submitted in
+    // another window.
     if (!response.ok || response.redirected) return form.submit();
     const text = await response.text();
     const focused = document.activeElement;
@@ -137,7 +137,7 @@ function keepPanelInStep(form) {
     panel.innerHTML = text;
     shortcuts.renew(panel);
     showChosen(change, action, news);
-    // A user who has reached a button, and is about to press it, finds the new one in its place.
+    // Moves the focus to the new button, in case the user is about to press it.
     if (hadFocus) (buttonFor(focused.value, panel) ?? document.getElementById('chosen-title')).focus();
     else button?.focus();
     return true;
@@ -149,14 +149,14 @@ function keepPanelInStep(form) {
     barCount.textContent = count;
     announce(action, count, news);
     if (/^(un)?favourite:/.test(action)) showFavourite(action);
-    // Keeps boxes that were ticked since this was sent: their own answer is still to come.
+    // Keeps boxes that were ticked since this was sent: their own response is still to come.
     if (change !== changes) return;
     shortcuts.press(chosen);
     for (const box of form.querySelectorAll('input[name="test"]')) box.checked = chosen.has(box.value);
     blockCovered();
   }
 
-  /** Announces the text of the panel that was not there before. */
+  /** Announces the new texts of the panel. */
   function announce(action, count, news) {
     const said = [...panel.querySelectorAll('[data-said]')].map(({ textContent }) => textContent);
     const now = warningsIn(panel);
@@ -180,7 +180,7 @@ function keepPanelInStep(form) {
     }
   }
 
-  /** The star shows the server's answer. */
+  /** Updates the star only after the server's response. */
   function showFavourite(action) {
     const [verb, code] = action.split(':');
     const star = form.querySelector(`[data-test="${code}"] .app-star`);
@@ -208,7 +208,7 @@ function saveSetWithEnter(form) {
   });
 }
 
-/** The bar repeats the button of the panel, so it is hidden while that is in sight. */
+/** The bar repeats the button of the panel, so it is hidden while that button is visible. */
 function restBarBesidePanel() {
   const bar = document.querySelector('.app-bar');
   const panel = document.getElementById('chosen');

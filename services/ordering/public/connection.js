@@ -1,5 +1,5 @@
-// Keeps the page while the server cannot be reached: says so, sends what waits when it is back, and prevents
-// the browser from replacing the page by its error page.
+// Keeps the page while the server cannot be reached: shows a message, sends queued changes once it is back,
+// and prevents the browser from replacing the page with its error page.
 
 const probe = '/oltr/assets/mark.svg';
 const probeLimitMs = 8000;
@@ -16,7 +16,7 @@ const texts = {
 let returning;
 let waiting = 0;
 
-/** Sends a request until the server answers. Resolves with its answer, whatever that is. */
+/** Repeats a request until the server responds. Resolves with the response, even if it is an error. */
 export async function sendWhenConnected(address, options) {
   for (;;) {
     const response = await fetch(address, options).catch(() => undefined);
@@ -29,9 +29,9 @@ export async function sendWhenConnected(address, options) {
 
 addEventListener('beforeunload', (event) => waiting > 0 && event.preventDefault());
 
-/** Says what the missing connection means. Resolves when the server answers again. */
+/** Shows the message for a lost connection. Resolves when the server responds again. */
 export function connectionReturns(what) {
-  // What waits to be sent matters more than how the search works.
+  // Queued changes matter more than a limited search.
   say(texts[what === 'search' && waiting > 0 ? 'chosen' : what]);
   returning ??= waitForServer();
   return returning;
@@ -60,8 +60,9 @@ function isReachable() {
 }
 
 /**
- * Sends forms only while the server can be reached; otherwise says that nothing was sent. A form's own
- * listeners come first, and may keep it on the page. Call it before others that listen to the window.
+ * Sends forms only while the server can be reached; otherwise shows that nothing was sent. A form's own
+ * listeners run first, and may prevent the submission. Call this before other listeners are added to the
+ * window.
  */
 export function guardSubmissions() {
   let isPassed = false;

@@ -1,9 +1,9 @@
-// A plain search in the tests that the page has, for the time without a connection.
+// A plain search of the tests on the page, for use without a connection.
 
 /**
  * Returns the codes of the tests that the query names, and then of those whose names contain every word.
  * @param tests the elements of the tests, by code
- * @param named what `namedTests` read in the query
+ * @param named the result of `namedTests` for the query
  */
 export function findOnPage(tests, query, named) {
   const words = query

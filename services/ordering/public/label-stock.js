@@ -1,4 +1,4 @@
-// Without this script the form loads the page again for another stock, which counts as another printing.
+// Without this script, choosing another stock reloads the page, which counts as another print.
 const form = document.querySelector('[data-label-stock]');
 if (form) {
   const { stock, start } = form.elements;

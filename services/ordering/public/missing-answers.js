@@ -1,6 +1,6 @@
-// Counts the answers that a review still needs, and leads to the first of them.
+// Counts the answers that a review still needs, and links to the first.
 
-/** Keeps a link to the first missing answer of a form in step with what is typed. */
+/** Updates a link to the first missing answer of a form while the user types. */
 export function countMissingAnswers(form, link) {
   const fields = link.dataset.missing.split(' ');
   const [count, unit] = [link.querySelector('[data-count]'), link.querySelector('[data-unit]')];

@@ -1,8 +1,8 @@
-// Which tests a search names. The server and the page decide by this one module, so the Enter key does the
-// same with a connection and without one.
+// Finds the tests that a search names. The server and the page share this module, so the Enter key does the
+// same with and without a connection.
 
 /**
- * What a search names.
+ * The tests that a search names.
  * @typedef {object} Named
  * @property {string[]} codes the tests that Enter adds; empty unless every part of the search names one test
  * @property {string[]} known the tests that some part of the search names
@@ -10,15 +10,15 @@
  */
 
 /**
- * The codes of the tests with a name, by the keys of the name (`keysOfName`). An empty code is that of a test
- * that Enter does not add by this name.
+ * The codes of the tests with a name, by the keys of the name (`keysOfName`). An empty code means a test that
+ * Enter does not add by this name.
  * @typedef {ReadonlyMap<string, readonly string[]>} NameIndex
  */
 
 /** Writes a list as words: `FBC, HbA1c and TSH`. */
 export const inWords = new Intl.ListFormat('en-GB');
 
-/** The most words of a search that are read as the names of several tests. */
+/** The maximum number of words in a search that names several tests. */
 const maxWords = 16;
 
 /**
@@ -59,8 +59,8 @@ export function keysOfName(name) {
 }
 
 /**
- * Returns which tests a search names. The whole search, or each of its parts, must be the complete name of
- * exactly one test. Of several ways to read it, the one with the fewest parts counts.
+ * Returns the tests that a search names. The whole search, or each of its parts, must be the complete name of
+ * exactly one test. If several readings are possible, the reading with the fewest parts counts.
  * @param {string} query
  * @param {NameIndex} names
  * @returns {Named}
@@ -75,15 +75,15 @@ export function namedTests(query, names) {
 }
 
 /**
- * Describes what a search found, and what the Enter key does.
+ * Describes the matches of a search, and the effect of the Enter key.
  * @param {object} search
  * @param {string} search.query
  * @param {number} search.count how many tests match
  * @param {number} search.total how many tests are usual for the patient
  * @param {Named} search.named
  * @param {boolean} [search.isExplained] notes say why there are no matches
- * @param {(code: string) => { name: string, isFor?: string | undefined }} search.describe a test, and whom it
- * is for if that is not the patient
+ * @param {(code: string) => { name: string, isFor?: string | undefined }} search.describe a test, and its
+ * usual patients if the patient is not one
  */
 export function describeSearch({ query, count, total, named, isExplained = false, describe }) {
   if (query === '') return { summary: `${count} tests`, advice: '' };
@@ -136,14 +136,14 @@ export function writeNames(names) {
 const isOneTest = ({ codes }) => codes.length === 1 && codes[0] !== '';
 
 /**
- * Returns the reading with the fewest words that are no name, and of these the one with the fewest parts.
+ * Returns the reading with the fewest unknown words, and among equals the fewest parts.
  * @param {string[]} words
  * @param {NameIndex} names
  * @returns {Part[]}
  */
 function partsOf(words, names) {
   const spellings = words.map(spellingsOf);
-  // The best reading of the words before each place.
+  // The best reading of the words before each position.
   /** @type {{ cost: number, parts: Part[] }[]} */
   const readings = [{ cost: 0, parts: [] }];
   for (let end = 1; end <= words.length; end += 1) {
@@ -164,7 +164,7 @@ function partsOf(words, names) {
 }
 
 /**
- * Adds a word that is no name to a reading: `knee scan` is one unknown part.
+ * Adds an unknown word to a reading: `knee scan` is one unknown part.
  * @param {{ cost: number, parts: Part[] }} reading
  * @param {string} word
  */

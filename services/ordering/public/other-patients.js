@@ -1,21 +1,21 @@
-// Says that another patient is open in another window. What the windows tell each other is stored nowhere and
-// leaves the browser no more than the pages do.
+// Shows a warning if another patient is open in another window. The windows exchange their banners only
+// within the browser, and store nothing.
 
-/** A window that has not answered by then was closed. */
+/** A window that has not replied by then was closed. */
 const answerMs = 1000;
 
-/** Shows a line while a window of this browser has the banner of another patient. */
+/** Shows a line while a window of this browser shows the banner of another patient. */
 export function watchOtherPatients(line, banner) {
   const windows = new BroadcastChannel('open patients');
   const own = `${performance.timeOrigin} ${Math.random()}`;
   const patient = banner.textContent.replace(/\s+/g, ' ');
-  /** The patients of the other windows, and when each answered. */
+  /** The patients of the other windows, and when each replied. */
   const others = new Map();
 
   windows.addEventListener('message', ({ data }) => {
     if (data.patient === undefined) others.delete(data.id);
     else others.set(data.id, { patient: data.patient, at: performance.now() });
-    // The banner is gone when the session has ended.
+    // The banner is removed when the session ends.
     if (data.isQuestion && banner.isConnected) windows.postMessage({ id: own, patient });
     show();
   });

@@ -3,11 +3,11 @@
 const pauseMs = 800;
 const retryMs = 5000;
 
-/** Saves a form that has a status text, which names its page and the edits that it shows. */
+/** Saves a form. The data attributes of `status` contain the page and the edits that it shows. */
 export function saveWhileTyping(form, status) {
   const address = `${form.getAttribute('action')}/draft`;
   const { page, edits } = status.dataset;
-  // What was typed before this script came is not what the server sent.
+  // Text that was typed before this script loaded is not saved yet.
   let saved = [...form.elements].some(isChanged) ? undefined : fields();
   let sequence = 0;
   let timer;
@@ -17,7 +17,7 @@ export function saveWhileTyping(form, status) {
   document.addEventListener('visibilitychange', () => document.hidden && save());
   addEventListener('pagehide', () => save());
   addEventListener('online', () => save());
-  // A form that is submitted contains every field. Another listener may have prevented it.
+  // A submitted form contains every field. Another listener may have prevented the submission.
   addEventListener('submit', (event) => {
     if (event.target !== form || event.defaultPrevented) return;
     clearTimeout(timer);
@@ -32,7 +32,7 @@ export function saveWhileTyping(form, status) {
 
   function saveAfter(ms) {
     clearTimeout(timer);
-    // Each change starts the time again.
+    // Each change restarts the delay.
     timer = setTimeout(save, ms);
   }
 
@@ -69,7 +69,7 @@ const isChanged = ({ type, value, defaultValue = value, checked, defaultChecked 
   type === 'radio' || type === 'checkbox' ? checked !== defaultChecked : value !== defaultValue;
 
 const reasons = {
-  // What a redirect that is not followed has: the order was submitted in another window.
+  // The status of a redirect that is not followed: the order was submitted in another window.
   0: 'Not saved. This request has already been submitted.',
   401: 'Not saved. Your session has ended.',
   409: 'Not saved. This request was changed in another window. Reload the page to see the changes.',

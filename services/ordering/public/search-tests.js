@@ -1,12 +1,12 @@
-// The search for tests: filters the catalogue while the user types, and lets the keyboard choose.
+// The search for tests: filters the catalogue while the user types, and chooses them by keyboard.
 
 import { connectionReturns } from './connection.js';
 import { findOnPage } from './find-on-page.js';
 import { describeSearch, inWords, namedTests, readNames } from './named-tests.js';
 
 /**
- * Filters the catalogue of a form, best match first. `add` chooses the tests with some codes. Once the server
- * has answered, it resolves with a function that takes this back.
+ * Filters the catalogue of a form, best match first. `add` chooses tests by their codes. After the server's
+ * response, it resolves with a function that undoes the choice.
  */
 export function searchTests(form, add) {
   const input = document.getElementById('search');
@@ -36,14 +36,16 @@ export function searchTests(form, add) {
   moveByKeys(form, { input, clear });
   continueByKey(form, 'button[value="review"]');
 
-  /** Shows the whole catalogue again, and returns to the search. */
+  /** Shows the whole catalogue again, and focuses the search. */
   function clear() {
     input.value = '';
     input.focus();
     filter();
   }
 
-  /** Resolves with whether the tests that match the search are shown: false if the user has typed on. */
+  /**
+   * Resolves with whether the tests that match the search are shown: false if the user has continued typing.
+   */
   async function filter() {
     clearTimeout(timer);
     latest += 1;
@@ -55,7 +57,7 @@ export function searchTests(form, add) {
     return true;
   }
 
-  /** Resolves with the tests that a query finds, or leaves the page if the server cannot answer. */
+  /** Resolves with the tests that a query finds, or submits the form if the server reports an error. */
   async function find(query) {
     const body = new URLSearchParams({ q: query });
     const address = `${form.getAttribute('action')}matches`;
@@ -71,7 +73,7 @@ export function searchTests(form, add) {
 
   /**
    * Adds the tests that the search names, so that the next search can be typed at once. If it names none,
-   * moves the focus to the first match, where a second key adds that test.
+   * moves the focus to the first match, where a second Enter adds that test.
    */
   async function enter() {
     const { codes } = namedTests(input.value, names);
@@ -87,7 +89,7 @@ export function searchTests(form, add) {
     }
     const typed = input.value;
     if (typed.trim() === '') return;
-    // What is typed next replaces the search that named no test.
+    // The next input replaces the search that named no test.
     input.select();
     const isShown = await filter();
     if (!isShown || document.activeElement !== input || input.value !== typed) return;
@@ -139,7 +141,7 @@ export function searchTests(form, add) {
   }
 }
 
-/** Returns what a search finds that cannot be chosen, and why. */
+/** Creates the note that explains why a match cannot be chosen. */
 function noteOf({ name, text }) {
   const note = document.createElement('p');
   const strong = document.createElement('strong');
@@ -149,8 +151,8 @@ function noteOf({ name, text }) {
 }
 
 /**
- * Shows what Enter added, until something else is chosen or removed. Its button takes it back, and so does
- * Ctrl+Z in the empty search.
+ * Shows the tests that Enter added, until another test is chosen or removed. Its button undoes the addition,
+ * as does Ctrl+Z in the empty search.
  */
 function showAdded(form, input) {
   const place = document.getElementById('added');
@@ -195,15 +197,15 @@ export function continueByKey(form, button) {
 
 const isContinuing = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 
-/** Returns the boxes in sight that can be chosen: a narrow page folds the groups of the catalogue. */
+/** Returns the visible boxes that can be chosen: a narrow page folds the groups of the catalogue. */
 function boxesIn(form) {
   const boxes = form.querySelectorAll('[data-test]:not([hidden]) input[name="test"]:enabled');
   return [...boxes].filter((box) => box.checkVisibility());
 }
 
 /**
- * The arrow keys move between the search and the boxes in sight. On a box, Enter chooses it and returns to
- * the search, and a letter begins the next search: the focus may have moved there while the user typed.
+ * The arrow keys move between the search and the visible boxes. On a box, Enter chooses it and returns to the
+ * search, and a letter begins the next search: the focus may have moved there while the user typed.
  */
 function moveByKeys(form, { input, clear }) {
   form.addEventListener('keydown', (event) => {

@@ -3,7 +3,7 @@
 
 const warnsBeforeMs = 2 * 60_000;
 
-/** What is left of the page besides its main part, and belongs to the launch. */
+/** The parts of the page outside `main` that belong to the launch. */
 const partsOfLaunch =
   '.app-patient, .app-context, .app-other-patients, .app-opened-for, .app-sign-out, nav[aria-label="Back"]';
 
@@ -11,14 +11,14 @@ const partsOfLaunch =
 export function watchSession(dialog) {
   const { launch, address, idleSeconds, lastSeconds } = dialog.dataset;
   const idleMs = Number(idleSeconds) * 1000;
-  // The clock of the computer counts on while it sleeps; a timer does not.
+  // The clock advances while the computer sleeps; a timer does not.
   const lastAt =
     lastSeconds === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(lastSeconds) * 1000;
   const windows = new BroadcastChannel(`launch ${launch}`);
   let endsAt;
   let dismissedFor;
 
-  // It states the end as it was when the page was created.
+  // This text shows the end from when the page was created.
   document.querySelector('[data-session-until]')?.remove();
   prolong();
   windows.postMessage('extended');

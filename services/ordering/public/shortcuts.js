@@ -1,7 +1,7 @@
 // The chips above the catalogue: the tests that are one click away.
 
 /**
- * Makes each line of chips one stop of the Tab key, within which the arrow keys move (WAI-ARIA Authoring
+ * Makes each line of chips a single Tab stop, in which the arrow keys move the focus (WAI-ARIA Authoring
  * Practices, toolbar). Returns functions that keep the chips in step with the server.
  */
 export function keepShortcutsInStep(places) {
@@ -34,7 +34,7 @@ function keepInStep(place) {
     }
   }
 
-  /** Shows the shortcuts of an answer, if it has any. */
+  /** Shows the shortcuts of a response, if it contains any. */
   function renew(answer) {
     const template = answer.querySelector(`template[data-shortcuts="${place.id}"]`);
     if (!template) return;

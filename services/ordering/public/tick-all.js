@@ -1,4 +1,4 @@
-// One box ticks every request of the page. Without this script, each is ticked by itself.
+// One box ticks every request of the page. Without this script, each is ticked separately.
 const rows = document.querySelector('[data-rows]');
 const all = rows?.querySelector('[data-all]');
 if (all) {
