@@ -116,7 +116,7 @@ function keepPanelInStep(form) {
       box.checked = chosen.has(box.value);
     }
     changes += 1;
-    return post('update', changes, undefined, ['Taken back.']);
+    return post('update', changes, undefined, ['Undone.']);
   }
 
   function describeChoice(box) {

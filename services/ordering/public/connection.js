@@ -6,11 +6,10 @@ const probeLimitMs = 8000;
 const retryMs = 3000;
 
 const texts = {
-  chosen:
-    'No connection. What you choose is kept on this page. It is sent when the connection is back: do not close the page.',
+  chosen: 'No connection. Do not close this page. Your choices will be sent when the connection is back.',
   search: 'No connection. The search finds only the names on this page.',
   notSent:
-    'No connection. Nothing was sent. What you typed is kept on this page. Try again when the connection is back.',
+    'No connection. Nothing was sent. Your entries are still on this page. Try again when the connection is back.',
 };
 
 let returning;

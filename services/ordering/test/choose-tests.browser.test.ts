@@ -223,7 +223,7 @@ describe('the search, by keyboard', () => {
     const stops = maxStops === 0 ? 0 : await tabTo(page, page.locator('#added button'));
     expect(stops).toBeLessThanOrEqual(maxStops);
     await page.keyboard.press(maxStops === 0 ? way : 'Enter');
-    await page.locator('#announcement').getByText('Taken back.').waitFor({ state: 'attached' });
+    await page.locator('#announcement').getByText('Undone.').waitFor({ state: 'attached' });
     expect(tickedIn(await launch.page())).toEqual(['HFER']);
     expect([await box(page, 'HFER').isChecked(), await box(page, 'HFER').isDisabled()]).toEqual([
       true,

@@ -201,7 +201,7 @@ describe('the local time of an entry', () => {
 
   it.each(['01:00', '01:30', '01:59'])('is refused for %s in the hour that the clocks skipped', (time) => {
     expect(faultsOf(read({ date: '29 3 2026', time }, { now: '2026-03-29T12:00:00Z' }))).toEqual([
-      'time: The clocks went forward past this time. Enter the time that they showed',
+      'time: The clocks went forward, so this time did not exist. Enter another time',
     ]);
   });
 

@@ -40,7 +40,7 @@ describe('the page without a connection', () => {
     await page.locator('#test-BUE').check();
     await page.locator('#test-BLFT').check();
     await page.locator('#test-HFBC').uncheck();
-    await banner.getByText('It is sent when the connection is back').waitFor();
+    await banner.getByText('Your choices will be sent when the connection is back').waitFor();
     expect(tickedIn(await launch.page())).toEqual(['HFBC']);
     await browser.setOffline(false);
     // Waits for BLFT, because the first tick is sent alone and there are two tests after it as well.

@@ -48,7 +48,7 @@ describe('an undo', () => {
     expect(tickedIn(html)).not.toContain('HFBC');
     expect((await undo(launch)).status).toBe(303);
     expect(tickedIn(await launch.page())).toEqual(['HFBC', 'BUE']);
-    expect(await launch.page()).toContain('Brought back what you removed.');
+    expect(await launch.page()).toContain('Your last removal has been undone.');
   });
 
   it('restores favourites, of the user and of the practice', async () => {

@@ -152,7 +152,7 @@ describe('a test that a user overrides', () => {
     const change = await openChange(application, { guid, context });
     await press(change, 'review', { at: change.at, tick: ['BUE'] });
     const html = await change.page(`${change.at}review`);
-    expect(html).not.toContain('Check that these tests are meant');
+    expect(html).not.toContain('Check that these tests are right for this patient');
   });
 
   it.each(['other', 'unknown'] as const)(

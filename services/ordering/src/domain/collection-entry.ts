@@ -118,7 +118,7 @@ function readInstant(
   const latest = now + graceMs;
   const instant = instants.findLast((candidate) => candidate <= latest);
   if (instants.length === 0) {
-    return faultOf('time', 'The clocks went forward past this time. Enter the time that they showed');
+    return faultOf('time', 'The clocks went forward, so this time did not exist. Enter another time');
   }
   if (instant === undefined) {
     return day > localDay(now, timeZone)

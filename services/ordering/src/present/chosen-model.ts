@@ -82,7 +82,7 @@ export function presentChosen({ draft, selection, patient, repeats, changed, cat
 }
 
 const undoneTexts = {
-  done: 'Brought back what you removed.',
+  done: 'Your last removal has been undone.',
   late: 'This can no longer be undone. Nothing has been changed.',
 };
 
