@@ -18,8 +18,8 @@ describe('a limit to women from 12 to 55 years', () => {
     ['a patient of another gender', 'other', '1996-03-02', true],
     ['a patient of unknown gender', 'unknown', '1996-03-02', true],
     ['a patient of unknown gender and 60 years', 'unknown', '1966-03-01', false],
-    ['a woman with a date of birth in the future', 'female', '2027-01-01', true],
-  ] as const)('decides whether a test is for %s: %#', (_who, gender, birthDate, expected) => {
+    ['a woman whose date of birth is in the future', 'female', '2027-01-01', true],
+  ] as const)('admits or excludes %s: %#', (_who, gender, birthDate, expected) => {
     expect(isFor({ appliesTo: women }, traits(gender, birthDate))).toBe(expected);
   });
 

@@ -126,7 +126,7 @@ describe('a launch for a practice', () => {
 
 describe('an action that only reads', () => {
   it.each(['PatientReport', 'PatientReportList', 'LocationReportList'] as const)(
-    'such as %s cannot change anything, whatever the form contains',
+    'such as %s changes nothing, whatever the form contains',
     async (action) => {
       const order = await anOrder(application, ['HFBC']);
       const launch = await openAction(application, action, order);
@@ -157,7 +157,7 @@ describe('an action that changes requests', () => {
 });
 
 describe('two windows', () => {
-  it('with two patients never mix, because a form contains its launch and another launch refuses it', async () => {
+  it('with two patients never mix, because a launch refuses the form of another launch', async () => {
     const [one, other] = [await openAs('OrderTest'), await openAs('OrderTest', { patient: neighbour })];
     const formOfOne = await one.page();
     expect(fieldValues(formOfOne, 'launch')).toContain(one.launchId);
@@ -171,7 +171,7 @@ describe('two windows', () => {
     expect((await other.send('review')).headers.get('location')).toBe(`${other.home}?nothing-chosen`);
   });
 
-  it('contain their launch in every form of every page', async () => {
+  it('name their launch in every form of every page', async () => {
     const order = await anOrder(application, ['HFBC']);
     const changer = await openAction(application, 'UpdateTest', order);
     const collector = await openAction(application, 'PatientRequestList', order);
@@ -213,7 +213,7 @@ describe('signing out', () => {
     );
   });
 
-  it('cannot be done by a link or by a page of another site', async () => {
+  it('is refused for a link and for a page of another site', async () => {
     const launch = await openAs('OrderTest');
     expect((await launch.send('sign-out')).status).toBe(405);
     expect((await launch.post('sign-out', [], { 'sec-fetch-site': 'cross-site' })).status).toBe(403);

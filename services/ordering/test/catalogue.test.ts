@@ -30,7 +30,7 @@ describe('the default catalogue', () => {
   const catalogue = readCatalogue();
   const orderables = [...catalogue.orderables.values()];
 
-  it('has at least 230 orderables of pathology, imaging and physiology over four locations', () => {
+  it('has at least 230 orderables of pathology, imaging and physiology at four locations', () => {
     expect(orderables.length).toBeGreaterThanOrEqual(230);
     const used = new Set(orderables.map(({ location }) => location));
     expect([...used].toSorted((one, other) => one.id.localeCompare(other.id))).toEqual(
@@ -56,7 +56,7 @@ describe('the default catalogue', () => {
     expect(catalogue.orderSets.size).toBeGreaterThanOrEqual(5);
   });
 
-  it('has no fault that may harm a patient', () => {
+  it('contains no error that may harm a patient', () => {
     expect(safetyFaults(catalogue)).toEqual([]);
   });
 
@@ -78,7 +78,7 @@ describe('the default catalogue', () => {
     }
   });
 
-  it('does not confuse analytes, such as NT-proBNP and BNP', () => {
+  it('distinguishes similar analytes, such as NT-proBNP and BNP', () => {
     expect(catalogue.orderables.get('BBNP')?.abbreviation).toBeUndefined();
     expect(catalogue.orderables.get('BELF')?.abbreviation).toBe('ELF');
     expect(catalogue.orderables.get('ETEST')?.synonyms).not.toContain('SHBG');
@@ -107,7 +107,7 @@ describe('the default catalogue', () => {
       expect([id, options !== undefined]).toEqual([id, kind === 'choice']);
   });
 
-  it('contains what a test requires besides its sample', () => {
+  it('contains the questions, clinical details and interval that a test requires', () => {
     expect(catalogue.orderables.get('CTHRO')).toMatchObject({
       asks: [{ question: catalogue.questions.get('anticoagulant'), isRequired: true }],
       needsClinicalDetails: true,
@@ -121,7 +121,7 @@ describe('the default catalogue', () => {
     expect(catalogue.orderables.get('HFBC')?.minimumIntervalDays).toBeUndefined();
   });
 
-  it('has only colours of containers that the stylesheet contains', () => {
+  it('uses only container colours that the stylesheet defines', () => {
     const css = readFileSync(new URL('../public/app.css', import.meta.url), 'utf8');
     for (const { colour } of catalogue.containers.values()) expect(css).toContain(`.app-tube--${colour} {`);
   });
@@ -227,7 +227,7 @@ describe('an invalid catalogue', () => {
     expect(() => parseCatalogue(candidate)).toThrow(path);
   });
 
-  it('is refused with every fault at once', () => {
+  it('is refused with all errors at once', () => {
     const candidate = {
       ...changed('orderables', 0, { group: 'a' }),
       orderSets: [{ id: 'x', name: 'X', tests: ['Y'] }],

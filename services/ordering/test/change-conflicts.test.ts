@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => application.stop());
 
 describe('two launches that change one request', () => {
-  it('conflict: the second change is added to the first, and is checked and submitted again', async () => {
+  it('conflict: the second change is added to the first, and must be checked and submitted again', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE', 'BCRP']);
     const [one, other] = [await openChange(application, ordered), await openChange(application, ordered)];
     await press(one, 'review', { at: one.at, tick: ['BLFT'], untick: ['BUE'] });
@@ -43,7 +43,7 @@ describe('two launches that change one request', () => {
     expect(linesOf(request)).toEqual([['HFBC S2 R', 'BUE S1 D', 'BCRP S1 D', 'BLFT S1 R'], ['XCXR S3 R']]);
   });
 
-  it('keep an answer of the first launch that the second one did not change', async () => {
+  it('keep an answer of the first launch that the second launch did not change', async () => {
     const ordered = await anOrderToChange(application, ['HIRON']);
     const fasting = (answer: string): [string, string][] => [['answer:fasting', answer]];
     await submitChange(await openChange(application, ordered), fasting('Not known'));
@@ -62,7 +62,7 @@ describe('two launches that change one request', () => {
     expect([version, answers.map(({ answer }) => answer)]).toEqual([4, ['Fasting']]);
   });
 
-  it('store only one of two simultaneous changes, and report the conflict for the other', async () => {
+  it('store only one of two simultaneous changes, and report a conflict to the other launch', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launches = [await openChange(application, ordered), await openChange(application, ordered)];
     for (const launch of launches) await press(launch, 'review', { at: launch.at, tick: ['BUE'] });
@@ -127,7 +127,7 @@ describe('a Complete request', () => {
     expect((await stored(application, ordered.guid)).version).toBe(1);
   });
 
-  it('is opened by UpdateTest only for reading', async () => {
+  it('is read-only for UpdateTest', async () => {
     const ordered = await anOrderToChange(application, ['XCXR']);
     const launch = await openChange(application, ordered);
     const opened = await launch.send('');

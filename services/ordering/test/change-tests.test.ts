@@ -195,7 +195,7 @@ describe('a submitted change', () => {
     expect([request.version, linesOf(request)]).toEqual([3, [['HFBC S2 D', 'BUE S1 R', 'HFBC S2 R']]]);
   });
 
-  it('does not require the field "submission", but refuses an invalid one', async () => {
+  it('does not require the field "submission", but refuses an invalid value', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, tick: ['BUE'] });

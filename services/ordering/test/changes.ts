@@ -51,7 +51,7 @@ export const submitChange = async (launch: Changer, fields: [string, string][] =
     ['action', 'submit'],
   ]);
 
-/** Returns the address that an answer redirects to. */
+/** Returns the URL that a response redirects to. */
 export const locationOf = (response: Response) => response.headers.get('location');
 
 /** Returns the stored request. */
@@ -111,7 +111,7 @@ async function storeBatches(
     .execute();
 }
 
-/** Waits for `count` published orders of a request. Returns them opened, oldest first. */
+/** Waits for `count` published orders of a request. Returns them decrypted, oldest first. */
 export async function publishedOrders({ published, sealer }: Application, guid: string, count: number) {
   for (const deadline = Date.now() + waitLimitMs; ; ) {
     const events = published.filter(
@@ -126,7 +126,7 @@ export async function publishedOrders({ published, sealer }: Application, guid: 
         return { event, order: parseOrder(order) };
       });
     }
-    if (Date.now() > deadline) throw new Error('The events have not arrived');
+    if (Date.now() > deadline) throw new Error('The events did not arrive in time');
     await delay(5);
   }
 }

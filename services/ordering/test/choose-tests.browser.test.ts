@@ -118,7 +118,7 @@ describe('the search, by keyboard', () => {
     await close();
   });
 
-  it('explains what Enter will do, and which patients a test of other patients is for', async () => {
+  it('explains the effect of Enter, and which patients an unusual test is for', async () => {
     const { page, close } = await openPage();
     const said = async (query: string, text: string) => {
       await page.locator('#search').fill(query);
@@ -211,7 +211,7 @@ describe('the search, by keyboard', () => {
   it.each([
     ['Control+z', 0],
     ['the button Undo', 2],
-  ])('undoes what Enter added by %s', async (way, maxStops) => {
+  ])('undoes the addition of Enter by %s', async (way, maxStops) => {
     const { launch, page, close } = await openPage();
     await box(page, 'HFER').check();
     await page.locator('#bar-count', { hasText: '1 test' }).waitFor({ state: 'attached' });
@@ -310,7 +310,7 @@ describe('a user with only a keyboard', () => {
 });
 
 describe('the page without JavaScript', () => {
-  it('supports everything that it offers', async () => {
+  it('supports every function that it offers', async () => {
     const { launch, page, close } = await openPage({ javaScriptEnabled: false });
     /** Clicks and waits for the next page with its styles, which hide parts of it. */
     const press = async (button: Locator) => {

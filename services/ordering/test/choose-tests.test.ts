@@ -89,7 +89,7 @@ describe('choosing tests without JavaScript', () => {
     ]);
   });
 
-  it('keeps what another window of the launch has chosen', async () => {
+  it('keeps the tests that another window of the launch has chosen', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', { tick: ['HFBC', 'BUE'] });
     const stale = await launch.page();

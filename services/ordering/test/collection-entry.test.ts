@@ -78,7 +78,7 @@ describe('readCollectionEntry', () => {
     expect(faultsOf(read({ date }))).toEqual([`date: ${message}`]);
   });
 
-  it('reads 29 February in a leap year, and a year of two digits', () => {
+  it('reads 29 February in a leap year, and a two-digit year', () => {
     expect(instantOf(read({ date: '29 02 24' }, { now: '2024-03-01T09:30:00Z' }))).toBe(
       '2024-02-29T09:05:00.000Z',
     );
@@ -107,7 +107,7 @@ describe('readCollectionEntry', () => {
     expect(read({ by })).toEqual({ collected: { at: '2026-03-02T09:05:00.000Z', by: kept } });
   });
 
-  it('returns every fault at once', () => {
+  it('returns all errors at once', () => {
     expect(faultsOf(read({ by: ' \u0000', date: '', time: '' }))).toEqual([
       'by: Enter who collected the sample',
       'date: Enter when the sample was collected',

@@ -12,7 +12,7 @@ async function open() {
 }
 
 describe('the page without a connection', () => {
-  it('filters its tests by the search, and lets the server rank them when it is back', async () => {
+  it('filters its own tests, and uses the server’s ranking once the connection is back', async () => {
     const { browser, page, banner, close } = await open();
     await browser.setOffline(true);
     await page.locator('#search').fill('thyroid');
@@ -32,7 +32,7 @@ describe('the page without a connection', () => {
     await close();
   });
 
-  it('keeps ticks, says so, and sends them when the connection is back', async () => {
+  it('keeps ticks, shows a message, and sends them when the connection is back', async () => {
     const { launch, browser, page, banner, close } = await open();
     await page.locator('#test-HFBC').check();
     await page.locator('#bar-count').getByText('1 test chosen').waitFor({ state: 'attached' });
@@ -51,7 +51,7 @@ describe('the page without a connection', () => {
     await close();
   });
 
-  it('does not submit a request, says so, and submits it later', async () => {
+  it('does not submit a request, shows a message, and submits it later', async () => {
     const { launch, browser, page, banner, close } = await open();
     await page.locator('#test-HFBC').check();
     await page.locator('#chosen button[value="review"]').click();
@@ -75,7 +75,7 @@ describe('the page without a connection', () => {
     await close();
   });
 
-  it('does not go to the review', async () => {
+  it('stays open when the user selects the review', async () => {
     const { browser, page, banner, close } = await open();
     await page.locator('#test-HFBC').check();
     await page.locator('#bar-count').getByText('1 test chosen').waitFor({ state: 'attached' });

@@ -55,7 +55,7 @@ describe('a test that was requested before', () => {
     expect(found('XCXR', { ...image, requestedAt: '2026-03-02T00:00:00Z' })).toHaveLength(1);
   });
 
-  it('is reported with the waiting request to use, even if a later sample was collected', () => {
+  it('is reported with the waiting request that can be used, even if a later sample was collected', () => {
     expect(
       found(
         'DHBA1C',

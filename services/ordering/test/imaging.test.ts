@@ -97,13 +97,13 @@ describe('a catalogue that may cause harm', () => {
       ['A must need clinical details'],
     ],
     [
-      'an X-ray without a pregnancy enquiry',
+      'an X-ray without a pregnancy question',
       { imaging: { modality: 'x-ray' } },
       [],
       ['A must ask a required question on the topic pregnancy'],
     ],
     [
-      'a CT with contrast that asks nothing',
+      'a CT with contrast without questions',
       { imaging: { modality: 'ct', hasContrast: true } },
       [],
       ['pregnancy', 'contrast-allergy', 'kidney-function'].map(
@@ -120,7 +120,7 @@ describe('a catalogue that may cause harm', () => {
     expect(check(test, questions)).toEqual(faults);
   });
 
-  it('is reported for a pregnancy enquiry that is optional or omits women of 12 or 55 years', () => {
+  it('is reported for a pregnancy question that is optional or omits women of 12 or 55 years', () => {
     const xray = { imaging: { modality: 'x-ray' } };
     const [optional, questions] = ask('pregnancy', {}, false);
     expect(check({ ...xray, ...optional }, [...questions])).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('a catalogue that may cause harm', () => {
     expect(check({ ...xray, ...asks }, [...whole])).toEqual([]);
   });
 
-  it('is reported for a pregnancy enquiry with other answers', () => {
+  it('is reported for a pregnancy question with other answers', () => {
     const [asks, reversed] = ask('pregnancy', { options: ['No', 'Yes', 'Not known'] });
     expect(check({ imaging: { modality: 'x-ray' }, ...asks }, [...reversed])).toEqual([
       'question q must offer Yes, No, Not known, in this order',
@@ -157,7 +157,7 @@ describe('a catalogue that may cause harm', () => {
     ]);
   });
 
-  it('is reported for a side that is not asked per test', () => {
+  it('is reported for a side question that is not asked per test', () => {
     const [asks, once] = ask('side');
     expect(check({ imaging: { modality: 'ultrasound', hasSides: true }, ...asks }, [...once])).toEqual([
       'question q must be asked per test',
@@ -203,7 +203,7 @@ describe('a request for examinations', () => {
   });
 
   it.each(['Yes', 'Not known'])(
-    'explains what to do if the answer about a pregnancy is %s',
+    'explains the next step if the answer about a pregnancy is %s',
     async (answer) => {
       const context = aLaunchContext({ request: { patient: aYoungPatient() } });
       const launch = await chooseAndReview(application, ['KMSU', 'XKNE', 'TCHD', 'UABD'], context);

@@ -25,7 +25,7 @@ const shipped = new URL('../catalogue/catalogue.json', import.meta.url);
 
 /**
  * The catalogue of a laboratory in the south, with three tests: one with its own code, two that the default
- * contains too.
+ * also contains.
  */
 const southern = {
   id: 'south',
@@ -95,7 +95,7 @@ describe('two laboratories of one practice', () => {
   it.each([
     ['by its own code', south],
     ['by its ODS code in another case', performerOf('STH01', 'ods-organization-code')],
-  ])('each show the tests of the one that the launch names: %s', async (_how, performer) => {
+  ])('show only the tests of the laboratory that the launch names: %s', async (_how, performer) => {
     const launch = await open(performer);
     const html = await launch.page();
     expect(shownIn(html)).toEqual(['SVITD', 'HFBC', 'DHBA1C']);
@@ -108,10 +108,10 @@ describe('two laboratories of one practice', () => {
   });
 
   it.each([
-    ['one that no catalogue names', north],
+    ['a performer that no catalogue names', north],
     ['the code of another code set', performerOf('SOUTH', 'local-org-code')],
     ['a local code in another case', performerOf('south')],
-  ])('are those of the default catalogue for %s', async (_what, performer) => {
+  ])('leave the default catalogue to a launch with %s', async (_what, performer) => {
     const launch = await open(performer);
     expect(shownIn(await launch.page())).toEqual(offeredCodes(application.catalogue));
     const { codes } = (await (await launch.post('matches', [['q', 'southern']])).json()) as {
@@ -120,7 +120,7 @@ describe('two laboratories of one practice', () => {
     expect(codes).toEqual([]);
   });
 
-  it('order what the laboratory of the launch has, and nothing of the other', async () => {
+  it('accept orders only for tests of the launch’s laboratory', async () => {
     const launch = await open(south);
     await press(launch, 'update', { tick: ['BUE', 'SVITD'] });
     expect(tickedIn(await launch.page())).toEqual(['SVITD']);
@@ -143,7 +143,7 @@ describe('two laboratories of one practice', () => {
     expect(tickedIn(await other.page())).toEqual([]);
   });
 
-  it('keep the laboratory of a request when it is changed, whatever the launch names', async () => {
+  it('keep the laboratory of a changed request, whichever laboratory the launch names', async () => {
     const ordered = await anOrder(application, ['SVITD'], contextOf(south));
     const { request } = ordered.context;
     const change = await openChange(application, {
@@ -163,7 +163,7 @@ describe('two laboratories of one practice', () => {
     expect(await samples.page(`requests/${ordered.guid}/samples`)).toContain('app-tube--purple');
   });
 
-  it('do not share what a practice chose of them', async () => {
+  it('do not share a practice’s favourites and order sets', async () => {
     const { author } = aLaunchContext().request;
     const [here, there] = [await open(south, { author }), await open(north, { author })];
     const setNamed = async (launch: typeof here, name: string) => {
@@ -187,7 +187,7 @@ describe('two laboratories of one practice', () => {
     expect(html).not.toContain('Set of the north');
   });
 
-  it('warn of a repeat by the code, whichever laboratory had it', async () => {
+  it('warn of a repeat of the same code at either laboratory', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C'], contextOf(north, { patient }));
     const launch = await open(south, { patient });
@@ -203,7 +203,7 @@ describe('a laboratory without a catalogue', () => {
   });
   afterAll(() => application.stop());
 
-  it('cannot be ordered from, where there is no default', async () => {
+  it('accepts no orders if there is no default catalogue', async () => {
     const launch = await application.openLaunch(contextOf(north));
     for (const response of [await launch.send(''), await launch.post('', [['test', 'SVITD']])]) {
       expect(response.status).toBe(404);
@@ -212,7 +212,7 @@ describe('a laboratory without a catalogue', () => {
     expect((await (await application.openLaunch(contextOf(south))).send('')).status).toBe(200);
   });
 
-  it('has its requests shown, and their tests removed', async () => {
+  it('still lets its requests be read and their tests be removed', async () => {
     const ordered = await anOrder(application, ['SVITD', 'HFBC'], contextOf(south));
     await movePerformer(application, ordered.guid, north);
     const report = await openAction(application, 'PatientReport', ordered);
@@ -244,18 +244,18 @@ async function movePerformer(
     .execute();
 }
 
-describe('catalogues are refused at the start', () => {
+describe('catalogues at startup', () => {
   const other = { ...southern, id: 'other', performers: [{ system: 'local-org-code', code: '9' }] };
   const { performers: _, id: __, ...another } = southern;
 
   it.each<[string, Record<string, unknown>, string]>([
     [
-      'two with one id',
+      'one id in two files',
       { 'a.json': southern, 'b.json': { ...other, id: 'south' } },
       'id south is in two catalogues',
     ],
     [
-      'two that name one performer',
+      'one performer in two files',
       {
         'a.json': southern,
         'b.json': { ...other, performers: [{ system: 'ods-organization-code', code: 'STH01' }] },
@@ -274,11 +274,11 @@ describe('catalogues are refused at the start', () => {
       { 'a.json': { ...other, performers: [{ system: 'urn:x', code: '9' }] } },
       'performers[0].system must be one of',
     ],
-  ])('for %s', (_what, files, said) => {
+  ])('are refused for %s', (_what, files, said) => {
     expect(() => configWith(files)).toThrow(said);
   });
 
-  it('for a folder without one, and name the file that is not JSON', () => {
+  it('are refused for an empty folder, and for a file that is not JSON, with its name', () => {
     expect(() => configWith({}, { hasDefault: false })).toThrow('CATALOGUE_FILE The catalogue is invalid');
     const of = mkdtempSync(join(folder, 'of-'));
     writeFileSync(join(of, 'broken.json'), '{');

@@ -28,7 +28,7 @@ const choice = [
 ] as const;
 
 describe('the launch session', () => {
-  it('opens every page below its launch, and files the request under the launch', async () => {
+  it('opens every page below its launch, and answers with the launch as correlation id', async () => {
     const launch = await application.openLaunch();
     const response = await launch.send('');
     expect(response.status).toBe(200);
@@ -41,7 +41,7 @@ describe('the launch session', () => {
     ['no cookie', ''],
     ['a wrong ticket', '__Secure-launch-session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'],
     ['an empty ticket', '__Secure-launch-session='],
-  ])('is asked for on every path: %s is answered 401', async (_case, cookie) => {
+  ])('is required on every path: %s is answered 401', async (_case, cookie) => {
     const { home } = await application.openLaunch();
     const pages = ['', 'review', 'requests', 'orders/4f9f3b0e-0000-4000-8000-000000000000'];
     const forms = ['', 'review', 'requests', 'chosen', 'matches'];
@@ -63,7 +63,7 @@ describe('the launch session', () => {
     }
   });
 
-  it('ends thirty minutes after the last request, and each request prolongs it', async () => {
+  it('ends thirty minutes after the last request, and each request extends it', async () => {
     const launch = await application.openLaunch();
     application.clock.advance({ seconds: launchSessionIdleSeconds - 1 });
     expect((await launch.send('')).status).toBe(200);
@@ -86,7 +86,7 @@ describe('the launch session', () => {
     expect(await launch.page()).toContain(`Your session ends at ${end}.`);
   });
 
-  it('is extended by a page that asks for more time, and by no other website', async () => {
+  it('is extended by a page that requests more time, but not by another website', async () => {
     const launch = await application.openLaunch();
     application.clock.advance({ seconds: launchSessionIdleSeconds - 1 });
     expect((await launch.post('session', [['launch', launch.launchId]])).status).toBe(204);
@@ -97,7 +97,7 @@ describe('the launch session', () => {
     expect((await launch.post('session', [])).status).toBe(401);
   });
 
-  it('is found behind cookies of the same name that a neighbouring host has set for the parent domain', async () => {
+  it('is found among cookies of the same name that a neighbouring host has set for the parent domain', async () => {
     const launch = await application.openLaunch();
     const attackers = await application.openLaunch();
     const withTossed = (...values: string[]) => ({
@@ -107,11 +107,11 @@ describe('the launch session', () => {
     });
     expect((await launch.send('', withTossed('tossed'))).status).toBe(200);
     expect((await launch.send('', withTossed(attackers.ticket, '', 'x', 'y'))).status).toBe(200);
-    // A request costs at most four look-ups.
+    // A request makes at most four look-ups.
     expect((await launch.send('', withTossed('1', '2', '3', '4'))).status).toBe(401);
   });
 
-  it('is not read from a name that a host without TLS can set', async () => {
+  it('is not read from a cookie name that a host without TLS can set', async () => {
     const launch = await application.openLaunch();
     const headers = { cookie: `launch-session=${launch.ticket}` };
     expect((await launch.send('', { headers })).status).toBe(401);
@@ -130,7 +130,7 @@ describe('the launch session', () => {
     ]);
   });
 
-  it('is answered 429 beyond its limit of requests a second, and another session is not', async () => {
+  it('is answered 429 beyond its rate limit, while another session is not', async () => {
     const limited = await startOrdering(undefined, undefined, { requestsPerSecondPerSession: 2 });
     const [launch, other] = [await limited.openLaunch(), await limited.openLaunch()];
     const statuses = async () => [(await launch.send('')).status, (await launch.send('review')).status];
@@ -149,7 +149,7 @@ describe('the launch session', () => {
     expect(requestsPerSecondPerSession).toBe(30);
   });
 
-  it('is not opened by a launch token, nor by a session that holds something else', async () => {
+  it('is not opened by a launch token or by a session with invalid content', async () => {
     const context = aLaunchContext();
     const request = { ttlSeconds: 60, correlationId: context.launchId, events: [] };
     const token = await application.tickets.issue('launch-token', { ...request, context });
@@ -168,7 +168,7 @@ describe('the launch session', () => {
     expect(statuses).toEqual([401, 500]);
   });
 
-  it('of a newer release is opened, with members that only that one knows', async () => {
+  it('is accepted from a newer release, with members that this release does not know', async () => {
     const { request, ...context } = aLaunchContext();
     const patient = { ...request.patient, newer: { member: 1 } };
     const issue = await application.tickets.issue('launch-session', {
@@ -194,7 +194,7 @@ describe('the launch session', () => {
     expect([tickedIn(await one.page()), tickedIn(await other.page())]).toEqual([['HFBC'], ['XCXR']]);
   });
 
-  it('says to start from the practice system where there is no launch', async () => {
+  it('is not needed for the start page, which refers to the practice system', async () => {
     for (const path of ['/oltr/', '/oltr']) {
       const response = await fetchWhole(application.url + path);
       expect(response.status).toBe(200);
@@ -220,13 +220,13 @@ describe('a form from another site', () => {
     ['our own Origin', { origin: publicUrl }, 303],
     ['our own page', { 'sec-fetch-site': 'same-origin', origin: publicUrl }, 303],
     ['no browser', {}, 303],
-  ])('is told by its headers: %s', async (_case, headers, status) => {
+  ])('is detected by its headers: %s', async (_case, headers, status) => {
     const launch = await application.openLaunch();
     expect((await launch.post('', choice, headers)).status).toBe(status);
     expect(tickedIn(await launch.page())).toEqual(status === 303 ? ['HFBC'] : []);
   });
 
-  it('can be told, because our pages let browsers send their origin', async () => {
+  it('can be detected, because the pages let browsers send their origin', async () => {
     const launch = await application.openLaunch();
     expect((await launch.send('')).headers.get('referrer-policy')).toBe('same-origin');
   });
@@ -252,7 +252,7 @@ describe('the other actions', () => {
   );
 });
 
-describe('what a patient record can hold', () => {
+describe('text from a patient record', () => {
   const hostile = {
     ...aLaunchContext().request.patient,
     name: {
@@ -295,7 +295,7 @@ describe('what a patient record can hold', () => {
     expect(review).toContain('&lt;Harbour&gt; &amp; &quot;Surgery&quot;');
   });
 
-  it('is in no log line and no address', async () => {
+  it('appears in no log line and in no URL', async () => {
     const launch = await application.openLaunch(aLaunchContext({ request: names }));
     const addresses: string[] = [];
     const visit = async (path: string) => {

@@ -20,7 +20,8 @@ import { openOrderingDatabase } from '../src/store/database.ts';
 export const publicUrl = 'https://launch.example.org';
 
 /**
- * Starts ordering on embedded parts, or on another database, with access to everything that a test checks.
+ * Starts ordering with in-process dependencies, or with another database, and exposes the parts that tests
+ * check.
  */
 export async function startOrdering(
   openStorage: () => Promise<Storage> = openTestStorage,
@@ -68,7 +69,7 @@ export type OpenLaunch = Awaited<ReturnType<typeof openLaunch>>;
 
 type Fields = readonly (readonly [name: string, value: string])[];
 
-/** Opens a launch as in its browser: an address and a cookie. Redirects are not followed. */
+/** Opens a launch as a browser does, with a URL and a cookie. Does not follow redirects. */
 async function openLaunch({
   url,
   tickets,
@@ -123,7 +124,7 @@ async function openLaunch({
   };
 }
 
-/** Reads the whole answer, so that its connection is free, and returns it to be read again. */
+/** Reads the whole response to free its connection, and returns it so that it can be read again. */
 export async function fetchWhole(address: URL | string, init?: RequestInit): Promise<Response> {
   const response = await fetch(address, { redirect: 'manual', ...init });
   const kept = response.clone();
@@ -184,7 +185,7 @@ export async function submit(launch: OpenLaunch, details = ''): Promise<Response
   ]);
 }
 
-/** Returns the fields without which the examinations of a review are not submitted. */
+/** Returns the fields that the examinations of a review require. */
 export function neededFor(html: string): [string, string][] {
   const answers = Object.entries({ side: 'Left', pregnancy: 'No', 'mri-safety': 'None of these' });
   const names = new Set(
@@ -203,8 +204,8 @@ export function neededFor(html: string): [string, string][] {
 }
 
 /**
- * Orders tests and opens a launch of another action for the same patient that names the order by its
- * identifier.
+ * Orders tests and opens a launch of another action for the same patient with the originating id of the
+ * order.
  */
 export async function openForOrder(
   application: Application,
@@ -302,7 +303,7 @@ export function aLaunchContext({
       action: 'OrderTest',
       originatingId: `HS-${randomUUID()}`,
       authoredOn: '2026-03-02T09:29:30Z',
-      // A user of its own, so that no test continues the draft of another.
+      // A separate user for each launch, so that no test continues another test's draft.
       author: {
         username: `a.okonkwo.${randomUUID()}`,
         name: { title: 'Dr', family: 'Okonkwo', given: ['Adaeze'] },

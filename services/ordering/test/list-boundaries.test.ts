@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => application.stop());
 
 describe('a list of a practice', () => {
-  it('shows another practice its own first page when it pages from a GUID of this practice', async () => {
+  it('shows another practice its own first page for a cursor of this practice', async () => {
     const [practice, neighbour] = [aPractice(), aPractice()];
     const own = await orderFor(application, { request: { practice: neighbour } });
     const foreign = await orderFor(application, { request: { practice } });
@@ -22,7 +22,7 @@ describe('a list of a practice', () => {
     }
   });
 
-  it('ignores a practice, patient or action in an address or a form', async () => {
+  it('ignores a practice, patient or action in a URL or a form', async () => {
     const [practice, neighbour] = [aPractice(), aPractice()];
     const foreign = await orderFor(application, { request: { practice } });
     const launch = await openList(application, 'LocationSampleQueue', { request: { practice: neighbour } });

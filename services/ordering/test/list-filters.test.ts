@@ -10,7 +10,7 @@ const penhaligon = {
   identifier: { system: 'professional-code', value: 'G8100001' },
   name: { title: 'Dr', family: 'Penhaligon', given: ['Edith'] },
 } as const satisfies LaunchRequest['requester'];
-/** Named by what is special about each; the newest first. */
+/** Requests by their distinguishing feature, newest first. */
 const names = new Map<string | undefined, string>();
 beforeAll(async () => {
   application = await startOrdering();
@@ -72,8 +72,8 @@ describe('the filters of a practice’s list', () => {
     ['a test and a day', { test: 'HFBC', day: 'today' }, ['urgent']],
     ['a test and a priority', { test: 'HFBC', priority: 'routine' }, ['waiting']],
     ['a test, a day and words', { test: 'HFBC', day: 'today', q: 'penhaligon' }, ['urgent']],
-    ['words that a filtered request does not have', { test: 'HFBC', q: 'xyzzy' }, []],
-    ['signs, which find nothing', { test: 'HFBC', q: '!!' }, []],
+    ['words that no filtered request contains', { test: 'HFBC', q: 'xyzzy' }, []],
+    ['punctuation, which finds nothing', { test: 'HFBC', q: '!!' }, []],
   ])('admit %s', async (_, fields, expected) => {
     const html = await filtered(await openPractice(), fields);
     expect(listedIn(html).map((guid) => names.get(guid))).toEqual(expected);
@@ -129,7 +129,7 @@ describe('the filters of a practice’s list', () => {
   );
 
   it.each([{ day: 'tomorrow' }, { status: 'Lost' }, { test: 'x'.repeat(401) }, { day: 'toString' }])(
-    'refuse what no page offers: %j',
+    'refuse a value that no page offers: %j',
     async (fields) => {
       const launch = await openPractice();
       const posted = await launch.post('requests', Object.entries({ launch: launch.launchId, ...fields }));
@@ -180,7 +180,7 @@ describe('a day of the filters', () => {
     ]);
   });
 
-  it('ends the wait of a request for its samples after 24 hours', async () => {
+  it('is 24 hours for a request that becomes overdue', async () => {
     const now = application.clock.now();
     const instants = [now - 86_400_001, now - 86_400_000 + 3_600_000].map((time) =>
       new Date(time).toISOString(),

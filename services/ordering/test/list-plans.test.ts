@@ -31,7 +31,7 @@ const everyFilter = filterTerms({
   requester: 'professional-code G8134567',
 });
 const practice = aPractice();
-/** A practice whose requests are all of one patient. */
+/** A practice whose requests are all for one patient. */
 const single = aPractice();
 const patient = inventPatient(practice, 7);
 const [nhsNumber = ''] = patient.identifiers.map(({ value }) => value);
@@ -101,7 +101,7 @@ describe('a page of a list', () => {
     } as const;
     const sight = sightOf(aLaunchContext({ client, request }));
     const plans = await plansOfPage({ sight, statuses: actionRules.PatientReportList.lists, similarSince });
-    // Each identifier has its runs, and each run is counted to a thousand.
+    // Each identifier has its own runs, and each run is counted up to a thousand.
     expect(rowsOf(plans)).toBeLessThan(2 * readAtMost);
   });
 
@@ -112,7 +112,7 @@ describe('a page of a list', () => {
     );
     const plans = await plansOf((recorded) => findRequesters(recorded, sight));
     expect(plans.flatMap(scansOf).filter(({ kind }) => kind === 'Seq Scan')).toEqual([]);
-    // For each of them the identifier and the name, and the end.
+    // Reads an identifier and a name for each requester, and the end of the index.
     expect(rowsOf(plans)).toBeLessThanOrEqual(4 * requesters.length);
   });
 
@@ -185,7 +185,7 @@ async function plansOf(read: (recorded: OrderingDatabase) => Promise<unknown>): 
   });
 }
 
-/** Records the executed queries; their parts are compiled too, but are not queries. */
+/** Records only executed queries: parts of queries are compiled, too. */
 function recorder(queries: CompiledQuery[]): KyselyPlugin {
   const compiled = new Map<object, CompiledQuery>();
   return {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-/** Completes a request as the recording of its last sample does. */
+/** Completes a request, as recording its last sample does. */
 async function complete(guid: string): Promise<void> {
   const database = await openOrderingDatabase(application.storage);
   await database.updateTable('test_requests').set({ status: 'Complete' }).where('guid', '=', guid).execute();
@@ -44,7 +44,7 @@ describe('the list of each action', () => {
   });
 
   it.each<[Action]>([['PatientReport'], ['PatientReportList'], ['LocationReportList']])(
-    'has for %s every request, newest first, each with the way to read it',
+    'contains every request for %s, newest first, each with a link to read it',
     async (action) => {
       const { request, open, complete: done } = await twoRequests();
       const launch = await openList(application, action, { request });
@@ -66,7 +66,7 @@ describe('the list of each action', () => {
   });
 
   it.each<[Action]>([['UpdateTest'], ['PatientSampleQueue'], ['PatientReport']])(
-    'is where %s goes with an identifier that was never seen, and says so',
+    'is opened by %s with an unknown originating id, and explains why',
     async (action) => {
       const { request, open } = await twoRequests();
       const launch = await openList(application, action, { request });
@@ -92,7 +92,7 @@ describe('the list of each action', () => {
     ['LocationSampleQueue', 'No samples are waiting to be collected in this practice'],
     ['PatientReportList', 'No tests have been requested for this patient here'],
     ['LocationReportList', 'No tests have been requested in this practice yet'],
-  ])('says what to do for %s when it is empty', async (action, title) => {
+  ])('explains the next step for %s when it is empty', async (action, title) => {
     const request = { practice: aPractice(), patient: aPatient() };
     const launch = await openList(application, action, { request });
     const text = textOf(await launch.page('requests'));
@@ -127,7 +127,7 @@ describe('a row of a list', () => {
     expect(textOf(link)).toBe(`View request ${references} for WHITFIELD, Margaret Anne`);
   });
 
-  it('says when no sample is missing', async () => {
+  it('shows when no sample is missing', async () => {
     const request = { practice: aPractice() };
     await orderFor(application, { request }, ['XCXR']);
     const launch = await openList(application, 'LocationReportList', { request });
@@ -217,7 +217,7 @@ describe('the pages of a list', () => {
     },
   );
 
-  it('neither lose nor repeat a request when others are submitted meanwhile', async () => {
+  it('neither lose nor repeat a request while others are submitted', async () => {
     const own = { practice: aPractice(), patient: aPatient() };
     const made: string[] = [];
     for (let index = 0; index < 30; index += 1)

@@ -88,17 +88,17 @@ describe('the search in the list of a practice', () => {
     ['the beginning of an NHS number', '987 654'],
     ['a name and a number', 'cathal 987 654 3210'],
     ['a hospital number', 'WH-0042317'],
-    ['a hospital number without its sign', 'wh0042317'],
+    ['a hospital number without its hyphen', 'wh0042317'],
     ['the digits of a hospital number', '0042317'],
     ['a date of birth', '28/02/1958'],
     ['a date of birth in short', '28.2.58'],
     ['a date of birth with dashes', '28-02-1958'],
     ['a date of birth with spaces', '28 02 1958'],
-    ['a date of birth of ISO 8601', '1958-02-28'],
+    ['a date of birth in ISO 8601', '1958-02-28'],
     ['a date of birth with the month as a word', '28 Feb 1958'],
     ['a date of birth with a whole month', '28th of February 1958'],
     ['a date of birth, month first', 'February 28, 1958'],
-    ['a date of birth without signs', '28021958'],
+    ['a date of birth without separators', '28021958'],
     ['a date of birth in six digits', '280258'],
     ['a name and a date of birth', 'Cathal 28-Feb-1958'],
     ['the name of a test', 'chest x-ray'],
@@ -150,11 +150,11 @@ describe('the search in the list of a practice', () => {
     ['an abbreviation of a test that neither has', 'ESR'],
     ['a day on which neither was requested', '1/3/2026'],
     ['the day before', 'yesterday'],
-    ['a day of last year, because it is not over in this one', '3 March'],
+    ['a day of last year, because it is still to come this year', '3 March'],
     ['a priority that neither has', 'urgent'],
-    ['signs alone', '!!! ,.- %'],
-    ['what a query language would read', "z' | 'cathal"],
-    ['what a pattern would read', '%athal'],
+    ['punctuation alone', '!!! ,.- %'],
+    ['an operator of a query language', "z' | 'cathal"],
+    ['a wildcard of a pattern', '%athal'],
   ])('finds nothing by %s', async (_, q) => {
     expect(await found(q)).toEqual([]);
   });
@@ -269,7 +269,7 @@ describe('an urgent request', () => {
 });
 
 describe('the words of a search', () => {
-  it('appear in no address, and on every page of the list until they are cleared', async () => {
+  it('appear in no URL, but on every page of the list until they are cleared', async () => {
     const launch = await openList(application, 'LocationReportList', { request: { practice } });
     const posted = await post(launch, { q: 'cathal', priority: 'any', action: 'search' });
     expect([posted.status, posted.headers.get('location')]).toEqual([303, `${launch.home}requests#found`]);
@@ -290,7 +290,7 @@ describe('the words of a search', () => {
     expect(listedIn(await other.page('requests'))).toEqual([second, first]);
   });
 
-  it('are escaped on the page, which says what to do when nothing matches', async () => {
+  it('are escaped on the page, which explains the next step when nothing matches', async () => {
     const launch = await openList(application, 'LocationReportList', { request: { practice } });
     const html = await search(launch, `"><script>\u0000\u0007 ${'x'.repeat(500)}`);
     expect(html).not.toContain('"><script>');

@@ -21,7 +21,7 @@ export const aPatient = (patient: Partial<LaunchRequest['patient']> = {}): Launc
 /** Orders tests; returns the order with the reference of its first batch. */
 export async function orderFor(application: Application, overrides: Overrides, tests = ['HFBC']) {
   const order = await anOrder(application, tests, aLaunchContext(overrides));
-  // Two requests of the same instant have no order that a test could know.
+  // Two requests of the same instant have no defined order.
   application.clock.advance({ seconds: 60 });
   return order;
 }
@@ -51,7 +51,7 @@ const similarRows = 'app-list__similar';
 
 const guidsIn = (html = '') => linksIn(html).map((href) => /requests\/([^/]*)/.exec(href)?.[1]);
 
-/** Returns the address of a link between pages. */
+/** Returns the URL of a link between pages. */
 export const pageLink = (html: string, rel: 'prev' | 'next') =>
   new RegExp(`href="([^"]*)" rel="${rel}"`).exec(html)?.[1];
 

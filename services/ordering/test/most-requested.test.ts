@@ -59,7 +59,7 @@ describe('the tests that a practice requests most', () => {
     expect(await mostRequested({ author })).toEqual(['HFBC', 'BUE']);
   });
 
-  it('are counted again by the first order that follows the last count by an hour', async () => {
+  it('are counted again by the first order an hour after the last count', async () => {
     await order(['HFBC']);
     application.clock.advance({ seconds: 3_599 });
     await order(['HFBC']);
