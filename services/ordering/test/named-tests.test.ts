@@ -120,7 +120,7 @@ describe('the Enter key in the search', () => {
     expect([unread, faultyAmong(pairs)]).toEqual([[], []]);
   });
 
-  it('accepts the same names in the page as on the server', () => {
+  it('accepts the same names on the page as on the server', () => {
     expect(readNames(writeNames(search.names))).toEqual(search.names);
   });
 });
@@ -136,7 +136,7 @@ describe('the matches of a search', () => {
   const patient = { gender: 'female', age: 30 } as const;
   const offered = (query: string) => offeredTests({ catalogue, query, patient, search });
 
-  it('begin with what Enter adds, and contain every test that a sample of names and errors names', () => {
+  it('begin with the tests that Enter adds, and contain every test that a query names', () => {
     const sample = unique
       .filter((_, at) => at % 8 === 0)
       .flatMap((name, at) => {

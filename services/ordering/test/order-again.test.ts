@@ -78,7 +78,7 @@ describe('the same tests as last time', () => {
     expect(tickedIn(await change.page(change.at))).toEqual(['HFBC']);
   });
 
-  it('omit tests that no longer apply to the patient or left the catalogue, and say so', async () => {
+  it('omit, with a message, tests that no longer apply to the patient or left the catalogue', async () => {
     patient = aYoungPatient('male');
     const { guid } = await order(['HFBC', 'MPSA', 'BUE']);
     const database = await openOrderingDatabase(application.storage);

@@ -16,7 +16,7 @@ describe('two windows of one browser', () => {
     const again = await browser.newPage();
     await again.goto(addressOf(mine));
     const line = page.locator('#other-patients');
-    // The cookies of the other launch are those of the same browser. The path is the launch's own.
+    // The browser also gets the cookies of the other launch, whose path is its own.
     await browser.addCookies([{ ...other.browserCookie, path: other.home }]);
     const second = await browser.newPage();
     await second.goto(addressOf(other));
@@ -34,7 +34,7 @@ describe('two windows of one browser', () => {
     const { browser, page, close } = await desk.open(mine);
     const again = await browser.newPage();
     await again.goto(addressOf(mine));
-    // The windows have asked and answered when the first has heard of the second.
+    // Once the first window knows of the second, both have exchanged messages.
     await page.waitForTimeout(1500);
     expect(await page.locator('#other-patients').textContent()).toBe('');
     expect(await again.locator('#other-patients').textContent()).toBe('');

@@ -46,7 +46,7 @@ describe('the patient banner', () => {
     ]);
   });
 
-  it('shows an invalid number as it was sent, and says that it is invalid', () => {
+  it('shows an invalid number as it was sent, and marks it as invalid', () => {
     const identifiers = [{ system: 'nhs-number', value: '943 476 5918', isDoubtful: true }] as const;
     const patient = { ...request.patient, identifiers };
     expect(presentBanner({ ...request, patient }, today).identifiers).toEqual([
@@ -69,7 +69,7 @@ describe('the patient banner', () => {
     ['weeks', '2026-03-02', '2026-02-03', '3 weeks'],
     ['days', '2026-03-02', '2026-03-01', '1 day'],
     ['the day of birth', '2026-03-02', '2026-03-02', '0 days'],
-    ['a day to come', '2026-03-02', '2026-03-03', undefined],
+    ['a future date of birth', '2026-03-02', '2026-03-03', undefined],
   ])('shows the age on %s', (_case, day, birthDate, age) => {
     expect(ageOn(day, birthDate)).toBe(age);
   });

@@ -216,7 +216,7 @@ describe('the favourites of a practice', () => {
     expect(await launch.page()).toContain('Choose tests before you add them to the practice favourites.');
   });
 
-  it('never include another practice’s', async () => {
+  it('never include those of another practice', async () => {
     const [here, there] = [await open(), await open(practiceOf(randomUUID()))];
     await press(here, 'add-practice-favourites', { tick: ['HFBC'] });
     expect(await there.page()).not.toMatch(/data-chips="(yours|practice)"/);
@@ -280,8 +280,8 @@ describe('the order sets of a practice', () => {
 
   it.each([
     ['without a name', ['HFBC'], ' ', 'Enter a name for the order set'],
-    ['of nothing', [], 'Empty', 'Choose tests before you save the order set'],
-    ['under a name that is there', ['HFBC'], 'ours', 'This practice already has an order set with this name'],
+    ['without tests', [], 'Empty', 'Choose tests before you save the order set'],
+    ['under an existing name', ['HFBC'], 'ours', 'This practice already has an order set with this name'],
   ])('are not saved %s', async (_case, tick: string[], name, said) => {
     const launch = await open();
     await press(launch, 'update', { tick: ['BUE'] });
@@ -309,7 +309,7 @@ describe('the order sets of a practice', () => {
     expect(setsIn(await other.page()).map(({ id }) => id)).toContain('pre-op');
   });
 
-  it('never are shown, deleted or added by another practice', async () => {
+  it('are never shown, deleted or added by another practice', async () => {
     const [here, there] = [await open(), await open(practiceOf(randomUUID()))];
     await press(here, 'update', { tick: ['HFBC'] });
     await saveSet(here, 'Ours');

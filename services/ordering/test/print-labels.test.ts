@@ -114,7 +114,7 @@ describe('the label stock', () => {
     ['-1', 0],
     ['two', 0],
     ['1e1', 0],
-  ])('of a sheet starts at label %s after %d empty ones', async (start, empty) => {
+  ])('of a sheet starts at label %s after %d empty labels', async (start, empty) => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     expect(blanksOf(await launch.page(`requests/${launch.guid}/labels?start=${start}`))).toBe(empty);
   });

@@ -21,11 +21,11 @@ type PrintOptions = {
   /** Tubes of the two samples. */
   readonly quantities?: readonly [string, string];
   readonly hasScript?: boolean;
-  /** Of the address: the stock and the first label. */
+  /** The query parameters: the stock and the first label. */
   readonly query?: string;
 };
 
-/** Opens a paper of an order of two samples, in a browser as in print. */
+/** Opens a paper of an order of two samples in a browser, with print styles. */
 async function openPaper(
   paper: 'form' | 'labels',
   { of = {}, quantities = ['1', '1'], hasScript = true, query = '' }: PrintOptions = {},
@@ -137,7 +137,7 @@ describe('a paper of a request', () => {
       ],
     ],
   ] as const)(
-    'holds the widest names of the specification on %s, a label of %d by %d mm, and cuts no surname',
+    'fits the widest names of the specification on %s, a label of %d by %d mm, and cuts no surname',
     async (stock, width, height, pages) => {
       const page = await openPaper('labels', {
         of: widest,
@@ -160,7 +160,7 @@ describe('a paper of a request', () => {
     [22, 1],
     [23, 2],
   ])(
-    'starts at label %d of a used sheet, by the script, without another printing: %d sheets',
+    'starts at label %d of a used sheet, by the script, without counting another print: %d sheets',
     async (start, sheets) => {
       const page = await openPaper('labels', { quantities: ['2', '1'] });
       await page.getByLabel('First free label on the sheet').selectOption(String(start));
@@ -220,7 +220,7 @@ describe('a paper of a request', () => {
     const printed = () => page.evaluate<string>('printed.join()');
     await until(async () => (await printed()).startsWith('form'));
     const isClosed = await page.evaluate<boolean>('dialogsClosed > 0');
-    // Where nobody closes the dialog, the browser ignores the second, so its content is checked.
+    // Nobody closes the first dialog, so the browser ignores the second; checks its content instead.
     if (!isClosed) await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
     const isLabels = () => page.locator('[data-now] .app-label').count();
     await until(async () => (isClosed ? (await printed()) === 'form,labels' : (await isLabels()) === 1));

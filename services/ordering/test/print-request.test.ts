@@ -259,7 +259,7 @@ describe('the audit trail of printing', () => {
       data.isReprint,
     ]);
 
-  it('records each printing and what was printed before; the page says by whom', async () => {
+  it('records each print and whether it is a reprint; the page names the previous user', async () => {
     const first = await openForOrder(application, 'LocationReportList', ['HFBC']);
     expect(await first.page(labels(first))).not.toContain('Printed before');
     const { context } = first;

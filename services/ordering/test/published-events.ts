@@ -14,7 +14,7 @@ export async function publishedBy<T extends EventType>(
   const database = await openOrderingDatabase(storage);
   const deadline = Date.now() + waitLimitMs;
   while ((await database.selectFrom('outbox').select('id').execute()).length > 0) {
-    if (Date.now() > deadline) throw new Error('The outbox does not empty');
+    if (Date.now() > deadline) throw new Error('The outbox was not emptied in time');
     await delay(5);
   }
   return published.filter(

@@ -182,7 +182,7 @@ describe('without scrolling', () => {
   });
 
   it.each([true, false])(
-    'the next step is in sight at every width, and nothing is wider, with scripts: %s',
+    'shows the next step at every width, and nothing is wider, with scripts: %s',
     async (hasScript) => {
       const ordering = await newOrder();
       const { page, close } = await open(ordering, { hasScript });

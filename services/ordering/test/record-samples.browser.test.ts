@@ -6,7 +6,7 @@ import { samplesPage, stored } from './sample-forms.ts';
 
 const desk = useDesk();
 
-it('records four samples without a script and by keyboard alone: tick all, Tab, Enter', async () => {
+it('the page records four samples without a script and by keyboard alone: tick all, Tab, Enter', async () => {
   const launch = await openForOrder(desk.application, 'PatientSampleQueue', ['BUE', 'HFBC', 'KMSU', 'VHIV']);
   const { page, close } = await desk.open(launch, { path: samplesPage(launch), javaScriptEnabled: false });
   try {
@@ -25,7 +25,7 @@ it('records four samples without a script and by keyboard alone: tick all, Tab, 
   }
 });
 
-it('records the ticked samples by the Enter key in a field, and ticks no other', async () => {
+it('the page records the ticked samples by the Enter key in a field, and ticks no other', async () => {
   const launch = await openForOrder(desk.application, 'PatientSampleQueue', ['BUE', 'HFBC']);
   const { page, close } = await desk.open(launch, { path: samplesPage(launch) });
   try {

@@ -148,7 +148,7 @@ describe('recording samples', () => {
     });
     const [event] = await eventsOf(application, launch);
     if (event === undefined) throw new Error('No event was published');
-    // Who took it and how many tubes stay in this system.
+    // The person who took it and the number of tubes stay in this system.
     expect(JSON.stringify(orderIn(application, event))).not.toMatch(/Hill|Briain|quantity/);
   });
 

@@ -85,7 +85,7 @@ describe('the caption of a page', () => {
     const html = await list.page('requests');
     expect(html).toContain('nhsuk-table');
     expect(captionIn(html)).toBeUndefined();
-    // Nor does a row name the patient of the banner again, who has a title there.
+    // Nor does a row repeat the patient of the banner, where the name has a title.
     expect(html).not.toContain('For <bdi>');
   });
 });

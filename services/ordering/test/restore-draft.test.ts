@@ -75,7 +75,7 @@ function leftAt() {
   return createTimeWriter('Europe/London')(application.clock.now() - 60_000);
 }
 
-/** Presses a button of the offer on a page, which is read now if it is not given. */
+/** Presses a button of the offer on a page, by default the current page. */
 async function answer(launch: OpenLaunch, action: string, page?: string) {
   const [changedAt = ''] = fieldValues(page ?? (await launch.page()), 'changed-at');
   const response = await launch.post('left-request', [
@@ -156,7 +156,7 @@ describe('an unsubmitted draft', () => {
       expect(await offerOf(launch)).toBeUndefined();
     }
     expect(tickedIn(await next.page())).toEqual([]);
-    // The window that still shows it keeps it, and what is changed there is offered to others.
+    // The window that still shows it can change it, and other launches then offer it.
     const first = await application.openLaunch(context);
     await press(first, 'update', { tick: ['BUE'] });
     expect(await offerOf(next)).toBeUndefined();
@@ -205,7 +205,7 @@ describe('an unsubmitted draft', () => {
   };
 
   it.each(Object.entries(inAnotherWindow))(
-    'is neither continued nor discarded once %s',
+    'is neither continued nor discarded after it was %s',
     async (_, happen) => {
       const context = await leaveDraft();
       const next = await openNext(context);
@@ -221,7 +221,7 @@ describe('an unsubmitted draft', () => {
     },
   );
 
-  it('is not discarded with the order that it became', async () => {
+  it('is not discarded after it was submitted as an order', async () => {
     const context = await leaveDraft();
     const first = await application.openLaunch(context);
     await submit(first);
@@ -237,7 +237,7 @@ describe('an unsubmitted draft', () => {
     expect(await answer(next, 'merge')).toEqual([400, undefined]);
   });
 
-  it('is noticed on a review that was opened before', async () => {
+  it('makes a review that was opened before outdated', async () => {
     const next = await openNext(await leaveDraft());
     await press(next, 'review', { tick: ['BUE'] });
     const [version = ''] = fieldValues(await next.page('review'), 'version');
@@ -251,7 +251,7 @@ describe('an unsubmitted draft', () => {
     expect(await orderedIn(next)).toEqual([]);
   });
 
-  it('is not hidden by a newer one without content', async () => {
+  it('is not hidden by a newer draft without content', async () => {
     const context = await leaveDraft();
     const empty = await openNext(context);
     await press(empty, 'search', { q: 'thyroid' });
@@ -294,7 +294,7 @@ describe('an unsubmitted draft', () => {
     }
   });
 
-  it('is changed by the next launch only', async () => {
+  it('is copied: a change in the next launch does not change it', async () => {
     const context = await leaveDraft();
     const next = await continueNext(context);
     await press(next, 'update', { tick: ['BUE'], untick: ['XCXR'] });
@@ -338,7 +338,7 @@ describe('an unsubmitted draft', () => {
     for (const action of ['continue', 'discard']) {
       expect(await answer(next, action, page)).toEqual([303, '?offer-gone']);
     }
-    // It is there for its own user.
+    // Its own user still finds it.
     expect(await offerOf(await openNext(context))).toMatch(leftTests);
   });
 
@@ -397,7 +397,7 @@ describe('an unsubmitted draft', () => {
     expect(await offerOf(await openNext(context))).toBeUndefined();
   });
 
-  it('is the one that was changed last if two windows were open', async () => {
+  it('is the most recently changed draft if two windows were open', async () => {
     const context = await leaveDraft();
     const [one, other] = [await continueNext(context), await continueNext(context)];
     await press(one, 'update', { tick: ['BUE'] });
@@ -405,7 +405,7 @@ describe('an unsubmitted draft', () => {
     await press(other, 'update', { tick: ['BLFT'] });
     application.clock.advance({ seconds: 1 });
     expect(tickedIn(await (await continueNext(context)).page())).toEqual(['HFBC', 'BLFT', 'XCXR']);
-    // The other window has its own.
+    // The other window has its own draft.
     expect(tickedIn(await one.page())).toEqual(['HFBC', 'BUE', 'XCXR']);
   });
 

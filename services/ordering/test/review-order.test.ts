@@ -149,7 +149,7 @@ describe('the samples', () => {
     expect((await rowsOf(application, launch))[0]?.status).toBe('Incomplete');
   });
 
-  it('are taken now by the author by default, which completes the request', async () => {
+  it('complete the request if they are taken now, by default by the author', async () => {
     const launch = await review(['HFBC', 'BUE', 'KMSU', 'XCXR']);
     const html = await launch.page('review');
     expect(html).toContain('name="collected-by" type="text" value="Okonkwo, Adaeze (Dr)"');
@@ -231,7 +231,7 @@ describe('text on the review', () => {
     expect((await launch.send('review?check')).status).toBe(200);
   });
 
-  it('is shown with any host in the address', async () => {
+  it('is shown for any host in the request URL', async () => {
     const launch = await review(['CINR']);
     const path = `http://host:99999${launch.home}review?check`;
     const status = await new Promise((resolve, reject) => {
@@ -246,7 +246,7 @@ describe('text on the review', () => {
 });
 
 describe('the buttons of the review', () => {
-  it('begin with one that only checks the form, for the Enter key', async () => {
+  it('begin with a button that only checks the form, for the Enter key', async () => {
     const launch = await review(['CINR']);
     const form = /<form class="app-submit"[^]*?<\/form>/.exec(await launch.page('review'))?.[0] ?? '';
     expect(/<button[^>]*value="([^"]*)"/.exec(form)?.[1]).toBe('check');

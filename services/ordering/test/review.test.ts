@@ -90,7 +90,7 @@ describe('clinical details', () => {
       ['details: Enter clinical details. Ultrasound abdomen cannot be done without them'],
     ],
     [
-      'are asked for once, for all tests that need them',
+      'are required once, for all tests that need them',
       { chosen: ['UABD', 'UREN', 'UTHY'], clinicalDetails: ' \n ' },
       [
         'details: Enter clinical details. Ultrasound abdomen, Ultrasound kidneys and bladder and Ultrasound thyroid and neck cannot be done without them',
@@ -109,12 +109,12 @@ describe('the answer to a question', () => {
 
   it.each([
     ['a required choice is made', 'CINR', { anticoagulant: 'Warfarin' }, 'Warfarin'],
-    ['a required choice is open', 'CINR', {}, choice],
+    ['a required choice is missing', 'CINR', {}, choice],
     ['a required choice is none of the options', 'CINR', { anticoagulant: 'Aspirin' }, choice],
     ['an optional choice is none of the options', 'CCLOT', { anticoagulant: 'warfarin' }, choice],
-    ['a required line is there', 'TLI', { 'last-dose': ' 27 March,\n 8pm ' }, '27 March, 8pm'],
+    ['a required line is present', 'TLI', { 'last-dose': ' 27 March,\n 8pm ' }, '27 March, 8pm'],
     [
-      'a required line is open',
+      'a required line is missing',
       'TLI',
       { 'last-dose': '\u0000 ' },
       'answer-last-dose: Enter an answer to “Date and time of the last dose”',
@@ -126,7 +126,7 @@ describe('the answer to a question', () => {
       { 'last-dose': 'x'.repeat(201) },
       'answer-last-dose: “Date and time of the last dose” must be 200 characters or fewer',
     ],
-    ['a required date is there', 'EPROG', { 'last-menstrual-period': '2026-2-9' }, '2026-02-09'],
+    ['a required date is present', 'EPROG', { 'last-menstrual-period': '2026-2-9' }, '2026-02-09'],
     ['it is today', 'EPROG', { 'last-menstrual-period': '2026-03-02' }, '2026-03-02'],
     [
       'it is tomorrow',
@@ -135,7 +135,7 @@ describe('the answer to a question', () => {
       `${date} ${lmp} must be today or in the past`,
     ],
     [
-      'it is 29 February of no leap year',
+      'it is 29 February, but not of a leap year',
       'EPROG',
       { 'last-menstrual-period': '2026-2-29' },
       `${date} ${lmp} must be a real date`,
@@ -149,7 +149,7 @@ describe('the answer to a question', () => {
     ],
     ['it is 45 weeks ago', 'EPROG', { 'last-menstrual-period': '2025-4-21' }, '2025-04-21'],
     [
-      'it is a day longer ago',
+      'it is 45 weeks and a day ago',
       'EPROG',
       { 'last-menstrual-period': '2025-4-20' },
       `${date} ${lmp} must be within the last 45 weeks`,
@@ -173,19 +173,22 @@ describe('the answer to a question', () => {
       `${date} ${lmp} must be a real date`,
     ],
     [
-      'a required date is open',
+      'a required date is missing',
       'EPROG',
       { 'last-menstrual-period': '--' },
       `${date} Enter a date for ${lmp}`,
     ],
-  ])('%s', (_case, test, answers: Record<string, string>, expected, at = now) => {
-    const outcome = decide({ chosen: [test], answers, at });
-    const said =
-      'faults' in outcome
-        ? outcome.faults.map(({ field, message }) => `${field}: ${message}`)
-        : outcome.decision.details.answers.map(({ answer }) => answer);
-    expect(said).toEqual([expected]);
-  });
+  ])(
+    'is stored, or refused with its error, if %s',
+    (_case, test, answers: Record<string, string>, expected, at = now) => {
+      const outcome = decide({ chosen: [test], answers, at });
+      const said =
+        'faults' in outcome
+          ? outcome.faults.map(({ field, message }) => `${field}: ${message}`)
+          : outcome.decision.details.answers.map(({ answer }) => answer);
+      expect(said).toEqual([expected]);
+    },
+  );
 
   it('is stored once, with the text of the question, for all tests that ask it', () => {
     const outcome = outcomeOf({
@@ -219,14 +222,18 @@ describe('the answer to a question', () => {
 describe('a test within its minimum interval', () => {
   it.each([
     ['is stored with its reason', { DHBA1C: ' New  symptoms ' }, { DHBA1C: 'New symptoms' }],
-    ['is not stored without', {}, ['repeat-reason: Give a reason for repeating HbA1c, or remove it']],
     [
-      'is not stored with a blank one',
+      'is not stored without a reason',
+      {},
+      ['repeat-reason: Give a reason for repeating HbA1c, or remove it'],
+    ],
+    [
+      'is not stored with a blank reason',
       { DHBA1C: ' \n' },
       ['repeat-reason: Give a reason for repeating HbA1c, or remove it'],
     ],
     [
-      'is not stored with an essay',
+      'is not stored with a reason that is too long',
       { DHBA1C: 'x'.repeat(201) },
       ['repeat-reason: Reason for repeating HbA1c must be 200 characters or fewer'],
     ],
@@ -243,11 +250,11 @@ describe('a test within its minimum interval', () => {
     ['typed', { choice: '', typed: ' Lost  in post ' }, 'Lost in post'],
     ['from the list', { choice: 'New or changed symptoms', typed: '' }, 'New or changed symptoms'],
     [
-      'from the list, with more',
+      'from the list, with more text',
       { choice: 'New or changed symptoms', typed: 'rash' },
       'New or changed symptoms: rash',
     ],
-    ['that no page lists, and typed', { choice: 'Because', typed: 'rash' }, 'rash'],
+    ['that no page lists, with typed text', { choice: 'Because', typed: 'rash' }, 'rash'],
   ])('shares one reason with the others: %s', (_how, repeatReason, expected) => {
     const codes = ['DHBA1C', 'BVITD'];
     expect(outcomeOf({ chosen: codes, repeated: codes, repeatReason })).toMatchObject({
@@ -336,7 +343,7 @@ describe('a change', () => {
   it.each([
     ['that changes nothing is not stored', aChange({}), unchanged],
     [
-      'that types the same again is not stored',
+      'that repeats the stored text is not stored',
       aChange({ clinicalDetails: 'Tired' }, { clinicalDetails: ' Tired ' }),
       unchanged,
     ],

@@ -15,7 +15,7 @@ const submitOrder = (page: Page) => page.locator('button[value="submit"]').click
 const isSubmitted = (page: Page) => page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
 
 describe('sex and age', () => {
-  it('find a test for the other sex only by its name, warn, and require a reason', async () => {
+  it('restrict a test for the other sex to a search by name, with a warning and a reason', async () => {
     const { launch, page, close } = await openPage(aPatient({ gender: 'male' }));
     const swab = page.locator('[data-test="VHVS"]');
     expect(await swab.isVisible()).toBe(false);
@@ -29,7 +29,7 @@ describe('sex and age', () => {
     await submitOrder(page);
     const fault = page.getByRole('link', { name: 'Give a reason for requesting High vaginal swab culture' });
     await fault.waitFor();
-    // The summary of the faults takes the focus when the page's script runs.
+    // The error summary takes the focus when the page's script runs.
     await page.waitForLoadState();
     await fault.click();
     await page.keyboard.type('Trans man');
@@ -40,7 +40,7 @@ describe('sex and age', () => {
     await close();
   });
 
-  it('ask a woman of 30 for her last menstrual period, within 45 weeks', async () => {
+  it('require a last menstrual period within 45 weeks from a woman of 30', async () => {
     const { page, close } = await openPage(aYoungPatient());
     await page.locator('#test-EPROG').check();
     await page.locator('#chosen').getByText('Progesterone').first().waitFor();
@@ -99,7 +99,7 @@ describe('imaging', () => {
     await page.locator('#test-XKNE').check();
     await page.locator('#chosen').getByText('Knee X-ray').first().waitFor();
     await reviewOrder(page);
-    // Nothing has to be scrolled to see what is asked, for what, and how much.
+    // The questions and their reasons are visible without scrolling.
     await page.setViewportSize({ width: 1280, height: 800 });
     const missing = page.getByRole('link', { name: '3 answers needed' });
     const tests = page.locator('.app-reviewed__tests').getByText('Knee X-ray');

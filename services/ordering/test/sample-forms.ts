@@ -15,7 +15,7 @@ export const threeSamples = ['BUE', 'HFBC', 'KMSU'];
 export const now = '2026-03-02T09:30:00.000Z';
 export const author = 'Okonkwo, Adaeze (Dr)';
 
-/** Returns the pages of a request, below its launch and complete. */
+/** The paths of a request's pages: `samplesPage` is below the launch, `resultOf` is the full path. */
 export const samplesPage = ({ guid }: { guid: string }) => `requests/${guid}/samples`;
 export const resultOf = ({ home, guid }: Collector) => `${home}orders/${guid}`;
 
@@ -81,7 +81,7 @@ export async function eventsOf(
   const database = await openOrderingDatabase(storage);
   const deadline = Date.now() + waitLimitMs;
   while ((await database.selectFrom('outbox').select('id').execute()).length > 0) {
-    if (Date.now() > deadline) throw new Error('The outbox does not empty');
+    if (Date.now() > deadline) throw new Error('The outbox was not emptied in time');
     await delay(5);
   }
   return published.filter(
@@ -90,7 +90,7 @@ export async function eventsOf(
   );
 }
 
-/** Returns the sealed order of an event. */
+/** Returns the decrypted order of an event. */
 export function orderIn(
   { sealer }: Pick<Application, 'sealer'>,
   { data }: CloudEvent<'order.submitted.v1'>,

@@ -42,8 +42,8 @@ const planned = (tests: readonly Orderable[], answers: Record<string, string> = 
     samples.map((each) => [each.container.id, each.site, each.timing, each.tests.map(({ code }) => code)]),
   );
 
-describe('tests share a sample only when container and site are equal', () => {
-  it('so one swab never serves two sites', () => {
+describe('tests', () => {
+  it('never share one swab for two sites', () => {
     const request = requested(['VRESP', 'VHSV'], { 'lesion-site:VHSV': 'Genital' });
     expect(samplesOf(request)).toEqual([
       'Viral swab (green top), Nose and throat: VRESP',
@@ -51,14 +51,14 @@ describe('tests share a sample only when container and site are equal', () => {
     ]);
   });
 
-  it('so tests share the blood of one tube', () => {
+  it('share the blood of one tube', () => {
     expect(samplesOf(requested(['HFBC', 'DHBA1C', 'BUE'], {}))).toEqual([
       'Serum (gold top): BUE',
       'EDTA blood (purple top): HFBC DHBA1C',
     ]);
   });
 
-  it('so the same answer for the site is one sample, and a different answer two', () => {
+  it('share a sample if the site is answered equally, and need two otherwise', () => {
     const [herpes] = testsOf(['VHSV']);
     if (herpes === undefined) throw new Error('The catalogue has no VHSV');
     const other = { ...herpes, code: 'VZVPCR' };

@@ -43,16 +43,16 @@ describe('forms that no page sends', () => {
 
   it.each<[string, [string, string][], number]>([
     ['a sample that the request does not have', [...valid, ['taken:S9', 'yes']], 400],
-    ['what is no sample', [...valid, ['taken:__proto__', 'yes']], 400],
+    ['an invalid sample id', [...valid, ['taken:__proto__', 'yes']], 400],
     ['a field that no sample has', [...valid, ['completedAt:S1', '2026-03-02']], 400],
     ['a field twice', [...valid, ['taken:S1', 'yes']], 400],
-    ['a button that is not there', [...valid, ['action', 'complete']], 400],
+    ['an unknown button', [...valid, ['action', 'complete']], 400],
     ['no submission', without('submission'), 400],
     ['no version', without('version'), 400],
-    ['a version that is no number', [...without('version'), ['version', '1e0']], 400],
+    ['a version that is not a number', [...without('version'), ['version', '1e0']], 400],
     ['a version that is too large', [...without('version'), ['version', '99999999999999999999']], 400],
-    ['a version to come', [...without('version'), ['version', '2']], 409],
-    ['more than a form may have', [...valid, ['by:S1', 'x'.repeat(70_000)]], 413],
+    ['a future version', [...without('version'), ['version', '2']], 409],
+    ['more than a form may contain', [...valid, ['by:S1', 'x'.repeat(70_000)]], 413],
     ['a form of another launch', [...valid, ['launch', '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b02']], 409],
   ])('are refused, and nothing is stored: %s', async (_case, fields, status) => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
@@ -61,7 +61,7 @@ describe('forms that no page sends', () => {
     expect((await launch.post(samplesPage(launch), valid)).status).toBe(303);
   });
 
-  it('gain nothing from the identifier of an earlier submission', async () => {
+  it('are refused even with the identifier of an earlier submission', async () => {
     const first = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const second = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     for (const launch of [first, second]) {
@@ -118,7 +118,7 @@ describe('two forms', () => {
     expect((await recordedOf(application, launch)).S2?.completedAt).toBe(now);
   });
 
-  it('show the second of two users who was first, what is stored, and the remaining ticks', async () => {
+  it('show the second of two users the first user, the stored values and the remaining ticks', async () => {
     const order = await anOrder(application, threeSamples);
     const request = {
       ...order.context.request,

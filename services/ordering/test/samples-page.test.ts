@@ -31,7 +31,7 @@ const recordingActions = ['PatientSampleQueue', 'PatientRequestList', 'LocationS
 
 describe('the page of the samples', () => {
   it.each(recordingActions)(
-    'of %s shows them in order of draw, with what helps to take them',
+    'of %s shows them in order of draw, with notes for the collection',
     async (action) => {
       const ordering = await chooseAndReview(application, [...threeSamples, 'CINR']);
       const [version = ''] = fieldValues(await ordering.page('review'), 'version');

@@ -14,7 +14,7 @@ async function openReview() {
 }
 
 describe('the review', () => {
-  it('saves itself while the user types, and says so', async () => {
+  it('saves itself while the user types, and shows that it is saved', async () => {
     const { launch, page, status, close } = await openReview();
     await page.locator('#details').fill('Tired for a month');
     await page.getByLabel('Urgent').check();
@@ -52,7 +52,7 @@ describe('the review', () => {
     await close();
   });
 
-  it('says when it could not be saved, and tries again', async () => {
+  it('reports a failed save, and tries again', async () => {
     const { launch, browser, page, status, close } = await openReview();
     await browser.setOffline(true);
     await page.locator('#details').fill('Tired');
@@ -63,7 +63,7 @@ describe('the review', () => {
     await close();
   });
 
-  it('says that another window changed the request, instead of replacing it', async () => {
+  it('reports a change in another window, instead of replacing it', async () => {
     const { launch, page, status, close } = await openReview();
     await launch.post('review', [
       ['details', 'By another window'],

@@ -72,7 +72,7 @@ describe('text on the review', () => {
     expect(await typedIn(launch)).toBe('Third window');
   });
 
-  it('is not replaced if a button in another window sent it', async () => {
+  it('is not replaced if another window sent the form', async () => {
     const launch = await anOrderInReview();
     const save = await openReview(launch);
     await launch.post('review', [
@@ -93,7 +93,7 @@ describe('text on the review', () => {
     expect(row?.clinical_details).toBe('Tired for a month');
   });
 
-  it('changes nothing after a change was submitted, and not the next change', async () => {
+  it('changes neither a submitted change nor the next change', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const changer = await openChange(application, ordered);
     await press(changer, 'review', { at: changer.at, tick: ['BUE'] });
@@ -117,9 +117,9 @@ describe('text on the review', () => {
 
   it.each([
     ['no page', { page: '' }],
-    ['a page that is no GUID', { page: 'x' }],
+    ['a page that is not a GUID', { page: 'x' }],
     ['no sequence', { sequence: '' }],
-    ['edits that are no number', { edits: '-1' }],
+    ['edits that are not a number', { edits: '-1' }],
   ])('is answered 400 with %s', async (_case, fault) => {
     const launch = await anOrderInReview();
     const fields = { page: randomUUID(), sequence: '1', edits: '0', details: 'Tired', ...fault };

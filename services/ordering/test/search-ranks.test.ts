@@ -11,7 +11,7 @@ const man: PatientTraits = { gender: 'male', age: 77 };
 const offered = (query: string, patient = woman) => offeredTests({ catalogue, query, patient, search });
 /** The matches of a query, best first. */
 const found = (query: string, patient = woman) => [...offered(query, patient).codes];
-/** What Enter adds. */
+/** The codes of the tests that Enter adds. */
 const added = (query: string, patient = woman) => offered(query, patient).named.codes.join(' ');
 
 describe('the Enter key', () => {
@@ -53,13 +53,13 @@ describe('the Enter key', () => {
     ['fbc, crp, hba1c', 'HFBC BCRP DHBA1C'],
     ['b12 ferritin', 'HB12 HFER'],
     ['fbc fbc', 'HFBC'],
-  ])('adds what “%s” names: %s', (query, codes) => {
+  ])('adds the tests that “%s” names: %s', (query, codes) => {
     expect(added(query)).toBe(codes);
     expect(found(query).slice(0, codes.split(' ').length).join(' ')).toBe(codes);
   });
 
   it.each([
-    // What one Enter added although nobody had named it
+    // Tests that Enter once added although the query did not name them
     'cervical smear',
     'blood culture',
     'ct',

@@ -35,12 +35,12 @@ describe('the search for tests', () => {
     ['a missing letter', 'feritin', 'HFER'],
     ['a doubled letter', 'glucosse', 'DGLUF'],
     ['a wrong letter', 'vitamim d', 'BVITD'],
-    ['two slips in a long word', 'imunoglobulns', 'IIGS'],
-    ['our own code', 'KMSU', 'KMSU'],
+    ['two typing errors in a long word', 'imunoglobulns', 'IIGS'],
+    ['the code of the catalogue', 'KMSU', 'KMSU'],
     ['a group', 'ultrasound', 'UABD'],
     ['a panel by the name of a part', 'ferritin', 'HHAEM'],
     ['a panel by the abbreviation of a part', 'U&E', 'BPROF'],
-    ['a panel by what a part is also called', 'estradiol', 'EFERT'],
+    ['a panel by a synonym of a part', 'estradiol', 'EFERT'],
     ['a panel by a misspelt part', 'feritin', 'HHAEM'],
     ['American spelling of a whole word', 'hemoglobin', 'HFBC'],
     ['American spelling of a synonym', 'hematinics', 'HHAEM'],
@@ -55,11 +55,11 @@ describe('the search for tests', () => {
     expect(found('vitamin d')).toEqual(['BVITD']);
   });
 
-  it('tolerates no second typing error in a short word, and no wrong letter instead of a swap', () => {
+  it('tolerates only one typing error in a short word, and only a swap in an abbreviation', () => {
     for (const query of ['fxy', 'tfxy', 'bxy', 'uqw']) expect(found(query)).toEqual([]);
   });
 
-  it('returns every test without words, and none for unknown words', () => {
+  it('returns every test for an empty query, and none for unknown words', () => {
     expect(found('')).toHaveLength(readCatalogue().orderables.size);
     expect(found('   ')).toHaveLength(readCatalogue().orderables.size);
     expect(found('qqqqqq')).toEqual([]);

@@ -13,7 +13,7 @@ async function open(chainSeconds?: number) {
     chainSeconds === undefined ? {} : { chainSeconds },
   );
   const opened = await desk.open(launch, {
-    // It stands still between the steps of a test, however long they take.
+    // The clock does not advance between the steps of a test, however long they take.
     prepare: async ({ clock }) => {
       await clock.install({ time: 0 });
       await clock.pauseAt(desk.application.clock.now());
@@ -63,7 +63,7 @@ describe('the end of a session', () => {
     await close();
   });
 
-  it('hides the patient and says what to do; the server refuses requests too', async () => {
+  it('hides the patient and explains the next step; the server refuses requests, too', async () => {
     const { launch, page, advance, close } = await open();
     await advance(30 * 60 + 1);
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
@@ -75,7 +75,7 @@ describe('the end of a session', () => {
     await close();
   });
 
-  it('cannot be extended beyond its absolute end, and the warning says so', async () => {
+  it('cannot be moved beyond the absolute end, which the warning explains', async () => {
     const { launch, warning, page, advance, close } = await open(20 * 60);
     await advance(18 * 60 + 1);
     await warning.waitFor();

@@ -37,7 +37,7 @@ describe('the result page', () => {
     expect(frame).not.toContain('data-result-origin');
   });
 
-  it('shows Urgent, says what to do, and offers printing first', async () => {
+  it('shows Urgent, explains the next step, and offers printing first', async () => {
     const launch = await chooseAndReview(application, ['BUE', 'KMSU']);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     const review = await launch.page('review');
@@ -57,7 +57,7 @@ describe('the result page', () => {
     expect(firstAction).toMatch(/\/form$/);
   });
 
-  it('says that details and answers are only on the form, if there are any', async () => {
+  it('explains that details and answers are only on the form, if there are any', async () => {
     for (const [details, said] of [
       ['Tired', true],
       ['', false],

@@ -172,7 +172,7 @@ describe('the report of a request', () => {
     ['PatientSampleQueue', 'samples', 'Record samples'],
     ['PatientRequestList', 'samples', 'Record samples'],
     ['LocationSampleQueue', 'samples', 'Record samples'],
-  ] as const)('leads %s to what it came to change', async (action, page, text) => {
+  ] as const)('links to the page on which %s changes the request', async (action, page, text) => {
     const launch = await openForOrder(application, action, ['HFBC']);
     const html = await launch.page(`requests/${launch.guid}`);
     const link = `href="${launch.home}requests/${launch.guid}/${page}"`;
@@ -181,7 +181,7 @@ describe('the report of a request', () => {
   });
 
   it.each(['OrderTest', 'PatientReport', 'PatientReportList', 'LocationReportList'] as const)(
-    'has nothing to change for %s',
+    'offers no change for %s',
     async (action) => {
       const order = await orderWith(['HFBC'], []);
       const launch = action === 'OrderTest' ? order.launch : await openAction(application, action, order);
@@ -193,7 +193,7 @@ describe('the report of a request', () => {
   );
 
   it.each(['UpdateTest', 'PatientSampleQueue'] as const)(
-    'tells %s that a Complete request cannot be changed any more',
+    'explains to %s that a Complete request cannot be changed',
     async (action) => {
       const launch = await openForOrder(application, action, ['XCXR']);
       const text = textOf(await launch.page(`requests/${launch.guid}`));
@@ -232,7 +232,7 @@ describe('access to a request', () => {
   });
 
   it.each(['x', '%00', "'%20or%201=1", randomUUID(), `${randomUUID()}x`])(
-    'finds nothing at %s',
+    'is answered 404 for the GUID %s',
     async (guid) => {
       const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
       expect((await launch.send(`requests/${guid}`)).status).toBe(404);
@@ -266,7 +266,7 @@ describe('the audit trail of reading', () => {
     ]);
   });
 
-  it('records no HEAD, and a prefetch is shown nothing', async () => {
+  it('records no HEAD request, and refuses a prefetch', async () => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     const page = `requests/${launch.guid}`;
     expect((await launch.send(page, { method: 'HEAD' })).status).toBe(200);
@@ -294,9 +294,9 @@ describe('the audit trail of forms that show a request', () => {
   });
 
   it.each([
-    ['something is wrong with', '1', 'record', 400],
-    ['comes too late', '7', 'record', 409],
-    ['only ticks', '1', 'all-now', 200],
+    ['is invalid', '1', 'record', 400],
+    ['conflicts', '7', 'record', 409],
+    ['only ticks the samples', '1', 'all-now', 200],
   ])(
     'records the samples that are shown again with a form that %s',
     async (_why, version, action, status) => {
@@ -313,7 +313,7 @@ describe('the audit trail of forms that show a request', () => {
   );
 });
 
-describe('the address of a request', () => {
+describe('the URL of a request', () => {
   it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('refuses %s for every action', async (method) => {
     const order = await orderWith(['HFBC'], []);
     const before = await rowsOf(application, order.launch);

@@ -159,7 +159,7 @@ describe('a submitted order', () => {
     ]);
   });
 
-  it('is Incomplete, with clinical details and the keys of later lists', async () => {
+  it('is Incomplete, with clinical details and the keys for the lists', async () => {
     const longCode = 'P'.repeat(1024);
     const practice = {
       identifier: { system: 'local-org-code' as const, value: longCode },

@@ -68,7 +68,7 @@ describe('for any two clients, practices and patients, and each of the eight act
     );
   });
 
-  it('a launch opens only requests of its action, by any address', async () => {
+  it('a launch opens only requests of its action, at any URL', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryPair(actions), async ({ launch, other }) => {
         const order = orderOfTenant(other);
@@ -156,7 +156,7 @@ const stored = ({ guid }: StoredOrder) =>
 const submittedBy = ({ launchId }: OpenLaunch) =>
   database.selectFrom('submissions').selectAll().where('launch_id', '=', launchId).execute();
 
-/** Returns the addresses within a launch that show a request, or its order document's page. */
+/** Returns the URLs within a launch that show a request, or the page of its order document. */
 const addressesOf = ({ guid }: StoredOrder) => [
   ...['', '/samples', '/tests/', '/tests/review', '/form', '/labels'].map(
     (page) => `requests/${guid}${page}`,

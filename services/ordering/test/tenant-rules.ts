@@ -1,7 +1,9 @@
 import { actions } from '@clinical-launch/contracts/launch-context';
 import type { Client, Practice, StoredOrder, Tenant, TenantLaunch } from './tenants.ts';
 
-/** What each action may see, written independently of the service (OLTR: Action definitions). */
+/**
+ * The requests that each action may see, independent of the service's own rules (OLTR: Action definitions).
+ */
 const reach: Readonly<Record<(typeof actions)[number], readonly ('patient' | 'practice')[] | 'own'>> = {
   OrderTest: 'own',
   UpdateTest: ['patient', 'practice'],

@@ -32,7 +32,7 @@ export type StoredOrder = Tenant & {
 
 export type TenantLaunch = Tenant & {
   readonly action: Action;
-  /** As the registry states it. */
+  /** The practice binding, as in the registry. */
   readonly practices: NonNullable<LaunchPolicy['practices']>;
 };
 
@@ -112,7 +112,10 @@ export const namesakes: { readonly launch: TenantLaunch; readonly other: Tenant 
   other: { client: demo, practice: local, patient },
 };
 
-/** Pairs that differ in the patient alone, in patients who share a hospital number, in the practice, and in the client. */
+/**
+ * Pairs that differ only in the patient, in patients who share a hospital number, in the practice, and in the
+ * client.
+ */
 const neighbours: readonly (readonly [Tenant, Tenant])[] = [
   [0, 3],
   [2, 3],
@@ -123,7 +126,7 @@ const neighbours: readonly (readonly [Tenant, Tenant])[] = [
   return tenant && neighbour ? [[tenant, neighbour] as const] : [];
 });
 
-/** Each of these actions beside each kind of neighbour: no run of the properties is without them. */
+/** Each of these actions beside each kind of neighbour: every run of the properties includes them. */
 export const besideNeighbours = (actions: readonly Action[]) =>
   actions.flatMap((action) =>
     neighbours.map(([tenant, other]) => ({
@@ -138,7 +141,7 @@ const differences = (one: Tenant, another: Tenant) =>
   ).length;
 
 /**
- * Orders a test for a tenant through the pages, with a reason, because it repeats those of the other tenants.
+ * Orders a test for a tenant through the pages, with a reason, because it repeats the other tenants' orders.
  */
 export async function orderOf(
   application: Application,

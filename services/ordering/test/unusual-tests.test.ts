@@ -45,7 +45,7 @@ describe('a test that does not apply to a man', () => {
     expect(html).toContain('add-set:pre-op');
   });
 
-  it('is found only by its whole name', async () => {
+  it('is found only by its complete name', async () => {
     const launch = await open();
     expect(await found(launch, 'vaginal')).toEqual([]);
     expect(await found(launch, 'HVS')).toEqual(['VHVS']);
@@ -82,7 +82,7 @@ describe('a test that does not apply to a man', () => {
     expect(await man.page('review')).not.toMatch(/pregnant|menstrual/);
   });
 
-  it('is omitted from a practice’s order set, which says so', async () => {
+  it('is omitted from a practice’s order set, with a message', async () => {
     const woman = await open(aYoungPatient());
     await press(woman, 'update', { tick: ['HFBC', 'VHVS'] });
     await press(woman, 'save-set');
@@ -119,7 +119,7 @@ describe('a test that is requested elsewhere', () => {
 });
 
 describe('a test that a user overrides', () => {
-  it('warns, requires a reason, and shows it with the request, its form and its report', async () => {
+  it('causes a warning, and requires a reason that the request, its form and its report show', async () => {
     const context = aLaunchContext({ request: { patient: aMan() } });
     const launch = await chooseAndReview(application, ['HFBC', 'VHVS'], context);
     const warning =
@@ -156,7 +156,7 @@ describe('a test that a user overrides', () => {
   });
 
   it.each(['other', 'unknown'] as const)(
-    'is any test for a patient of gender %s: none is withheld',
+    'is never found for a patient of gender %s: every test is offered',
     async (gender) => {
       const html = await (await open(aYoungPatient(gender))).page();
       expect(shownIn(html)).toEqual([...application.catalogue.orderables.keys()]);

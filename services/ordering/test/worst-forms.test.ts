@@ -15,7 +15,7 @@ const limitBytes = 64 * 1024;
 
 describe('a form within the limit', () => {
   it.each(['the catalogue', 'its panel', 'its matches', 'the review', 'the list', 'the samples'])(
-    'for %s is answered without a failure, however it was made',
+    'for %s is answered without a failure, whatever it contains',
     async (page) => {
       const collecting = await openForOrder(application, 'PatientSampleQueue', threeSamples);
       const ordering = await application.openLaunch();

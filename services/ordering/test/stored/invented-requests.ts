@@ -9,7 +9,7 @@ import { familyNames, givenNames, requesters } from './names.ts';
 export type Invention = {
   readonly practice: LaunchRequest['practice'];
   readonly count: number;
-  /** The number of patients; a quarter of the requests when absent. */
+  /** The number of patients; by default, a quarter of the number of requests. */
   readonly patients?: number;
   readonly catalogue: Catalogue;
   /** Time of the newest request; the others are spread evenly over the two years before. */
