@@ -78,7 +78,7 @@ export const speculativeReading = () =>
 export const faultyForm = () =>
   new ServiceError({ code: 'faulty_form', message: 'The form could not be read' });
 
-/** What the user can do next, by the status of an error page. */
+/** The next step for the user, by the status of an error page. */
 const advice: Readonly<Record<number, string>> = {
   401: 'Start again from your practice system. We keep a request that you did not submit for 24 hours. Open the same patient to continue it.',
   403: 'Go back to your practice system and start again from there.',

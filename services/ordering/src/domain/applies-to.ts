@@ -2,7 +2,7 @@ import type { LaunchPatient } from '@clinical-launch/contracts/launch-context';
 import { localDay } from '@clinical-launch/contracts/time';
 import { monthsOld } from './days.ts';
 
-/** The patients that a test, a question or an order set is for. An absent limit excludes nobody. */
+/** The patients that a test, a question or an order set applies to. An absent limit excludes nobody. */
 export type AppliesTo = {
   readonly sex?: 'female' | 'male';
   /** In completed years, both inclusive. */

@@ -151,7 +151,7 @@ export const catalogueSchema = closedObject({
       closedObject({
         name: text,
         synonyms: Type.Optional(Type.Array(text)),
-        /** What to do instead, as a sentence. */
+        /** How to request it instead, as a sentence. */
         instead: Type.String({ minLength: 1, maxLength: 200 }),
       }),
     ),

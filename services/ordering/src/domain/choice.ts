@@ -31,7 +31,7 @@ export type ChoiceButton =
   | { readonly kind: 'delete-set'; readonly id: string }
   /** Chooses the tests of an earlier request of the patient. */
   | { readonly kind: 'again'; readonly guid: string }
-  /** An order set of the catalogue, or one that the practice made. */
+  /** Adds an order set of the catalogue or of the practice. */
   | { readonly kind: 'add-set'; readonly id: string };
 
 /** The action of a button on one test; `favourite` and `unfavourite` change the user's own favourites. */

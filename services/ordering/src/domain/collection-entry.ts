@@ -3,7 +3,7 @@ import { localDay, localTime } from '@clinical-launch/contracts/time';
 import { type CollectionEntry, cleanText } from './draft.ts';
 import { instantsOf } from './local-instants.ts';
 
-/** Who took a sample, and when: `at` is an ISO 8601 instant. */
+/** The person who took a sample, and the time: `at` is an ISO 8601 instant. */
 export type Collected = { readonly at: string; readonly by: string };
 
 /** An error in one field of an entry, worded for the user. */

@@ -112,7 +112,7 @@ export type PracticeSetOutcome = 'saved' | 'deleted' | 'unnamed' | 'taken' | 'fu
  */
 export type CollectionPlan = { readonly when: 'later' } | ({ readonly when: 'now' } & CollectionEntry);
 
-/** Who took a sample and when, in a form. */
+/** The person, date and time of a collection, as typed in a form. */
 export type CollectionEntry = {
   readonly by: string;
   readonly date: TypedDate;

@@ -1,7 +1,7 @@
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { Catalogue, OrderSet } from './catalogue.ts';
 
-/** An order set that a practice made. */
+/** A practice's own order set. */
 export type PracticeSet = {
   readonly id: string;
   readonly name: string;

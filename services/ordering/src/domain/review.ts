@@ -30,11 +30,11 @@ export type ReviewFault = { readonly field: string; readonly message: string };
 /** The values that are stored with the tests. */
 export type Decision = {
   readonly details: RequestDetails;
-  /** Why a test is ordered again, by its code. */
+  /** The reason for repeating a test, by its code. */
   readonly repeatReasons: Readonly<Record<string, string>>;
-  /** Why a test is requested for a patient whom it does not apply to, by its code. */
+  /** The reason for requesting a test that does not apply to the patient, by its code. */
   readonly overrideReasons: Readonly<Record<string, string>>;
-  /** When and by whom all samples of a new order were taken; absent if they are taken later. */
+  /** The person who took all samples of a new order, and the time; absent if they are taken later. */
   readonly collected?: Collected;
 };
 

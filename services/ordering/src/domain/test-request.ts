@@ -11,10 +11,10 @@ export type RequestStatus = 'Incomplete' | 'Complete';
 /** A sample, with the id of its container in the catalogue; without one if nothing is taken. */
 export type RequestedSample = OrderSample & {
   readonly container?: string;
-  /** Where on the body, and when; absent if that does not matter. */
+  /** The site on the body, and the timing; absent if they do not matter. */
   readonly site?: string;
   readonly timing?: string;
-  /** Who took it; present with `completedAt`. */
+  /** The person who took it; present with `completedAt`. */
   readonly collectedBy?: string;
   /** The number of its tubes or pots, and so of its labels; one when absent. */
   readonly quantity?: number;
@@ -28,9 +28,9 @@ export type RequestedTest = OrderedTest & {
   readonly otherSamples?: readonly string[];
   /** The key of the answer that is the site of its sample. */
   readonly siteFrom?: string;
-  /** Why it was ordered within its minimum interval. */
+  /** The reason for ordering it within its minimum interval. */
   readonly repeatReason?: string;
-  /** Why it was requested although it does not apply to the patient's sex or age. */
+  /** The reason for requesting it although it does not apply to the patient's sex or age. */
   readonly overrideReason?: string;
 };
 

@@ -2,9 +2,9 @@ import type { Action } from '@clinical-launch/contracts/launch-context';
 
 type ListTexts = {
   readonly title: string;
-  /** The content of the list, below the title. */
+  /** The description of the list, below the title. */
   readonly lead: string;
-  /** What to do if it is empty. */
+  /** The title and the next step if the list is empty. */
   readonly empty: { readonly title: string; readonly text: string };
 };
 

@@ -21,7 +21,7 @@ type Review = Chosen & {
   readonly faults: readonly ReviewFault[];
   /** The ids of the fields that prevent the submission. */
   readonly missing: readonly string[];
-  /** Who takes the samples, unless another person is named. */
+  /** The person who takes the samples, unless the form names another. */
   readonly author: PersonName;
   /** The users who changed the request since this change began. */
   readonly changedBy: readonly Step[];
