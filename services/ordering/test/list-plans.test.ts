@@ -185,7 +185,7 @@ async function plansOf(read: (recorded: OrderingDatabase) => Promise<unknown>): 
   });
 }
 
-/** Records only executed queries: parts of queries are compiled, too. */
+/** Records only executed queries, because parts of queries are compiled, too. */
 function recorder(queries: CompiledQuery[]): KyselyPlugin {
   const compiled = new Map<object, CompiledQuery>();
   return {

@@ -34,7 +34,7 @@ describe('two windows of one browser', () => {
     const { browser, page, close } = await desk.open(mine);
     const again = await browser.newPage();
     await again.goto(addressOf(mine));
-    // Once the first window knows of the second, both have exchanged messages.
+    // Waits until both windows have exchanged messages.
     await page.waitForTimeout(1500);
     expect(await page.locator('#other-patients').textContent()).toBe('');
     expect(await again.locator('#other-patients').textContent()).toBe('');

@@ -203,7 +203,7 @@ describe('the favourites of a practice', () => {
     expect(await launch.page()).toContain('value="favourite:HFBC" aria-pressed="false"');
   });
 
-  it('are removed one by one, for every user', async () => {
+  it('are removed one at a time, for every user', async () => {
     const launch = await open();
     await press(launch, 'add-practice-favourites', { tick: ['HFBC', 'BUE'] });
     for (const _time of [1, 2]) await press(await open(), 'remove-practice-favourite:HFBC');

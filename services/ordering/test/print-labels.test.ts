@@ -56,7 +56,7 @@ describe('the labels of several requests', () => {
     expect(await publishedBy(application, launch, 'order.printed.v1')).toHaveLength(1);
   });
 
-  it('are limited to one page; without a ticked request the list says what to do', async () => {
+  it('are limited to one page; without a ticked request the list explains the next step', async () => {
     const launch = await openList(application, 'LocationSampleQueue');
     const many = Array.from({ length: 26 }, () => crypto.randomUUID());
     expect((await launch.send(addressOf(many))).status).toBe(400);

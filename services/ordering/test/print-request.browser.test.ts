@@ -25,7 +25,7 @@ type PrintOptions = {
   readonly query?: string;
 };
 
-/** Opens a paper of an order of two samples in a browser, with print styles. */
+/** Opens a paper of an order of two samples in a browser. */
 async function openPaper(
   paper: 'form' | 'labels',
   { of = {}, quantities = ['1', '1'], hasScript = true, query = '' }: PrintOptions = {},
@@ -220,7 +220,7 @@ describe('a paper of a request', () => {
     const printed = () => page.evaluate<string>('printed.join()');
     await until(async () => (await printed()).startsWith('form'));
     const isClosed = await page.evaluate<boolean>('dialogsClosed > 0');
-    // Nobody closes the first dialog, so the browser ignores the second; checks its content instead.
+    // If nobody closes the first dialog, the browser ignores the second, so its content is checked.
     if (!isClosed) await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
     const isLabels = () => page.locator('[data-now] .app-label').count();
     await until(async () => (isClosed ? (await printed()) === 'form,labels' : (await isLabels()) === 1));

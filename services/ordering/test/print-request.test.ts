@@ -149,7 +149,7 @@ describe('the sample labels', () => {
     expect(await publishedBy(application, launch, 'order.printed.v1')).toEqual([]);
   });
 
-  it('are not printed for samples that are labelled by hand, and the page says so', async () => {
+  it('are not printed for samples that are labelled by hand, which the page lists', async () => {
     const launch = await openReader(['CGRP', 'HFBC']);
     const html = await launch.page(labels(launch));
     expect(papersOf(html)).toEqual([expect.stringContaining('EDTA blood (purple top)')]);

@@ -213,7 +213,7 @@ describe('recording samples', () => {
     expect((await recordedOf(application, launch)).S2?.collectedBy).toBe('Nurse Hill');
   });
 
-  it('says that nothing is new, and stores nothing', async () => {
+  it('reports that nothing is new, and stores nothing', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const empty = await record(launch, {});
     expect(empty.status).toBe(400);

@@ -81,7 +81,7 @@ describe('a test that was requested within its minimum interval', () => {
     expect(await warningsFor({ ...aPatient(), identifiers: [given] }, ['DHBA1C'])).toHaveLength(1);
   });
 
-  it('counts for every requester, and says that the sample was taken', async () => {
+  it('counts for every requester, and the warning states that the sample was taken', async () => {
     const patient = aPatient();
     const practice = {
       identifier: { system: 'ods-organization-code', value: 'B99999' },

@@ -22,7 +22,7 @@ const referenceOf = (html: string) => /<strong class="app-nowrap">(NCP-\d+)</.ex
 const order = () => anOrder(application, ['HFBC'], aLaunchContext({ request: { patient: aPatient() } }));
 
 describe('the caption of a page', () => {
-  it('says that a request is new, while its tests are chosen and reviewed', async () => {
+  it('shows that a request is new, while its tests are chosen and reviewed', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', { tick: ['HFBC'] });
     for (const path of ['', 'review']) {
@@ -54,7 +54,7 @@ describe('the caption of a page', () => {
   it.each([
     [1, 'yesterday at 9:30am'],
     [2, 'on 2 March 2026 at 9:30am'],
-  ])('counts days in the time zone of the practice: %i days later it says %s', async (days, said) => {
+  ])('counts days in the time zone of the practice: %i days later it shows %s', async (days, said) => {
     const app = await startOrdering();
     try {
       const ordered = await anOrder(app, ['HFBC']);

@@ -193,7 +193,7 @@ describe('the result page after samples', () => {
     ]);
   });
 
-  it('says that the laboratory has the request', async () => {
+  it('shows that the laboratory has the request', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const response = await record(launch, taken('S1', 'S2', 'S3'));
     const html = await launch.page(response.headers.get('location') ?? '');
