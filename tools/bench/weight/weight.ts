@@ -55,7 +55,8 @@ export const weight: Bench = {
       const programs: [string, Program][] = [
         ...measured.map((name): [string, Program] => [
           name,
-          { program: `services/${name}/src/main.ts`, environment },
+          // As in the image (deploy/docker/Dockerfile).
+          { program: `services/${name}/src/main.ts`, environment, flags: ['--expose-gc'] },
         ]),
         ['npm start', { program: 'tools/platform/src/main.ts', environment: { LOG_LEVEL: 'error' } }],
       ];
@@ -95,7 +96,7 @@ async function figuresOf(name: string, program: Program, times: number): Promise
   ];
 }
 
-type Program = Pick<Parameters<typeof startMeasured>[0], 'program' | 'environment'>;
+type Program = Pick<Parameters<typeof startMeasured>[0], 'program' | 'environment' | 'flags'>;
 
 /** Runs a program until it is idle, and stops it with SIGTERM, so that it writes its compile cache. */
 async function run(program: Parameters<typeof startMeasured>[0]): Promise<Start> {
@@ -111,11 +112,15 @@ async function run(program: Parameters<typeof startMeasured>[0]): Promise<Start>
 }
 
 /** Returns the number of modules that a program has loaded once it is idle. */
-async function countModules({ program, environment }: Program): Promise<number> {
+async function countModules({ program, environment, flags = [] }: Program): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));
   try {
     const file = join(folder, 'modules');
-    await run({ program, environment: { ...environment, MODULES_FILE: file }, flags: ['--import', counter] });
+    await run({
+      program,
+      environment: { ...environment, MODULES_FILE: file },
+      flags: [...flags, '--import', counter],
+    });
     return Number(readFileSync(file, 'utf8'));
   } finally {
     rmSync(folder, { recursive: true, force: true });
