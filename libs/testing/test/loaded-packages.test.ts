@@ -17,7 +17,7 @@ const own: Readonly<Record<string, readonly string[]>> = {
   'identity-provider': [...verification, ...parts, 'nunjucks'],
   'launch-api': verification,
   'launch-gateway': ['cookie'],
-  'order-renderer': [...parts, 'cookie'],
+  'order-renderer': [...parts, 'cookie', 'nunjucks'],
   ordering: [...parts, 'cookie', 'nunjucks'],
   'resource-api': verification,
 };
