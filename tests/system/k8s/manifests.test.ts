@@ -2,19 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { redisAccess } from '@clinical-launch/ops/redis-access';
 import { brokerAccess, databaseAccess } from '@clinical-launch/ops/service-access';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { checkConfiguration, makeCertificate } from '../edge/running-edge.ts';
 import { startPlatformForTest } from '../running-platform.ts';
-import { edgeMap, ingressPaths } from './edge-map.ts';
+import { edgeMap } from './edge-map.ts';
 import {
+  entrancesOf,
   type IngressSpec,
   matches,
   numberOf,
   ofKind,
   type PolicySpec,
   type ServiceSpec,
+  settingsIn,
   sourcesIn,
   workloadsOf,
 } from './objects.ts';
-import { type Manifest, overlays, render, renderWith, root } from './render.ts';
+import { type Door, doors, type Manifest, overlays, render, renderBase, renderWith, root } from './render.ts';
 
 /**
  * Returns the Secrets that an operator must create for production, from the table in the overlay's README.
@@ -27,9 +30,13 @@ function secretsOfProduction(): (readonly [object: string, keys: readonly string
   ]);
 }
 
-/** Validates an object against its Kubernetes schema. @throws Error if the object is invalid */
+/**
+ * Validates an object against its Kubernetes schema. Skips objects of the Gateway API, for which no package is
+ * installed. @throws Error if the object is invalid
+ */
 async function validate(object: Manifest): Promise<void> {
   const { apiVersion } = object;
+  if (apiVersion === 'gateway.networking.k8s.io/v1') return;
   const models: Record<string, new (data: Manifest) => { validate(): void }> =
     apiVersion === 'monitoring.coreos.com/v1'
       ? await import('@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1')
@@ -46,17 +53,40 @@ const parts = [
   { name: 'postgres', ports: [5432], variable: 'DATABASE_URL_FILE', users: Object.keys(databaseAccess) },
 ];
 
-describe.each(overlays)('the overlay %s', (overlay) => {
+/** Every network of Pods in the address ranges for private networks. */
+const podNetworks = '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 fc00::/7';
+type Opening = {
+  readonly entrances: readonly string[];
+  readonly trustedProxies: string;
+  /** The ports of the edge that the NetworkPolicy opens. */
+  readonly ports: readonly string[];
+};
+const openings: Readonly<Record<Door, Opening>> = {
+  ingress: { entrances: ['Prefix / to edge:http'], trustedProxies: podNetworks, ports: ['http'] },
+  'gateway-api': {
+    entrances: ['PathPrefix / to edge:8080'],
+    trustedProxies: podNetworks,
+    ports: ['http'],
+  },
+  'load-balancer': {
+    entrances: ['443 to edge:https, Local', '80 to edge:http, Local'],
+    trustedProxies: '',
+    ports: ['https', 'http'],
+  },
+};
+const everyOverlay = overlays.flatMap((overlay) => doors.map((door) => ({ overlay, door })));
+
+describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ overlay, door }) => {
   const isProduction = overlay === 'production';
   let objects: readonly Manifest[];
   let workloads: ReturnType<typeof workloadsOf>;
   /** The keys of each ConfigMap and Secret. Other objects have no keys. */
   let keys: ReadonlyMap<string, readonly string[]>;
   beforeAll(() => {
-    objects = render(overlay);
+    objects = render(overlay, door);
     workloads = workloadsOf(objects);
     keys = new Map([
-      ...(isProduction ? secretsOfProduction() : []),
+      ...secretsOfProduction().filter(([name]) => isProduction || name === 'Secret launch-tls'),
       ...objects.map(
         ({ kind, metadata, data = {} }) => [`${kind} ${metadata.name}`, Object.keys(data)] as const,
       ),
@@ -171,17 +201,52 @@ describe.each(overlays)('the overlay %s', (overlay) => {
     }
   });
 
-  it('has Ingresses that lead the paths of the edge map to the edge', () => {
-    const paths = ofKind<IngressSpec>(objects, 'Ingress').flatMap(({ name, spec }) =>
-      spec.rules.flatMap(({ http }) => http.paths.map((path) => ({ name, ...path }))),
+  it('leads every path to the edge, which has the map of paths', () => {
+    expect(entrancesOf(objects)).toEqual(openings[door].entrances);
+  });
+
+  it('admits callers from outside only to the edge, and trusts only the proxies of its front door', () => {
+    const isOutside = ({ spec }: { spec: PolicySpec }) =>
+      (spec.ingress ?? []).some(({ from = [] }) =>
+        from.some(({ namespaceSelector, ipBlock }) => (namespaceSelector ?? ipBlock) !== undefined),
+      );
+    const opened = ofKind<PolicySpec>(objects, 'NetworkPolicy')
+      .filter(isOutside)
+      .map(({ name, spec }) => ({
+        name,
+        pods: workloads.filter(({ labels }) => matches(spec.podSelector, labels)).map(({ name: pod }) => pod),
+        ports: spec.ingress?.flatMap(({ ports }) => ports.map(({ port }) => port)),
+      }));
+    expect(opened.filter(({ name }) => name !== 'metrics')).toEqual([
+      { name: expect.stringContaining('edge-from-'), pods: ['edge'], ports: openings[door].ports },
+    ]);
+    expect(settingsIn(objects, 'edge')['EDGE_TRUSTED_PROXIES']).toBe(openings[door].trustedProxies);
+  });
+
+  it('has settings with which the edge starts', async () => {
+    const certificate = makeCertificate();
+    const edge = workloads.find(({ name }) => name === 'edge');
+    const endsTls = edge?.containers.some(({ env = [] }) =>
+      env.some(({ name }) => name === 'EDGE_CERTIFICATE'),
     );
-    expect(new Set(paths.map(({ backend: { service } }) => `${service.name}:${service.port.name}`))).toEqual(
-      new Set(['edge:http']),
-    );
-    const realm = isProduction ? 'example/desktop' : 'demo/desktop';
-    expect(paths.map(({ name, pathType, path }) => `${name}: ${pathType} ${path}`).toSorted()).toEqual(
-      ingressPaths({ realm, withDemo: !isProduction }).toSorted(),
-    );
+    const { NODE_ENV, PUBLIC_URL } = settingsIn(objects, 'platform');
+    const { status, output } = await checkConfiguration({
+      ...settingsIn(objects, 'edge'),
+      NODE_ENV,
+      PUBLIC_URL,
+      EDGE_CERTIFICATE: endsTls ? certificate.path : '',
+    });
+    certificate.remove();
+    expect(output).not.toMatch(/WARNING|ALERT/);
+    expect([status, endsTls]).toEqual([0, door === 'load-balancer']);
+  });
+});
+
+describe('the base', () => {
+  it('has no front door, and trusts no proxy', () => {
+    const objects = renderBase();
+    expect(entrancesOf(objects)).toEqual([]);
+    expect(settingsIn(objects, 'edge')).toEqual({ EDGE_TRUSTED_PROXIES: '' });
   });
 });
 

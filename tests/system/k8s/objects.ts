@@ -26,7 +26,11 @@ type WorkloadSpec = {
     };
   };
 };
-type Peer = { readonly podSelector?: Selector; readonly namespaceSelector?: Selector };
+type Peer = {
+  readonly podSelector?: Selector;
+  readonly namespaceSelector?: Selector;
+  readonly ipBlock?: { readonly cidr: string };
+};
 type Rule = {
   readonly from?: readonly Peer[];
   readonly to?: readonly Peer[];
@@ -34,6 +38,8 @@ type Rule = {
 };
 
 export type ServiceSpec = {
+  readonly type?: string;
+  readonly externalTrafficPolicy?: string;
   readonly selector: Labels;
   readonly ports: readonly (Named & { readonly port: number; readonly targetPort: Port })[];
 };
@@ -47,6 +53,12 @@ export type IngressSpec = {
         readonly backend: { readonly service: Named & { readonly port: Named } };
       }[];
     };
+  }[];
+};
+type RouteSpec = {
+  readonly rules: readonly {
+    readonly matches: readonly { readonly path: { readonly type: string; readonly value: string } }[];
+    readonly backendRefs: readonly (Named & { readonly port: number })[];
   }[];
 };
 export type PolicySpec = {
@@ -77,6 +89,41 @@ export const workloadsOf = (objects: readonly Manifest[]) =>
       volumes: new Map([...(pod.volumes ?? []), ...claims].map((volume) => [volume.name, volume])),
     };
   });
+
+/**
+ * Returns the ways into the namespace by Ingress, HTTPRoute and LoadBalancer, such as `Prefix / to edge:http`.
+ */
+export const entrancesOf = (objects: readonly Manifest[]): readonly string[] => [
+  ...ofKind<IngressSpec>(objects, 'Ingress').flatMap(({ spec }) =>
+    spec.rules.flatMap(({ http }) =>
+      http.paths.map(
+        ({ pathType, path, backend: { service } }) =>
+          `${pathType} ${path} to ${service.name}:${service.port.name}`,
+      ),
+    ),
+  ),
+  ...ofKind<RouteSpec>(objects, 'HTTPRoute').flatMap(({ spec }) =>
+    spec.rules.flatMap(({ matches: paths, backendRefs }) =>
+      paths.flatMap(({ path }) =>
+        backendRefs.map(({ name, port }) => `${path.type} ${path.value} to ${name}:${port}`),
+      ),
+    ),
+  ),
+  ...ofKind<ServiceSpec>(objects, 'Service')
+    .filter(({ spec }) => spec.type === 'LoadBalancer')
+    .flatMap(({ spec }) =>
+      spec.ports.map(
+        ({ port, targetPort }) =>
+          `${port} to ${spec.selector['app.kubernetes.io/name']}:${targetPort}, ${spec.externalTrafficPolicy}`,
+      ),
+    ),
+];
+
+/** Returns the data of the ConfigMap that Kustomize generated with this name and a hash. */
+export const settingsIn = (objects: readonly Manifest[], name: string): Readonly<Record<string, string>> =>
+  objects.find(
+    ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.replace(/-[a-z0-9]{10}$/, '') === name,
+  )?.data ?? {};
 
 /** Returns true if labels match a selector. An empty selector matches everything. */
 export const matches = ({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean =>

