@@ -89,6 +89,11 @@ describe('docker-compose.yml', () => {
     expect(missing.filter((name) => !fixed.includes(name))).toEqual([]);
   });
 
+  it('gives the edge the mode of the services, so that production needs SERVER_ALLOWED_NETWORKS', () => {
+    const { environment = {} } = containers['edge'] ?? {};
+    expect(environment).toMatchObject({ NODE_ENV: '${NODE_ENV:-demo}', SERVER_ALLOWED_NETWORKS: null });
+  });
+
   it.each(containersThatCallTheEdge)('lets the environment change PLATFORM_URL of %s', (service) => {
     expect(containers[service]?.environment?.['PLATFORM_URL']).toBe('${PLATFORM_URL:-http://edge:8080}');
   });

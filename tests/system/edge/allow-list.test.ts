@@ -79,8 +79,11 @@ describe('a path for servers', () => {
     expect(answers).toEqual(allAnswered(all, 200, 'answered'));
   });
 
-  it('is answered for every network if no networks are configured', async () => {
-    const edge = await startEdge({ SERVER_ALLOWED_NETWORKS: '', PARTNER_REALMS: '' });
+  it.each([
+    ['any in production', { NODE_ENV: 'production', SERVER_ALLOWED_NETWORKS: 'any' }],
+    ['none in the demo', { NODE_ENV: 'demo', SERVER_ALLOWED_NETWORKS: '' }],
+  ])('is answered for every network if the allowed networks are %s', async (_networks, environment) => {
+    const edge = await startEdge({ ...environment, PARTNER_REALMS: '' });
     const answers = await ask(edge, forServers);
     await edge.stop();
     expect(answers).toEqual(allAnswered(forServers, 200, 'answered'));
@@ -102,4 +105,17 @@ describe('a path for servers', () => {
       expect(answer?.[1]).toBe(status);
     },
   );
+});
+
+describe('the last address in X-Forwarded-For, which the services read,', () => {
+  it.each([
+    ['is that of the caller, whatever it sends, if no proxy is trusted', '', '127.0.0.1'],
+    ['is the one that a trusted proxy forwards', '127.0.0.1/32', '10.20.0.1'],
+  ])('%s', async (_title, trusted, expected) => {
+    const edge = await startEdge({ EDGE_TRUSTED_PROXIES: trusted });
+    await ask(edge, ['/oltr/'], { 'x-forwarded-for': '192.0.2.1, 10.20.0.1' });
+    await edge.stop();
+    const [request] = edge.service.reached;
+    expect(String(request?.headers['x-forwarded-for']).split(', ').at(-1)).toBe(expected);
+  });
 });

@@ -1,3 +1,4 @@
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, type SecureVersion } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -92,8 +93,44 @@ describe('the configuration of the edge', () => {
     expect(status).toBe(0);
   });
 
-  it('is refused with an invalid network', async () => {
-    expect((await checkConfiguration({ SERVER_ALLOWED_NETWORKS: 'everybody' })).status).toBe(1);
+  it.each(['everybody', 'any 10.20.0.0/16'])('is refused with the networks %s', async (networks) => {
+    expect((await checkConfiguration({ SERVER_ALLOWED_NETWORKS: networks })).status).toBe(1);
+  });
+
+  it('is refused in production without SERVER_ALLOWED_NETWORKS, and the message says what to set', async () => {
+    const { status, output } = await checkConfiguration({
+      NODE_ENV: 'production',
+      SERVER_ALLOWED_NETWORKS: '',
+    });
+    expect([status, output]).toEqual([
+      1,
+      expect.stringMatching(/SERVER_ALLOWED_NETWORKS is required in production: set .* or `any` to allow/),
+    ]);
+  });
+
+  it.each(['any', '10.20.0.0/16 fd00::/8'])(
+    'is accepted in production with the networks %s',
+    async (networks) => {
+      const { status, output } = await checkConfiguration({
+        NODE_ENV: 'production',
+        SERVER_ALLOWED_NETWORKS: networks,
+      });
+      expect(output).not.toMatch(/WARNING|ALERT/);
+      expect(status).toBe(0);
+    },
+  );
+
+  it('is accepted with the private key beside the certificate, as Kubernetes mounts both', async () => {
+    const { path, ca, keyPath, remove } = makeCertificate();
+    const mounted = `${path}.mounted`;
+    writeFileSync(mounted, ca);
+    copyFileSync(keyPath, `${mounted}.key`);
+    const { status } = await checkConfiguration({
+      EDGE_CERTIFICATE: mounted,
+      PUBLIC_URL: 'https://launch.example',
+    });
+    remove();
+    expect(status).toBe(0);
   });
 });
 

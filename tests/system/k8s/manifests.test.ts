@@ -74,6 +74,14 @@ const openings: Readonly<Record<Door, Opening>> = {
     ports: ['https', 'http'],
   },
 };
+/** Returns the environment of the edge, without the path of its certificate. */
+function edgeSettings(objects: readonly Manifest[]): Readonly<Record<string, string>> {
+  const edge = workloadsOf(objects).find(({ name }) => name === 'edge');
+  const passed = new Set(edge?.containers.flatMap(({ env = [] }) => env.map(({ name }) => name)));
+  const platform = Object.entries(settingsIn(objects, 'platform')).filter(([name]) => passed.has(name));
+  return { ...settingsIn(objects, 'edge'), ...Object.fromEntries(platform) };
+}
+
 const everyOverlay = overlays.flatMap((overlay) => doors.map((door) => ({ overlay, door })));
 
 describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ overlay, door }) => {
@@ -229,11 +237,8 @@ describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ 
     const endsTls = edge?.containers.some(({ env = [] }) =>
       env.some(({ name }) => name === 'EDGE_CERTIFICATE'),
     );
-    const { NODE_ENV, PUBLIC_URL } = settingsIn(objects, 'platform');
     const { status, output } = await checkConfiguration({
-      ...settingsIn(objects, 'edge'),
-      NODE_ENV,
-      PUBLIC_URL,
+      ...edgeSettings(objects),
       EDGE_CERTIFICATE: endsTls ? certificate.path : '',
     });
     certificate.remove();
@@ -247,6 +252,11 @@ describe('the base', () => {
     const objects = renderBase();
     expect(entrancesOf(objects)).toEqual([]);
     expect(settingsIn(objects, 'edge')).toEqual({ EDGE_TRUSTED_PROXIES: '' });
+  });
+
+  it('has an edge that does not start until an overlay sets SERVER_ALLOWED_NETWORKS', async () => {
+    const { status, output } = await checkConfiguration(edgeSettings(renderBase()));
+    expect([status, output]).toEqual([1, expect.stringContaining('SERVER_ALLOWED_NETWORKS is required')]);
   });
 });
 
