@@ -96,7 +96,7 @@ describe('the identifier of a practice', () => {
 });
 
 describe('a list of identifiers of which one is processed', () => {
-  /** A list, and the systems of which at least one is required. */
+  /** The path of a list, and the systems of which at least one must occur in it. */
   const lists: readonly (readonly [string, readonly string[]])[] = [
     ['identifier', [`${fhir}/Id/originating-system-id`]],
     ['contained[3].identifier', [`${hl7uk}/Id/professional-code`, `${fhir}/Id/local-staff-code`]],

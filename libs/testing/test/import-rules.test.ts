@@ -91,7 +91,7 @@ describe('the imports between packages', () => {
     expect(circles).toEqual([]);
   });
 
-  it('do not lead from the base of contracts to fhir', () => {
+  it('never lead from the basic files of contracts to its fhir folder', () => {
     const upward = [...imports].filter(
       ([path, imported]) =>
         /^libs\/contracts\/src\/([^/]+|(events|order)\/[^/]+)\.ts$/.test(path) &&

@@ -109,7 +109,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(ticket)).toEqual({ outcome: 'used', correlationId });
     });
 
-    it('is repeated only for a request that allows it and has a valid proof', async () => {
+    it('can be repeated only by a request that allows repetition and has a valid proof', async () => {
       const { ticket, correlationId } = await issue('refresh-token', { challenge: 'c' });
       const successor = await refreshed(ticket, { proofs: ['c'] });
       const { tickets } = under();

@@ -46,7 +46,7 @@ export function describeProofs({ under, event, waiting }: Parts): void {
       expect(await refresh(next, { proof })).toEqual({ outcome: 'used-proof' });
     });
 
-    it('prevents a revocation if a replay sends it a second time', async () => {
+    it('is refused when replayed with its ticket, without revoking the chain', async () => {
       const proof = aProof();
       const { ticket: code, correlationId } = await issue('authorization-code');
       const request = { proof, onReplay: onReplay() };

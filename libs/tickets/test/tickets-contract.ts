@@ -230,7 +230,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(issues.filter(({ outcome }) => outcome === 'claimed')).toHaveLength(49);
     });
 
-    it('lets an issue join the claim of a named holder without taking it over', async () => {
+    it('lets an action share the claim of a holder that it names, which keeps its claim', async () => {
       const name = freshClaim();
       const outcome = async (holder: string, joins?: string[]) => {
         const claim = { name, holder, ttlSeconds: 60, ...withoutUndefined({ joins }) };

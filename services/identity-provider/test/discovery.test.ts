@@ -224,7 +224,7 @@ describe('GET /{realm}/discovery/v2.0/keys', () => {
     expect(new Set(kids).size).toBe(3);
   });
 
-  it("returns no key of another realm's token", async () => {
+  it('does not publish the keys of another realm', async () => {
     const { access_token } = await running.idp.token('north-rs');
     const jwksUri = `${running.url}/idp/north-es/discovery/v2.0/keys`;
     await expect(

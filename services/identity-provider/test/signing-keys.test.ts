@@ -185,7 +185,7 @@ describe('signing keys', () => {
     await second.stop();
   });
 
-  it('change to a new algorithm of the registry with the same overlap', async () => {
+  it('overlap as usual when the registry changes the algorithm', async () => {
     const clock = new TestClock();
     const realms = (signingAlgorithm: string) => [
       { realm: 'changed', signingAlgorithm, clients: [aClient()] },

@@ -23,7 +23,7 @@ async function expectAnswer(body: string): Promise<void> {
 }
 
 describe('a payload within the size limit', () => {
-  it('never causes a server error by long repetitions', async () => {
+  it('never causes a server error, even with long repetitions', async () => {
     const long = `"\\u0061${'a'.repeat(120_000)}"`;
     const zeros = Array.from({ length: 20_000 }, () => 0);
     const name = [{ use: 'usual', family: zeros, given: zeros }];

@@ -211,7 +211,7 @@ describe('the search, by keyboard', () => {
   it.each([
     ['Control+z', 0],
     ['the button Undo', 2],
-  ])('undoes the addition of Enter by %s', async (way, maxStops) => {
+  ])('undoes an addition made with Enter by %s', async (way, maxStops) => {
     const { launch, page, close } = await openPage();
     await box(page, 'HFER').check();
     await page.locator('#bar-count', { hasText: '1 test' }).waitFor({ state: 'attached' });

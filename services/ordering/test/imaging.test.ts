@@ -134,7 +134,7 @@ describe('a catalogue that may cause harm', () => {
     expect(check({ ...xray, ...asks }, [...whole])).toEqual([]);
   });
 
-  it('is reported for a pregnancy question with other answers', () => {
+  it('is reported if the answers of a pregnancy question are in the wrong order', () => {
     const [asks, reversed] = ask('pregnancy', { options: ['No', 'Yes', 'Not known'] });
     expect(check({ imaging: { modality: 'x-ray' }, ...asks }, [...reversed])).toEqual([
       'question q must offer Yes, No, Not known, in this order',

@@ -73,7 +73,7 @@ describe('the launch session', () => {
     expect((await launch.send('')).status).toBe(401);
   });
 
-  it('states its end on each page, in local time, and another request postpones it', async () => {
+  it('shows its end on each page, in local time, and is extended by another request', async () => {
     const launch = await application.openLaunch(aLaunchContext(), { chainSeconds: 2700 });
     const timeAfter = (seconds: number) =>
       writtenClock(new Date(application.clock.now() + seconds * 1000).toISOString().slice(11, 16));

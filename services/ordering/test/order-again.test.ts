@@ -50,7 +50,7 @@ describe('the same tests as last time', () => {
     expect(html).toContain('Chosen as on 2 March 2026: ');
   });
 
-  it('have the usual warnings of repeats', async () => {
+  it('have the usual warnings about repeats', async () => {
     const { guid } = await order(['DHBA1C']);
     const launch = await open();
     await press(launch, `again:${guid}`);

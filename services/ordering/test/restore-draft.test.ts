@@ -237,7 +237,7 @@ describe('an unsubmitted draft', () => {
     expect(await answer(next, 'merge')).toEqual([400, undefined]);
   });
 
-  it('makes a review that was opened before outdated', async () => {
+  it('makes an earlier review outdated', async () => {
     const next = await openNext(await leaveDraft());
     await press(next, 'review', { tick: ['BUE'] });
     const [version = ''] = fieldValues(await next.page('review'), 'version');

@@ -118,7 +118,7 @@ describe('a changed answer for a site', () => {
     expect(samplesOf(after)).toEqual(['Viral swab (green top), Anal: VHSV']);
   });
 
-  it('leaves a sample that was collected', () => {
+  it('keeps a sample that was collected', () => {
     const collected = { at: now, by: 'Hill, Ada' };
     const taken = recordSamples(before, [{ sample: 'S1', collected, quantity: 1 }], now);
     expect(samplesOf(requested([], { 'lesion-site:VHSV': 'Anal' }, taken))).toEqual([

@@ -59,7 +59,7 @@ describe('text on the review', () => {
     expect(await typedIn(launch)).toBe('Tired for a month');
   });
 
-  it('is not replaced if another window stored a later one: the answer is 409', async () => {
+  it('is not replaced by a window with an older version: the answer is 409', async () => {
     const launch = await anOrderInReview();
     const [one, other] = [await openReview(launch), await openReview(launch)];
     expect((await one(1, 'First window')).status).toBe(204);

@@ -136,7 +136,7 @@ describe('the Enter key', () => {
     expect(offered('fbc').elsewhere).toEqual([]);
   });
 
-  it('adds a test that is for other patients only by its name, after which it is the first match', () => {
+  it('adds a test for other patients only by its name, and then ranks it first', () => {
     expect(added('psa')).toBe('MPSA');
     expect(added('fbc psa', man)).toBe('HFBC MPSA');
     expect(found('psa')).toEqual(['MPSA']);
