@@ -134,7 +134,7 @@ const partner = Type.Object(
     ),
     suspended,
     requestsPerSecond,
-    /** If this or the next setting is absent, each request decides. */
+    /** If this or the next setting is absent, the partner chooses for each request. */
     dpopBoundAccessTokens: setting(
       'Whether its access tokens must be bound by DPoP (RFC 9449)',
       Type.Boolean(),

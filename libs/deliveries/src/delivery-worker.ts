@@ -64,7 +64,7 @@ type WorkerOptions<Due extends LeasedDelivery, Reason extends string> = {
   readonly logger: Logger;
 };
 
-/** Shorter than the time in which a process must stop, including the requests that end before. */
+/** Shorter than the time limit for stopping a process, which also covers the requests that end first. */
 const endWithinMs = 3000;
 const firstRetryMs = 2000;
 const maxRetryMs = 5000;

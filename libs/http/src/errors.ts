@@ -78,7 +78,7 @@ type Refusal = {
 
 /**
  * Turns an error into an answer. Only this function does so. It logs the error once with its cause, audits
- * it, and answers in the path's dialect. A refusal beyond the limit of its address is answered with 429
+ * it, and answers in the path's dialect. If the address has exceeded its limit of refusals, answers 429
  * instead, without an event.
  */
 export async function refuse(

@@ -23,7 +23,7 @@ export type PartOptions = {
   readonly eventKeys: EventKeys;
 };
 
-/** The variables that name the parts. */
+/** The environment variable with a part's address. */
 export type PartVariable = keyof typeof partSettings;
 
 /** The addresses of the parts. A process requires those of its own parts; `npm start` embeds the others. */

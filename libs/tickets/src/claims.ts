@@ -7,8 +7,8 @@ export type HeldClaim = {
 };
 
 /**
- * The claims of a ticket store, for the part that also records them elsewhere. A store that lost its data is
- * rebuilt from that record before it accepts new claims.
+ * The claims of a ticket store, for code that also records claims elsewhere. If the store loses its data, it
+ * is rebuilt from that record before it accepts new claims.
  */
 export interface Claims {
   /**

@@ -219,7 +219,7 @@ export class InMemoryTickets implements Tickets {
     return this.#records.get(correlationId);
   }
 
-  /** Stores recorded claims that nobody holds. */
+  /** Restores recorded claims, except those that are held or have expired. */
   hold(claims: readonly HeldClaim[]): void {
     for (const { name, holder, expiresAt } of claims) {
       const ttlSeconds = (expiresAt - this.#clock.now()) / 1000;

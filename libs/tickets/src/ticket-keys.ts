@@ -20,7 +20,7 @@ export function createTicketKeys(prefix: string) {
     ...shared,
     ticket: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'ticket', kind, hash(ticket)),
     used: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'used', kind, hash(ticket)),
-    /** The notice of a ticket, for its refusals. */
+    /** The notice that is read if the ticket is refused. */
     notice: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'notice', kind, hash(ticket)),
     /** The result of a redemption, while it may be repeated. */
     repeatable: (shard: Shard, kind: TicketKind, ticket: string) =>

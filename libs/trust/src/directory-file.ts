@@ -126,7 +126,7 @@ function problemsOf(named: string, path: string): string[] {
   }
 }
 
-/** Returns the errors of a directory, which contain no value, or the code of an error of the system. */
+/** Returns the errors of a directory without its values, or the error code of the system. */
 function reasonOf(error: unknown): string {
   if (error instanceof TypeError) return error.message;
   const { code } = error as { readonly code?: unknown };

@@ -10,7 +10,7 @@ type DemoClient = {
   readonly rights: string;
 };
 
-/** Returns the clients of the registry that have the secret of the demo. Of others only hashes are known. */
+/** Returns the clients that have the demo secret. The registry contains only hashes of other secrets. */
 export function demoClients({ realms }: Registry): readonly DemoClient[] {
   return realms.flatMap(({ realm, clients }) =>
     clients.filter(hasDemoSecret).map(({ clientId, name, scopes }) => {

@@ -96,8 +96,8 @@ type ReadOptions = { readonly isBody: boolean; readonly pseudonyms: PatientPseud
 
 /**
  * Reads a search.
- * @throws ServiceError 400 with every fault. Ignoring an unknown parameter would widen the search, so it is
- * one.
+ * @throws ServiceError 400 with every fault. An unknown parameter is a fault, because ignoring it would widen
+ * the search.
  */
 export function readSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadOptions): SearchRequest {
   const names = [...new Set(given.keys())];

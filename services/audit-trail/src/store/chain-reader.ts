@@ -15,7 +15,7 @@ export type BrokenRow = {
 /** The result of comparing consecutive rows of a partition with their hashes. */
 export type ChainSlice = {
   readonly rows: number;
-  /** The last row. If the slice is empty, the place after which it would start. */
+  /** The last row. If the slice is empty, the row before its start. */
   readonly end: ChainEnd;
   readonly broken: readonly BrokenRow[];
   /** The hash and seal of each row, 48 bytes in all. */

@@ -12,7 +12,7 @@ import type { Dependencies } from './dependencies.ts';
 import { readRequest } from './reading.ts';
 import type { ChoosingVisit, Visit } from './visit.ts';
 
-/** A visit to a page of one request that the launch can see. */
+/** A visit to the page of a request that the launch may see. */
 export type RequestVisit = Visit & {
   readonly about: TestRequest;
   /** The catalogue of the laboratory that the request was sent to. */

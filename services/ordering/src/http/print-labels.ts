@@ -32,7 +32,7 @@ export function printLabels(dependencies: Dependencies): Handler<RequestVisit> {
 /**
  * Prints the labels of the ticked requests of a list, up to a page of it: `GET
  * /oltr/{launchId}/labels?request={guid}&request={guid}`.
- * @throws ServiceError 400 for more requests than a page contains, 404 if one of them is not in sight
+ * @throws ServiceError 400 for more requests than a page contains, 404 if one of them is not visible
  */
 export function printTickedLabels(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
@@ -49,7 +49,7 @@ export function printTickedLabels(dependencies: Dependencies): Handler<Visit> {
 }
 
 /**
- * Reads the labels of requests in sight for the chosen stock. Showing them counts as printing, for each
+ * Reads the labels of visible requests for the chosen stock. Showing them counts as printing, for each
  * request with a label.
  */
 export async function readLabels(visit: Visit, dependencies: Dependencies, requests: readonly TestRequest[]) {

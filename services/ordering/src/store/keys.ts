@@ -63,7 +63,7 @@ export function boundSightOf({ practices, ...client }: LaunchContext['client']):
   return practices === undefined ? {} : { practices: { client, binding: practices } };
 }
 
-/** Returns the condition of a query for requests in sight. */
+/** Returns the condition of a query for visible requests. */
 export function isInSight({ launchId, patientKeys, patientNumbers = [], practiceKey, practices }: Sight) {
   return (by: ExpressionBuilder<OrderingTables, 'test_requests'>): Expression<SqlBool> =>
     by.and([

@@ -115,7 +115,7 @@ export function findNear(
   );
 }
 
-/** Returns the searches (`tsquery`) that match a request in sight, each by the index of words. */
+/** Returns the searches (`tsquery`) that match a visible request, each by the index of words. */
 export async function findKnown(
   tx: OrderingTransaction,
   sight: Sight,
@@ -136,7 +136,7 @@ export async function findKnown(
               .selectFrom('test_requests')
               .selectAll()
               .where(sql<SqlBool>`words @@ sought.condition::tsquery`)
-              // Stops the planner from reading the requests in sight one by one.
+              // Stops the planner from reading the visible requests one by one.
               .offset(0)
               .as('test_requests'),
           )

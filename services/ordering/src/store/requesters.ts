@@ -9,7 +9,7 @@ export type Requester = LaunchRequest['requester'];
 const maxRequesters = 200;
 
 /**
- * Finds the requesters of the requests in sight of a practice's launch, each with the name in their newest
+ * Finds the requesters of the requests visible to a practice's launch, each with the name in their newest
  * request. Reads one index entry for each requester, however many requests there are (a loose index scan).
  */
 export async function findRequesters(database: OrderingDatabase, sight: Sight): Promise<Requester[]> {

@@ -5,7 +5,7 @@ import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransac
 import { isInSight, originatingKeyOf, patientKeysOf, practiceKeyOf, type Sight, sightOf } from './keys.ts';
 import { requestWords } from './request-words.ts';
 
-/** Finds a request that is in sight. */
+/** Finds a visible request. */
 export async function findRequest(
   database: OrderingDatabase,
   guid: string,
@@ -40,7 +40,7 @@ export async function findNamed(
   return row === undefined ? undefined : toTestRequest(row);
 }
 
-/** Finds the newest request that is in sight. */
+/** Finds the newest visible request. */
 export async function findNewest(database: OrderingDatabase, sight: Sight): Promise<TestRequest | undefined> {
   const row = await selectRequests(database, sight)
     .orderBy('created_at', 'desc')
@@ -50,7 +50,7 @@ export async function findNewest(database: OrderingDatabase, sight: Sight): Prom
   return row === undefined ? undefined : toTestRequest(row);
 }
 
-/** Returns a request that is in sight, and locks it until the end of this transaction. */
+/** Returns a visible request, and locks it until the end of this transaction. */
 export async function lockRequest(
   tx: OrderingTransaction,
   guid: string,

@@ -46,7 +46,7 @@ const advice: Readonly<Record<string, string>> = {
 
 const audited: ReadonlySet<string> = new Set(['sign_in_failed', 'foreign_form', 'insufficient_scope']);
 
-/** Creates the event `audit.refused.v1` for a failed sign-in, a missing right and a form of another site. */
+/** Creates the event `audit.refused.v1` for a failed sign-in, a missing right or another site's form. */
 export function auditPageRefusal(clientId: string): RefusalAudit {
   return ({ status, code }, { call }) =>
     audited.has(code)
