@@ -16,7 +16,7 @@ export interface Claims {
    * answer
    */
   areComplete(): Promise<boolean>;
-  /** Stores claims that nobody holds. Leaves existing claims unchanged. @throws RedisUnavailable */
+  /** Stores the claims whose names are free. Leaves existing claims unchanged. @throws RedisUnavailable */
   hold(claims: readonly HeldClaim[]): Promise<void>;
   /**
    * Stores every recorded claim, page by page, and then declares the claims complete. Resolves with false if

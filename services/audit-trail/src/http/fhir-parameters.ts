@@ -135,8 +135,8 @@ type ReadOptions = { readonly isBody: boolean; readonly pseudonyms: PatientPseud
 
 /**
  * Reads FHIR's search parameters. Accepts a patient's identifier only in the body, unless it is a pseudonym.
- * @throws ServiceError 400 with every fault. Ignoring an unknown parameter would widen the search, so it is
- * one.
+ * @throws ServiceError 400 with every fault. An unknown parameter is a fault, because ignoring it would widen
+ * the search.
  */
 export function readFhirSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadOptions): FhirSearch {
   const faults: Fault[] = [];

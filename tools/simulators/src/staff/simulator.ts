@@ -49,7 +49,7 @@ export function staffSimulator(simulation: Simulation): Pick<Required<Mounted>, 
         path,
         serve: async (request, response) => {
           const provider = await load(request);
-          // Its pages and redirects follow forms of ours.
+          // Its pages and redirects follow forms of the platform.
           setHeaders(response, headers);
           await provider.callback()(request, response);
         },
