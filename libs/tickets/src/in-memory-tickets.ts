@@ -246,22 +246,16 @@ export class InMemoryTickets implements Tickets {
     const { repeatableSeconds, successor, onReplay } = request;
     const content = repeatableSeconds === undefined ? undefined : this.#repeatable.get(key);
     if (content !== undefined && !this.#revoked.has(correlationId) && isProven(content, request)) {
-      if (this.#bounds.isExhausted(kind, correlationId, request))
-        return exhausted(found(content, this.#clock.now()));
+      const opened = found(content, this.#clock.now());
+      if (this.#bounds.isExhausted(kind, correlationId, request)) return exhausted(opened);
       const next = nameSuccessor(successor, { ticket, chain }, this.#derivationKey);
       const endsInSeconds = secondsUntilEnd(content, this.#clock.now());
       this.#bounds.countRedemption(kind, { correlationId, endsInSeconds }, request);
-      return {
-        outcome: 'repeated',
-        ...found(content, this.#clock.now()),
-        ...(next && { successor: next.ticket }),
-      };
+      return { outcome: 'repeated', ...opened, ...(next && { successor: next.ticket }) };
     }
     if (onReplay !== undefined) {
-      await this.revokeChain(correlationId, {
-        forSeconds: onReplay.revokeForSeconds,
-        events: onReplay.events,
-      });
+      const { revokeForSeconds: forSeconds, events } = onReplay;
+      await this.revokeChain(correlationId, { forSeconds, events });
     }
     return { outcome: 'used', correlationId, ...this.#noticeOf(key) };
   }
