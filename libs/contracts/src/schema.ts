@@ -32,10 +32,12 @@ type WithoutUndefined<T> = { [Name in keyof T as undefined extends T[Name] ? nev
   [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>;
 };
 
-/** Returns the members of an object whose value is not undefined: optional members are absent or have a value. */
+/** Returns the members of an object that have a value: an optional member is either absent or defined. */
 export function withoutUndefined<T extends object>(members: T): WithoutUndefined<T> {
   const defined: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(members)) if (value !== undefined) defined[name] = value;
+  // Not Object.entries, which takes three times as long. A launch builds some ten objects this way.
+  for (const name of Object.keys(members) as (keyof T & string)[])
+    if (members[name] !== undefined) defined[name] = members[name];
   return defined as WithoutUndefined<T>;
 }
 
