@@ -103,8 +103,8 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
     process.stdout.write(
       `ready ${plan.name} http://localhost:${running.port} admin http://localhost:${running.adminPort}\n`,
     );
-    // Returns the memory that only the start needed: launch-api has 85 MiB instead of 116 MiB. V8 collects when
-    // memory is allocated, and an idle process allocates none. The image sets `--expose-gc`.
+    // Returns the memory that only the start needed: launch-api has 85 MiB instead of 116 MiB. V8 collects
+    // when memory is allocated, and an idle process allocates none. The image sets `--expose-gc`.
     setImmediate(() => globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }));
   } catch (error) {
     endAtStart(error);

@@ -31,8 +31,8 @@ function secretsOfProduction(): (readonly [object: string, keys: readonly string
 }
 
 /**
- * Validates an object against its Kubernetes schema. Skips objects of the Gateway API, for which no package is
- * installed. @throws Error if the object is invalid
+ * Validates an object against its Kubernetes schema. Skips objects of the Gateway API, for which no package
+ * is installed. @throws Error if the object is invalid
  */
 async function validate(object: Manifest): Promise<void> {
   const { apiVersion } = object;

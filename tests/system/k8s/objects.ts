@@ -90,9 +90,7 @@ export const workloadsOf = (objects: readonly Manifest[]) =>
     };
   });
 
-/**
- * Returns the ways into the namespace by Ingress, HTTPRoute and LoadBalancer, such as `Prefix / to edge:http`.
- */
+/** Returns the routes of each Ingress, HTTPRoute and LoadBalancer, such as `Prefix / to edge:http`. */
 export const entrancesOf = (objects: readonly Manifest[]): readonly string[] => [
   ...ofKind<IngressSpec>(objects, 'Ingress').flatMap(({ spec }) =>
     spec.rules.flatMap(({ http }) =>

@@ -44,7 +44,7 @@ export type Door = (typeof doors)[number];
 /** Renders the base without any front door. */
 export const renderBase = (): readonly Manifest[] => kustomize(`${root}k8s/base`);
 
-/** Renders an overlay as `kubectl kustomize` does, after its operator has changed the line of the front door. */
+/** Renders an overlay as `kubectl kustomize` does, after the operator has chosen the front door. */
 export function render(overlay: Overlay, door: Door = 'ingress'): readonly Manifest[] {
   const folder = mkdtempSync(`${root}.cache/door-`);
   const file = `${folder}/k8s/overlays/${overlay}/kustomization.yaml`;

@@ -6,8 +6,7 @@ import { badRequest, getPatient, records } from '../records.ts';
 import { partnersOf } from '../registered.ts';
 import { shownPatient, shownRecords } from '../shown-patient.ts';
 import { type Simulation, simulated } from '../simulator.ts';
-import type { RecordedExchange } from '../wire/recorder.ts';
-import { rememberToken } from '../wire/recorder.ts';
+import { type RecordedExchange, rememberToken } from '../wire/recorder.ts';
 import { createHostClient, DesktopLaunchRefused } from './desktop-launch.ts';
 
 const application = { name: 'Harbour Desktop (simulator)', home: '/demo/host' };
