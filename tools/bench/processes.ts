@@ -69,6 +69,12 @@ async function moveTo(cores: string): Promise<void> {
 }
 
 /**
+ * `NODE_OPTIONS` of deploy/docker/Dockerfile. A service that collects once when it is ready takes 15 % less CPU
+ * for each RequestLaunchUrl afterwards, because its young generation stays small.
+ */
+const nodeOptionsOfImage = ['--expose-gc'];
+
+/**
  * Starts a program of the repository on the first core, and resolves when it prints `ready`.
  * @throws Error with its output if it exits first
  */
@@ -79,7 +85,13 @@ export async function startMeasured({
   ...options
 }: StartOptions): Promise<Measured> {
   const [port, adminPort] = [await findFreePort(), await findFreePort()];
-  const command = [process.execPath, ...flags, join(root, program), ...(options.arguments ?? [])];
+  const command = [
+    process.execPath,
+    ...nodeOptionsOfImage,
+    ...flags,
+    join(root, program),
+    ...(options.arguments ?? []),
+  ];
   const [file = '', ...rest] = hasTwoCores && !usesEveryCore ? ['taskset', '-c', '0', ...command] : command;
   const child = spawn(file, rest, {
     cwd: root,

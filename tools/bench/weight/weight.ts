@@ -55,8 +55,7 @@ export const weight: Bench = {
       const programs: [string, Program][] = [
         ...measured.map((name): [string, Program] => [
           name,
-          // As in the image (deploy/docker/Dockerfile).
-          { program: `services/${name}/src/main.ts`, environment, flags: ['--expose-gc'] },
+          { program: `services/${name}/src/main.ts`, environment },
         ]),
         ['npm start', { program: 'tools/platform/src/main.ts', environment: { LOG_LEVEL: 'error' } }],
       ];
@@ -96,7 +95,7 @@ async function figuresOf(name: string, program: Program, times: number): Promise
   ];
 }
 
-type Program = Pick<Parameters<typeof startMeasured>[0], 'program' | 'environment' | 'flags'>;
+type Program = Pick<Parameters<typeof startMeasured>[0], 'program' | 'environment'>;
 
 /** Runs a program until it is idle, and stops it with SIGTERM, so that it writes its compile cache. */
 async function run(program: Parameters<typeof startMeasured>[0]): Promise<Start> {
@@ -112,14 +111,14 @@ async function run(program: Parameters<typeof startMeasured>[0]): Promise<Start>
 }
 
 /** Returns the number of modules that a program has loaded once it is idle. */
-async function countModules({ program, environment, flags = [] }: Program): Promise<number> {
+async function countModules({ program, environment }: Program): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));
   try {
     const file = join(folder, 'modules');
     await run({
       program,
       environment: { ...environment, MODULES_FILE: file },
-      flags: [...flags, '--import', counter],
+      flags: ['--import', counter],
     });
     return Number(readFileSync(file, 'utf8'));
   } finally {
