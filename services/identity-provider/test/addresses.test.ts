@@ -11,11 +11,11 @@ describe('withParameters', () => {
     ['https://p.example/l?x&', 'https://p.example/l?x&a=1'],
     ['partnerapp://launch', 'partnerapp://launch?a=1'],
     ['com.example.app:/launch', 'com.example.app:/launch?a=1'],
-  ])('leaves the address %s unchanged', (address, expected) => {
+  ])('appends a parameter to %s and leaves the rest of the address unchanged', (address, expected) => {
     expect(withParameters(address, { a: '1' })).toBe(expected);
   });
 
-  it('encodes values so that every parser decodes them', () => {
+  it('encodes a value so that URLSearchParams and decodeURIComponent both decode it', () => {
     const address = withParameters('p://l', { a: ' +&=#%é🌸' });
     expect(new URL(address).searchParams.get('a')).toBe(' +&=#%é🌸');
     expect(decodeURIComponent(address.slice('p://l?a='.length))).toBe(' +&=#%é🌸');
@@ -31,7 +31,7 @@ describe('isCallable', () => {
     ['partnerapp://launch', false, false],
     ['httpsx://launch', false, false],
     ['ftp://p.example/launch', false, false],
-  ])('returns for %s: outside production %s, in production %s', (address, outside, inside) => {
+  ])('for %s returns %s outside production and %s in production', (address, outside, inside) => {
     expect([false, true].map((isProduction) => isCallable(address, { isProduction }))).toEqual([
       outside,
       inside,

@@ -92,13 +92,16 @@ describe('an invalid authorization request', () => {
     await expect(running.codeFor({}, { launch })).resolves.toHaveProperty('code');
   };
 
-  it.each(names)('without %s is answered without a redirect and leaves the launch usable', async (name) => {
-    const { [name]: _missing, ...fields } = await inOrder();
-    const launch = name === 'launch' ? await running.launchFor() : String(fields.launch);
-    await expectRefusal(fields, 'invalid_request', launch);
-  });
+  it.each(names)(
+    'without %s is refused without a redirect and leaves the launch identifier usable',
+    async (name) => {
+      const { [name]: _missing, ...fields } = await inOrder();
+      const launch = name === 'launch' ? await running.launchFor() : String(fields.launch);
+      await expectRefusal(fields, 'invalid_request', launch);
+    },
+  );
 
-  it('is answered with the profile that may omit a parameter, and the replacement for localhost', async () => {
+  it('is answered with hints about the profile standard and about 127.0.0.1 instead of localhost', async () => {
     const { response_mode: _missing, ...fields } = await inOrder();
     const redirect_uri = 'http://localhost:5555/callback';
     const page = await (await running.postAuthorize({ ...fields, redirect_uri })).text();
@@ -107,7 +110,7 @@ describe('an invalid authorization request', () => {
   });
 
   it.each(names)(
-    'with an empty %s is answered without a redirect and leaves the launch usable',
+    'with an empty %s is refused without a redirect and leaves the launch identifier usable',
     async (name) => {
       const fields = await inOrder();
       await expectRefusal({ ...fields, [name]: '' }, 'invalid_request', String(fields.launch));
@@ -115,7 +118,7 @@ describe('an invalid authorization request', () => {
   );
 
   it.each([...names, 'nonce'])(
-    'with two %s parameters is answered without a redirect and leaves the launch usable',
+    'with two %s parameters is refused without a redirect and leaves the launch identifier usable',
     async (name) => {
       const fields: Fields = { nonce: 'n', ...(await inOrder()) };
       const twice: [string, string][] = [...Object.entries(fields), [name, String(fields[name])]];
@@ -125,12 +128,15 @@ describe('an invalid authorization request', () => {
 
   it.each(
     Object.entries(wrong).flatMap(([name, values]) => values.map((value) => [name, ...value] as const)),
-  )('whose %s is %j is answered with %s and leaves the launch usable', async (name, value, error) => {
-    const fields = await inOrder();
-    await expectRefusal({ ...fields, [name]: value }, error, String(fields.launch));
-  });
+  )(
+    'whose %s is %j is refused with the error %s and leaves the launch identifier usable',
+    async (name, value, error) => {
+      const fields = await inOrder();
+      await expectRefusal({ ...fields, [name]: value }, error, String(fields.launch));
+    },
+  );
 
-  it('is answered with every fault, without the values', async () => {
+  it('is answered with the names of all invalid parameters, but without their values', async () => {
     const response = await running.postAuthorize({ client_id: 'a-stranger', state: '' });
     const { error_description } = record(await response.json());
     for (const name of names) expect(error_description).toContain(`The parameter ${name} `);
@@ -141,13 +147,13 @@ describe('an invalid authorization request', () => {
     expect(JSON.stringify(event)).not.toContain('a-stranger');
   });
 
-  it('whose state cannot be decoded is refused, because it could not be returned unchanged', async () => {
+  it('whose state is not UTF-8 is refused, because the state could not be returned unchanged', async () => {
     const { state: _state, ...fields } = await inOrder();
     const response = await running.getAuthorize(`${new URLSearchParams(fields).toString()}&state=%FF`);
     expect(await refusalOf(response)).toEqual(refused('invalid_request'));
   });
 
-  it('whose body is not a form or too large is refused', async () => {
+  it('whose body is not a form, or is too large, is refused', async () => {
     const url = `${running.idp.base}/${realm}/oauth2/v2.0/authorize`;
     const json = await fetch(url, { method: 'POST', body: JSON.stringify(await inOrder()) });
     expect(await refusalOf(json)).toEqual(refused('invalid_request'));
@@ -162,7 +168,7 @@ describe('a valid authorization request', () => {
     return { status, location: headers.get('location') };
   };
 
-  it('is accepted by GET', async () => {
+  it('may be sent by GET', async () => {
     const query = new URLSearchParams(await inOrder()).toString();
     const { status, location } = await locationOf(running.getAuthorize(query));
     expect(status).toBe(302);
@@ -171,7 +177,7 @@ describe('a valid authorization request', () => {
     );
   });
 
-  it('is read only from the form of a POST', async () => {
+  it('that is sent by POST is read only from the form, not from the query', async () => {
     const query = new URLSearchParams({ client_id: 'other', state: 'other' }).toString();
     const response = await fetch(`${running.idp.base}/${realm}/oauth2/v2.0/authorize?${query}`, {
       method: 'POST',
@@ -181,7 +187,7 @@ describe('a valid authorization request', () => {
     expect(response.headers.get('location')).toMatch(/&state=a%20state&iss=/);
   });
 
-  it('may contain unknown parameters, even repeated ones', async () => {
+  it('may contain unknown parameters, even if they are repeated', async () => {
     const fields: [string, string][] = [...Object.entries(await inOrder()), ['aud', 'a'], ['aud', 'b']];
     expect((await running.postAuthorize(fields)).status).toBe(302);
   });
@@ -194,7 +200,7 @@ describe('a valid authorization request', () => {
     '%00%FF',
     'x'.repeat(2000),
     ' ',
-  ])('is answered with its state %j unchanged', async (state) => {
+  ])('is answered with a redirect that contains the state %j unchanged', async (state) => {
     for (const ask of [
       async (fields: Fields) => running.postAuthorize(fields),
       async (fields: Fields) => running.getAuthorize(new URLSearchParams(fields).toString()),
@@ -212,7 +218,7 @@ describe('a valid authorization request', () => {
     ['http://127.0.0.1:49152/callback', /^http:\/\/127\.0\.0\.1:49152\/callback\?code=/],
     ['http://[::1]/callback?a=1', /^http:\/\/\[::1\]\/callback\?a=1&code=/],
     ['http://[::1]:65535/callback?a=1', /^http:\/\/\[::1\]:65535\/callback\?a=1&code=/],
-  ])('is redirected to %s exactly', async (redirect_uri, expected) => {
+  ])('is answered with a redirect to exactly the redirect URI %s', async (redirect_uri, expected) => {
     const launch = await running.launchFor({ client_id: 'partner-native' });
     const { challenge } = aVerifier();
     const fields = { ...authorizeFields({ launch, challenge }), client_id: 'partner-native', state: 's' };
@@ -232,7 +238,7 @@ describe('a valid authorization request', () => {
     'http://127.0.0.2/callback',
     'https://127.0.0.1/callback',
     'http://[::1]:4000/callback?a=2',
-  ])('is never redirected to %s', async (redirect_uri) => {
+  ])('is refused if its redirect URI is the unregistered %s', async (redirect_uri) => {
     const launch = await running.launchFor({ client_id: 'partner-native' });
     const { challenge } = aVerifier();
     const fields = { ...authorizeFields({ launch, challenge }), client_id: 'partner-native' };
@@ -240,7 +246,7 @@ describe('a valid authorization request', () => {
     expect(await refusalOf(response)).toEqual(refused('invalid_request'));
   });
 
-  it('is answered with the issuer unless the realm switches that off (RFC 9207)', async () => {
+  it('is answered with iss, unless the realm disables this parameter (RFC 9207)', async () => {
     const { location } = await locationOf(running.postAuthorize(await inOrder()));
     expect(new URL(String(location)).searchParams.get('iss')).toBe(running.issuer(realm));
     const launch = await running.launchFor({}, 'south/desktop');
@@ -249,12 +255,15 @@ describe('a valid authorization request', () => {
     expect(new URL(String(silent.location)).searchParams.has('iss')).toBe(false);
   });
 
-  it.each(['/NORTH/Desktop', '/tfp/north/DESKTOP'])('is accepted by the realm at %s', async (asked) => {
-    expect((await running.postAuthorize(await inOrder(), asked.slice(1))).status).toBe(302);
-  });
+  it.each(['/NORTH/Desktop', '/tfp/north/DESKTOP'])(
+    'is accepted at %s, which is the same realm',
+    async (asked) => {
+      expect((await running.postAuthorize(await inOrder(), asked.slice(1))).status).toBe(302);
+    },
+  );
 
   it.each(['north', 'nowhere/desktop'])(
-    'is answered with 404 in %s, which has no partners',
+    'is answered with 404 in %s, which is not a realm with partner applications',
     async (other) => {
       const response = await running.postAuthorize(await inOrder(), other);
       expect(await refusalOf(response)).toEqual(refused('not_found', 404));
@@ -262,8 +271,8 @@ describe('a valid authorization request', () => {
   );
 });
 
-describe('HEAD, a prefetch and a preview', () => {
-  it('do not use up the launch identifier', async () => {
+describe('HEAD requests, prefetches and previews', () => {
+  it('leave the launch identifier usable', async () => {
     const fields = await inOrder();
     const query = new URLSearchParams(fields).toString();
     const head = await fetch(`${running.idp.base}/${realm}/oauth2/v2.0/authorize?${query}`, {
@@ -283,10 +292,10 @@ describe('HEAD, a prefetch and a preview', () => {
   });
 });
 
-describe('the page of a refusal', () => {
+describe('the page for a refused authorization request', () => {
   const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-  it('begins with the reference for support, and shows nothing that was sent', async () => {
+  it('begins with the reference for support, and shows no value from the request', async () => {
     const response = await running.postAuthorize({ client_id: '<script>alert(1)</script>' }, realm, {
       accept,
     });
@@ -306,7 +315,7 @@ describe('the page of a refusal', () => {
     expect(content).not.toContain('alert');
   });
 
-  it('has its stylesheets and its mark', async () => {
+  it('refers only to stylesheets and images that the service serves', async () => {
     const page = await (await running.getAuthorize('', realm, { accept })).text();
     const files = [...page.matchAll(/(?:href|src)="\/idp(\/assets\/[^"]+)"/g)].map(([, path]) => path);
     expect(files).toEqual(expect.arrayContaining(['/assets/nhsuk/nhsuk-frontend.css', '/assets/page.css']));
@@ -314,7 +323,7 @@ describe('the page of a refusal', () => {
     expect(answers.map(({ status }) => status)).toEqual(files.map(() => 200));
   });
 
-  it('advises to wait after a 429, whose header says how long', async () => {
+  it('advises the user to wait if the status is 429, and is sent with Retry-After', async () => {
     const at = 'limited/desktop';
     const [first, second] = [await running.launchFor({}, at), await running.launchFor({}, at)];
     const fieldsOf = (launch: string) => authorizeFields({ launch, challenge: aVerifier().challenge });
@@ -327,7 +336,7 @@ describe('the page of a refusal', () => {
 });
 
 describe('the rate limit of a partner', () => {
-  it('answers 429, leaves the launch usable, and cannot be used up without a launch', async () => {
+  it('causes 429, leaves the launch identifier usable, and does not count invalid launch identifiers', async () => {
     const at = 'limited/desktop';
     const fieldsOf = (launch: string) => authorizeFields({ launch, challenge: aVerifier().challenge });
     for (let guess = 0; guess < 5; guess += 1) {

@@ -148,7 +148,7 @@ async function verifiedBy(token: string, clientId = 'told'): Promise<JWTPayload>
 }
 
 describe('a launch ended by its host', () => {
-  it('causes a signed logout token with the session of the ID token', async () => {
+  it('causes a signed logout token with the same sid as the ID token', async () => {
     const { tokens, launch } = await startTokens();
     expect((await end(launch)).status).toBe(204);
     const [{ path, type, token } = { path: '', type: '', token: '' }] = await receiver.about(launch);
@@ -170,7 +170,7 @@ describe('a launch ended by its host', () => {
 });
 
 describe('a logout token', () => {
-  it('is sent to the partner of the launch if its code was replayed, even by another partner', async () => {
+  it('is sent to the partner of the launch if the code was replayed, even by another partner', async () => {
     const { fields, launch } = await startTokens();
     await running.postToken({ ...fields, client_id: 'other' }, at);
     const [{ path, token } = { path: '', token: '' }] = await receiver.about(launch);
@@ -178,7 +178,7 @@ describe('a logout token', () => {
     expect((await verifiedBy(token)).aud).toBe('told');
   });
 
-  it('is sent if a code was guessed', async () => {
+  it('is sent if five wrong code verifiers revoked the launch', async () => {
     const response = await running.postLaunch(aLaunch({ client_id: 'other' }), { at });
     const launch = response.headers.get('x-correlation-id') ?? '';
     const identifier = String(record(await response.json()).launch);
@@ -210,7 +210,7 @@ describe('a logout token', () => {
     expect(sessions.filter((sid) => sid === own.launch || sid === untold.launch)).toEqual([]);
   });
 
-  it('is sent once, even if the event is delivered again', async () => {
+  it('is sent once, even if the event of the revocation is delivered twice', async () => {
     const { launch } = await startTokens();
     await end(launch);
     await settled(launch);
@@ -241,7 +241,7 @@ describe('a refused logout token', () => {
     await verifiedBy(tokens[2] ?? '');
   });
 
-  it('is not sent again after 410, and an error is logged', async () => {
+  it('is not sent again if the partner answers 410, and an error is logged', async () => {
     receiver.answer(410);
     const { launch } = await startTokens();
     await end(launch);
@@ -296,7 +296,7 @@ describe('a partner that was down', () => {
 });
 
 describe('a delivery whose lease has expired', () => {
-  it('can only be settled by the process with the new lease', async () => {
+  it('can be marked as delivered only by the process that holds the new lease', async () => {
     const own = await openTestStorage();
     const logouts = createLogouts(await openSchema(own));
     const now = clock.now();
@@ -319,7 +319,7 @@ describe('back-channel logout', () => {
   const discover = async (of: string) =>
     record(await (await running.idp.get(`/${of}/v2.0/.well-known/openid-configuration`)).json());
 
-  it('is announced by discovery', async () => {
+  it('is advertised in the discovery document', async () => {
     expect(await discover(at)).toMatchObject({
       backchannel_logout_supported: true,
       backchannel_logout_session_supported: true,
@@ -328,7 +328,7 @@ describe('back-channel logout', () => {
     expect(await discover('north')).not.toHaveProperty('backchannel_logout_supported');
   });
 
-  it('adds no session to the ID tokens of other partners', async () => {
+  it('adds no sid to the ID tokens of partners without a logout address', async () => {
     const { tokens } = await startTokens('untold');
     expect(decodeJwt(tokens.idToken)).not.toHaveProperty('sid');
   });

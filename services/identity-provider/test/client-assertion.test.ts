@@ -79,7 +79,7 @@ const post = (form: Record<string, string>, headers: Record<string, string> = {}
 const lastReason = () => record(running.published.at(-1)?.data).reason;
 
 describe('a client with registered keys (RFC 7523)', () => {
-  it.each(algorithms)('gets a token with openid-client by private_key_jwt with %s', async (alg) => {
+  it.each(algorithms)('gets a token in openid-client by private_key_jwt and %s', async (alg) => {
     const { privateKey, kid } = keyOf(alg);
     const client = await openid.discovery(
       new URL(issuer()),
@@ -100,11 +100,11 @@ describe('a client with registered keys (RFC 7523)', () => {
     ['the issuer', () => issuer()],
     ['the token endpoint', () => `${running.url}/idp/assured/oauth2/v2.0/token`],
     ['a list of only the issuer', () => [issuer()]],
-  ])('may use %s as the audience', async (_which, aud) => {
+  ])('may use %s as the audience of its assertion', async (_which, aud) => {
     expect((await post(assertionForm(await sign({ aud: aud() })))).status).toBe(200);
   });
 
-  it('may publish its keys at an address, and is answered with 503 while that does not respond', async () => {
+  it('may publish its keys at its jwksUri, and gets 503 while the keys cannot be fetched', async () => {
     const assertion = () =>
       assertionFor({
         clientId: 'published',
@@ -123,7 +123,7 @@ describe('a client with registered keys (RFC 7523)', () => {
     expect(publisher.keyRequests()).toBe(1);
   });
 
-  it('may have both a secret and keys, but send only one kind of credentials in a request', async () => {
+  it('may have a secret and keys, but must not send both in one request', async () => {
     const assertion = () =>
       assertionFor({ clientId: 'by-both', audience: issuer(), key, clock, claims: {}, header: {} });
     const secret = 'a secret of this client';
@@ -139,7 +139,7 @@ describe('a client with registered keys (RFC 7523)', () => {
     expect(lastReason()).toBe('two_authentications');
   });
 
-  it('gets one token for one assertion, even by concurrent requests', async () => {
+  it('gets only one token for an assertion, even with concurrent requests', async () => {
     const form = assertionForm(await sign());
     const responses = await Promise.all(Array.from({ length: 20 }, () => post(form)));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -198,7 +198,7 @@ describe('a client assertion', () => {
     ['of another token type', 'faulty_assertion', () => sign({}, { typ: 'at+jwt' })],
   ];
 
-  it.each(cases)('%s is refused: %s', async (_which, reason, assertion) => {
+  it.each(cases)('%s is refused with the audited reason %s', async (_which, reason, assertion) => {
     const response = await post(assertionForm(await assertion()));
     expect(await refusalOf(response)).toMatchObject({ status: 401, error: 'invalid_client' });
     expect(lastReason()).toBe(reason);
@@ -233,7 +233,7 @@ describe('a client assertion', () => {
     await other.stop();
   });
 
-  it('without its type is refused', async () => {
+  it('is refused unless client_assertion and client_assertion_type are sent together', async () => {
     const { client_assertion_type: _type, ...form } = assertionForm(await sign());
     expect(await refusalOf(await post(form))).toMatchObject({ status: 401, error: 'invalid_client' });
     const { client_assertion: _assertion, ...half } = assertionForm(await sign());
@@ -252,7 +252,7 @@ describe('a partner application with registered keys', () => {
   });
   const refused = { status: 401, error: 'invalid_client' };
 
-  it('completes the flow in oauth4webapi with signed token requests', async () => {
+  it('gets, refreshes and revokes tokens in oauth4webapi by private_key_jwt', async () => {
     const options = { [oauth.allowInsecureRequests]: true };
     const discovered = await oauth.discoveryRequest(new URL(running.issuer(at)), options);
     const server = await oauth.processDiscoveryResponse(new URL(running.issuer(at)), discovered);
@@ -286,7 +286,7 @@ describe('a partner application with registered keys', () => {
     expect(await running.introspect(next.access_token, at)).toEqual({ active: false });
   });
 
-  it('cannot be impersonated with its code and verifier but without its key', async () => {
+  it('cannot be impersonated by someone who has its code and verifier but not its key', async () => {
     const { client_id: _known, ...form } = await running.codeFor({}, { at });
     expect(await refusalOf(await running.postToken({ ...form, client_id: 'partner' }, at))).toMatchObject(
       refused,
@@ -295,7 +295,7 @@ describe('a partner application with registered keys', () => {
     expect(won.status).toBe(200);
   });
 
-  it('cannot be impersonated with its refresh token but without its key', async () => {
+  it('cannot be impersonated by someone who has its refresh token but not its key', async () => {
     const won = await running.postToken(await proven(await running.codeFor({}, { at })), at);
     const { refresh_token, access_token } = record(await won.json());
     for (const named of [{}, { client_id: 'partner' }]) {
@@ -308,7 +308,7 @@ describe('a partner application with registered keys', () => {
     expect(await running.introspect(String(access_token), at)).toMatchObject({ active: true });
   });
 
-  it('has no effect on public clients, or on discovery in realms without keys', async () => {
+  it('does not affect public clients of its realm, or the discovery document of a realm without keys', async () => {
     const publicClient = await running.codeFor({ client_id: 'public' }, { at });
     expect((await running.postToken(publicClient, at)).status).toBe(200);
     const document = await running.idp.get(`/${realm}/v2.0/.well-known/openid-configuration`);

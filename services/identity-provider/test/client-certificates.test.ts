@@ -100,7 +100,7 @@ describe('a client with a certificate', () => {
     expect(decodeJwt(String(token)).cnf).toEqual({ 'x5t#S256': thumbprint });
   });
 
-  it('gets no token with another certificate, from any authority', async () => {
+  it('gets no token with another certificate, even if the edge verified its issuer', async () => {
     for (const suffix of ['', ';verified']) {
       const response = await ask('by-thumbprint', forwarded('named', suffix));
       expect(await refusalOf(response)).toMatchObject({ status: 401, error: 'invalid_client' });
@@ -108,7 +108,7 @@ describe('a client with a certificate', () => {
     }
   });
 
-  it('is recognised by its name only if the edge verified the issuer of the certificate', async () => {
+  it('is recognised by its DNS name only if the edge verified the issuer of a certificate with that name', async () => {
     expect((await ask('by-name', forwarded('named', ';verified'))).status).toBe(200);
     for (const headers of [forwarded('named'), forwarded('registered', ';verified')]) {
       expect((await ask('by-name', headers)).status).toBe(401);

@@ -67,7 +67,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     ['client_secret_post', openid.ClientSecretPost(secret)],
     ['client_secret_basic', openid.ClientSecretBasic(secret)],
   ])(
-    'revokes a token with openid-client by %s, at once for introspection, with one event',
+    'revokes the token immediately and publishes one event, with openid-client and %s',
     async (_method, authentication) => {
       const client = await openid.discovery(
         new URL(running.issuer('north')),
@@ -92,7 +92,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     },
   );
 
-  it('revokes a token with openid-client by private_key_jwt, which the realm advertises', async () => {
+  it('revokes the token with openid-client and private_key_jwt, which the discovery document advertises', async () => {
     const client = await openid.discovery(
       new URL(running.issuer('assured')),
       'by-key',
@@ -106,7 +106,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     expect(await isActive(token, 'assured')).toBe(false);
   });
 
-  it('accepts a client assertion once', async () => {
+  it('accepts each client assertion only once', async () => {
     const assertion = await assertionFor({
       clientId: 'by-key',
       audience: `${running.url}/idp/assured/oauth2/v2.0/revoke`,
@@ -150,7 +150,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     expect(await isActive(token)).toBe(true);
   });
 
-  it('answers 200 and does nothing for an unknown, foreign or malformed token', async () => {
+  it('answers 200 and revokes nothing if the token is malformed or from another realm or issuer', async () => {
     const before = revokedIds();
     const elsewhere = await tokenOf('mixed');
     for (const token of [elsewhere, await stranger.sign(), 'nonsense', 'a.b.c', `${await tokenOf()}x`]) {
@@ -161,7 +161,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     expect(await isActive(elsewhere, 'mixed')).toBe(true);
   });
 
-  it('answers 200 and does nothing for an expired token', async () => {
+  it('answers 200 and revokes nothing if the token has expired', async () => {
     const testClock = new TestClock(Date.now());
     const later = await runDesktop({ clock: testClock, storage });
     const { access_token } = await later.idp.token('north');
@@ -172,7 +172,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     await later.stop();
   });
 
-  it('stores the revocation until a minute after the expiry, because clocks of verifiers may be slow', async () => {
+  it('stores the revocation until a minute after the token expires, as verifiers may have slow clocks', async () => {
     const testClock = new TestClock(Date.now());
     const own = await runDesktop({ clock: testClock, storage });
     const token = String((await own.idp.token('north')).access_token);
@@ -185,7 +185,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     await own.stop();
   });
 
-  it('answers 400 without a token', async () => {
+  it('answers 400 to a request without a token', async () => {
     const response = await revoke({ client_id: 'pms-north', client_secret: secret });
     expect(await refusalOf(response)).toEqual(refused('invalid_request'));
   });
@@ -209,7 +209,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     ]);
   });
 
-  it('answers known and unknown clients equally in a realm with partner applications', async () => {
+  it('gives known and unknown clients the same answers in a realm with partner applications', async () => {
     const statuses = async (clientId: string) =>
       await Promise.all(
         [{ client_id: clientId }, { client_id: clientId, client_secret: 'wrong' }].map(async (fields) =>
@@ -219,7 +219,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     expect(await statuses('pms-north')).toEqual(await statuses('nobody'));
   });
 
-  it('answers 429 with Retry-After to a client with too many active revocations', async () => {
+  it('answers 429 with Retry-After to a client with too many revoked tokens that have not expired', async () => {
     const testClock = new TestClock(Date.now());
     const revokedTokens = new InMemoryRevokedTokens({
       clock: testClock,

@@ -65,7 +65,7 @@ describe('a launch identifier', () => {
       at,
     );
 
-  it('gives one code, even for concurrent requests', async () => {
+  it('can be exchanged for only one code, even by concurrent requests', async () => {
     const launch = await running.launchFor();
     const responses = await Promise.all(Array.from({ length: 20 }, () => use(launch)));
     expect(responses.filter(({ status }) => status === 302)).toHaveLength(1);
@@ -85,20 +85,20 @@ describe('a launch identifier', () => {
     expect(lastReason()).toBe('unknown_launch');
   });
 
-  it('can only be used by its client, and stays usable after a wrong one', async () => {
+  it('can be used only by its client, and stays usable after a request of another client', async () => {
     const launch = await running.launchFor({ client_id: 'partner-standard' });
     expect(await refusalOf(await use(launch))).toEqual(refused('invalid_request'));
     expect(lastReason()).toBe('launch_of_other_client');
     expect((await use(launch, realm, 'partner-standard')).status).toBe(302);
   });
 
-  it('can only be used in its realm, even if the client is registered in two', async () => {
+  it('can be used only in its realm, even if its client is registered in two realms', async () => {
     const launch = await running.launchFor();
     expect(await refusalOf(await use(launch, 'south/desktop'))).toEqual(refused('invalid_request'));
     expect((await use(launch)).status).toBe(302);
   });
 
-  it('cannot be used as a code or refresh token, nor they as another ticket', async () => {
+  it('is not interchangeable with an authorization code or a refresh token', async () => {
     const launch = await running.launchFor();
     const fields = await running.codeFor();
     const { refreshToken } = await running.tokensFor();
@@ -112,7 +112,7 @@ describe('a launch identifier', () => {
 });
 
 describe('a launch', () => {
-  it('has 1,000 refreshes including repeated ones, then 429, and its tokens stay active', async () => {
+  it('is answered with 429 after 1,000 refreshes, including repeats, and its tokens stay active', async () => {
     const first = await running.tokensFor({}, realm);
     let last = first;
     for (let round = 0; round < 500; round += 1) {
@@ -138,7 +138,7 @@ describe('a launch', () => {
 });
 
 describe('an authorization code', () => {
-  it('gives tokens once, and a second use revokes them', async () => {
+  it('gives tokens once, and a second use revokes these tokens', async () => {
     const fields = await running.codeFor();
     const tokens = tokensOf(await (await running.postToken(fields)).json());
     const next = tokensOf(await (await running.refresh(tokens.refreshToken)).json());
@@ -160,7 +160,7 @@ describe('an authorization code', () => {
     expect(await running.isActive(tokens.accessToken)).toBe(false);
   });
 
-  it('gives tokens to one of several concurrent requests, and the others revoke them', async () => {
+  it('gives tokens to one of several concurrent requests, and the other requests revoke these tokens', async () => {
     const fields = await running.codeFor();
     const responses = await Promise.all(Array.from({ length: 20 }, () => running.postToken(fields)));
     const [won, ...more] = responses.filter(({ status }) => status === 200);
@@ -194,7 +194,7 @@ describe('an authorization code', () => {
     expect((await running.postToken(fields)).status).toBe(200);
   });
 
-  it('is revoked after five wrong verifiers, so that even the right one fails', async () => {
+  it('is revoked after five wrong verifiers, so that even the right verifier fails', async () => {
     const fields = await running.codeFor();
     for (let round = 0; round < 5; round += 1) {
       const wrong = { ...fields, code_verifier: aVerifier().verifier };
@@ -215,7 +215,7 @@ describe('an authorization code', () => {
     expect((await running.postToken(fields)).status).toBe(200);
   });
 
-  it('is bound to the port of the authorization request of a native application', async () => {
+  it('of a native application is bound to the port in the redirect URI of the authorization request', async () => {
     const asked = { client_id: 'partner-native', redirect_uri: 'http://127.0.0.1:5001/callback' };
     const fields = await running.codeFor(asked);
     const other = { ...fields, redirect_uri: 'http://127.0.0.1:5002/callback' };
@@ -232,7 +232,7 @@ describe('an authorization code', () => {
 });
 
 describe('a refresh token', () => {
-  it('is rotated at every use', async () => {
+  it('is rotated each time it is used', async () => {
     const first = await running.tokensFor();
     const second = tokensOf(await (await running.refresh(first.refreshToken)).json());
     const third = tokensOf(await (await running.refresh(second.refreshToken)).json());
@@ -243,7 +243,7 @@ describe('a refresh token', () => {
     expect(await running.isActive(first.accessToken)).toBe(true);
   });
 
-  it('gives the same successor again within ten seconds, after a lost answer or for two tabs', async () => {
+  it('gives the same successor for ten seconds after its use, for a lost answer or a second tab', async () => {
     const { refreshToken } = await running.tokensFor();
     const first = tokensOf(await (await running.refresh(refreshToken)).json());
     clock.advance({ seconds: 9 });
@@ -255,7 +255,7 @@ describe('a refresh token', () => {
     expect((await running.refresh(first.refreshToken)).status).toBe(200);
   });
 
-  it('revokes its whole family when it is replayed later', async () => {
+  it('revokes its whole token family when it is replayed after more than ten seconds', async () => {
     const first = await running.tokensFor();
     const second = tokensOf(await (await running.refresh(first.refreshToken)).json());
     clock.advance({ seconds: 11 });
@@ -291,7 +291,7 @@ describe('a refresh token', () => {
     expect(await refusalOf(await running.refresh(refreshToken, {}, at))).toEqual(refused('invalid_grant'));
   });
 
-  it('expires with all tokens twelve hours after the launch, however often it is refreshed', async () => {
+  it('expires with the other tokens twelve hours after the launch, however often it is refreshed', async () => {
     const launch = await running.launchFor();
     const startedAt = clock.now() / 1000;
     clock.advance({ seconds: 100 });
@@ -318,7 +318,7 @@ describe('a refresh token', () => {
   it.each([
     [realm, 8 * 3600],
     ['brief/desktop', 120],
-  ])('of %s expires %d seconds after its last use', async (at, seconds) => {
+  ])('of the realm %s expires if it is not used within %d seconds', async (at, seconds) => {
     const [inTime, late] = [await running.tokensFor({}, at), await running.tokensFor({}, at)];
     clock.advance({ seconds: seconds - 1 });
     expect((await running.refresh(inTime.refreshToken, {}, at)).status).toBe(200);
@@ -328,7 +328,7 @@ describe('a refresh token', () => {
     );
   });
 
-  it('expires after the session time of the realm, counted from the launch identifier', async () => {
+  it('expires sessionSeconds after the launch identifier was issued', async () => {
     const at = 'shift/desktop';
     const { refreshToken } = await running.tokensFor({}, at);
     clock.advance({ seconds: 599 });
@@ -342,7 +342,7 @@ describe('a refresh token', () => {
   it.each([
     ['another client', realm, { client_id: 'partner-standard' }],
     ['another realm', 'south/desktop', { client_id: 'partner' }],
-  ])('is refused to %s, and stays usable', async (_who, at, fields) => {
+  ])('is refused for %s, and stays usable', async (_who, at, fields) => {
     const { refreshToken } = await running.tokensFor();
     expect(await refusalOf(await running.refresh(refreshToken, fields, at))).toEqual(
       refused('invalid_grant'),

@@ -55,7 +55,7 @@ describe.each(algorithms)('a realm that signs with %s', (algorithm) => {
       { execute: [openid.allowInsecureRequests] },
     );
 
-  it('supports discovery, authorization code with PKCE, refresh and revocation in openid-client', async () => {
+  it('works with openid-client: discovery, authorization code with PKCE, refresh and revocation', async () => {
     const client = await discover();
     const codeVerifier = openid.randomPKCECodeVerifier();
     const [state, nonce] = [openid.randomState(), openid.randomNonce()];
@@ -88,7 +88,7 @@ describe.each(algorithms)('a realm that signs with %s', (algorithm) => {
     });
   });
 
-  it('supports the flow in oauth4webapi with at_hash and signature but without a nonce', async () => {
+  it('works with oauth4webapi, which checks at_hash and the signature, without a nonce', async () => {
     const insecure = { [oauth.allowInsecureRequests]: true };
     const issuer = new URL(running.issuer(at));
     const server = await oauth.processDiscoveryResponse(
@@ -132,7 +132,7 @@ describe.each(algorithms)('a realm that signs with %s', (algorithm) => {
     expect(payload.userERN).toBe('ern:user:4711');
   });
 
-  it('returns an error for a used code that openid-client can read', async () => {
+  it('answers a used code with an error that openid-client can read', async () => {
     const client = await discover();
     const codeVerifier = openid.randomPKCECodeVerifier();
     const state = openid.randomState();
@@ -156,7 +156,7 @@ describe.each(algorithms)('a realm that signs with %s', (algorithm) => {
 });
 
 describe('a native application (RFC 8252)', () => {
-  it('receives its code at its loopback port', async () => {
+  it('receives its code at its own port of the loopback address', async () => {
     const answered: string[] = [];
     const server = await listen(
       ({ url = '' }, response) => {
@@ -193,12 +193,12 @@ describe('a native application (RFC 8252)', () => {
   });
 });
 
-describe('the discovery of a desktop realm', () => {
+describe('the discovery documents of a desktop realm', () => {
   const wellKnown = async (name: string, at = realm) =>
     record(await (await running.idp.get(`/${at}/v2.0/.well-known/${name}`)).json());
   const endpoint = (name: string) => `${running.url}/idp/${realm}/oauth2/v2.0/${name}`;
 
-  it('contains every endpoint and feature of the realm and no others', async () => {
+  it('list exactly the endpoints and features of the realm', async () => {
     expect(await wellKnown('openid-configuration')).toEqual({
       issuer: running.issuer(realm),
       authorization_endpoint: endpoint('authorize'),
@@ -233,14 +233,14 @@ describe('the discovery of a desktop realm', () => {
     expect(south.authorization_response_iss_parameter_supported).toBe(false);
   });
 
-  it('contains each claim of an ID token', async () => {
+  it('list exactly the claims of an ID token with a nonce', async () => {
     const { claims_supported } = await wellKnown('openid-configuration');
     const { idToken } = await running.tokensFor({ nonce: 'n' });
     const claims = Object.keys(JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString()));
     expect(claims.toSorted()).toEqual((claims_supported as string[]).toSorted());
   });
 
-  it('has a SMART configuration with the required members and no others', async () => {
+  it('include a SMART configuration with exactly the endpoints and features of the realm', async () => {
     expect(await wellKnown('smart-configuration')).toEqual({
       issuer: running.issuer(realm),
       jwks_uri: `${running.url}/idp/${realm}/discovery/v2.0/keys`,
@@ -265,7 +265,7 @@ describe('the discovery of a desktop realm', () => {
     expect(response.status).toBe(404);
   });
 
-  it('contains only endpoints that answer', async () => {
+  it('list only endpoints that answer', async () => {
     const document = await wellKnown('openid-configuration');
     const named = Object.entries(document).filter(([name]) => /_endpoint$|_uri$/.test(name));
     expect(named).toHaveLength(6);
@@ -284,7 +284,7 @@ describe('a page of another origin', () => {
   const paths = ['oauth2/v2.0/token', 'oauth2/v2.0/revoke', 'discovery/v2.0/keys'];
   const documents = ['v2.0/.well-known/openid-configuration', 'v2.0/.well-known/smart-configuration'];
 
-  it.each([...paths, ...documents])('may read %s without credentials', async (path) => {
+  it.each([...paths, ...documents])('may read %s by CORS without credentials', async (path) => {
     const method = path.startsWith('oauth2') ? 'POST' : 'GET';
     const response = await running.idp.get(`/${realm}/${path}`, { method, headers: { origin } });
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
@@ -302,7 +302,7 @@ describe('a page of another origin', () => {
     expect(asked.headers.get('access-control-allow-headers')).toContain('Content-Type');
   });
 
-  it.each(['oauth2/v2.0/authorize', 'launches'])('may not read %s', async (path) => {
+  it.each(['oauth2/v2.0/authorize', 'launches'])('may not read %s by CORS', async (path) => {
     const response = await running.idp.get(`/${realm}/${path}`, { method: 'POST', headers: { origin } });
     expect(response.headers.has('access-control-allow-origin')).toBe(false);
   });

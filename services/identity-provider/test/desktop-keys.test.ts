@@ -49,7 +49,7 @@ function load(running: RunningDesktop, clock: TestClock) {
 
 describe('a rotation of keys under load', () => {
   it.each(['RS256', 'ES256', 'EdDSA'])(
-    'with %s keeps every token valid by the current key set and by the one of 15 minutes ago',
+    'with %s keeps every token valid with the current key set and with the key set of 15 minutes ago',
     async (signingAlgorithm) => {
       const clock = new TestClock();
       const storage = await openTestStorage();
@@ -68,7 +68,7 @@ describe('a rotation of keys under load', () => {
     },
   );
 
-  it('changes RS256 to ES256 in a running realm, whose discovery lists both', async () => {
+  it('changes a running realm from RS256 to ES256, and its discovery document lists both', async () => {
     const clock = new TestClock();
     const storage = await openTestStorage();
     let signingAlgorithm = 'RS256';

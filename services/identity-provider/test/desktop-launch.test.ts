@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 describe('a desktop launch', () => {
-  it('leads from the launch identifier through the code to the complete token response', async () => {
+  it('exchanges the launch identifier for a code, and the code for the complete token response', async () => {
     const launch = await running.launchFor();
     const { verifier, challenge } = aVerifier();
     const authorized = await running.postAuthorize(authorizeFields({ launch, challenge }));
@@ -55,7 +55,7 @@ describe('a desktop launch', () => {
     });
   });
 
-  it('is audited under the GUID of the request for the launch', async () => {
+  it('is audited under the correlation id of the request that issued its launch identifier', async () => {
     const asked = await running.postLaunch(aLaunch());
     const launchId = String(asked.headers.get('x-correlation-id'));
     const { launch } = record(await asked.json());
@@ -98,7 +98,7 @@ describe('a desktop launch', () => {
 });
 
 describe('the ID token', () => {
-  it('contains every claim of the specification and no others', async () => {
+  it('contains exactly the claims of the specification', async () => {
     const authTime = clock.now() / 1000;
     const launch = await running.launchFor();
     clock.advance({ seconds: 30 });
@@ -130,7 +130,7 @@ describe('the ID token', () => {
     });
   });
 
-  it('contains no nonce unless one was requested, and none after a refresh', async () => {
+  it('contains a nonce only if the authorization request contained it, and never after a refresh', async () => {
     const { idToken } = await running.tokensFor();
     expect(decodeJwt(idToken)).not.toHaveProperty('nonce');
     const asked = await running.tokensFor({ nonce: 'asked' });
@@ -139,7 +139,7 @@ describe('the ID token', () => {
     expect(decodeJwt(String(refreshed.id_token))).not.toHaveProperty('nonce');
   });
 
-  it('is ASCII, so that atob decodes Welsh and Irish names', async () => {
+  it('contains only ASCII, so that atob decodes Welsh and Irish names', async () => {
     const { idToken, accessToken } = await running.tokensFor();
     for (const token of [idToken, accessToken]) {
       const [, payload = ''] = token.split('.');
@@ -161,7 +161,7 @@ describe.each([
   ['ES256', 'sha256'],
   ['EdDSA', 'sha512'],
 ] as const)('tokens signed with %s', (signingAlgorithm, hash) => {
-  it('are valid by the published keys, and have an at_hash of the left half of the hash', async () => {
+  it('are valid with the published keys, and at_hash is the left half of the hash of the access token', async () => {
     const ownStorage = await openTestStorage();
     const realms = desktopRealms({ signingAlgorithm });
     const one = await runDesktop({ clock, storage: ownStorage, realms });
@@ -183,7 +183,7 @@ describe.each([
 });
 
 describe('the access token', () => {
-  it('follows RFC 9068 for the user, and contains the patient sealed for the resource API', async () => {
+  it('has the claims of RFC 9068 for the user, and the patient encrypted for the resource API', async () => {
     const { accessToken } = await running.tokensFor();
     const keySet = await running.idp.keySet(realm);
     const { claims, header } = await verifyToken(accessToken, {
@@ -216,7 +216,7 @@ describe('the access token', () => {
     });
   });
 
-  it('fits into the headers of a request even with the largest launch', async () => {
+  it('of the largest launch fits into the headers of a request', async () => {
     const fill = (text: string, count: number) => Array.from({ length: count }, () => text);
     const patient = aPatient({
       'address-details': fill('a', 10).map(() => ({ addressLine1: 'é'.repeat(190) })),
@@ -246,7 +246,7 @@ describe('the scope of a partner', () => {
     expect(record(await response.json())).toMatchObject({ scope: 'openid launch resource.read' });
   });
 
-  it('is permanently narrowed by the scope of the token request', async () => {
+  it('cannot be widened by a refresh after the token request narrowed it', async () => {
     const fields = await running.codeFor();
     const response = await running.postToken({ ...fields, scope: 'launch' });
     const { scope, refresh_token } = record(await response.json());
@@ -255,7 +255,7 @@ describe('the scope of a partner', () => {
     expect(record(await refreshed.json()).error).toBe('invalid_scope');
   });
 
-  it('is narrowed by the scope of a refresh only for that access token (RFC 6749 section 6)', async () => {
+  it('is narrowed by a refresh request only for the new access token (RFC 6749 section 6)', async () => {
     const { refreshToken } = await running.tokensFor();
     const narrowed = record(await (await running.refresh(refreshToken, { scope: 'launch' })).json());
     expect(narrowed.scope).toBe('launch');

@@ -79,7 +79,7 @@ const livePushes = async () =>
   (await everyKey()).filter((key) => key.includes(':ticket:pushed-request:')).length;
 
 describe('a desktop launch on Redis', () => {
-  it('leads from the launch identifier to tokens, which another replica refreshes', async () => {
+  it('gets tokens at one replica and refreshes them at another replica', async () => {
     const { refreshToken } = await running.tokensFor();
     const [other] = running.others;
     const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
@@ -88,7 +88,7 @@ describe('a desktop launch on Redis', () => {
     expect(await running.isActive(accessToken)).toBe(true);
   });
 
-  it('is pushed at one replica and authorized at another, in only one of several concurrent requests', async () => {
+  it('pushes a request at one replica and authorizes it once at any replica, even by concurrent requests', async () => {
     const { challenge } = aVerifier();
     const fields = authorizeFields({ launch: await running.launchFor(), challenge });
     const pushed = await running.idp.postForm('/north/desktop/oauth2/v2.0/par', fields);
@@ -101,7 +101,7 @@ describe('a desktop launch on Redis', () => {
     expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
   });
 
-  it('has one valid pushed request, the newest, even after a lost answer', async () => {
+  it('has only one valid pushed request: the newest', async () => {
     const push = await pushesOf(await running.launchFor());
     const [older, newer] = [await push(), await push()];
     expect(await refusalOf(await authorize(older))).toEqual(refused('invalid_request_uri'));
@@ -109,7 +109,7 @@ describe('a desktop launch on Redis', () => {
     expect((await authorize(newer)).status).toBe(302);
   });
 
-  it('has one valid pushed request after concurrent pushes at two replicas', async () => {
+  it('has only one valid pushed request after concurrent pushes at two replicas', async () => {
     const push = await pushesOf(await running.launchFor());
     const before = await livePushes();
     const replicas = [running.idp, ...running.others];
@@ -119,7 +119,7 @@ describe('a desktop launch on Redis', () => {
     expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
   });
 
-  it('may push ten requests in a minute at all replicas together; an eleventh is answered with 429', async () => {
+  it('may push ten requests a minute across all replicas, and the eleventh is answered with 429', async () => {
     const push = await pushesOf(await running.launchFor());
     const replicas = [running.idp, ...running.others];
     const references = await Promise.all(Array.from({ length: 5 }, () => replicas.map(push)).flat());
@@ -133,7 +133,7 @@ describe('a desktop launch on Redis', () => {
     expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
   });
 
-  it('stores nothing for a push with an invented launch identifier', async () => {
+  it('stores nothing for a push with an unknown launch identifier', async () => {
     const real = await running.launchFor();
     const stored = await everyKey();
     for (const launch of [`${real.slice(0, -4)}AAAA`, `00${'A'.repeat(87)}`, 'invented'])
@@ -141,7 +141,7 @@ describe('a desktop launch on Redis', () => {
     expect(await everyKey()).toEqual(stored);
   });
 
-  it('stores no DPoP proof of a request that is refused', async () => {
+  it('stores no DPoP proof of a refused request', async () => {
     const key = await createTestKey('stranger');
     const proofFor = (endpoint: string) =>
       makeDpopProof({
@@ -175,7 +175,7 @@ describe('a desktop launch on Redis', () => {
     expect((await everyKey()).filter((name) => name.includes(':presented:'))).toHaveLength(1);
   });
 
-  it('is ended by its host at another replica with the launch identifier', async () => {
+  it('can be ended by its host at another replica with the launch identifier', async () => {
     const launch = await running.launchFor();
     const fields = await running.codeFor({}, { launch });
     const { accessToken } = tokensOf(await (await running.postToken(fields)).json());

@@ -71,14 +71,14 @@ describe('an invalid token request of a partner', () => {
   });
 
   it.each(wrong)(
-    'whose %s is %j is answered with %s and leaves the code usable',
+    'whose %s is %j is refused with the error %s and leaves the code usable',
     async (name, value, error) => {
       const good: Fields = await running.codeFor();
       await expectRefusal({ ...good, [name]: value }, error, good);
     },
   );
 
-  it('with client credentials is refused, because a partner has none', async () => {
+  it('with a client secret is refused, because a partner application has no secret', async () => {
     const good: Fields = await running.codeFor();
     await expectRefusal({ ...good, client_secret: 'a secret' }, 'invalid_client', good);
     const response = await running.postToken(await running.codeFor(), realm, {
@@ -107,7 +107,7 @@ describe('an invalid token request of a partner', () => {
     [{ refresh_token: 'A'.repeat(43) }, 'invalid_grant'],
     [{ client_id: 'nobody' }, 'invalid_client'],
     [{ scope: 'admin' }, 'invalid_scope'],
-  ])('that refreshes with %j is answered with %s', async (change, error) => {
+  ])('that refreshes with %j is refused with the error %s', async (change, error) => {
     const { refreshToken } = await running.tokensFor();
     const good = { grant_type: 'refresh_token', refresh_token: refreshToken };
     await expectRefusal({ ...good, ...change }, error, good);
@@ -157,7 +157,7 @@ describe('the code verifier', () => {
 });
 
 describe('the grants of a realm', () => {
-  it('are the grant of its clients and the grants of its partners, if it has any', async () => {
+  it('are client credentials if the realm has clients, and the partner grants if it has partners', async () => {
     const code = await running.codeFor();
     const noPartners = await running.postToken(code, 'north');
     expect(await refusalOf(noPartners)).toEqual(refused('unsupported_grant_type'));
@@ -175,7 +175,7 @@ describe('the grants of a realm', () => {
 });
 
 describe('the event of a refused token request', () => {
-  it('contains the reason and a registered partner, but never an unknown client_id', async () => {
+  it('contains the reason and the client_id of a registered partner, but never an unknown client_id', async () => {
     const fields = await running.codeFor();
     const before = running.published.length;
     const type = 'access.token.refused.v1';

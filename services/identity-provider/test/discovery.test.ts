@@ -49,7 +49,7 @@ describe('a third-party client', () => {
   const methods = { post: openid.ClientSecretPost, basic: openid.ClientSecretBasic };
 
   it.each(realmNames)(
-    'gets a token signed with $algorithm by openid-client from only the issuer address',
+    'gets a token signed with $algorithm in openid-client, configured only with the issuer',
     async ({ realm, algorithm }) => {
       const issuer = running.issuer(realm);
       for (const [name, method] of Object.entries(methods)) {
@@ -70,7 +70,7 @@ describe('a third-party client', () => {
     },
   );
 
-  it('reads the error for a wrong secret with openid-client', async () => {
+  it('reads the error for a wrong secret in openid-client', async () => {
     const client = await openid.discovery(
       new URL(running.issuer('north-rs')),
       'awkward',
@@ -85,7 +85,7 @@ describe('a third-party client', () => {
   });
 
   it.each([oauth.ClientSecretPost(awkwardSecret), oauth.ClientSecretBasic(awkwardSecret)])(
-    'gets a token by oauth4webapi from only the issuer address (authentication %#)',
+    'gets a token in oauth4webapi, configured only with the issuer (authentication method %#)',
     async (authentication) => {
       const insecure = { [oauth.allowInsecureRequests]: true };
       const issuer = new URL(running.issuer('north/ed'));
@@ -108,7 +108,7 @@ describe('a third-party client', () => {
     },
   );
 
-  it('gets a token that the verifier of our services accepts, by discovery and by key address', async () => {
+  it('gets a token that our services accept, whether they use discovery or a configured jwksUri', async () => {
     const { access_token } = await running.idp.token('north-es');
     const issuer = running.issuer('north-es');
     const jwksUri = `${running.url}/idp/north-es/discovery/v2.0/keys`;
@@ -135,7 +135,7 @@ describe('a third-party client', () => {
     }
   });
 
-  it('gets a token whose rights count only while the registry grants them', async () => {
+  it('gets a token whose rights are valid only while the registry grants them', async () => {
     const { access_token } = await running.idp.token('north-es');
     const rightsOf = async (scopes: string[]) => {
       const registry = registryOf(
@@ -160,7 +160,7 @@ describe('a third-party client', () => {
 describe('GET {issuer}/.well-known/openid-configuration', () => {
   const discovery = '/v2.0/.well-known/openid-configuration';
 
-  it('returns every endpoint and feature of the realm and no others', async () => {
+  it('returns exactly the endpoints and features of the realm', async () => {
     const response = await running.idp.get(`/north/ed${discovery}`);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
     expect(record(await response.json())).toEqual({
@@ -181,7 +181,7 @@ describe('GET {issuer}/.well-known/openid-configuration', () => {
   });
 
   it.each(['/north/ed', '/NORTH/Ed', '/tfp/north/ed', '/TFP/North/ED'])(
-    'returns the issuer in its canonical form at %s',
+    'returns the issuer in its canonical form for the path %s',
     async (realm) => {
       const response = await running.idp.get(`${realm}${discovery}`);
       expect(record(await response.json()).issuer).toBe(running.issuer('north/ed'));

@@ -49,7 +49,7 @@ const refresh = async (token: unknown, changes?: Changes) =>
 const lastReason = () => record(running.published.at(-1)?.data).reason;
 
 describe('a partner application with DPoP (RFC 9449)', () => {
-  it('gets bound tokens with openid-client, from the code to a refresh', async () => {
+  it('gets and refreshes DPoP-bound tokens in openid-client', async () => {
     // openid-client derives the redirect URI from the callback.
     const [clientId, redirectUri] = ['partner-native', 'http://127.0.0.1/callback'];
     const client = await openid.discovery(
@@ -79,14 +79,14 @@ describe('a partner application with DPoP (RFC 9449)', () => {
     });
   });
 
-  it('reads the support for DPoP in the discovery with oauth4webapi', async () => {
+  it('finds the algorithms for DPoP in the discovery document with oauth4webapi', async () => {
     const issuer = new URL(running.issuer(realm));
     const answer = await oauth.discoveryRequest(issuer, { [oauth.allowInsecureRequests]: true });
     const server = await oauth.processDiscoveryResponse(issuer, answer);
     expect(server.dpop_signing_alg_values_supported).toContain('ES256');
   });
 
-  it('has a refresh token that is useless without the key', async () => {
+  it('cannot use its refresh token without a proof by the same key', async () => {
     const tokens = record(await (await post(await running.codeFor())).json());
     expect(tokens.token_type).toBe('DPoP');
     const plain = await running.refresh(String(tokens.refresh_token));
@@ -101,7 +101,7 @@ describe('a partner application with DPoP (RFC 9449)', () => {
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
   });
 
-  it('has tokens whose introspection contains their key', async () => {
+  it('has tokens whose introspection contains the thumbprint of their key', async () => {
     const tokens = record(await (await post(await running.codeFor())).json());
     const cnf = { jkt: await thumbprintOf(key) };
     const access = await running.introspect(String(tokens.access_token));
@@ -109,7 +109,7 @@ describe('a partner application with DPoP (RFC 9449)', () => {
     expect(await running.introspect(String(tokens.refresh_token))).toMatchObject({ active: true, cnf });
   });
 
-  it('may bind its code to the key by dpop_jkt, so that the code is useless without it', async () => {
+  it('may bind its code to a key by dpop_jkt, so that the code is refused without that key', async () => {
     const fields = await running.codeFor({ dpop_jkt: await thumbprintOf(key) });
     expect(await refusalOf(await running.postToken(fields))).toEqual(refused('invalid_grant'));
     const thief = await post(fields, { key: await createTestKey('thief') });
@@ -118,7 +118,7 @@ describe('a partner application with DPoP (RFC 9449)', () => {
     await expect(running.codeFor({ dpop_jkt: 'short' })).rejects.toThrow('dpop_jkt');
   });
 
-  it('must use DPoP if the registry requires it', async () => {
+  it('must send a DPoP proof if the registry requires DPoP', async () => {
     const fields: Fields = await running.codeFor({ client_id: 'bound' }, { at });
     expect(await refusalOf(await running.postToken(fields, at))).toEqual(refused('invalid_dpop_proof'));
     expect(lastReason()).toBe('missing_dpop_proof');
@@ -145,7 +145,7 @@ describe('a token request', () => {
   });
 });
 
-describe('a used proof for the same launch', () => {
+describe('a DPoP proof that is sent again for the same launch', () => {
   it('is refused and leaves the refresh token usable', async () => {
     const DPoP = await proofFor();
     const answer = await running.postToken(await running.codeFor(), realm, { DPoP });
@@ -158,7 +158,7 @@ describe('a used proof for the same launch', () => {
     expect((await refresh(refresh_token)).status).toBe(200);
   });
 
-  it('is refused before the ticket is checked, so that a repeated request revokes nothing', async () => {
+  it('is refused before the code or refresh token is checked, so that a repeated request revokes nothing', async () => {
     const [codeProof, refreshProof] = [await proofFor(), await proofFor()];
     const fields = await running.codeFor();
     const send = async (form: Fields, DPoP: string) => running.postToken(form, realm, { DPoP });
@@ -176,7 +176,7 @@ describe('a used proof for the same launch', () => {
     expect(await running.isActive(String(next.access_token))).toBe(false);
   });
 
-  it('is accepted in only one of several concurrent refreshes', async () => {
+  it('is accepted in only one of several concurrent refresh requests', async () => {
     const tokens = record(await (await post(await running.codeFor())).json());
     const fields = { grant_type: 'refresh_token', refresh_token: String(tokens.refresh_token) };
     const DPoP = await proofFor();

@@ -68,7 +68,7 @@ const authorizeWith = (launch: string) =>
   running.postAuthorize(authorizeFields({ launch, challenge: aVerifier().challenge }));
 
 describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
-  it.each(['guid', 'launch'] as const)('revokes every token of a launch by its %s', async (name) => {
+  it.each(['guid', 'launch'] as const)('revokes every token of a launch, given its %s', async (name) => {
     const started = await startTokens();
     const response = await end(started[name]);
     expect([response.status, await response.text()]).toEqual([204, '']);
@@ -84,7 +84,7 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
     ]);
   });
 
-  it.each(['guid', 'launch'] as const)('ends an unopened launch by its %s', async (name) => {
+  it.each(['guid', 'launch'] as const)('ends an unopened launch, given its %s', async (name) => {
     const started = await startLaunch();
     expect((await end(started[name])).status).toBe(204);
     expect(await refusalOf(await authorizeWith(started.launch))).toEqual(refused('invalid_request'));
@@ -99,7 +99,7 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
     expect(await refusalOf(await running.postToken(fields))).toEqual(refused('invalid_grant'));
   });
 
-  it('answers 204 again while the launch is known, with only one event', async () => {
+  it('answers 204 to repeated requests until the launch expires, and publishes only one event', async () => {
     const { guid, launch } = await startTokens();
     for (const id of [guid, launch, guid.toUpperCase(), guid]) expect((await end(id)).status).toBe(204);
     clock.advance({ seconds: 11 * 3600 });
@@ -109,7 +109,7 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
     expect(await refusalOf(await end(guid))).toEqual(refused('not_found', 404));
   });
 
-  it("answers 404 to another host's launch, as to an unknown one, and leaves it active", async () => {
+  it("answers 404 for another host's launch, as for an unknown launch, and leaves the launch active", async () => {
     const { guid, launch, tokens } = await startTokens();
     const sameNameElsewhere = String(
       (await running.idp.token('neighbours', { client_id: 'host' })).access_token,
@@ -143,7 +143,7 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
     );
   });
 
-  it('answers 405 to another method, and leaves the launch identifier out of logs and events', async () => {
+  it('answers 405 to other methods, and leaves the launch identifier out of logs and events', async () => {
     const { launch } = await startLaunch();
     const other = await running.idp.get(`/${realm}/launches/${launch}`);
     expect([other.status, other.headers.get('allow')]).toEqual([405, 'DELETE']);
