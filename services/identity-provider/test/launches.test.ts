@@ -84,7 +84,7 @@ const answerOf = async (body: unknown, at = realm): Promise<Record<string, unkno
 };
 
 describe('POST /{seg1}/{seg2}/launches', () => {
-  it('returns a launch identifier, the complete launch URL and its lifetime', async () => {
+  it('returns a launch identifier, its lifetime and the complete launch URL', async () => {
     const response = await running.postLaunch(aLaunch());
     expect(response.status).toBe(201);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -117,7 +117,7 @@ describe('POST /{seg1}/{seg2}/launches', () => {
     expect(response.headers.get('www-authenticate')).toContain(error);
   });
 
-  it('refuses a token of another issuer, even one trusted elsewhere', async () => {
+  it('refuses a token of another issuer, even if the registry trusts this issuer', async () => {
     const token = await stranger.sign({ claims: { scope: 'launch.issue', roles: ['launch.issue'] } });
     const response = await running.postLaunch(aLaunch(), { token });
     expect(await refusalOf(response)).toEqual(refused('insufficient_scope', 403));
@@ -129,26 +129,29 @@ describe('POST /{seg1}/{seg2}/launches', () => {
     expect(response.status).toBe(401);
   });
 
-  it('applies the rate limit of a host', async () => {
+  it('answers 429 to a host application over its rate limit', async () => {
     const token = String((await running.idp.token('limits', { client_id: 'limited' })).access_token);
     clock.advance({ seconds: 2 });
     expect((await running.postLaunch(aLaunch(), { token })).status).toBe(201);
     expect((await running.postLaunch(aLaunch(), { token })).status).toBe(429);
   });
 
-  it.each(['north', 'nowhere/desktop'])('answers 404 in %s, which has no partners', async (at) => {
-    expect(await answerOf(aLaunch(), at)).toMatchObject({ status: 404, error: 'not_found' });
-  });
+  it.each(['north', 'nowhere/desktop'])(
+    'answers 404 in %s, which is not a realm with partner applications',
+    async (at) => {
+      expect(await answerOf(aLaunch(), at)).toMatchObject({ status: 404, error: 'not_found' });
+    },
+  );
 
-  it('answers 405 to another method', async () => {
+  it('answers 405 to other methods', async () => {
     const response = await running.idp.get(`/${realm}/launches`);
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
   });
 });
 
-describe('a launch with faults', () => {
-  it('is refused with the paths of all faults, without values', async () => {
+describe('an invalid launch request', () => {
+  it('is refused with the paths of all invalid fields, without their values', async () => {
     const { familyName: _name, ...user } = aLaunch().user;
     const body = {
       ...aLaunch({ client_id: 'a-stranger', authorizations: ['everything'], extra: 'Bhriain' }),
@@ -179,7 +182,7 @@ describe('a launch with faults', () => {
     expect(event?.data).toMatchObject({ step: 'launches', status: 400, hostClientId: 'host', paths });
   });
 
-  it('is refused with * in place of a member name that the host chose', async () => {
+  it('is refused with * in the path instead of the name of an unknown member', async () => {
     const details = [
       { 'Margaret Whitfield 9434765919': 7 },
       { '9434765919': 7 },
@@ -196,7 +199,7 @@ describe('a launch with faults', () => {
     expect(told).not.toMatch(/Whitfield|9434765919|kkkk|a\\+u0000b/);
   });
 
-  it('is refused with at most 200 faults, the limit of the audit event', async () => {
+  it('is refused with at most 200 errors, the limit of the audit event', async () => {
     const authorizations = Array.from({ length: 200 }, (_, index) => `x${index}`);
     const { errors } = await answerOf({
       ...aLaunch({ authorizations }),
@@ -249,7 +252,7 @@ describe('a launch URL that the service calls itself', () => {
   });
 
   it.each(['broken', 'away'])(
-    'of the partner %s is reported as not called, and the host can open it',
+    'that fails at the partner %s is reported as not called, and the host can still open it',
     async (partner) => {
       const { status, called, launch, launchUrl } = await launchOf(partner);
       expect({ status, called }).toEqual({ status: 201, called: false });
@@ -282,7 +285,7 @@ describe('a launch URL that the service calls itself', () => {
     expect(handler.asked).toEqual([]);
   });
 
-  it('is refused in production unless it is https', async () => {
+  it('is refused in production unless it is an https address', async () => {
     handler.asked.length = 0;
     const partners = [aPartner({ clientId: 'called', launchUrl: `${handler.base}/launch` })];
     const [hosts = {}] = desktopRealms();
@@ -315,7 +318,7 @@ describe('a launch URL that the service calls itself', () => {
     ['client_id', 'client_id'],
     ['redirectUri', ''],
     ['iss', ''],
-  ])('cannot be changed by %s in the body', async (name, path) => {
+  ])('cannot be changed by the member %s of the body', async (name, path) => {
     handler.asked.length = 0;
     const address = `${handler.base}/elsewhere`;
     const body = { ...aLaunch({ client_id: 'called', call: true }), [name]: address };
@@ -325,7 +328,7 @@ describe('a launch URL that the service calls itself', () => {
     expect(handler.asked).toEqual([]);
   });
 
-  it('cannot be changed by headers', async () => {
+  it('cannot be changed by forwarding headers', async () => {
     handler.asked.length = 0;
     const response = await running.idp.get('/calls/desktop/launches', {
       method: 'POST',

@@ -68,7 +68,7 @@ function start(databaseUrl: string): ChildProcess {
   return child;
 }
 
-it.concurrent('the process waits for its database, and ends on SIGTERM during the wait', async () => {
+it.concurrent('the process waits for its database, and exits on SIGTERM during the wait', async () => {
   const child = start('postgres://127.0.0.1:1/none');
   const exit = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
   await follow(child)('waiting for the database and its migrations');
@@ -76,7 +76,7 @@ it.concurrent('the process waits for its database, and ends on SIGTERM during th
   expect(await exit).toBe(0);
 });
 
-it.concurrent('the process loads a changed registry without a restart, and keeps the old one if the new one is invalid', async () => {
+it.concurrent('the process loads a changed registry without a restart, and ignores an invalid registry', async () => {
   const child = start(database.url);
   const exit = new Promise((resolve) => child.once('exit', resolve));
   const waitFor = follow(child);

@@ -79,7 +79,7 @@ const codeOf = (response: Response) =>
 const lastRefusal = () => record(running.published.at(-1)?.data);
 
 describe('a pushed authorization request (RFC 9126)', () => {
-  it('is answered with 201 and a request_uri for a minute', async () => {
+  it('is answered with 201 and a request_uri that is valid for a minute', async () => {
     const response = await push((await aRequest()).fields);
     expect([response.status, response.headers.get('cache-control')]).toEqual([201, 'no-store']);
     expect(await response.json()).toEqual({
@@ -88,7 +88,7 @@ describe('a pushed authorization request (RFC 9126)', () => {
     });
   });
 
-  it('is authorized by client_id and request_uri, by POST or GET', async () => {
+  it('is authorized by a POST or GET with client_id and request_uri', async () => {
     const [one, other] = [await pushed(), await pushed()];
     const posted = await running.postAuthorize(one.reference);
     expect(posted.headers.get('location')).toMatch(/&state=a%20state&iss=/);
@@ -98,7 +98,7 @@ describe('a pushed authorization request (RFC 9126)', () => {
     expect(got.status).toBe(302);
   });
 
-  it('is recorded under the GUID of its launch', async () => {
+  it('is answered with the correlation id of its launch', async () => {
     const { fields } = await aRequest();
     const response = await push(fields);
     await running.postAuthorize({ client_id: 'partner', request_uri: await requestUriOf(response) });
@@ -106,7 +106,7 @@ describe('a pushed authorization request (RFC 9126)', () => {
     expect(response.headers.get('x-correlation-id')).toBe(code?.correlationid);
   });
 
-  it('works with openid-client by discovery', async () => {
+  it('works with openid-client, which finds the endpoint by discovery', async () => {
     const clientId = 'only-pushes';
     const client = await openid.discovery(new URL(running.issuer(at)), clientId, undefined, openid.None(), {
       execute: [openid.allowInsecureRequests],
@@ -132,14 +132,14 @@ describe('a pushed authorization request (RFC 9126)', () => {
     expect(tokens.claims()?.aud).toBe(clientId);
   });
 
-  it('overrides all parameters sent with its request_uri', async () => {
+  it('overrides all parameters that are sent with its request_uri', async () => {
     const { reference } = await pushed();
     const attack = { ...reference, redirect_uri: 'https://attacker.example/', state: 'x', scope: 'openid' };
     const { headers } = await running.postAuthorize(attack);
     expect(headers.get('location')).toMatch(/^https:\/\/partner\.example\/auth\?.*&state=a%20state&/);
   });
 
-  it('is authorized in only one of several concurrent requests', async () => {
+  it('is authorized by only one of several concurrent requests', async () => {
     const { reference } = await pushed();
     const answers = await Promise.all(Array.from({ length: 20 }, () => running.postAuthorize(reference)));
     expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
@@ -156,7 +156,7 @@ describe('a request_uri', () => {
     expect(lastRefusal()).toMatchObject({ step: 'authorize', reason: 'used_request_uri' });
   });
 
-  it('is refused to another application, and stays usable', async () => {
+  it('is refused if another application sends it, and stays usable', async () => {
     const { reference } = await pushed();
     const other = { ...reference, client_id: 'partner-standard' };
     expect(await refusalOf(await running.postAuthorize(other))).toEqual(deadRequest);
@@ -197,7 +197,7 @@ describe('a request_uri', () => {
     'urn:ietf:params:oauth:request_uri:',
     `urn:ietf:params:oauth:request_uri:${'A'.repeat(89)}`,
     `urn:ietf:params:oauth:request_uri:${randomBytes(500).toString('base64url')}`,
-  ])('is refused if it was not issued: %s', async (request_uri) => {
+  ])('is refused if this service did not issue it: %s', async (request_uri) => {
     const response = await running.postAuthorize({ client_id: 'partner', request_uri });
     expect(await refusalOf(response)).toEqual(deadRequest);
   });
@@ -215,7 +215,7 @@ describe('a request_uri', () => {
   });
 });
 
-describe('an invalid push', () => {
+describe('a push', () => {
   it.each([
     ['redirect_uri', 'https://attacker.example/', 'invalid_request'],
     ['response_type', 'token', 'unsupported_response_type'],
@@ -223,7 +223,7 @@ describe('an invalid push', () => {
     ['code_challenge_method', 'plain', 'invalid_request'],
     ['state', '', 'invalid_request'],
     ['request_uri', 'urn:ietf:params:oauth:request_uri:a', 'invalid_request'],
-  ])('whose %s is %j is refused: %s', async (name, value, error) => {
+  ])('whose %s is %j is refused with the error %s', async (name, value, error) => {
     const { fields } = await aRequest();
     expect(await refusalOf(await push({ ...fields, [name]: value }))).toEqual(refused(error));
     expect(lastRefusal()).toMatchObject({
@@ -245,7 +245,7 @@ describe('an invalid push', () => {
     expect((await push({ ...fields, nonce: 'n'.repeat(4096 - used) })).status).toBe(201);
   });
 
-  it('with an unknown, used or foreign launch identifier is refused, so that strangers store nothing', async () => {
+  it('is refused without a valid launch identifier of its partner, so that strangers store nothing', async () => {
     const [used, others, { fields }] = [
       await aRequest(),
       await aRequest('partner-standard'),
@@ -265,7 +265,7 @@ describe('an invalid push', () => {
     expect(lastRefusal()).toMatchObject({ step: 'push', reason: 'partner_with_secret' });
   });
 
-  it('that is not a POST, not a form, or too large is refused', async () => {
+  it('is refused if it is not a POST, is not a form, or is too large', async () => {
     const url = `${running.idp.base}/${realm}/oauth2/v2.0/par`;
     expect((await fetch(url)).status).toBe(405);
     const json = await fetch(url, { method: 'POST', body: '{}' });
@@ -274,7 +274,7 @@ describe('an invalid push', () => {
     expect(await refusalOf(large)).toEqual(refused('invalid_request', 413));
   });
 
-  it('is refused after ten pushes of the launch within a minute', async () => {
+  it('is refused after ten pushes of the same launch within a minute', async () => {
     const testClock = new TestClock(Date.now());
     const other = await runDesktop({ clock: testClock, storage });
     const fields = authorizeFields({ launch: await other.launchFor(), challenge: aVerifier().challenge });
@@ -304,7 +304,7 @@ describe('the state of an authorization request', () => {
     ['accepted with 2,048 letters', 'a'.repeat(2048), [201, 302]],
     ['refused with 2,049 letters', 'a'.repeat(2049), [400, 400]],
     ['refused with 1,025 letters of two bytes each', 'é'.repeat(1025), [400, 400]],
-  ])('is %s, pushed or not', async (_which, state, expected) => {
+  ])('is %s, whether the request is pushed or not', async (_which, state, expected) => {
     const { fields } = await aRequest();
     const pushing = await push({ ...fields, state });
     const plain = await running.postAuthorize({ ...fields, state });
@@ -312,8 +312,8 @@ describe('the state of an authorization request', () => {
   });
 });
 
-describe('a partner that must push', () => {
-  it('cannot send a plain authorization request, which leaves its launch usable', async () => {
+describe('a partner that must push its requests', () => {
+  it('cannot send a plain authorization request, which leaves the launch identifier usable', async () => {
     const { launch, fields } = await aRequest('only-pushes', at);
     const plain = { ...fields, redirect_uri: standardRedirect };
     expect(await refusalOf(await running.postAuthorize(plain, at))).toEqual(refused('invalid_request'));
@@ -325,7 +325,7 @@ describe('a partner that must push', () => {
 });
 
 describe('a partner with registered keys', () => {
-  it('must push with an assertion for this endpoint, once', async () => {
+  it('must push with a new assertion for each request, for example with this endpoint as the audience', async () => {
     const { fields } = await aRequest('has-keys', at);
     expect(await refusalOf(await push(fields, at))).toEqual(refused('invalid_client', 401));
     const audience = `${running.url}/idp/${at}/oauth2/v2.0/par`;
@@ -362,7 +362,7 @@ describe('a push with a DPoP proof (RFC 9449 section 10.1)', () => {
     expect(lastRefusal()).toMatchObject({ reason: 'ticket_of_other_key' });
   });
 
-  it('is refused if dpop_jkt contains another key or the proof is invalid', async () => {
+  it('is refused if dpop_jkt is the thumbprint of another key, or if the proof is invalid', async () => {
     const { fields } = await aRequest();
     const other = await createTestKey('another');
     const both = { ...fields, dpop_jkt: await thumbprintOf(other) };

@@ -24,7 +24,7 @@ describe('a client secret', () => {
     expect(new Set(made).size).toBe(100);
   });
 
-  it('contains every one of 32 bytes from its source', () => {
+  it('contains all 32 bytes from its random source', () => {
     const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
     const secret = createClientSecret((size) => bytes.subarray(0, size));
     expect(Buffer.from(secret, 'base64url')).toEqual(bytes);
@@ -40,7 +40,7 @@ describe('a registry for production', () => {
       ],
     });
 
-  it('is accepted with its own secrets', () => {
+  it('is accepted if its secrets are not secrets of the demo', () => {
     expect(productionRegistryProblems(registry(aClient({ secret: createClientSecret() })))).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ describe('a registry for production', () => {
     ]);
   });
 
-  it('is refused if a client that may launch has no practices', () => {
+  it('is refused if a client with the right to launch lists no practices', () => {
     const clients = [
       aClient({ clientId: 'unstated', practices: undefined }),
       aClient({ clientId: 'any' }),
@@ -80,12 +80,12 @@ describe('a registry for production', () => {
   const partnersOf = (...partners: Record<string, unknown>[]) =>
     parseRegistry({ realms: [{ realm: 'north/desktop', clients: [], desktop: { partners } }] });
 
-  it('is accepted with partners at https, loopback and custom schemes', () => {
+  it('is accepted if redirect URIs have an https, loopback or custom-scheme address', () => {
     const redirectUris = ['https://p.example/auth', 'http://127.0.0.1/auth', 'partnerapp://auth'];
     expect(productionRegistryProblems(partnersOf(aPartner({ redirectUris })))).toEqual([]);
   });
 
-  it('is refused with demo partners or http addresses', () => {
+  it('is refused with a demo partner, or with http addresses of a partner', () => {
     const redirectUris = ['https://p.example/auth', 'http://p.example/auth'];
     const launchUrl = 'http://p.example/launch';
     const refused = partnersOf(aPartner({ clientId: 'partner-demo', redirectUris, launchUrl }));
@@ -96,7 +96,7 @@ describe('a registry for production', () => {
     ]);
   });
 
-  it('is refused with trusted issuers or keys at http addresses', () => {
+  it('is refused if a trusted issuer or its keys have an http address', () => {
     const clients = [{ clientId: 'pms', practices: 'any' }];
     const issuer = 'https://login.example';
     const trustedIssuers = [
@@ -110,7 +110,7 @@ describe('a registry for production', () => {
     ]);
   });
 
-  it('is refused with pages or callbacks at http addresses', () => {
+  it('is refused if the frame ancestors, pages or callback of a client have an http address', () => {
     const sealed = `${'demo.'}${'A'.repeat(80)}`;
     const open = {
       frameAncestors: ['https://pms.example', 'http://pms.example'],
@@ -142,7 +142,7 @@ describe('a registry for production', () => {
     'https://pms.example:*',
     'https://*.*.example',
     "https://pms.example;script-src'unsafe-inline'",
-  ])('is refused with frame ancestors of any site: %s', (origin) => {
+  ])('is refused with the frame ancestor %s, which is not limited to one practice system', (origin) => {
     expect(productionRegistryProblems(registry(aClient({ frameAncestors: [origin] })))).toHaveLength(1);
   });
 
@@ -152,11 +152,11 @@ describe('a registry for production', () => {
     'https://*.clinics.pms.example',
     'https://*.pms.co.uk',
     'https://[2a00::1]',
-  ])('is accepted with frame ancestors of one practice system: %s', (origin) => {
+  ])('is accepted with the frame ancestor %s of one practice system', (origin) => {
     expect(productionRegistryProblems(registry(aClient({ frameAncestors: [origin] })))).toEqual([]);
   });
 
-  it('is refused with every problem, without values', () => {
+  it('is refused with a list of all problems, without values', () => {
     const demo = { sha256: hashClientSecret('host-demo-secret') };
     const refused = registry(
       aClient({ clientId: 'pms-demo', secret: 'pms-demo-secret' }),
@@ -173,8 +173,8 @@ describe('a registry for production', () => {
   });
 });
 
-describe('the environment', () => {
-  it('requires only the public address', () => {
+describe('the environment of the identity provider', () => {
+  it('requires only PUBLIC_URL', () => {
     expect(readIdentityProviderConfig({ PUBLIC_URL: 'http://localhost:8080' })).toMatchObject({
       publicUrl: 'http://localhost:8080',
       audience: 'api://clinical-launch',
@@ -182,7 +182,7 @@ describe('the environment', () => {
     });
   });
 
-  it('determines the audience and the mode', () => {
+  it('sets the audience and the production mode', () => {
     const read = readIdentityProviderConfig({
       NODE_ENV: 'production',
       PUBLIC_URL: 'https://launch.example/platform',
@@ -196,14 +196,14 @@ describe('the environment', () => {
     });
   });
 
-  it('is refused with every fault, without values', () => {
+  it('is refused with the names of all invalid variables, without their values', () => {
     const faulty = { PUBLIC_URL: 'https://secret.example/', AUDIENCE: 'two words' };
     const read = () => readIdentityProviderConfig(faulty);
     for (const variable of Object.keys(faulty)) expect(read).toThrow(variable);
     expect(read).not.toThrow('secret.example');
   });
 
-  it('must have an https address in production', () => {
+  it('must contain an https PUBLIC_URL in production', () => {
     const environment = { NODE_ENV: 'production', PUBLIC_URL: 'http://launch.example' };
     expect(() => readIdentityProviderConfig(environment)).toThrow('PUBLIC_URL must be an https address');
   });

@@ -57,7 +57,7 @@ async function write(registry: unknown): Promise<void> {
 }
 
 describe('a registry changed at runtime', () => {
-  it('gives tokens to new clients and keys to new realms at once', async () => {
+  it('gives a new realm keys, and its new client tokens, immediately', async () => {
     expect((await running.idp.token('late', { client_id: 'newcomer' })).status).toBe(404);
     const late = { realm: 'late', signingAlgorithm: 'ES256', clients: [aClient({ clientId: 'newcomer' })] };
     await write({ realms: [...desktopRealms(), late] });
@@ -65,7 +65,7 @@ describe('a registry changed at runtime', () => {
     expect((await running.idp.token('late', { client_id: 'newcomer' })).status).toBe(200);
   });
 
-  it('enables a new partner, and disables a removed one', async () => {
+  it('enables a new partner, and disables a removed partner', async () => {
     const partners = [aPartner(), aPartner({ clientId: 'newcomer' })];
     const [host] = desktopRealms();
     await write({ realms: [host, { realm, clients: [], desktop: { partners } }] });
@@ -91,7 +91,7 @@ describe('a registry changed at runtime', () => {
     await write({ realms: desktopRealms() });
   });
 
-  it('gives no token to a suspended client, and deactivates its tokens until it is resumed', async () => {
+  it('gives no token to a suspended client, and deactivates its tokens, until the client is resumed', async () => {
     const token = String((await running.idp.token('north')).access_token);
     const [host, ...others] = desktopRealms();
     const clients = host?.clients.map((client) =>
@@ -105,7 +105,7 @@ describe('a registry changed at runtime', () => {
     expect((await running.introspect(token, 'north')).active).toBe(true);
   });
 
-  it('refuses launches and refreshes of a suspended partner until it is resumed', async () => {
+  it('refuses launches and refreshes of a suspended partner until the partner is resumed', async () => {
     const tokens = await running.tokensFor();
     const [host] = desktopRealms();
     const partners = [aPartner({ suspended: true })];
@@ -116,7 +116,7 @@ describe('a registry changed at runtime', () => {
     expect((await running.refresh(tokens.refreshToken)).status).toBe(200);
   });
 
-  it('gives tokens of a realm again after it was removed and restored', async () => {
+  it('lets a realm issue tokens again after the realm was removed and restored', async () => {
     const [host, ...others] = desktopRealms();
     await write({ realms: [{ ...host, realm: 'renamed' }, ...others] });
     // This reads the keys of the new realm, without those of the old one.

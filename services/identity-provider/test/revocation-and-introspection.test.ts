@@ -41,7 +41,7 @@ const revoke = (fields: Fields | [string, string][], at = realm, headers: Fields
 
 describe('POST /{realm}/oauth2/v2.0/revoke (RFC 7009)', () => {
   it.each(['refreshToken', 'accessToken'] as const)(
-    'revokes all tokens of a launch by its %s',
+    'revokes all tokens of a launch, given its %s',
     async (kind) => {
       const first = await running.tokensFor();
       const second = tokensOf(await (await running.refresh(first.refreshToken)).json());
@@ -69,7 +69,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke (RFC 7009)', () => {
     expect((await running.refresh(other.refreshToken)).status).toBe(200);
   });
 
-  it('requires no client_id or hint, and accepts a wrong hint', async () => {
+  it('requires no client_id or token_type_hint, and accepts a wrong token_type_hint', async () => {
     for (const fields of [{}, { token_type_hint: 'access_token' }, { token_type_hint: 'nonsense' }]) {
       const { refreshToken } = await running.tokensFor();
       expect((await revoke({ token: refreshToken, ...fields })).status).toBe(200);
@@ -84,7 +84,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke (RFC 7009)', () => {
     }
   });
 
-  it('refuses a token of another client or realm, which stays active', async () => {
+  it('does not revoke a token of another client or realm', async () => {
     const { refreshToken, accessToken } = await running.tokensFor();
     for (const token of [refreshToken, accessToken]) {
       const other = await revoke({ client_id: 'partner-standard', token });
@@ -100,7 +100,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke (RFC 7009)', () => {
     [{ client_id: 'partner', token: '' }, 'invalid_request'],
     [{ client_id: 'nobody', token: 'x' }, 'invalid_client'],
     [{ client_id: 'partner', client_secret: 'x', token: 'x' }, 'invalid_client'],
-  ])('answers %j with %s', async (fields, error) => {
+  ])('answers %j with the error %s', async (fields, error) => {
     expect(await refusalOf(await revoke(fields as Fields))).toEqual(refused(error));
   });
 
@@ -148,7 +148,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
     });
   });
 
-  it('returns only that other tokens are inactive', async () => {
+  it('returns only active: false for all other tokens', async () => {
     const tokens = await running.tokensFor();
     const client = await running.hostToken();
     const foreign = await stranger.sign();
@@ -163,7 +163,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
     expect(await running.introspect(tokens.accessToken)).toEqual({ active: false });
   });
 
-  it('answers only resource servers of our realms, and is audited with the client', async () => {
+  it('answers only resource servers of our realms, and publishes an event with their client_id', async () => {
     const { accessToken } = await running.tokensFor();
     const ask = (authorization: string) =>
       running.idp.postForm(`/${realm}/oauth2/v2.0/introspect`, { token: accessToken }, { authorization });

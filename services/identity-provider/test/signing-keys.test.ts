@@ -102,7 +102,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('an %s key', (signingAlgorit
     }
   });
 
-  it('is the only signing key, from the end of the previous key’s period', () => {
+  it('signs from the end of the previous key’s period, and is then the only signing key', () => {
     const keys = inOrder();
     for (const [index, { signed }] of keys.entries()) {
       expect(signed.at(-1)).toBeLessThan(keys[index + 1]?.signed[0] ?? Number.POSITIVE_INFINITY);
@@ -121,7 +121,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('an %s key', (signingAlgorit
     }
   });
 
-  it('is deleted at the end', async () => {
+  it('is deleted from the database when it is no longer published', async () => {
     expect(await keyRows(realm)).toHaveLength(1);
   });
 
@@ -157,7 +157,7 @@ describe('signing keys', () => {
     await running.stop();
   });
 
-  it('are kept after a restart', async () => {
+  it('stay the same after a restart', async () => {
     const clock = new TestClock();
     const first = await start({ realm: 'restarted', clock });
     const before = await first.idp.keySet('restarted');
@@ -167,7 +167,7 @@ describe('signing keys', () => {
     await second.stop();
   });
 
-  it('sign after a long downtime until their successor has been published for 15 minutes', async () => {
+  it('continue to sign after a long downtime until their successor has been published for 15 minutes', async () => {
     const clock = new TestClock();
     const first = await start({ realm: 'rested', clock });
     const [old] = (await first.idp.keySet('rested')).keys;
@@ -185,7 +185,7 @@ describe('signing keys', () => {
     await second.stop();
   });
 
-  it('overlap as usual when the registry changes the algorithm', async () => {
+  it('are both published after a change of the algorithm, and the new key signs 16 minutes later', async () => {
     const clock = new TestClock();
     const realms = (signingAlgorithm: string) => [
       { realm: 'changed', signingAlgorithm, clients: [aClient()] },
@@ -202,7 +202,7 @@ describe('signing keys', () => {
     await after.stop();
   });
 
-  it('are published longer if the realm’s token lifetime was raised', async () => {
+  it('are published longer if the realm’s token lifetime was increased', async () => {
     const clock = new TestClock();
     const realms = (accessTokenSeconds: number) => [
       { realm: 'raised', accessTokenSeconds, clients: [aClient()] },
@@ -220,7 +220,7 @@ describe('signing keys', () => {
     await running.stop();
   });
 
-  it('are stored with a sealed private part', async () => {
+  it('are stored with an encrypted private part', async () => {
     const running = await start({ realm: 'sealed', clock: new TestClock() });
     const [row = ''] = await keyRows('sealed');
     expect(row).toContain('"sealed_private_jwk"');
@@ -229,7 +229,7 @@ describe('signing keys', () => {
     await running.stop();
   });
 
-  it('prevent the start if their sealing key is missing, with an error that contains their kid and realm', async () => {
+  it('prevent the start if their sealing key is missing, and the error contains their kid and realm', async () => {
     const clock = new TestClock();
     await (await start({ realm: 'locked', clock })).stop();
     const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
@@ -238,7 +238,7 @@ describe('signing keys', () => {
     );
   });
 
-  it('sign for 15 minutes while the database is down', async () => {
+  it('continue to sign for 15 minutes while the database is down', async () => {
     const clock = new TestClock();
     const doomed = await openTestStorage({ connectTimeoutMs: 500 });
     const running = await start({ realm: 'alone', clock, storage: doomed });

@@ -51,7 +51,7 @@ describe('the event of a token request', () => {
     });
   });
 
-  it('contains a registered client in a refusal, but never an unknown client_id', async () => {
+  it('contains the client_id of a registered client in a refusal, but never an unknown client_id', async () => {
     const before = running.published.length;
     await running.idp.token('north', { client_secret: 'guessed' });
     await running.idp.token('north', { client_id: 'sent-by-a-stranger' });
@@ -67,7 +67,7 @@ describe('the event of a token request', () => {
     expect(unknown?.data).toEqual({ realm: 'north', status: 401, reason: 'unknown_client', ...from });
   });
 
-  it('must be stored, or else no token is issued', async () => {
+  it('causes 500 instead of a token if it cannot be stored', async () => {
     const unheard = await runIdentityProvider({
       clock,
       storage,
@@ -84,7 +84,7 @@ describe('the event of a token request', () => {
     await unheard.stop();
   });
 
-  it('contains no secret, hash or token, and neither does the log', async () => {
+  it('contains no secret, hash of a secret or token, and neither does the log', async () => {
     const byHeader = { grant_type: 'client_credentials', scope };
     const answer = await running.idp.token('north');
     await running.idp.token('north', { client_secret: 'a-guessed-secret' });
@@ -126,7 +126,7 @@ describe('the service in production', () => {
     await live.stop();
   });
 
-  it('does not start with the registry of the demo', async () => {
+  it('does not start with a secret of the demo in its registry', async () => {
     await expect(start(aClient({ secret: 'pms-demo-secret' }))).rejects.toThrow(
       'realms[0].clients[0].secrets[0] is a secret of the demo',
     );

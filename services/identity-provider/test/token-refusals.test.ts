@@ -157,7 +157,7 @@ const refusals: [number, string, string, Record<string, Sent>][] = [
 ];
 
 describe('a token request with two Authorization headers', () => {
-  it('is refused, because a proxy may have checked the other one', async () => {
+  it('is refused, because a proxy may have checked the other header', async () => {
     const { status, body } = await postWithTwoAuthorizations(running.idp.base + path, {
       ...ours,
       contentType: formType,
@@ -210,7 +210,7 @@ describe('an invalid token request (RFC 6749 section 5.2)', () => {
   });
 
   it.each(headers)(
-    'is answered with 401 and a challenge if its header $when',
+    'is answered with 401 and a challenge if its Authorization header $when',
     async ({ authorization, reason }) => {
       const response = await post({ form: byHeader, headers: { authorization } });
       await expectRefusal(response, { status: 401, error: 'invalid_client', reason });
@@ -218,13 +218,13 @@ describe('an invalid token request (RFC 6749 section 5.2)', () => {
     },
   );
 
-  it('is answered without a challenge if the header was valid', async () => {
+  it('is answered without a challenge if its Authorization header is valid', async () => {
     const response = await post({ form: { ...byHeader, scope: 'other' }, headers: ours });
     await expectRefusal(response, { status: 400, error: 'invalid_scope', reason: 'wrong_scope' });
     expect(response.headers.has('www-authenticate')).toBe(false);
   });
 
-  it('has the same answer for an unknown client and for a wrong secret', async () => {
+  it('gets the same answer for an unknown client and for a wrong secret', async () => {
     const seen = async (sent: Sent) => {
       const response = await post(sent);
       const body = { ...record(await response.json()), correlation_id: '' };

@@ -56,7 +56,7 @@ const verify = async (token: unknown, realm = 'north') =>
   verifyToken(token, { keySet: await running.idp.keySet(realm), issuer: running.issuer(realm), clock });
 
 describe('POST /{realm}/oauth2/v2.0/token', () => {
-  it('returns a Bearer token for an hour to a client that authenticates in the body', async () => {
+  it('returns a Bearer token that is valid for an hour to a client that authenticates in the body', async () => {
     const response = await running.idp.postForm(path, tokenForm());
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
@@ -70,7 +70,7 @@ describe('POST /{realm}/oauth2/v2.0/token', () => {
     });
   });
 
-  it('returns a token with the claims of RFC 9068, and the rights in every claim that verifiers use', async () => {
+  it('returns a token with the claims of RFC 9068, and with the rights in scope, scp and roles', async () => {
     const answer = await running.idp.token('north', { client_id: 'two-rights' });
     const { claims, header } = await verify(answer.access_token);
     const now = clock.now() / 1000;
@@ -104,7 +104,7 @@ describe('POST /{realm}/oauth2/v2.0/token', () => {
     expect(new Set(answers.map(({ access_token }) => decodeJwt(String(access_token)).jti)).size).toBe(20);
   });
 
-  it('returns a token with the lifetime of the realm', async () => {
+  it('returns a token with the lifetime that the realm sets', async () => {
     const answer = await running.idp.token('brief');
     expect(answer.expires_in).toBe(300);
     const { claims } = await verify(answer.access_token, 'brief');
@@ -121,12 +121,12 @@ describe('POST /{realm}/oauth2/v2.0/token', () => {
     expect(again.status).toBe(200);
   });
 
-  it('accepts a secret of any characters in the body', async () => {
+  it('accepts a secret with special characters in the body', async () => {
     const answer = await running.idp.token('north', { client_id: 'awkward', client_secret: awkwardSecret });
     expect(answer.status).toBe(200);
   });
 
-  it('ignores unknown parameters, even repeated ones', async () => {
+  it('ignores unknown parameters, even if they are repeated', async () => {
     const form: [string, string][] = [
       ...Object.entries(tokenForm()),
       ['resource', 'a'],
@@ -162,7 +162,7 @@ describe('POST /{realm}/oauth2/v2.0/token', () => {
 });
 
 describe('client secrets', () => {
-  it('are both valid during a rotation until the old one expires', async () => {
+  it('are both valid during a rotation until the old secret expires', async () => {
     const outcome = async (client_secret: string) =>
       (await running.idp.token('north', { client_id: 'rolling', client_secret })).status;
     const startedAt = clock.now();
@@ -184,7 +184,7 @@ describe('the rate limit of a client', () => {
   const ask = (client_secret = 'a secret of this client') =>
     running.idp.postForm(path, { ...tokenForm(), client_id: 'limited', client_secret });
 
-  it('answers 429 with Retry-After, and ends a second later', async () => {
+  it('causes 429 with Retry-After, and allows requests again a second later', async () => {
     clock.advance({ seconds: 5 });
     const statuses = [];
     for (let request = 0; request < 2; request += 1) statuses.push((await ask()).status);

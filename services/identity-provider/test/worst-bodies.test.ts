@@ -32,7 +32,7 @@ const fields = [
 ];
 
 describe('a body within the size limit', () => {
-  it('of a launch never causes a server error', async () => {
+  it('sent to launches never causes a server error', async () => {
     const valid: Json = JSON.parse(JSON.stringify(aLaunch()));
     const send = async (body: string) => {
       const response = await running.postLaunch(body, { token });
@@ -47,7 +47,7 @@ describe('a body within the size limit', () => {
   });
 
   it.each(['token', 'authorize', 'revoke', 'introspect'])(
-    'of %s never causes a server error',
+    'sent to %s never causes a server error',
     async (endpoint) => {
       const bearer = (await running.idp.token('north', { client_id: 'resource-server' })).access_token;
       const send = async (body: string) => {

@@ -37,7 +37,7 @@ async function guessTimes(times: number, form?: Record<string, string>): Promise
 }
 
 describe('wrong client secrets', () => {
-  it('delay the client and address after the fifth for 1 second, then 2, then 4', async () => {
+  it('delay the client at its address from the fifth failure on: 1 second, then 2, then 4', async () => {
     expect(await guessTimes(6)).toEqual([401, 401, 401, 401, 401, 429]);
     expect(await guess()).toEqual({ status: 429, retryAfter: '1' });
     clock.advance({ seconds: 1 });
@@ -48,20 +48,20 @@ describe('wrong client secrets', () => {
     expect(await guess()).toEqual({ status: 429, retryAfter: '4' });
   });
 
-  it('delay even the right secret, because none is compared during the delay', async () => {
+  it('delay even the right secret, because no secret is compared during the delay', async () => {
     await guessTimes(5);
     expect((await ask()).status).toBe(429);
     clock.advance({ seconds: 1 });
     expect((await ask()).status).toBe(200);
   });
 
-  it('are reset by the right secret', async () => {
+  it('are no longer counted after the right secret', async () => {
     await guessTimes(4);
     expect((await ask()).status).toBe(200);
     expect(await guessTimes(5)).toEqual([401, 401, 401, 401, 401]);
   });
 
-  it('do not delay the client at another address, so that nobody can lock it out', async () => {
+  it('do not delay the client at another address, so that nobody can lock the client out', async () => {
     await guessTimes(6);
     expect((await ask({}, { from: '192.0.2.1' })).status).toBe(429);
     expect((await ask({}, { from: '198.51.100.7' })).status).toBe(200);
@@ -72,12 +72,12 @@ describe('wrong client secrets', () => {
     expect((await ask({ client_id: 'pms-south' })).status).toBe(200);
   });
 
-  it('delay an unknown client like a known one, so that nobody learns which clients exist', async () => {
+  it('delay an unknown client like a known client, so that nobody learns which clients exist', async () => {
     const statuses = await guessTimes(7, { client_id: 'nobody' });
     expect(statuses).toEqual(await guessTimes(7));
   });
 
-  it('cause no events while they are answered with 429, so that a flood of requests causes no flood of events', async () => {
+  it('cause no events while they are answered with 429, so that many requests do not cause many events', async () => {
     await guessTimes(5);
     const before = running.published.length;
     await guessTimes(10);
