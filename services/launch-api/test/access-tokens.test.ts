@@ -42,7 +42,7 @@ async function expectUnauthorized(token: string, reason: string) {
 }
 
 describe('a request without a valid token', () => {
-  it('is answered without an Authorization header with 401 and no body, before the payload is checked', async () => {
+  it('is answered with 401 and no body if it has no Authorization header, before the payload is checked', async () => {
     const response = await fetch(api.url, { method: 'POST', body: 'no json' });
     expect([response.status, await response.text()]).toEqual([401, '']);
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
@@ -80,19 +80,22 @@ describe('a request without a valid token', () => {
     ['of an unregistered client', 'the client is not registered here', () => ({ client_id: 'stranger' })],
     ['that was revoked', 'the token was revoked', () => ({ jti: 'revoked' })],
   ];
-  it.each(claimFaults)('is answered with 401 to a token %s: %s', async (_fault, reason, claims) => {
-    await expectUnauthorized(await api.issuer.sign({ claims: claims() }), reason);
-  });
+  it.each(claimFaults)(
+    'is answered with 401 for a token %s, with the reason: %s',
+    async (_fault, reason, claims) => {
+      await expectUnauthorized(await api.issuer.sign({ claims: claims() }), reason);
+    },
+  );
 
   it.each([{ nonce: 'n' }, { aud: 'pms' }])(
-    'is answered with the reason that the token is an ID token: %j',
+    'is answered with 401 for an ID token with the claims %j',
     async (claims) => {
       const token = await api.issuer.sign({ header: { typ: 'JWT' }, claims });
       await expectUnauthorized(token, 'the token is an ID token');
     },
   );
 
-  it('is answered without any value of the token', async () => {
+  it('is answered with a reason that contains no value of the token', async () => {
     const claims = { iss: 'https://Whitfield.example', aud: 'Whitfield', client_id: 'Whitfield' };
     const rows = Object.entries(claims).map(([name, value]) => ({ claims: { [name]: value } }));
     for (const parts of [...rows, { header: { typ: 'Whitfield' } }, { header: { kid: 'Whitfield' } }]) {
@@ -120,7 +123,7 @@ describe('a request without a valid token', () => {
     ['has no key ID', 'the token names no key', { kid: undefined }],
     ['has the ID of an unpublished key', unknownKey, { kid: 'another' }],
     ['has an unknown critical header', unreadable, { crit: ['exp'], exp: 1 }],
-  ])('is answered with 401 to a token that %s: %s', async (_fault, reason, header) => {
+  ])('is answered with 401 for a token that %s, with the reason: %s', async (_fault, reason, header) => {
     const { kid, privateKey } = api.issuer.key;
     const parts = { alg: 'ES256', typ: 'at+jwt', kid, ...header };
     const signer = new CompactSign(Buffer.from(JSON.stringify(goodClaims())));
@@ -129,7 +132,7 @@ describe('a request without a valid token', () => {
     await expectUnauthorized(await signer.sign(privateKey, { crit: { exp: true } }), reason);
   });
 
-  it.each(['exp', 'iat', 'nbf'])('is answered with 401 to a token whose %s is infinite', async (name) => {
+  it.each(['exp', 'iat', 'nbf'])('is answered with 401 for a token whose %s is infinite', async (name) => {
     const numbers = name === 'exp' ? '1e400' : '-1e400';
     const claims = JSON.stringify({ ...goodClaims(), [name]: 'NUMBER' }).replace('"NUMBER"', numbers);
     const header = { alg: 'ES256', typ: 'at+jwt', kid: api.issuer.key.kid };
@@ -137,7 +140,7 @@ describe('a request without a valid token', () => {
     await expectUnauthorized(await signer.sign(api.issuer.key.privateKey), 'a time of the token is no date');
   });
 
-  it('is answered with 401 to a token signed with a published RSA key of less than 2048 bits', async () => {
+  it('is answered with 401 for a token signed with a published RSA key of less than 2048 bits', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
     const key = { ...publicKey.export({ format: 'jwk' }), kid: 'weak', alg: 'RS256', use: 'sig' };
     const keys = await listen((_request, response) => response.end(JSON.stringify({ keys: [key] })), {
@@ -156,12 +159,12 @@ describe('a request without a valid token', () => {
     expect(status).toBe(401);
   });
 
-  it('is answered with 401 to a token signed with a foreign key of the same ID', async () => {
+  it('is answered with 401 for a token signed with another key that has the same key ID', async () => {
     const key = await createTestKey(api.issuer.key.kid);
     await expectUnauthorized(await api.issuer.sign({ key }), wrongSignature);
   });
 
-  it('is answered with 401 to an unsigned token (alg none)', async () => {
+  it('is answered with 401 for an unsigned token (alg none)', async () => {
     const header = encode({ alg: 'none', typ: 'at+jwt', kid: api.issuer.key.kid });
     await expectUnauthorized(
       `${header}.${encode(goodClaims())}.`,
@@ -170,7 +173,7 @@ describe('a request without a valid token', () => {
     await expectUnauthorized(`${header}.${encode(goodClaims())}.AA`, wrongAlgorithm);
   });
 
-  it('is answered with 401 to a token signed by HS256 with the public key as the secret', async () => {
+  it('is answered with 401 for a token signed by HS256 with the public key as the secret', async () => {
     const signed = `${encode({ alg: 'HS256', typ: 'at+jwt', kid: api.issuer.key.kid })}.${encode(goodClaims())}`;
     const secrets = [JSON.stringify(api.issuer.key.publicJwk), api.issuer.key.publicJwk.x ?? ''];
     for (const secret of secrets) {
@@ -181,7 +184,7 @@ describe('a request without a valid token', () => {
     }
   });
 
-  it('is answered with 401 to a token that contains its own key (jwk, jku)', async () => {
+  it('is answered with 401 for a token that contains its own key (jwk, jku)', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     for (const brought of [
       { jwk: publicKey.export({ format: 'jwk' }) },
@@ -193,7 +196,7 @@ describe('a request without a valid token', () => {
     }
   });
 
-  it('is answered with 401 to a valid token with one changed character', async () => {
+  it('is answered with 401 for a valid token with one changed character', async () => {
     const [header, claims = '', signature] = (await api.issuer.sign()).split('.');
     const changed = { ...goodClaims(), client_id: 'other' };
     await expectUnauthorized(`${header}.${encode(changed)}.${signature}`, wrongSignature);
@@ -203,7 +206,7 @@ describe('a request without a valid token', () => {
     );
   });
 
-  it('is answered with 401 to a cached token after its expiry', async () => {
+  it('is answered with 401 for a cached token after its expiry', async () => {
     const token = await api.issuer.sign({ claims: { exp: seconds() + 5 } });
     expect((await api.post({ token })).status).toBe(200);
     api.clock.advance({ seconds: 16 });
@@ -217,7 +220,7 @@ describe('the right to launch', () => {
     { scope: 'ocs-launch.read' },
     { scope: 'xocs-launch.write' },
     { scp: ['other'], roles: 'other' },
-  ])('is missing in the claims %j, which are answered with 403 and no body', async (rights) => {
+  ])('is missing in the claims %j, so the request is answered with 403 and no body', async (rights) => {
     const token = await api.issuer.sign({ claims: { scope: undefined, ...rights } });
     const response = await api.post({ token, body: 'no json' });
     expect([response.status, await response.text()]).toEqual([403, '']);
@@ -228,7 +231,7 @@ describe('the right to launch', () => {
     { scp: 'ocs-launch.write' },
     { scp: ['ocs-launch.write'] },
     { roles: ['ocs-launch.write'] },
-  ])('is accepted in the claims %j', async (rights) => {
+  ])('is found in the claims %j', async (rights) => {
     const token = await api.issuer.sign({ claims: { scope: undefined, ...rights } });
     expect((await api.post({ token })).status).toBe(200);
   });
@@ -250,7 +253,7 @@ describe('the keys of an issuer', () => {
     await fresh.stop();
   });
 
-  it('are used again after five minutes to verify a cached token, so that a withdrawn key ends it', async () => {
+  it('are checked again for a cached token after five minutes, so that a withdrawn key ends the token', async () => {
     const fresh = await startLaunchApi();
     const token = await fresh.issuer.sign();
     const answers = [(await fresh.post({ token })).status];
@@ -303,12 +306,12 @@ describe('requests to a trusted issuer', () => {
     return { status, asked };
   }
 
-  it('fetch keys from its own origin', async () => {
+  it('fetch keys from the origin of the issuer', async () => {
     const { status, asked } = await trusting((issuer) => `${issuer}/keys`);
     expect([status, asked]).toEqual([401, ['/.well-known/openid-configuration', '/keys']]);
   });
 
-  it('do not fetch keys from another origin in its discovery document', async () => {
+  it('do not fetch keys from another origin, even if the discovery document refers to it', async () => {
     const trap: (string | undefined)[] = [];
     const other = await listen(({ url }, response) => response.end(String(trap.push(url))), {
       port: 0,
@@ -319,7 +322,7 @@ describe('requests to a trusted issuer', () => {
     expect([status, trap]).toEqual([503, []]);
   });
 
-  it('do not enter a network that the operator has not allowed', async () => {
+  it('are not sent to a network that the operator has not allowed', async () => {
     expect(await trusting((issuer) => `${issuer}/keys`, [])).toEqual({ status: 503, asked: [] });
   });
 });
@@ -341,7 +344,7 @@ describe('a token of node-oidc-provider', () => {
 });
 
 describe('the settings of a trusted issuer', () => {
-  it('include its own audience, claim of the right, address of keys and clients', async () => {
+  it('include its audience, the claim with its rights, the address of its keys, and its clients', async () => {
     const customer = await startTokenIssuer({ clock: api.clock, audience: 'api://of-the-customer' });
     const trusting = await startLaunchApi({
       trustedIssuers: [
@@ -398,7 +401,7 @@ async function statusOf(terms: Terms, claims: object, header = {}, otherKeys: Te
 
 describe('the client of a token', () => {
   it.each(['client_id', 'azp', 'appid'])(
-    'is read from %s, unless the registry contains another claim',
+    'is read from the claim %s, unless the registry names another claim',
     async (claim) => {
       expect(await statusOf({}, { client_id: undefined, [claim]: 'pms' })).toBe(200);
       expect(await statusOf({ clientIdClaim: 'cid' }, { client_id: undefined, [claim]: 'pms' })).toBe(401);
@@ -406,7 +409,7 @@ describe('the client of a token', () => {
   );
 
   it.each(['cid', 'azp', 'https://login.example/client'])(
-    'is read only from %s if the registry contains that claim',
+    'is read only from the claim %s if the registry names this claim',
     async (clientIdClaim) => {
       const claims = { client_id: 'stranger', [clientIdClaim]: 'pms' };
       expect(await statusOf({ clientIdClaim }, claims)).toBe(200);
@@ -420,7 +423,7 @@ describe('the client of a token', () => {
 describe('a token without a key ID', () => {
   const noKey = { kid: undefined };
 
-  it('is accepted from an issuer with one key if the registry allows it', async () => {
+  it('is accepted from an issuer with one key if the registry allows missing key IDs', async () => {
     expect(await statusOf({ acceptsMissingKeyId: true }, {}, noKey)).toBe(200);
     expect(await statusOf({}, {}, noKey)).toBe(401);
   });
@@ -431,7 +434,7 @@ describe('a token without a key ID', () => {
     expect(await statusOf({ acceptsMissingKeyId: true }, {}, {}, [other])).toBe(200);
   });
 
-  it('is refused if it was signed with another key', async () => {
+  it('is refused if it was signed with a key that the issuer does not publish', async () => {
     const customer = await startTokenIssuer({ clock: api.clock, audience });
     const trustedIssuers = [
       { issuer: customer.issuer, acceptsMissingKeyId: true, clients: [{ clientId: 'pms' }] },
@@ -446,7 +449,7 @@ describe('a token without a key ID', () => {
 });
 
 describe('the rights that a trusted issuer may grant', () => {
-  it('are the right to launch, unless the registry contains others', async () => {
+  it('are only the right to launch, unless the registry lists other rights', async () => {
     expect(await statusOf({}, {})).toBe(200);
     expect(await statusOf({ grants: ['ocs-launch.write'] }, {})).toBe(200);
     expect(await statusOf({ grants: [] }, {})).toBe(403);
@@ -467,7 +470,7 @@ describe('the rights that a trusted issuer may grant', () => {
     { token_use: 'id' },
     { aud: ['pms', audience] },
     { client_id: undefined },
-  ])('are never granted by an ID token or logout token: %j', async (claims) => {
+  ])('are never granted by an ID token or logout token with the claims %j', async (claims) => {
     expect(await statusOf({ acceptsAnyTokenType: true }, claims, { typ: 'JWT' })).toBe(401);
   });
 });

@@ -35,12 +35,12 @@ async function clientOf(response: Response): Promise<LaunchContext['client']> {
   return (redemption.context as LaunchContext).client;
 }
 
-describe('the practice of a client bound to practices', () => {
+describe('the practice in a request of a client with a list of agreed practices', () => {
   it.each([
     ['an ODS code', systems.ods, 'B82017'],
     ['an ODS code in another case', systems.ods, 'b82017'],
     ['a local code', systems.local, 'Oak42'],
-  ])('is accepted by %s, and the launch contains the binding', async (_what, system, value) => {
+  ])('is accepted by %s, and the launch contains the agreed practices', async (_what, system, value) => {
     const payload = aServiceRequest({ practice: aPractice({ system, value }) });
     expect(await clientOf(await api.post({ payload }))).toMatchObject({
       practices: { 'ods-organization-code': ['B82017'], 'local-org-code': ['Oak42'] },
@@ -63,7 +63,7 @@ describe('the practice of a client bound to practices', () => {
     ]);
   });
 
-  it('is checked by the first supported identifier, which is also the processed one', async () => {
+  it('is checked by its first supported identifier, which is also the identifier that the launch uses', async () => {
     const agreed = { system: systems.ods, value: 'B82017' };
     const foreign = { system: systems.local, value: '0042' };
     const unsupported = { system: 'urn:other', value: 'x' };
@@ -74,7 +74,7 @@ describe('the practice of a client bound to practices', () => {
     expect(refused.map(({ path }) => path)).toEqual([`${containedAt.practice}.identifier[1].value`]);
   });
 
-  it('is reported together with every other fault', async () => {
+  it('is reported together with all other errors if it is not agreed', async () => {
     const payload = aServiceRequest({
       practice: { ...aPractice({ system: systems.ods, value: 'X99999' }), name: undefined },
       patient: { birthDate: '1958-02-30' },
@@ -95,13 +95,13 @@ describe('the practice of a client bound to practices', () => {
     [{ toString: 1, valueOf: 1 }, 'B82017'],
     [systems.ods, { toString: 1 }],
     [null, null],
-  ])('is refused with 400, never a server error, with %j | %j', async (system, value) => {
+  ])('causes 400, never a server error, if its system is %j and its value is %j', async (system, value) => {
     const identifier = [{ system, value }] as unknown as { system: string; value: string }[];
     const response = await api.post({ payload: aServiceRequest({ practice: { identifier } }) });
     expect(response.status).toBe(400);
   });
 
-  it('is not limited for a client that the registry allows any practice', async () => {
+  it('may be any practice if the registry allows the client any practice', async () => {
     const token = await api.issuer.sign({ claims: { client_id: 'other', azp: 'other' } });
     const payload = aServiceRequest({ practice: aPractice({ system: systems.local, value: '0042' }) });
     expect(await clientOf(await api.post({ payload, token }))).not.toHaveProperty('practices');

@@ -83,7 +83,7 @@ async function faultsIn(api: Started, parts: ServiceRequestParts, to?: 'Validate
   return faultsOf(response);
 }
 
-describe.each(Object.entries(forms))('with a directory as %s, a launch', (name, text) => {
+describe.each(Object.entries(forms))('a launch that is checked against %s', (name, text) => {
   let api: Started;
   let directories: ReturnType<typeof openDirectories>;
   beforeAll(async () => {
@@ -128,22 +128,25 @@ describe.each(Object.entries(forms))('with a directory as %s, a launch', (name, 
       'laboratory',
       { system: systems.performing, value: 'constructor' },
     ],
-  ])('with an unlisted %s is refused with 400 and its path', async (_what, where, identifier) => {
-    const parts = { [where]: { identifier: [identifier] } };
-    const expected = [
-      {
-        path: `${containedAt[where]}.identifier[0].value`,
-        message: expect.stringMatching(/agreed.*Send an agreed value/),
-      },
-    ];
-    expect(await faultsIn(api, parts)).toEqual(expected);
-    expect(await faultsIn(api, parts, 'Validate')).toEqual(expected);
-    const response = await api.post({ payload: aServiceRequest(parts) });
-    expect(await response.clone().text()).not.toContain(identifier.value);
-    expect((await wholeFaultsOf(response)).map(({ code }) => code)).toEqual(['business-rule']);
-  });
+  ])(
+    'with an unlisted %s is refused with 400 and the path of the unlisted value',
+    async (_what, where, identifier) => {
+      const parts = { [where]: { identifier: [identifier] } };
+      const expected = [
+        {
+          path: `${containedAt[where]}.identifier[0].value`,
+          message: expect.stringMatching(/agreed.*Send an agreed value/),
+        },
+      ];
+      expect(await faultsIn(api, parts)).toEqual(expected);
+      expect(await faultsIn(api, parts, 'Validate')).toEqual(expected);
+      const response = await api.post({ payload: aServiceRequest(parts) });
+      expect(await response.clone().text()).not.toContain(identifier.value);
+      expect((await wholeFaultsOf(response)).map(({ code }) => code)).toEqual(['business-rule']);
+    },
+  );
 
-  it('is refused with every unlisted value and every other fault', async () => {
+  it('is refused with the paths of all unlisted values and of all other errors', async () => {
     const faults = await faultsIn(api, {
       author: identified(systems.username, 'b.nobody'),
       clinician: { ...identified(systems.staff, '9'), name: undefined },
@@ -169,7 +172,7 @@ describe.each(Object.entries(forms))('with a directory as %s, a launch', (name, 
     ['another user', 'hill, ada "the nurse"', systems.ods, 'B82017', false],
     ['a user of a practice without a list of editors', 'b.nobody', systems.local, 'Oak42', undefined],
   ])(
-    'by %s contains whether they may edit favourites and order sets',
+    'by %s records whether this user may edit favourites and order sets',
     async (_who, user, system, code, may) => {
       const token = await api.issuer.sign({ claims: { client_id: 'other', azp: 'other' } });
       const payload = aServiceRequest({
@@ -187,7 +190,7 @@ describe.each(Object.entries(forms))('with a directory as %s, a launch', (name, 
     },
   );
 
-  it('for a practice outside both the binding and the directory has one fault', async () => {
+  it('for a practice that is neither agreed for the client nor in the directory has only one error', async () => {
     const faults = await faultsIn(api, { practice: identified(systems.ods, 'X99999') });
     expect(faults).toHaveLength(1);
   });
@@ -202,11 +205,11 @@ describe.each(Object.entries(forms))('with a directory as %s, a launch', (name, 
   });
 });
 
-describe('a list that the directory does not contain', () => {
+describe('values of a kind that the directory does not list', () => {
   it.each([
     ['only.csv', 'kind,system,value,practice\nperformer,performing-org,RCB00,'],
     ['only.json', '{"performers":[{"system":"performing-org","code":"RCB00"}]}'],
-  ])('accepts every value of its kind: %s', async (name, text) => {
+  ])('are accepted: %s', async (name, text) => {
     const directories = openDirectories({
       sharedFile: await file(name, text),
       registryFile: join(folder, 'registry.json'),
@@ -227,7 +230,7 @@ describe('a list that the directory does not contain', () => {
     }
   });
 
-  it('accepts every value if there is no directory', async () => {
+  it('are accepted if there is no directory', async () => {
     const api = await startLaunchApi();
     const parts = { author: identified(systems.username, 'b'), laboratory: identified(systems.local, '9') };
     expect(await faultsIn(api, parts)).toEqual([]);
@@ -236,7 +239,7 @@ describe('a list that the directory does not contain', () => {
 });
 
 describe('the directory of one client', () => {
-  it('replaces the shared one for that client, and changes with its file', async () => {
+  it('replaces the shared directory for that client, and is reloaded when its file changes', async () => {
     const own = (code: string) => JSON.stringify({ performers: [{ system: 'performing-org', code }] });
     const path = await file('own.json', own('OWN01'));
     const told: string[] = [];
@@ -291,7 +294,7 @@ describe('the directory of one client', () => {
     }
   });
 
-  it('causes its registry to be rejected if it is invalid', async () => {
+  it('causes the registry to be rejected if the directory is missing or invalid', async () => {
     const registryFile = join(folder, 'registry.json');
     const directories = openDirectories({
       sharedFile: undefined,
@@ -312,7 +315,7 @@ describe('the directory of one client', () => {
   });
 });
 
-describe('a directory that fails at the start', () => {
+describe('a directory that is read at the start', () => {
   const environment = (DIRECTORY_FILE: string) => ({ DIRECTORY_FILE, PUBLIC_URL: 'https://launch.example' });
 
   it.each([
@@ -339,7 +342,7 @@ describe('a directory that fails at the start', () => {
       ['practices[1] is listed twice', 'practices[0].users[1] is listed twice'],
     ],
     ['no list', '{}', ['must list practices, performers or clinicians']],
-  ])('is reported with every fault for %s as JSON', async (_what, text, said) => {
+  ])('is reported with all its errors for %s (JSON)', async (_what, text, said) => {
     const path = text === undefined ? join(folder, 'gone.json') : await file('faulty.json', text);
     for (const each of said) expect(() => readDirectories(environment(path))).toThrow(each);
     expect(() => readDirectories(environment(path))).toThrow(
@@ -397,14 +400,14 @@ describe('a directory that fails at the start', () => {
       ['practice,local-org-code,1,', 'user,,u,1', 'user,,secret-name,1', 'user,,secret-name,1', 'user,,,1'],
       ['line 6 value'],
     ],
-  ])('is reported with every fault for %s as CSV', async (_what, rows, said) => {
+  ])('is reported with all its errors for %s (CSV)', async (_what, rows, said) => {
     const header = rows.length === 1 ? [] : ['kind,system,value,practice'];
     const path = await file('faulty.csv', [...header, ...rows].join('\n'));
     for (const each of said) expect(() => readDirectories(environment(path))).toThrow(each);
     expect(() => readDirectories(environment(path))).not.toThrow('secret-name');
   });
 
-  it('is reported for a client with its path in the registry', async () => {
+  it('of a client is reported with its path in the registry', async () => {
     await file('own.csv', 'kind,system,value,practice\nnurse,,x,');
     const clients = [{ clientId: 'pms', directory: 'own.csv' }];
     const registry = { realms: [], trustedIssuers: [{ issuer: 'https://issuer.example', clients }] };
@@ -414,7 +417,7 @@ describe('a directory that fails at the start', () => {
     );
   });
 
-  it('is not read if none is configured', () => {
+  it('may be omitted', () => {
     expect(readDirectories({ PUBLIC_URL: 'https://launch.example' })).toBeUndefined();
   });
 });

@@ -17,7 +17,7 @@ afterAll(() => api.stop());
 
 const get = (name: string, init: RequestInit = {}, { url } = api) => fetch(new URL(name, url), init);
 
-describe('a published document', () => {
+describe('the published document', () => {
   it.each(documents)('%s is public and can be cached for five minutes', async (name, type) => {
     const response = await get(name);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
@@ -26,7 +26,7 @@ describe('a published document', () => {
     expect((await response.text()).length).toBeGreaterThan(1000);
   });
 
-  it.each(documents)('%s answers HEAD, and 405 to any other method', async (name) => {
+  it.each(documents)('%s answers HEAD with 200, and other methods with 405', async (name) => {
     const head = await get(name, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
     const put = await get(name, { method: 'PUT' });

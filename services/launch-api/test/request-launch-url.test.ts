@@ -81,7 +81,7 @@ describe('RequestLaunchUrl', () => {
     }
   });
 
-  it('stores the first of several prefixes, and only the family name of an old name', async () => {
+  it('stores only the first prefix of a name, and only the family name of an old name', async () => {
     const name = [
       { use: 'usual', prefix: ['Prof.', 'Dr'], family: 'Whitfield', given: ['Margaret'] },
       { use: 'old', prefix: ['Miss'], family: 'Pemberton', given: ['Peggy'] },
@@ -149,7 +149,7 @@ describe('RequestLaunchUrl', () => {
 });
 
 describe('a request with two Authorization headers', () => {
-  it('is refused, because a proxy may have checked the other one', async () => {
+  it('is refused, because a proxy may have checked the other header', async () => {
     const { status, body } = await postWithTwoAuthorizations(api.url, {
       authorization: `Bearer ${await api.issuer.sign()}`,
       contentType: 'application/json',
@@ -182,7 +182,7 @@ describe('the code challenge', () => {
     ],
     ['with the method S256', { query: '?code_challenge_method=S256' }],
   ])(
-    'is accepted as %s',
+    'is accepted: %s',
     async (_place, { payload, ...request }: { headers?: object; query?: string; payload?: () => object }) => {
       const response = await api.post({
         ...request,
@@ -270,7 +270,7 @@ describe("the caller's identifier (IdByCaller)", () => {
   });
 
   it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
-    'may be repeated by %s any number of times after an OrderTest',
+    'may be used by %s any number of times after an OrderTest used it',
     async (action) => {
       const originatingId = `order-for-${action}`;
       await launch({ originatingId });
@@ -281,7 +281,7 @@ describe("the caller's identifier (IdByCaller)", () => {
   );
 
   it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
-    'is accepted once by %s without an OrderTest',
+    'is accepted only once by %s if no OrderTest used it before',
     async (action) => {
       const originatingId = `unseen-by-${action}`;
       const statuses = [await launch({ originatingId, action }), await launch({ originatingId, action })];
@@ -290,7 +290,7 @@ describe("the caller's identifier (IdByCaller)", () => {
   );
 
   it.each(['PatientRequestList', 'LocationSampleQueue', 'PatientReportList', 'LocationReportList'] as const)(
-    'cannot be repeated by %s after an OrderTest',
+    'cannot be used by %s after an OrderTest used it',
     async (action) => {
       const originatingId = `order-not-for-${action}`;
       await launch({ originatingId });
@@ -298,7 +298,7 @@ describe("the caller's identifier (IdByCaller)", () => {
     },
   );
 
-  it('is not used up by a refused request', async () => {
+  it('stays usable after a refused request', async () => {
     const refused = await launch({ originatingId: 'mended', authoredOn: '2023-02-29T10:00:00Z' });
     const mended = await launch({ originatingId: 'mended' });
     expect([refused.status, mended.status]).toEqual([400, 200]);
@@ -314,8 +314,8 @@ describe("the caller's identifier (IdByCaller)", () => {
   });
 });
 
-describe('a request with faults', () => {
-  it('is answered with all five faults and the GUID of the request', async () => {
+describe('an invalid request', () => {
+  it('is answered with all its errors and the GUID of the request', async () => {
     const payload = aServiceRequest({
       authoredOn: 'yesterday',
       patient: { birthDate: '1958-02-30', gender: 'F', identifier: undefined },
@@ -335,7 +335,7 @@ describe('a request with faults', () => {
     ]);
   });
 
-  it('is answered with the faults of the challenge and the payload together', async () => {
+  it('is answered with the errors of the challenge and the payload together', async () => {
     const response = await api.post({
       payload: aServiceRequest({ authoredOn: 'today' }),
       headers: { 'Code-Challenge': 'x' },
@@ -343,7 +343,7 @@ describe('a request with faults', () => {
     expect((await faultsOf(response)).map(({ path }) => path)).toEqual(['Code-Challenge', 'authoredOn']);
   });
 
-  it('is answered with 400 before 409', async () => {
+  it('is answered with 400, not 409, even if its identifier was already used', async () => {
     const originatingId = 'used-and-faulty';
     const first = await api.post({ payload: aServiceRequest({ originatingId }) });
     const faulty = await api.post({ payload: aServiceRequest({ originatingId, authoredOn: 'today' }) });
@@ -384,7 +384,7 @@ describe('a request with faults', () => {
     expect(await faultsOf(response)).toContainEqual({ path: '', message: expect.any(String) });
   });
 
-  it('is answered with 400 for an own __proto__, whose members do not count', async () => {
+  it('is answered with 400 for a member __proto__, whose content is ignored', async () => {
     const response = await api.post({ body: '{"__proto__":{"resourceType":"ServiceRequest"}}' });
     expect(response.status).toBe(400);
     expect(await faultsOf(response)).toContainEqual({
@@ -393,7 +393,7 @@ describe('a request with faults', () => {
     });
   });
 
-  it('names the allowed values of a missing member', async () => {
+  it('is answered with the allowed values of a missing member', async () => {
     const patient = { name: [{ family: 'Baker' }], gender: undefined, address: [{ type: 'physical' }] };
     const response = await api.post({ payload: aServiceRequest({ patient }) });
     const at = containedAt.patient;
@@ -404,7 +404,7 @@ describe('a request with faults', () => {
     ]);
   });
 
-  it('names the supported systems of an identifier without a system', async () => {
+  it('is answered with the supported systems for an identifier without a system', async () => {
     const identifier = [{ value: 'G8134567' }];
     const response = await api.post({ payload: aServiceRequest({ clinician: { identifier } }) });
     expect(await faultsOf(response)).toEqual([
@@ -415,7 +415,7 @@ describe('a request with faults', () => {
     ]);
   });
 
-  it('leaves no payload in answers, logs and events', async () => {
+  it('leaves no data of the payload in answers, logs and events', async () => {
     const patient = { name: [{ use: 'usual', family: 'Zyxwvut', given: ['Qponmlk'] }], birthDate: 'Zyxwvut' };
     const response = await api.post({ payload: aServiceRequest({ patient }) });
     expect(response.status).toBe(400);
@@ -468,7 +468,7 @@ describe('a server error', () => {
 });
 
 describe('the endpoint', () => {
-  it('answers 413 to a body over the limit, before it parses it', async () => {
+  it('answers 413 to a body over the size limit, before parsing the body', async () => {
     expect((await api.post({ body: ' '.repeat(262_145) })).status).toBe(413);
   });
 
@@ -489,7 +489,7 @@ describe('the endpoint', () => {
     expect(statuses.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('answers 405 with Allow to another method, and 404 to another spelling of the path', async () => {
+  it('answers 405 with Allow to other methods, and 404 to other spellings of the path', async () => {
     const got = await fetch(api.url);
     expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST']);
     for (const url of [api.url.toLowerCase(), `${api.url}/`]) {
@@ -519,7 +519,7 @@ describe('rate limits', () => {
     ]);
   });
 
-  it('are logged but not audited, so that a flood of requests causes no flood of events', async () => {
+  it('cause log lines but no events, so that many requests do not cause many events', async () => {
     const limited = await startLaunchApi({ policies: { pms: { requestsPerSecond: 1 } } });
     const statuses = [(await limited.post()).status, (await limited.post()).status];
     await limited.stop();
@@ -532,7 +532,7 @@ describe('rate limits', () => {
 });
 
 describe('the configuration', () => {
-  it('determines the namespaces of the payload', async () => {
+  it('sets the namespaces that the payload must use', async () => {
     const namespaces = { fhir: 'urn:a:fhir', nhs: 'urn:a:nhs', hl7uk: 'urn:a:hl7uk' };
     const environment = { FHIR_NS: namespaces.fhir, NHS_NS: namespaces.nhs, HL7UK_NS: namespaces.hl7uk };
     const own = await startLaunchApi({ environment });
@@ -545,7 +545,7 @@ describe('the configuration', () => {
   });
 });
 
-it('returns a launch URL that can be opened for ten seconds', async () => {
+it('RequestLaunchUrl returns a launch URL that can be opened for ten seconds', async () => {
   const own = await startLaunchApi();
   const urls = [await own.post(), await own.post()].map(
     async (response) => ((await response.json()) as { url: string }).url,

@@ -55,7 +55,7 @@ const statuses = (token: string) =>
   Promise.all(replicas.map(async (replica) => (await replica.post({ token })).status));
 
 describe('a revoked access token', () => {
-  it('is refused by every replica after its next poll, unlike other tokens of the client', async () => {
+  it('is refused by every replica after the next poll, while other tokens of the client are accepted', async () => {
     const [tokenId, otherId] = [randomUUID(), randomUUID()];
     const token = await issuer.sign({ claims: { jti: tokenId } });
     const other = await issuer.sign({ claims: { jti: otherId } });

@@ -81,7 +81,7 @@ describe('POST /AccessApi/Validate', () => {
     expect(withoutId(checked)).toBe(withoutId(requested));
   });
 
-  it('shares the limit of its client with RequestLaunchUrl', async () => {
+  it('shares the rate limit of a client with RequestLaunchUrl', async () => {
     const limited = await startLaunchApi({ policies: { pms: { requestsPerSecond: 2 } } });
     const statuses = [];
     for (const to of ['Validate', 'RequestLaunchUrl', 'Validate', 'RequestLaunchUrl'] as const)
@@ -110,7 +110,7 @@ describe('POST /AccessApi/Validate', () => {
 });
 
 describe('an error in the answer 400', () => {
-  it('contains its code, and the resource unless it is in a header', async () => {
+  it('contains its code, and the FHIR resource unless the error is in a header', async () => {
     const response = await api.post({
       payload: aServiceRequest({ patient: { birthDate: undefined } }),
       headers: { 'Code-Challenge': '' },
@@ -126,7 +126,7 @@ describe('an error in the answer 400', () => {
     ]);
   });
 
-  it('is an issue with its code and resource in an OperationOutcome', async () => {
+  it('becomes an issue with its code and resource in an OperationOutcome', async () => {
     const response = await api.post({
       payload: aServiceRequest({ patient: { birthDate: undefined } }),
       headers: { 'Code-Challenge': 'x', Accept: 'application/fhir+json' },
@@ -144,7 +144,7 @@ describe('an error in the answer 400', () => {
     });
   });
 
-  it('contains the line and column in a body that is not JSON, but no part of the body', async () => {
+  it('contains the line and column if the body is not JSON, but no part of the body', async () => {
     const response = await api.post({ body: '{\n  "family": Whitfield\n}' });
     const [fault] = await wholeFaultsOf(response);
     expect(fault).toEqual({

@@ -43,7 +43,7 @@ describe('a payload within the size limit', () => {
     for (const body of bodies) await expectAnswer(body);
   });
 
-  it('never causes a server error, however it was generated', async () => {
+  it('never causes a server error if it is generated at random', async () => {
     await fc.assert(fc.asyncProperty(worstJsonBodies(aServiceRequest(), limitBytes), expectAnswer), {
       numRuns: 200,
       endOnFailure: true,

@@ -108,7 +108,7 @@ describe('a refused launch of a client with a launchErrorPage', () => {
     expect([status, headers.location]).toEqual([303, leadsTo(issued.launchId, 'token_used')]);
   });
 
-  it('redirects for an hour after the launch was requested', async () => {
+  it('redirects a browser for up to an hour after the launch URL was issued', async () => {
     const issued = await gateway.issue({ errorPage });
     await open(issued);
     gateway.clock.advance({ seconds: 3599 });
@@ -117,7 +117,7 @@ describe('a refused launch of a client with a launchErrorPage', () => {
     expectPlain(await open(issued), 410);
   });
 
-  it('leaves the token usable after a wrong verifier', async () => {
+  it('leaves the launch token usable after a wrong verifier', async () => {
     const issued = await gateway.issue({ errorPage });
     expect((await open({ ...issued, codeVerifier: 'w'.repeat(64) })).status).toBe(303);
     expect((await open(issued)).status).toBe(200);
@@ -144,7 +144,7 @@ describe('a refused request', () => {
     ['a prefetch', { ...documentHeaders, 'sec-purpose': 'prefetch' }],
   ];
 
-  it.each(navigations)('is redirected for %s', async (_what, headers) => {
+  it.each(navigations)('is answered with a redirect for %s', async (_what, headers) => {
     const issued = await gateway.issue({ errorPage });
     await open(issued);
     expect((await open(issued, { headers })).status).toBe(303);
@@ -164,7 +164,7 @@ describe('a refused request', () => {
 });
 
 describe('a refused navigation', () => {
-  it('is not redirected without a launchErrorPage', async () => {
+  it('is not redirected if its client has no launchErrorPage', async () => {
     const issued = await gateway.issue();
     await open(issued);
     expectPlain(await open(issued), 410);
@@ -197,7 +197,7 @@ describe('a refused navigation', () => {
     expect([status, headers.location]).toEqual([410, undefined]);
   });
 
-  it('is not redirected unless both parameters were sent', async () => {
+  it('is not redirected unless it contains launchToken and codeVerifier', async () => {
     const { launchToken } = await gateway.issue({ errorPage });
     const sent = send(`${gateway.url}?launchToken=${launchToken}`, { headers: documentHeaders });
     sent.end();

@@ -28,7 +28,7 @@ function formData(parameters: string): FormData {
 }
 
 describe('a valid launch', () => {
-  it('opens a launch session and the OLTR application, under the GUID of the launch', async () => {
+  it('opens a launch session and the OLTR application, both at a path with the GUID of the launch', async () => {
     const issued = await gateway.issue();
     const response = await launch(issued);
     const page = await response.text();
@@ -63,7 +63,7 @@ describe('a valid launch', () => {
     }
   });
 
-  it('keeps the token and verifier out of referrers, caches, frames and the page', async () => {
+  it('keeps the token and verifier out of referrers, caches, the page and logs, and denies framing', async () => {
     const issued = await gateway.issue();
     const response = await launch(issued);
     expect(response.headers.get('referrer-policy')).toBe('no-referrer');
@@ -81,7 +81,7 @@ describe('a valid launch', () => {
     expect(everything).not.toContain('Whitfield');
   });
 
-  it('is accepted as a form, which keeps the verifier out of URLs', async () => {
+  it('can be posted as a form, which keeps the verifier out of URLs', async () => {
     const { launchToken, codeVerifier } = await gateway.issue();
     const body = new URLSearchParams({ launchToken, codeVerifier });
     expect((await fetch(gateway.url, { method: 'POST', body })).status).toBe(200);
@@ -120,7 +120,7 @@ describe('a valid launch', () => {
     },
   );
 
-  it('can be framed by the pages of a registered client, with a cookie that works there', async () => {
+  it('can be framed by registered pages of its client, with a cookie that works in frames', async () => {
     const secure = await startGateway({ publicUrl: 'https://oltr.example' });
     const issued = await secure.issue({ frameAncestors: ['https://pms.example'] });
     const response = await fetch(`${secure.url}?${new URLSearchParams(issued).toString()}`);
@@ -180,7 +180,7 @@ describe('an invalid launch', () => {
     ['of one character too many', (text: string) => `${text}===`],
     ['of one character too few', (text: string) => `${text}=`],
     ['after text that is not Base64URL', (text: string) => `${text.slice(0, -1)}~==`],
-  ])('with padding %s in the verifier is answered with 401 even if its hash matches', async (_where, pad) => {
+  ])('whose verifier has padding %s is answered with 401 even if the hash matches', async (_where, pad) => {
     const verifier = pad(randomBytes(64).toString('base64url'));
     await expectEmpty(await launch(await gateway.issue({ verifier })), 401);
   });
@@ -190,7 +190,7 @@ describe('an invalid launch', () => {
     await expectEmpty(await launch({ ...issued, codeVerifier: sha256(issued.codeVerifier) }), 401);
   });
 
-  it('at an invalid authority is answered with 401, and the log contains neither token nor verifier', async () => {
+  it('at an invalid host and port is answered with 401, and its token and verifier are not logged', async () => {
     const { launchToken, codeVerifier } = await gateway.issue();
     const target = `http://a:99999/secureLaunch?launchToken=${launchToken}x&codeVerifier=${codeVerifier}`;
     const { port } = new URL(gateway.url);
@@ -205,7 +205,7 @@ describe('an invalid launch', () => {
     await expectEmpty(await launch({ launchToken: 'A'.repeat(43), codeVerifier: 'v'.repeat(64) }), 401);
   });
 
-  it('after ten seconds is answered with 401', async () => {
+  it('that is opened after ten seconds is answered with 401', async () => {
     const issued = await gateway.issue();
     gateway.clock.advance({ seconds: 10 });
     await expectEmpty(await launch(issued), 401);
@@ -336,7 +336,7 @@ describe('the audit trail', () => {
 });
 
 describe('the endpoint', () => {
-  it('answers 404 for another case or a trailing slash, and 405 for another method', async () => {
+  it('answers 404 to other spellings of the path, and 405 to other methods', async () => {
     const { launchToken, codeVerifier } = await gateway.issue();
     const query = `?${new URLSearchParams({ launchToken, codeVerifier }).toString()}`;
     for (const path of ['/SecureLaunch', '/securelaunch', '/secureLaunch/']) {

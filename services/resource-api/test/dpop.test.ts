@@ -34,7 +34,7 @@ const read = (authorization: string, proof?: string) =>
 const seconds = () => Math.floor(api.clock.now() / 1000);
 
 describe('an access token bound to a key (RFC 9449)', () => {
-  it('is accepted with a proof by that key', async () => {
+  it('is accepted with a DPoP proof by that key', async () => {
     const response = await read(`DPoP ${bound}`, await proofFor());
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ user: { familyName: 'Okonkwo' } });
@@ -49,14 +49,14 @@ describe('an access token bound to a key (RFC 9449)', () => {
     }
   });
 
-  it('is accepted once with a proof that concurrent requests share', async () => {
+  it('is accepted only once if concurrent requests send the same proof', async () => {
     const proof = await proofFor();
     const responses = await Promise.all(Array.from({ length: 20 }, () => read(`DPoP ${bound}`, proof)));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(responses.filter(({ status }) => status === 401)).toHaveLength(19);
   });
 
-  it('is refused with a used proof until the proof itself is too old', async () => {
+  it('is refused with a used proof, and later because the proof is too old', async () => {
     const proof = await proofFor({ claims: { iat: seconds() + 60 } });
     expect((await read(`DPoP ${bound}`, proof)).status).toBe(200);
     api.clock.advance({ seconds: 120 });
@@ -152,19 +152,19 @@ describe('an access token bound to a key (RFC 9449)', () => {
       .setProtectedHeader({ alg: 'HS256', typ: 'dpop+jwt', jwk })
       .sign(Buffer.from('secret'));
 
-  it('is accepted with a proof whose address has a query and fragment (RFC 9449 section 4.3)', async () => {
+  it('is accepted with a proof whose htu has a query and a fragment (RFC 9449 section 4.3)', async () => {
     const url = `${api.url.toUpperCase()}/resource/me?a=b#c`;
     expect((await read(`DPoP ${bound}`, await proofFor({ url }))).status).toBe(200);
   });
 
-  it('is refused if the method of its binding is unknown', async () => {
+  it('is refused if its cnf claim contains an unknown confirmation method', async () => {
     const token = await api.sign({ cnf: { kid: 'a key' } });
     expect((await read(`Bearer ${token}`)).status).toBe(401);
   });
 });
 
 describe('the requests of one launch', () => {
-  it('are limited to 300 a minute; a 429 has no event and does not use up the proof', async () => {
+  it('are limited to 300 a minute, and a 429 publishes no event and leaves the proof usable', async () => {
     const sid = randomUUID();
     const token = await api.sign({ sid, cnf: { jkt: await thumbprintOf(key) } });
     const plain = await api.sign({ sid });
@@ -185,7 +185,7 @@ describe('the requests of one launch', () => {
   });
 });
 
-describe('an access token without a key', () => {
+describe('an access token that is not bound to a key', () => {
   it('is accepted as a Bearer token but not as a DPoP token', async () => {
     const token = await api.sign();
     expect((await read(`Bearer ${token}`)).status).toBe(200);
@@ -194,7 +194,7 @@ describe('an access token without a key', () => {
 });
 
 describe('a page of another origin', () => {
-  it('may send a proof', async () => {
+  it('may send a DPoP proof by CORS', async () => {
     const response = await fetch(`${api.url}/resource/me`, {
       method: 'OPTIONS',
       headers: { origin: 'https://app.example', 'access-control-request-method': 'GET' },

@@ -36,7 +36,7 @@ async function expectRefusal(response: Response, status: number, error: string):
 }
 
 describe('a protected resource', () => {
-  it('is at /resource/me the user, organisation and permissions of the launch', async () => {
+  it('contains at /resource/me the user, organisation and permissions of the launch', async () => {
     const response = await api.get('me');
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await response.json()).toEqual({
@@ -46,7 +46,7 @@ describe('a protected resource', () => {
     });
   });
 
-  it('is at /resource/patient the unchanged patient of the launch', async () => {
+  it('contains at /resource/patient the unchanged patient of the launch', async () => {
     const response = await api.get('patient');
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
@@ -55,7 +55,7 @@ describe('a protected resource', () => {
     expect(await response.json()).toEqual(aContext.patient);
   });
 
-  it('is audited under the GUID of the launch, without patient data', async () => {
+  it('causes an audit event under the GUID of the launch, without patient data', async () => {
     const [sid, jti] = [randomUUID(), randomUUID()];
     const response = await api.get('patient', { token: await api.sign({ sid, jti }) });
     expect(response.headers.get('x-correlation-id')).toBe(sid);
@@ -68,14 +68,14 @@ describe('a protected resource', () => {
     expect(kept).not.toMatch(/Súilleabháin|Cathal|9434765870|Okonkwo/);
   });
 
-  it('is answered to HEAD without a body, and to other methods with 405', async () => {
+  it('answers HEAD without a body, and other methods with 405', async () => {
     const head = await api.get('me', { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
     const post = await api.get('me', { method: 'POST' });
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('may be read by a page of any origin, refusals included (WHATWG Fetch, CORS protocol)', async () => {
+  it('may be read by a page of any origin, and so may refusals (WHATWG Fetch, CORS protocol)', async () => {
     const preflight = await fetch(`${api.url}/resource/patient`, {
       method: 'OPTIONS',
       headers: {
@@ -93,7 +93,7 @@ describe('a protected resource', () => {
     }
   });
 
-  it('is only at its exact address', async () => {
+  it('exists only at its exact path', async () => {
     for (const name of ['Me', 'me/', 'patients', '']) expect((await api.get(name)).status).toBe(404);
   });
 
@@ -105,7 +105,8 @@ describe('a protected resource', () => {
 });
 
 describe('a request without a valid access token', () => {
-  it('is answered without a token with 401 and schemes but no error (RFC 6750 section 3.1, RFC 9449 section 7.1)', async () => {
+  // See RFC 6750 section 3.1 and RFC 9449 section 7.1.
+  it('is answered with 401 and the schemes, without an error code, if it has no token', async () => {
     const response = await api.get('me', { token: null });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toMatch(/^Bearer, DPoP algs="[\w ]+"$/);
@@ -147,21 +148,21 @@ describe('a request without a valid access token', () => {
       () => ({ ...ids, launch_context: api.sealContext(ids, { context: { user: aContext.user } }) }),
     ],
   ];
-  it.each(claimFaults)('is answered with 401 to a token %s', async (_fault, claims) => {
+  it.each(claimFaults)('is answered with 401 for a token %s', async (_fault, claims) => {
     await expectRefusal(await api.get('patient', { token: await api.sign(claims()) }), 401, 'invalid_token');
   });
 
-  it('is answered with 401 to a token of another type, such as an ID token', async () => {
+  it('is answered with 401 for a token of another type, such as an ID token', async () => {
     const token = await api.sign({}, { header: { typ: 'JWT' } });
     await expectRefusal(await api.get('me', { token }), 401, 'invalid_token');
   });
 
-  it('is answered with 401 to a token signed with another key', async () => {
+  it('is answered with 401 for a token signed with another key', async () => {
     const token = await api.sign({}, { key: await createTestKey(api.issuer.key.kid) });
     await expectRefusal(await api.get('me', { token }), 401, 'invalid_token');
   });
 
-  it('is audited with the known details of the caller', async () => {
+  it('causes an audit event with the client and the resource', async () => {
     const token = await api.sign({ launch_context: undefined });
     const response = await api.get('patient', { token });
     expect(await eventOf(response.headers.get('x-correlation-id') ?? '')).toMatchObject({
@@ -178,7 +179,7 @@ describe('permissions', () => {
     expect(statuses.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('include clinical-cr.read for /resource/patient, or else the answer is 403 with its name', async () => {
+  it('without clinical-cr.read cause 403 for /resource/patient, with the name of this permission', async () => {
     const sid = randomUUID();
     const token = await api.sign({ sid, authorizations: ['clinical-cr.write', 'clinical-cr.reader'] });
     const description = await expectRefusal(await api.get('patient', { token }), 403, 'insufficient_scope');
@@ -192,7 +193,7 @@ describe('permissions', () => {
 });
 
 describe('the description of the API', () => {
-  it('is public and describes the members and refusals of each answer', async () => {
+  it('is public and lists the members and refusals of each answer', async () => {
     const response = await fetch(`${api.url}/resource/openapi.json`);
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
     const source = await response.text();

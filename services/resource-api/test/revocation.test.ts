@@ -26,7 +26,7 @@ async function startWatched() {
 }
 
 describe('the revocation of a launch', () => {
-  it('ends only the access token of that launch, within five seconds', async () => {
+  it('invalidates only the access token of that launch, within five seconds', async () => {
     const api = await startWatched();
     const sid = randomUUID();
     const token = await api.sign({ sid });
@@ -81,7 +81,7 @@ describe('the revocation of a launch', () => {
 });
 
 describe('rate limits', () => {
-  it('of the partner come from the registry and cause 429', async () => {
+  it('of a partner come from the registry and cause 429', async () => {
     const api = await startWatched();
     const token = await api.sign({ client_id: 'partner-limited' });
     const statuses = [];
