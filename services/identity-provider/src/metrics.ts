@@ -3,7 +3,7 @@ import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { KeyRing } from './keys/key-ring.ts';
 
-/** A credential's kind, owner and expiry, in milliseconds since 1970. */
+/** An expiring credential: its kind, its owner, and its expiry in milliseconds since 1970. */
 type Ending = { readonly kind: string; readonly owner: string; readonly at: number };
 
 /**

@@ -15,8 +15,8 @@ type Dependencies = {
 
 /**
  * Sends a logout token to the partner application of a revoked launch, if the partner registered a
- * `backchannelLogoutUri` and did not revoke the launch itself. Reads the partner from the chain's record,
- * because another client may have sent the request that revoked the launch.
+ * `backchannelLogoutUri` and did not revoke the launch itself. Reads the partner from the stored record of
+ * the launch, because another client may have sent the request that revoked the launch.
  */
 export function onChainRevoked({ realms, tickets, add }: Dependencies): Consumer {
   return {
@@ -26,7 +26,7 @@ export function onChainRevoked({ realms, tickets, add }: Dependencies): Consumer
       if (!isRevoked(event) || event.data.reason === 'revoked_by_client') return;
       const { id: messageId, correlationid: launchId, data } = event;
       const record = await tickets.findChainRecord(launchId);
-      // The launch has reached its absolute end, so there is nothing to end.
+      // Without a record, the launch has reached its absolute end, so no session is left to log out.
       if (record === undefined) return;
       const partner = realms.find(data.realm.split('/'))?.desktop?.partners.get(record.audience);
       if (partner?.backchannelLogoutUri === undefined) return;

@@ -30,7 +30,7 @@ type Dependencies = {
 
 /**
  * Delivers logout tokens (OpenID Connect Back-Channel Logout 1.0 section 2.5), each at least once. Retries a
- * failed delivery with growing waits for twelve hours. Each attempt sends a new token with its own `jti`.
+ * failed delivery with increasing delays for twelve hours. Each attempt sends a new token with its own `jti`.
  */
 export function startLogoutDelivery(dependencies: Dependencies): DeliveryWorker {
   const { logouts, events, clock, logger } = dependencies;
@@ -41,7 +41,8 @@ export function startLogoutDelivery(dependencies: Dependencies): DeliveryWorker 
     queue: logouts,
     deliver: (due, ending) => deliver(dependencies, due, ending),
     async settle(due, settlement, reported) {
-      // Appends the events before settling. If this fails, the token is delivered again rather than lost.
+      // Appends the events before storing the result. If the events cannot be appended, the logout token is
+      // delivered again instead of being lost.
       await events.append(reported);
       await logouts.settle(due, settlement);
     },

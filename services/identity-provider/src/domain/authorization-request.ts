@@ -21,8 +21,7 @@ export type ParameterFault = {
 };
 
 /**
- * An authorization request with valid parameters. Whether its launch identifier is valid is only known when
- * it is redeemed.
+ * An authorization request with valid parameters. The launch identifier is checked only when it is redeemed.
  */
 export type AuthorizationRequest = {
   readonly partner: RegisteredPartner;
@@ -41,11 +40,13 @@ type Rule = {
   readonly code: AuthorizeErrorCode;
   /** The error message when `fits` returns false. */
   readonly message: string;
-  /** Returns an addition to the message for a frequent mistake. */
+  /** Returns a hint about a frequent mistake, which is appended to the message. */
   readonly hint?: (value: string) => string;
-  /** Returns whether a value is valid. If the partner is unknown, skips the checks that depend on it. */
+  /**
+   * Returns whether a value is valid. If the partner is unknown, skips the checks that depend on the partner.
+   */
   fits(value: string, partner: RegisteredPartner | undefined): boolean;
-  /** Returns whether the parameter may be omitted. If this function is absent, it is required. */
+  /** Returns whether the parameter may be omitted. If this function is absent, the parameter is required. */
   readonly isOptional?: (partner: RegisteredPartner | undefined) => boolean;
 };
 
@@ -112,7 +113,7 @@ const rules: readonly Rule[] = [
     name: 'state',
     code: invalid,
     message: 'must be UTF-8 of at most 2,048 bytes, since it is returned unchanged',
-    // Undecodable bytes have already been replaced, so the returned value would differ.
+    // The decoder replaces invalid bytes by U+FFFD, so the returned state would differ from the sent state.
     fits: (value) => !value.includes('\uFFFD') && Buffer.byteLength(value) <= stateBytes,
   },
   { name: 'launch', code: invalid, message: 'was not issued by this service', fits: () => true },
@@ -145,8 +146,8 @@ const referenceRules: readonly Rule[] = [
 ];
 
 /**
- * The parameters of an authorization request with their rules. An optional parameter may be omitted by every
- * partner application, or only by those registered for it.
+ * The parameters of an authorization request with their rules. Some optional parameters may be omitted by
+ * every partner application, others only by partners with the profile `standard`.
  */
 export const authorizationRules: readonly AuthorizationRule[] = rules.map(
   ({ name, message, isOptional }) => ({

@@ -7,11 +7,12 @@ import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 /** The type of a client assertion (RFC 7523 section 2.2). */
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** The longest lifetime of a client assertion in seconds. Each one is signed for one request. */
+/** The longest lifetime of a client assertion in seconds. A client signs a new assertion for each request. */
 const maxLifeSeconds = 5 * 60;
 const clockToleranceSeconds = 10;
 /**
- * The accepted types. Most libraries send `JWT`. The draft that updates RFC 7523 defines the explicit type.
+ * The accepted values of the header `typ`, in lower case. Most libraries send `JWT`. The draft that updates
+ * RFC 7523 defines `client-authentication+jwt`.
  */
 const types = new Set([undefined, 'jwt', 'client-authentication+jwt']);
 
@@ -42,7 +43,8 @@ export function hasKeys({ jwks, jwksUri }: Pick<RegisteredClient, 'jwks' | 'jwks
 }
 
 /**
- * Returns the unverified client of an assertion, to select the keys that verify it.
+ * Returns the client that an assertion names, before verification, to select the keys that verify the
+ * assertion.
  */
 export function claimedClient(assertion: string): string | undefined {
   try {

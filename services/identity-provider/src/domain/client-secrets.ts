@@ -1,11 +1,11 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 
-/** The most secrets of a client: two, so that the old one works while a new one is introduced. */
+/** The maximum number of secrets of a client. The old secret stays valid while a new secret is introduced. */
 const secretSlots = 2;
 
 /**
- * Takes the place of a missing secret, so that every check makes the same comparisons. Never accepted.
+ * Replaces a missing secret, so that every check makes the same number of comparisons. It is never accepted.
  */
 const noSecret = { digest: Buffer.alloc(32), acceptedUntil: Number.NEGATIVE_INFINITY } as const;
 
@@ -28,7 +28,7 @@ export function createClientSecret(random: (size: number) => Buffer = randomByte
 }
 
 /**
- * Compares a secret with those of a client in constant time, with the same steps for an unknown client
+ * Compares a secret with the secrets of a client in constant time. Takes the same steps for an unknown client
  * (`undefined`).
  * @param now milliseconds since 1970; a secret is not accepted after its `expires`
  */

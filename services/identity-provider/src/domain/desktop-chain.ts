@@ -5,14 +5,14 @@ import { type Static, type TSchema, Type } from '@clinical-launch/contracts/type
 import type { DesktopIssuingRealm } from './realms.ts';
 
 /*
- * A desktop launch is a chain of tickets. Each ticket is exchanged for the next in one step, and all of them
- * contain the launch context.
+ * A desktop launch is a chain of tickets. Each ticket is exchanged for the next ticket in one step, and every
+ * ticket contains the launch context.
  *
- * | ticket             | is proven by                         | gives                                       |
+ * | ticket             | is redeemed with                     | is exchanged for                            |
  * |--------------------|--------------------------------------|---------------------------------------------|
- * | launch identifier  | realm and client it was issued for   | authorization code                          |
+ * | launch identifier  | its realm and its client             | authorization code                          |
  * | authorization code | client, redirect URI, code verifier  | access token, ID token, first refresh token |
- * | refresh token      | itself (its client is public)        | access token, ID token, next refresh token  |
+ * | refresh token      | no secret, if its client is public   | access token, ID token, next refresh token  |
  *
  * The chain ends `sessionSeconds` after the launch identifier was issued, whatever the lifetimes of its
  * tickets are.
@@ -34,8 +34,8 @@ const refreshDetail = Type.Object({
    */
   dpopKey: Type.Optional(Type.String()),
   /**
-   * The thumbprint of the certificate that must use the token, for a public client with one (RFC 8705 section
-   * 4).
+   * The thumbprint of the certificate that must use the token, for a public client with a certificate (RFC
+   * 8705 section 4).
    */
   certificate: Type.Optional(Type.String()),
 });
@@ -98,7 +98,7 @@ const slackSeconds = 60;
 
 /**
  * Returns the seconds for which a revocation must be stored: until every ticket and token of the chain has
- * expired by every clock.
+ * expired, even by a slow clock.
  */
 export function revocationSeconds({ accessTokenSeconds, desktop }: DesktopIssuingRealm): number {
   const { launchIdentifierSeconds, authorizationCodeSeconds, refreshTokenSeconds, sessionSeconds } = desktop;

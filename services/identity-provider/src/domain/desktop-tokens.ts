@@ -22,8 +22,8 @@ type TokenOf = {
 };
 
 /**
- * Returns the lifetime of a launch's tokens in seconds. It is the lifetime of the realm, or less if the chain
- * ends earlier, so that no token outlives its launch.
+ * Returns the lifetime of a launch's tokens in seconds. It is the lifetime that the realm sets, or less if
+ * the launch ends earlier, so that no token outlives its launch.
  */
 export function desktopTokenSeconds(
   { accessTokenSeconds }: IssuingRealm,
@@ -34,7 +34,7 @@ export function desktopTokenSeconds(
 
 /**
  * Returns the claims of a partner's access token (RFC 9068 section 2.2). The token acts for the user, with
- * the rights in `scope` and `authorizations`. Only the resource API can open the sealed patient details.
+ * the rights in `scope` and `authorizations`. Only the resource API can decrypt the patient details.
  */
 export function desktopAccessTokenClaims({
   realm,
@@ -60,7 +60,7 @@ export function desktopAccessTokenClaims({
     jti: tokenId,
     ...lifetime(times),
     scope,
-    /** The chain of the token. Revoking the chain revokes the token. */
+    /** The launch of the token. Revoking the launch revokes the token. */
     sid: context.launchId,
     authorizations: context.authorizations,
     launch_context: sealedContext,
@@ -70,7 +70,7 @@ export function desktopAccessTokenClaims({
 
 /**
  * Returns the claims of the ID token: the specification's table (Desktop: ID token claims), and `sid` for
- * some partners.
+ * partners with a logout address.
  */
 export function idTokenClaims({
   realm,

@@ -14,7 +14,7 @@ export type IssuingRealm = {
   /** The name in the registry, which the issuer contains. */
   readonly name: string;
   readonly issuer: string;
-  /** The public address of the realm. Its endpoints are below it. */
+  /** The public address of the realm. The endpoints of the realm are below this address. */
   readonly baseUrl: string;
   readonly signingAlgorithm: SigningAlgorithm;
   readonly accessTokenSeconds: number;

@@ -8,7 +8,7 @@ export function readScope(scope: string): readonly string[] | undefined {
   return scopeForm.test(scope) ? [...new Set(scope.split(' '))] : undefined;
 }
 
-/** Returns the requested words if all of them may be granted; otherwise undefined. */
+/** Returns the words of the requested scope if all of them may be granted; otherwise undefined. */
 export function narrowScope(requested: string, mayBeGiven: readonly string[]): readonly string[] | undefined {
   const words = readScope(requested);
   return words?.every((word) => mayBeGiven.includes(word)) === true ? words : undefined;

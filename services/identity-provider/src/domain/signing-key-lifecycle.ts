@@ -25,33 +25,36 @@ export type KeyTimes = {
   readonly kid: string;
   readonly algorithm: SigningAlgorithm;
   readonly signsFrom: number;
-  /** The longest lifetime of the tokens that it signs. */
+  /** The longest lifetime of the tokens that the key signs. */
   readonly longestTokenSeconds: number;
 };
 
 const minuteMs = 60_000;
 
-/** The milliseconds between a replica's reads of the stored keys. It may publish a new key this late. */
+/**
+ * The milliseconds between a replica's reads of the stored keys. A replica may publish a new key with this
+ * delay.
+ */
 export const keysReadEveryMs = minuteMs;
 /**
- * The milliseconds for which a key is published before it signs. OAuth clients keep a key set for ten
- * minutes, after HTTP caches may have kept it for five.
+ * The milliseconds for which a key is published before it signs. HTTP caches may store a key set for five
+ * minutes, and OAuth clients for another ten minutes.
  */
 export const publishedBeforeSigningMs = 15 * minuteMs;
 /**
- * The milliseconds for which a replica can use the keys that it has read. Later, other replicas may have
- * replaced them.
+ * The milliseconds for which a replica can use the keys that it has read. After this time, other replicas may
+ * have replaced the keys.
  */
 export const keysTrustedForMs = publishedBeforeSigningMs;
 
 const createdBeforeSigningMs = publishedBeforeSigningMs + keysReadEveryMs;
 /**
- * The tolerance for clocks that differ: of replicas, when a key stops signing, and of verifiers, when a token
- * expires.
+ * The tolerance for differing clocks. The clocks of replicas decide when a key stops signing, and the clocks
+ * of verifiers when a token expires.
  */
 const clockSlackMs = minuteMs;
 
-/** Returns the state of one of a realm's keys. */
+/** Returns the state of a key. `keys` are all keys of its realm. */
 export function keyStateAt(key: KeyTimes, keys: readonly KeyTimes[], now: number): KeyState {
   if (now < key.signsFrom) return 'next';
   const replacedAt = Math.min(
@@ -61,7 +64,7 @@ export function keyStateAt(key: KeyTimes, keys: readonly KeyTimes[], now: number
   return now < replacedAt + key.longestTokenSeconds * 1000 + clockSlackMs ? 'previous' : 'retired';
 }
 
-/** Returns the keys of a realm in the states whose `column` of the lifecycle is true. */
+/** Returns the keys of a realm for whose state the `column` of `keyLifecycle` is true. */
 export function keysWhere<Key extends KeyTimes>(
   column: 'isPublished' | 'signs',
   keys: readonly Key[],
@@ -78,11 +81,11 @@ export type RotationPolicy = {
 
 /** The changes that a realm's keys need now. */
 export type KeyPlan = {
-  /** The time at which the key to create starts to sign. */
+  /** Present if a key must be created. The new key starts to sign at `signsFrom`. */
   readonly create?: { readonly signsFrom: number };
-  /** The keys whose tokens will live longer than expected when the keys were created. */
+  /** The ids of the keys whose tokens live longer than the stored `longestTokenSeconds`. */
   readonly prolong: readonly string[];
-  /** The retired keys to delete. */
+  /** The ids of the retired keys to delete. */
   readonly remove: readonly string[];
 };
 

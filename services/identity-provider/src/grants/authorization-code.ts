@@ -73,7 +73,8 @@ function required(parameters: ReadonlyMap<string, string>, parameter: string): s
 }
 
 /**
- * Returns the scope of the tokens, which is the granted scope or the requested part of it. Uses nothing up.
+ * Returns the scope of the tokens, which is the granted scope or the requested part of the granted scope.
+ * Leaves the code usable.
  * @throws TokenRefusal
  */
 function agreeScope(
@@ -152,8 +153,9 @@ async function redeemCode({
 }
 
 /**
- * Returns the binding of a refresh token. There is none for a client that authenticates, because that already
- * binds its refresh tokens (RFC 9449 section 5, RFC 8705 section 4).
+ * Returns the key and certificate that a refresh token is bound to. Returns neither for a client that
+ * authenticates, because authentication already binds its refresh tokens (RFC 9449 section 5, RFC 8705
+ * section 4).
  */
 function refreshBinding(
   partner: RegisteredPartner,
@@ -164,8 +166,8 @@ function refreshBinding(
 }
 
 /**
- * Refuses an invalid code. If the code was already used, handles the replay. Without a proof, it cannot
- * redeem the code.
+ * Refuses an invalid code. If the code was already used, revokes the launch. The call sends no code verifier,
+ * so it can never redeem the code.
  */
 async function refuseDeadCode(tickets: Tickets, code: string, request: PartnerRequest): Promise<never> {
   const redemption = await tickets.redeem('authorization-code', code, {

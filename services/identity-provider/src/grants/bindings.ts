@@ -31,6 +31,6 @@ export function assertDpopKey(
     throw new TokenRefusal('missing_dpop_proof');
 }
 
-/** Returns the part of a redemption that uses up the proof of its request, if it has one. */
+/** Returns the option of a redemption that uses up the DPoP proof of the request; empty without a proof. */
 export const usingUp = (proof: SingleUse | undefined): { readonly proof?: SingleUse } =>
   proof === undefined ? {} : { proof };

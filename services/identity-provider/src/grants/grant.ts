@@ -8,7 +8,7 @@ import type { DesktopIssuingRealm, IssuingRealm } from '../domain/realms.ts';
 export type { TokenAnswer } from '../domain/answers.ts';
 
 type GrantParameters = {
-  /** The grant's own parameters by name, without those that have no value (RFC 6749 section 3.2). */
+  /** The parameters of the request by name, without empty parameters (RFC 6749 section 3.2). */
   readonly parameters: ReadonlyMap<string, string>;
   readonly call: Call;
 };
@@ -29,9 +29,12 @@ export type ClientRequest = GrantParameters & {
 /** A token request of a partner application. If it is a public client, only its ticket authenticates it. */
 export type PartnerRequest = GrantParameters & {
   readonly realm: DesktopIssuingRealm;
-  /** The partner in `client_id`, if that was sent. */
+  /** The partner in `client_id`; undefined if the request has no `client_id`. */
   readonly partner: RegisteredPartner | undefined;
-  /** The DPoP proof of the request, if it has one (RFC 9449 section 5). It is used up with the ticket. */
+  /**
+   * The DPoP proof of the request, if it has one (RFC 9449 section 5). The proof is used up in the same step
+   * as the code or refresh token.
+   */
   readonly dpopProof: DpopProof | undefined;
   /** The thumbprint of the connection's client certificate, if it has one (RFC 8705). */
   readonly certificate: string | undefined;
@@ -43,11 +46,14 @@ type GrantOf<Kind extends 'confidential' | 'public', Request> = {
   /** The value of `grant_type`. */
   readonly type: string;
   /**
-   * The kind of client that may use the grant: clients of a realm, or partner applications of a desktop
-   * realm.
+   * The kind of client that may use the grant: `confidential` for clients of a realm, `public` for partner
+   * applications of a desktop realm.
    */
   readonly clients: Kind;
-  /** The parameters besides those of every grant. Each may be sent once. Others are ignored. */
+  /**
+   * The parameters of the grant besides `grant_type` and the client authentication. Each may be sent once.
+   * Unknown parameters are ignored.
+   */
   readonly parameters: readonly string[];
   /** Issues the token. @throws TokenRefusal */
   handle(request: Request): Promise<TokenAnswer>;
@@ -56,11 +62,12 @@ type GrantOf<Kind extends 'confidential' | 'public', Request> = {
 export type ClientGrant = GrantOf<'confidential', ClientRequest>;
 export type PartnerGrant = GrantOf<'public', PartnerRequest>;
 
-/** A way to get a token. */
+/** A grant for clients or for partner applications. */
 export type Grant = ClientGrant | PartnerGrant;
 
 /**
- * Returns whether a realm offers a grant. Partner grants require a desktop realm, and the others a client.
+ * Returns whether a realm offers a grant. A partner grant requires a desktop realm. A client grant is not
+ * offered in a desktop realm without clients.
  */
 export function isOffered({ clients }: Grant, realm: IssuingRealm): boolean {
   if (clients === 'public') return realm.desktop !== undefined;

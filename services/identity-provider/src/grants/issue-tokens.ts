@@ -36,17 +36,21 @@ type TokenIssueRequest = {
    * The key and certificate that the access token is bound to (RFC 9449 section 6.1, RFC 8705 section 3).
    */
   readonly binding: TokenBinding;
-  /** The seconds until the chain of the ticket ends, if it has an end. */
+  /** The seconds until the launch ends; undefined for a launch without an end. */
   readonly chainEndsInSeconds: number | undefined;
 };
 
 type Granted = { readonly context: DesktopContext; readonly refreshToken: string; readonly nonce?: string };
 
 /**
- * The prepared tokens of an answer. Every step that can fail has succeeded before the ticket is used up.
+ * The prepared tokens of an answer. Every step that can fail has succeeded before the code or refresh token
+ * is used up.
  */
 export type TokenIssue = {
-  /** The event to store in the step that uses up the ticket, so that the audit trail contains every token. */
+  /**
+   * The event to store in the step that uses up the code or refresh token, so that the audit trail contains
+   * every token.
+   */
   readonly event: CloudEvent;
   /** Returns the complete token response (Desktop: Token response). */
   answer(granted: Granted): Promise<TokenAnswer>;

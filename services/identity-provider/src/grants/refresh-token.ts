@@ -22,8 +22,8 @@ import type { PrepareTokens } from './issue-tokens.ts';
 const repeatableSeconds = 10;
 
 /**
- * The most refreshes of a launch: more than one a minute for twelve hours. Each refresh uses storage until
- * the launch ends.
+ * The maximum number of refreshes of a launch, which allows more than one a minute for twelve hours. Each
+ * refresh uses storage until the launch ends.
  */
 const refreshLimit = { redemptions: 1000 };
 
@@ -60,7 +60,7 @@ export function refreshToken(dependencies: RefreshDependencies): PartnerGrant {
   };
 }
 
-/** The content of a refresh token, and the seconds until its chain ends. */
+/** The content of a refresh token, and the seconds until its launch ends. */
 type LiveLink = Link<RefreshDetail> & { readonly chainEndsInSeconds: number | undefined };
 
 function linkOf(ticket: FoundTicket): LiveLink {
@@ -90,7 +90,7 @@ async function rotate(refresh: Refresh, link: LiveLink): Promise<TokenAnswer> {
 /** Handles a token that was used within the grace period, was used earlier, or is unknown. */
 async function repeat(refresh: Refresh): Promise<TokenAnswer> {
   const { request } = refresh;
-  // Such a token creates no successor, so this detail is never stored.
+  // A used or unknown token creates no successor, so this detail is never stored.
   const redemption = await redeem(refresh, { detail: {}, events: [] });
   switch (redemption.outcome) {
     case 'repeated': {
@@ -124,8 +124,8 @@ async function answerAgain(refresh: Refresh, link: LiveLink, redemption: Redeeme
 }
 
 /**
- * Prepares the tokens for the requested part of the granted scope. It limits only this access token: the next
- * refresh token keeps the whole grant (RFC 6749 section 6).
+ * Prepares the tokens for the requested part of the granted scope. The requested scope limits only this
+ * access token. The next refresh token has the whole granted scope (RFC 6749 section 6).
  * @throws TokenRefusal
  */
 function prepare({ prepareTokens, request }: Refresh, { detail, chainEndsInSeconds }: LiveLink) {
@@ -158,7 +158,7 @@ function redeem(
     successor: {
       kind: 'refresh-token',
       ttlSeconds: realm.desktop.refreshTokenSeconds,
-      // Only for chains that started before chains had an end.
+      // Applies only to launches of an earlier release, which have no absolute end yet.
       chainSeconds: realm.desktop.sessionSeconds,
       detail,
       isDerived: true,

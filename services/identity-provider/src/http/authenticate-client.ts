@@ -38,10 +38,15 @@ type Authenticating = Pick<FormExchange, 'realm' | 'parameters'> & {
   readonly certificate: ClientCertificate | undefined;
 };
 
-/** An authenticated client. `commit` uses up its assertion, which saves a round trip to the store. */
+/**
+ * An authenticated client. `commit` stores events and uses up the client's assertion in one step, which saves
+ * a round trip to the store.
+ */
 type AuthenticatedClient = Pick<ClientRequest, 'client' | 'commit'>;
 
-/** A request of an authenticated client, with the certificate of its connection if there is one. */
+/**
+ * A request of an authenticated client. `certificate` is the client certificate of the connection, if any.
+ */
 export type ClientExchange = FormExchange &
   NamedExchange &
   AuthenticatedClient &
@@ -50,8 +55,8 @@ export type ClientExchange = FormExchange &
 /**
  * Creates the guard that authenticates and counts the client of a request. It accepts a secret (RFC 6749
  * section 2.3.1), a signed assertion (RFC 7523 section 2.2), or the certificate of the connection (RFC 8705
- * section 2). It throws TokenRefusal 401, ServiceError 429 after wrong secrets or over the client's limit,
- * and 400 for two kinds of credentials at once.
+ * section 2). It throws TokenRefusal 401 for invalid credentials, and 400 for two kinds of credentials at
+ * once. It throws ServiceError 429 after wrong secrets or over the client's limit.
  */
 export function authenticateClient(dependencies: SenderDependencies) {
   return async <In extends FormExchange>(exchange: In): Promise<In & ClientExchange> => {
@@ -95,7 +100,7 @@ async function proveClient(exchange: Authenticating): Promise<AuthenticatedClien
 }
 
 /**
- * Claims a single-use credential and stores the events in the same step.
+ * Uses up a single-use credential and stores the events in the same step.
  * @throws TokenRefusal if the credential was already used
  */
 export async function useUp(
@@ -144,7 +149,7 @@ async function authenticateBySecret(exchange: Authenticating): Promise<Registere
   return client;
 }
 
-/** Returns the client, or the refusal of these credentials. */
+/** Returns the client, or the refusal if the secret is wrong or has expired. */
 function checkSecret(
   { dependencies, realm }: Authenticating,
   { clientId, clientSecret, challenge: headers }: ClientCredentials,

@@ -6,13 +6,16 @@ import type { Pages } from '@clinical-launch/pages/templates';
 const title = 'The application cannot be opened';
 const again = 'open the application again from the system where you started.';
 
-/** What the user can do next, by the status of the refusal. */
+/** The next step for the user after a refusal with one of these statuses. */
 const advice: Readonly<Record<number, string>> = {
   429: `Wait a minute, then ${again}`,
   503: `Wait a minute, then ${again}`,
 };
 
-/** Answers the errors of authorize: OAuth's JSON, or a page for a browser that a person uses. */
+/**
+ * Creates the dialect for errors of the authorization endpoint: a page if the request prefers HTML, as
+ * browsers do, and otherwise the JSON of OAuth.
+ */
 export function authorizeDialect(pages: Pages): ErrorDialect {
   const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
   return (error, exchange) => {

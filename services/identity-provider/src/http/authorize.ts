@@ -28,8 +28,8 @@ type AuthorizeDependencies = {
 /**
  * Exchanges the launch identifier for an authorization code, and redirects with the code to the registered
  * redirect URI: `POST` or `GET /{realm}/oauth2/v2.0/authorize` (Desktop: Authorization endpoint; RFC 6749
- * section 4.1.1). Answers errors directly and never by a redirect. An error does not use up the launch
- * identifier. A `request_uri` refers to a pushed request (RFC 9126 section 4).
+ * section 4.1.1). Answers errors directly and never by a redirect. An error leaves the launch identifier
+ * usable. A `request_uri` refers to a pushed request (RFC 9126 section 4).
  */
 export function authorize({ tickets, limiter }: AuthorizeDependencies): Handler<DesktopExchange> {
   return behind(readParameters, async ({ realm, response, call, sent }) => {
@@ -191,7 +191,8 @@ function assertRedeemed(redemption: Redemption, call: Call): string {
 }
 
 /**
- * Creates the error for outcomes of DPoP proofs and limits, which the authorization endpoint does not use.
+ * Creates the error for outcomes that cannot occur, because the authorization endpoint redeems without a DPoP
+ * proof and without a limit.
  */
 const neverAsked = () =>
   new TypeError('The authorization endpoint redeems without a single-use proof and without a limit');

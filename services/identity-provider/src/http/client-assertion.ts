@@ -7,8 +7,8 @@ import type { FindClientKeys, KeyOwner } from '../keys/client-keys.ts';
 export const assertionParameters = ['client_assertion', 'client_assertion_type'];
 
 /**
- * A client authenticated by an assertion. The caller must claim `singleUse`, so that the assertion works
- * once.
+ * A client authenticated by an assertion. The caller must use up `singleUse`, so that the assertion is
+ * accepted only once.
  */
 export type AssertedClient<Client> = { readonly client: Client; readonly singleUse: SingleUse };
 
@@ -26,7 +26,8 @@ type Asserting<Client> = {
 
 /**
  * Returns the client assertion of a request (RFC 7521 section 4.2); undefined if there is none.
- * @throws TokenRefusal if one of its two parameters is missing, or the request has other credentials
+ * @throws TokenRefusal if `client_assertion` or `client_assertion_type` is missing, or the request has other
+ * credentials
  */
 export function readClientAssertion({
   authorization,
@@ -77,8 +78,8 @@ export async function authenticateByAssertion<Client extends { readonly clientId
 }
 
 /**
- * Returns the accepted audiences (RFC 7523 section 3, RFC 9126 section 2): our issuer, or an endpoint that
- * authenticates clients.
+ * Returns the accepted audiences (RFC 7523 section 3, RFC 9126 section 2): our issuer, or the address of an
+ * endpoint that authenticates clients.
  */
 function audiencesOf({ issuer, baseUrl }: IssuingRealm): string[] {
   return [issuer, ...['token', 'par', 'revoke'].map((name) => `${baseUrl}/oauth2/v2.0/${name}`)];

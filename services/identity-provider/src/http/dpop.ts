@@ -13,8 +13,8 @@ type DpopExchange = {
 };
 
 /**
- * Verifies the DPoP proof of a request (RFC 9449 section 5). Does not use it up: the step that redeems a
- * ticket or stores a pushed request does so.
+ * Verifies the DPoP proof of a request (RFC 9449 section 5). Leaves the proof usable. The proof is used up by
+ * the step that redeems a ticket or stores a pushed request.
  * @returns the proof, or undefined if the request has none
  * @throws TokenRefusal 400 if the proof is invalid or for another request
  */

@@ -10,8 +10,8 @@ import type { DesktopExchange } from './realm-guards.ts';
 /**
  * Ends a launch that the host application requested, by the launch's GUID or its launch identifier: `DELETE
  * /{realm}/launches/{id}`. Revokes the launch identifier, code, refresh tokens and access tokens. Also
- * answers 204 for a launch that was already ended, until its absolute end. Answers 404 for an unknown launch
- * and for a launch of another host.
+ * answers 204 if the launch was already ended, until the absolute end of the launch. Answers 404 for an
+ * unknown launch and for a launch of another host.
  */
 export function endLaunch(
   dependencies: HostDependencies & { readonly tickets: Tickets },

@@ -41,7 +41,7 @@ export function getDiscovery(dependencies: DiscoveryDependencies): Handler<Realm
 /**
  * Publishes the configuration for clients that start from `iss` and `launch`: `GET
  * {issuer}/.well-known/smart-configuration` (SMART App Launch 2.2, Conformance). There is no capability for
- * the patient, because only the ID token contains it.
+ * the patient, because only the ID token contains the patient.
  */
 export function getSmartConfiguration(dependencies: DiscoveryDependencies): Handler<DesktopExchange> {
   return ({ realm, response }) => {
@@ -64,7 +64,7 @@ function sharedMetadata(dependencies: DiscoveryDependencies, realm: IssuingRealm
     jwks_uri: `${base}/discovery/v2.0/keys`,
     ...revocationMetadata(realm, dependencies),
     introspection_endpoint: `${base}/oauth2/v2.0/introspect`,
-    // RFC 8414 section 2 also allows types of access tokens.
+    // RFC 8414 section 2 also allows types of access tokens in this list.
     introspection_endpoint_auth_methods_supported: ['Bearer'],
     grant_types_supported: grants.filter((grant) => isOffered(grant, realm)).map(({ type }) => type),
     scopes_supported: [...clientScopes, ...(isDesktopRealm(realm) ? partnerScopes(realm) : [])],
@@ -94,7 +94,7 @@ function openIdMetadata({ desktop }: DesktopIssuingRealm) {
     backchannel_logout_session_supported: true,
     claims_parameter_supported: false,
     request_parameter_supported: false,
-    // If absent, it counts as true.
+    // If this member is absent, clients assume true.
     request_uri_parameter_supported: false,
     authorization_response_iss_parameter_supported: desktop.sendsIssuer,
   };
@@ -123,7 +123,9 @@ function tokenAuthentication(realm: IssuingRealm, dependencies: CertificateSetti
   };
 }
 
-/** Returns the metadata of revocation (RFC 7009), whose clients authenticate as at the token endpoint. */
+/**
+ * Returns the metadata of the revocation endpoint (RFC 7009). Clients authenticate as at the token endpoint.
+ */
 function revocationMetadata(realm: IssuingRealm, dependencies: CertificateSetting) {
   const { methods, algorithms } = authenticationOf(realm, dependencies);
   return {
@@ -150,7 +152,10 @@ function authenticationOf(realm: IssuingRealm, dependencies: CertificateSetting)
     : { methods };
 }
 
-/** Returns the methods for which clients and partners have registered certificates (RFC 8705 section 2). */
+/**
+ * Returns the methods of mutual TLS for which clients and partners have registered certificates (RFC 8705
+ * section 2).
+ */
 function certificateMethods(realm: IssuingRealm): string[] {
   const partners = isDesktopRealm(realm) ? realm.desktop.partners.values() : [];
   const registered = [...realm.clients.values(), ...partners];

@@ -4,8 +4,9 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { RealmExchange } from './realm-guards.ts';
 
 /**
- * Publishes the realm's public keys: `GET /{realm}/discovery/v2.0/keys` (RFC 7517 section 5). Caches may keep
- * them for five minutes, and clients for another ten. Each key is published that long before it signs.
+ * Publishes the realm's public keys: `GET /{realm}/discovery/v2.0/keys` (RFC 7517 section 5). Caches may
+ * store the keys for five minutes, and clients for another ten. Each key is published for these 15 minutes
+ * before it signs.
  */
 export function getKeys(keyRing: KeyRing): Handler<RealmExchange> {
   return async ({ realm, response }) => {

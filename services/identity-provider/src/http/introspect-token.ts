@@ -16,7 +16,7 @@ import type { FindOwnToken } from '../keys/own-tokens.ts';
 import type { RealmExchange } from './realm-guards.ts';
 import { pickParameters, readTokenForm } from './token-form.ts';
 
-/** The required right of a resource server. */
+/** The right that a resource server needs. */
 export const introspectionRight = 'token.introspect';
 
 type IntrospectDependencies = {

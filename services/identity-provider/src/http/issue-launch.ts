@@ -26,7 +26,7 @@ import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import type { LaunchCaller } from './call-launch-url.ts';
 import type { DesktopExchange } from './realm-guards.ts';
 
-/** The required right of a host application. */
+/** The right that a host application needs. */
 export const hostRight = 'launch.issue';
 /** The accepted content types and size of a launch request. */
 export const launchBody = { types: ['application/json'], limitBytes: 32 * 1024 };
@@ -49,7 +49,7 @@ export type IssueLaunchDependencies = HostDependencies & {
 /**
  * Issues a launch identifier to a host application, bound to a partner application, with the user and the
  * patient in its context: `POST /{realm}/launches` (Desktop: What the service does, steps 1 to 3). The host
- * opens the launch URL. If the host sends `call`, the service calls it.
+ * opens the launch URL, unless it sends `call`: then the service calls the launch URL.
  */
 export function issueLaunch(dependencies: IssueLaunchDependencies): Handler<DesktopExchange> {
   const { tickets, clock, callLaunchUrl, pseudonyms } = dependencies;

@@ -34,11 +34,11 @@ export const pushedRequestBytes = 4096;
 const pushLimit = { tickets: 10, seconds: 60 };
 
 /**
- * Stores a valid authorization request and answers 201 with its `request_uri`:
- * `POST /{realm}/oauth2/v2.0/par` (RFC 9126). The `request_uri` works once, for this partner application,
- * within a minute. Each launch has at most one stored request: a newer one replaces it, and it ends with the
- * launch. Clients authenticate as at the token endpoint. Stores nothing for callers without a valid launch
- * identifier.
+ * Stores a valid authorization request and answers 201 with its `request_uri`: `POST
+ * /{realm}/oauth2/v2.0/par` (RFC 9126). The `request_uri` can be used once, by this partner application,
+ * within a minute. Each launch has at most one stored request. A newer request replaces the stored request,
+ * which is removed when the launch ends. Clients authenticate as at the token endpoint. Stores nothing for
+ * callers without a valid launch identifier.
  */
 export function pushAuthorizationRequest(dependencies: PushDependencies): Handler<DesktopExchange> {
   const { tickets, limiter } = dependencies;
@@ -125,7 +125,7 @@ function agreeDpopKey({ dpopKey }: AuthorizationRequest, proven: string | undefi
   return proven ?? dpopKey;
 }
 
-/** Returns the parameters as they were sent, without credentials and unknown parameters. */
+/** Returns the sent parameters, without credentials and unknown parameters. */
 function pushedParameters(form: URLSearchParams, dpopKey?: string): PushedParameters {
   const sent = authorizationParameters.flatMap((name) => {
     const value = form.get(name) ?? '';

@@ -9,12 +9,12 @@ export type RealmExchange<Realm extends IssuingRealm = IssuingRealm> = Exchange 
 /** A request in a realm with partner applications. */
 export type DesktopExchange = RealmExchange<DesktopIssuingRealm>;
 
-/** A request with the picked parameters of its form. */
+/** A request with the parameters that the endpoint reads from the form. */
 export type FormExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExchange<Realm> & {
   readonly parameters: ReadonlyMap<string, string>;
 };
 
-/** A request with its sender. */
+/** A request and the registered client or partner that sent it. */
 export type NamedExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExchange<Realm> & {
   /** The registered client or partner application; undefined if it is unknown. */
   readonly clientId: string | undefined;
@@ -32,7 +32,7 @@ export function inRealm(realms: Realms): Guard<Exchange, RealmExchange> {
   };
 }
 
-/** Accepts a request only in a desktop realm. @throws ServiceError 404 in others */
+/** Accepts a request only in a desktop realm. @throws ServiceError 404 in other realms */
 export function inDesktopRealm(exchange: RealmExchange): DesktopExchange {
   const { realm } = exchange;
   if (!isDesktopRealm(realm)) throw noDesktopRealm();
@@ -44,7 +44,9 @@ export function isDesktopRealm(realm: IssuingRealm): realm is DesktopIssuingReal
   return realm.desktop !== undefined;
 }
 
-/** Returns the registered sender of a refused request, for its audit event; empty if it is not known. */
+/**
+ * Returns the registered sender of a refused request, for its audit event; empty if the sender is unknown.
+ */
 export function senderOf(
   error: ServiceError,
   exchange: Refused<NamedExchange>,

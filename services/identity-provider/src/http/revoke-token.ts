@@ -47,9 +47,9 @@ export function revokeToken(dependencies: RevokeDependencies): Handler<RealmExch
 }
 
 /**
- * Returns whether a request in a desktop realm is from a partner application. A request with client
- * credentials but without a known partner counts as a client's, even if the client does not exist, so that
- * the answer does not reveal which clients exist.
+ * Returns whether a request in a desktop realm is from a partner application. A request with credentials but
+ * without a known partner counts as a request of a client, even of an unknown client. Otherwise, the answer
+ * would reveal which clients exist.
  */
 function isPartner(
   { clientCertificateHeader }: RevokeDependencies,

@@ -16,8 +16,8 @@ export type KeyOwner = {
 export type FindClientKeys = (owner: KeyOwner) => JWTVerifyGetKey | undefined;
 
 /**
- * Creates the function that finds registered keys. It follows changes of the registry, so a removed key is no
- * longer accepted.
+ * Creates the function that finds registered keys. It follows changes of the registry, so that a removed key
+ * is no longer accepted.
  */
 export function createClientKeys(source: RegistrySource, fetchOutbound: OutboundFetch): FindClientKeys {
   const keys = followRegistry(source, (registry) => keysByOwner(registry, fetchOutbound));

@@ -27,8 +27,9 @@ export async function createKeyPair(
 }
 
 /**
- * Opens the private part of a stored key. It signs synchronously: a job of the thread pool takes longer than
- * an ES256 or EdDSA signature, and makes RS256 a seventh slower.
+ * Decrypts the private part of a stored key, and returns its signature function. The function signs
+ * synchronously, because a job of the thread pool takes longer than an ES256 or EdDSA signature, and makes
+ * RS256 a seventh slower.
  * @throws Error if none of the sealing keys opens it
  */
 export function openPrivateKey({ realm, kid, algorithm, sealedPrivateJwk }: StoredKey, sealer: Sealer): Sign {

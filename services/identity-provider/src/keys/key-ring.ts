@@ -44,9 +44,9 @@ export type Signer = {
 const readAgainAfterFailureMs = 5000;
 
 /**
- * The signing keys that this replica has read. Reads them again when they are used after a minute, creates
- * and removes keys by the lifecycle, and opens each private key once. If the database is down, the known keys
- * continue to sign until another replica could have replaced them.
+ * The signing keys that this replica has read. Reads the keys again if they are used more than a minute after
+ * the last read. Creates and removes keys by the lifecycle, and decrypts each private key once. If the
+ * database is down, the known keys continue to sign until another replica could have replaced them.
  */
 export class KeyRing {
   readonly #dependencies: KeyRingDependencies;
@@ -68,7 +68,7 @@ export class KeyRing {
   }
 
   /**
-   * Returns the current signer. Use one signer for all tokens of an answer, so that they have the same key.
+   * Returns the current signer. Use one signer for all tokens of an answer, so that all have the same key.
    * @throws ServiceError 503 if the keys are unavailable
    */
   async signer(realm: IssuingRealm): Promise<Signer> {
@@ -89,7 +89,7 @@ export class KeyRing {
   }
 
   /**
-   * Returns the public keys of a realm's past and future tokens.
+   * Returns the published keys of a realm, which verify its past, current and future tokens.
    * @throws ServiceError 503 if the keys are unavailable
    */
   async publicKeys(realm: IssuingRealm): Promise<JWK[]> {
@@ -110,8 +110,8 @@ export class KeyRing {
   }
 
   async #upToDate(realm: IssuingRealm): Promise<KnownKeys> {
-    // A realm that was added to the registry after the last read has no key yet. A realm that was missing at
-    // the last read has keys, but none of them is open.
+    // A realm that was added to the registry after the last read has no key yet. A realm that was missing
+    // from the registry at the last read has keys, but they have not been decrypted.
     const { keys, signers } = this.#known;
     const isKnown = keysOf(realm, keys).some(({ kid }) => signers.has(kid));
     if (!isKnown || this.#dependencies.clock.now() >= this.#readAgainAt) {
@@ -168,7 +168,7 @@ export class KeyRing {
     });
   }
 
-  /** Opens the private keys that sign or will sign. Reuses those that are already open. */
+  /** Decrypts the private keys that sign or will sign. Reuses private keys that are already decrypted. */
   #openNew(keys: readonly StoredKey[], now: number): Map<string, Sign> {
     const signing = this.#dependencies.realms.all().flatMap((realm) => {
       const ofRealm = keysOf(realm, keys);

@@ -170,7 +170,7 @@ function requiredOf({ required }: JsonSchema): string[] {
   return Array.isArray(required) ? required.map(String) : [];
 }
 
-/** The schemas of desktop launches that are not answers. */
+/** The request schemas of desktop launches. */
 export const desktopSchemas = {
   AuthorizationRequest: authorizationRequest,
   PushedReference: pushedReference,

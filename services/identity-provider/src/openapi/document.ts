@@ -134,7 +134,7 @@ function published(
   };
 }
 
-/** Returns the paths of a realm, each with the parameters of its name. */
+/** Returns the paths of a kind of realm below `prefix`, each with the path parameters of the realm's name. */
 function below(
   prefix: string,
   parameters: readonly JsonSchema[],

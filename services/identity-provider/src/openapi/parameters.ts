@@ -136,7 +136,9 @@ const segment = (name: string, description: string, sample: string): JsonSchema 
   example: sample,
 });
 
-/** The path parameters of realms whose name has one segment, and of those with two. */
+/**
+ * The path parameters of a realm's name: `one` for a name of one segment, `two` for a name of two segments.
+ */
 export const realmParameters = {
   one: [segment('realm', 'The realm; case-insensitive.', 'demo')],
   two: [
@@ -145,7 +147,7 @@ export const realmParameters = {
   ],
 };
 
-/** The header with a DPoP proof, which proves possession of the key that the tokens are bound to. */
+/** The header with a DPoP proof. It proves possession of the key that the tokens are bound to. */
 export const dpopHeader: JsonSchema = {
   name: 'DPoP',
   in: 'header',
