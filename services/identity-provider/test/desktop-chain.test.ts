@@ -348,7 +348,7 @@ describe('a refresh token', () => {
       refused('invalid_grant'),
     );
     expect((await running.refresh(refreshToken, { client_id: 'partner' })).status).toBe(200);
-    // The same applies right after its use, when its own client would get the same answer again.
+    // The same applies right after the token was used, when its own client would get the same answer again.
     expect(await refusalOf(await running.refresh(refreshToken, fields, at))).toEqual(
       refused('invalid_grant'),
     );

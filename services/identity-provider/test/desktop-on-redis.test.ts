@@ -43,7 +43,7 @@ beforeAll(async () => {
     name: 'test',
     sealers: { desktop: deploymentSealer },
   });
-  // The second replica knows a chain only from Redis.
+  // The replicas share tickets only through Redis.
   running = await runDesktop({
     clock,
     storage,

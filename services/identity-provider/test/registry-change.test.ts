@@ -119,7 +119,7 @@ describe('a registry changed at runtime', () => {
   it('lets a realm issue tokens again after the realm was removed and restored', async () => {
     const [host, ...others] = desktopRealms();
     await write({ realms: [{ ...host, realm: 'renamed' }, ...others] });
-    // This reads the keys of the new realm, without those of the old one.
+    // This request reads the keys of the new realm, without the keys of the old realm.
     expect((await running.idp.token('renamed')).status).toBe(200);
     expect((await running.idp.token('north')).status).toBe(404);
     await write({ realms: desktopRealms() });

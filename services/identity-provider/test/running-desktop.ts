@@ -92,7 +92,10 @@ type RunOptions = Omit<Parameters<typeof runIdentityProvider>[0], 'realms'> & {
   readonly realms?: readonly Record<string, unknown>[];
 };
 
-/** Starts the identity provider with desktop realms. Returns methods that act as host and as partner. */
+/**
+ * Starts the identity provider with desktop realms. Returns methods that act as a host application and as a
+ * partner application.
+ */
 export async function runDesktop({ realms = desktopRealms(), ...options }: RunOptions) {
   const running = await runIdentityProvider({ realms, ...options });
   const { idp } = running;

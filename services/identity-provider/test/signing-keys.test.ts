@@ -41,7 +41,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('an %s key', (signingAlgorit
   beforeAll(async () => {
     startedAt = clock.now() / 1000;
     running = await runIdentityProvider({ clock, storage, realms, replicas: 2 });
-    // Advances through two rotations, and checks every minute around each.
+    // Advances through two rotations, and checks every minute around each rotation.
     for (const period of [1, 2]) {
       const due = startedAt + period * 30 * day;
       clock.advance({ seconds: due - 20 * minute - clock.now() / 1000 });
@@ -94,7 +94,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('an %s key', (signingAlgorit
     expect(later).toHaveLength(2);
     for (const { published, signed } of later) {
       expect((signed[0] ?? 0) - (published[0] ?? 0)).toBeGreaterThanOrEqual(15 * minute);
-      // Both replicas published it in each of these minutes.
+      // Both replicas published the key in each of these minutes.
       const before = published.filter(
         (time) => time >= (signed[0] ?? 0) - 15 * minute && time < (signed[0] ?? 0),
       );

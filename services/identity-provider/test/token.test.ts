@@ -199,7 +199,7 @@ describe('the rate limit of a client', () => {
 
   it('cannot be used up by someone who knows only the client ID', async () => {
     clock.advance({ seconds: 5 });
-    // Twice the rate limit. A fifth guess would delay this client and address regardless of it.
+    // Four guesses are twice the rate limit. A fifth guess would cause a delay for wrong secrets.
     const guesses = await Promise.all(Array.from({ length: 4 }, () => ask('guessed')));
     expect(guesses.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
     expect((await ask()).status).toBe(200);

@@ -35,7 +35,7 @@ export type LaunchApiConfig = {
   readonly isProduction: boolean;
 };
 
-/** The settings that only the launch API has. */
+/** The settings of the launch API itself. Shared libraries read further settings. */
 export const launchApiSettings = Type.Object({
   OLTR_SERVER: Type.Optional(
     originSetting('The origin at which browsers reach `/secureLaunch`. Without it, `PUBLIC_URL` is used.'),

@@ -6,7 +6,7 @@ import type { LaunchRefused } from './http/check-launch.ts';
 /** Counts issued and refused launch URLs by client, and refusals by reason. */
 export type LaunchCounts = {
   readonly issued: (clientId: string) => void;
-  /** Counts a refusal, including those of rate limits. */
+  /** Counts a refusal, including refusals by rate limits. */
   readonly refused: (error: ServiceError, exchange: LaunchRefused) => void;
 };
 

@@ -18,7 +18,7 @@ export type LaunchApiDependencies = {
   readonly tokens: AccessTokenVerifier;
   readonly limiter: RateLimiter;
   readonly clock: Clock;
-  /** The agreed values. If absent, every value is accepted. */
+  /** The lists of agreed values. If absent, every value is accepted. */
   readonly directories?: Directories;
 };
 

@@ -127,7 +127,7 @@ describe('a request without a valid token', () => {
     const { kid, privateKey } = api.issuer.key;
     const parts = { alg: 'ES256', typ: 'at+jwt', kid, ...header };
     const signer = new CompactSign(Buffer.from(JSON.stringify(goodClaims())));
-    // Serialised and parsed, so that a member set to undefined is absent.
+    // Serialising and parsing the header removes undefined members.
     signer.setProtectedHeader(JSON.parse(JSON.stringify(parts)));
     await expectUnauthorized(await signer.sign(privateKey, { crit: { exp: true } }), reason);
   });

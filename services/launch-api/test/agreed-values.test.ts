@@ -269,7 +269,7 @@ describe('the directory of one client', () => {
     };
     const change = async (text: string) => {
       const heard = new Promise<void>((resolve) => (wake = resolve));
-      // A reader could find half of a file that is written in place.
+      // Replaces the file in one step, because a half-written file could be read.
       await writeFile(`${path}.new`, text);
       await rename(`${path}.new`, path);
       await heard;

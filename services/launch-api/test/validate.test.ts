@@ -13,7 +13,7 @@ afterAll(() => api.stop());
 
 type Posted = NonNullable<Parameters<typeof api.post>[0]>;
 
-/** Returns the answers of both endpoints to one request, that of Validate first. */
+/** Returns the answers of both endpoints to one request. The answer of Validate is first. */
 const both = async (request: Posted) => [
   await api.post({ ...request, to: 'Validate' }),
   await api.post({ ...request, to: 'RequestLaunchUrl' }),

@@ -3,12 +3,12 @@ import { publicUrlSetting, readEnvironment } from '@clinical-launch/runtime/envi
 import { isProduction } from '@clinical-launch/runtime/mode';
 
 export type LaunchGatewayConfig = {
-  /** Whether browsers reach it over https. If so, session cookies are `Secure`. */
+  /** Whether browsers reach the gateway over https. If so, session cookies are `Secure`. */
   readonly isSecure: boolean;
   readonly isProduction: boolean;
 };
 
-/** The settings that only the launch gateway has. */
+/** The settings of the launch gateway itself. Shared libraries read further settings. */
 export const launchGatewaySettings = Type.Object({ PUBLIC_URL: publicUrlSetting });
 
 /**

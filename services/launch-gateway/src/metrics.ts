@@ -7,7 +7,7 @@ import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 /** Counts opened and refused launches, and records the time until a launch was opened. */
 export type LaunchMeter = {
   readonly opened: (launch: LaunchContext) => void;
-  /** Counts a refused launch, without its client, which is not verified. */
+  /** Counts a refused launch, without the client, because the client is not verified. */
   readonly refused: (error: ServiceError) => void;
 };
 
@@ -27,7 +27,7 @@ export function createLaunchMeter(clock: Clock): LaunchMeter {
   return {
     opened({ client: { clientId }, issuedAt }) {
       redeemed.add(1, { 'clinical_launch.client.id': clientId });
-      // The clocks of the two machines may differ.
+      // The clock of the launch API may be ahead, so the difference could be negative.
       wait.record(Math.max(0, clock.now() - issuedAt) / 1000);
     },
     refused: (error) => countRefusal(error),

@@ -63,7 +63,7 @@ const organization = {
   identifier: { system: 'local-org-code' as const, value: 'P1' },
   name: 'Harbour Surgery',
 };
-/** The payload of the launches. */
+/** The stored payload of every launch. */
 export const request: LaunchContext['request'] = {
   action: 'OrderTest',
   originatingId: 'HS-1',

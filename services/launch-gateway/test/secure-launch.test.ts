@@ -51,7 +51,7 @@ describe('a valid launch', () => {
       const query = new URLSearchParams({ launchToken, codeVerifier }).toString();
       const [cookie = ''] = (await fetch(`${timed.url}?${query}`)).headers.getSetCookie();
       const [, session = ''] = /^launch-session=([^;]+);/.exec(cookie) ?? [];
-      // The ordering service does this with each request.
+      // The ordering service extends the session in the same way with each request.
       const visit = () => timed.tickets.find('launch-session', session, { extendSeconds: 1800 });
       for (let quarter = 0; quarter < 12 * 4; quarter += 1) {
         expect(await visit()).toBeDefined();

@@ -3,13 +3,13 @@ import { type Environment, publicUrlSetting, readEnvironment } from '@clinical-l
 import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
 
 export type ResourceApiConfig = {
-  /** The origin at which partners reach the platform, which DPoP proofs contain. */
+  /** The origin at which partners reach the platform. The `htu` of a DPoP proof starts with this origin. */
   readonly publicUrl: string;
   /** The header in which the edge forwards client certificates. If absent, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
 };
 
-/** The settings that only the resource API has. */
+/** The settings of the resource API itself. Shared libraries read further settings. */
 export const resourceApiSettings = Type.Object({ PUBLIC_URL: publicUrlSetting });
 
 /**

@@ -16,7 +16,7 @@ export type ResourceApiDependencies = {
   /** Accepts only tokens of desktop realms. */
   readonly tokens: AccessTokenVerifier;
   readonly tickets: Pick<Tickets, 'isChainRevoked' | 'useChain'>;
-  /** The sealer that opens the context of the launch in the access token. */
+  /** The sealer that decrypts the launch context in the access token. */
   readonly sealers: Pick<Sealers, 'access-token'>;
   readonly limiter: RateLimiter;
   readonly clock: Clock;

@@ -76,7 +76,7 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
   let url = '';
   const addressed = {
     ...config,
-    // Known only after the server has started to listen.
+    // The address is known only after the server has started to listen.
     get publicUrl() {
       return url;
     },

@@ -45,7 +45,7 @@ export type LaunchCheckDependencies = {
   /** Limits the requests of each client across all replicas. */
   readonly limiter: RateLimiter;
   readonly clock: Clock;
-  /** The agreed values. If absent, every value is accepted. */
+  /** The lists of agreed values. If absent, every value is accepted. */
   readonly directories?: Directories | undefined;
 };
 
@@ -66,8 +66,9 @@ export type LaunchExchange = CallerExchange & {
 };
 
 /**
- * Guards a handler with the checks of a request for a launch URL (OLTR: Endpoints), which use up nothing
- * except the rate limit. They throw ServiceError in this order: 401, 429, 403, 413 or 415, 400.
+ * Guards a handler with the checks of a request for a launch URL (OLTR: Endpoints). The checks count towards
+ * the rate limit, but leave the caller's identifier usable. They throw ServiceError in this order: 401, 429,
+ * 403, 413 or 415, 400.
  */
 export function behindLaunchCheck(
   config: LaunchApiConfig,
@@ -141,7 +142,10 @@ function validate(
   });
 }
 
-/** The places of the code challenge. The first header is the documented one. */
+/**
+ * The headers and fields that may contain the code challenge. The specification names none of them. The
+ * documentation recommends the first header.
+ */
 export const challengeNames = {
   headers: ['code-challenge', 'x-code-challenge', 'codechallenge'],
   fields: ['codeChallenge', 'code_challenge'],
@@ -150,7 +154,10 @@ export const challengeNames = {
 const challengePath = 'Code-Challenge';
 const challengeMethodNames = { headers: [], fields: ['codeChallengeMethod', 'code_challenge_method'] };
 
-/** Creates the reader of values by name from headers (a repeated header is a list), query and body. */
+/**
+ * Creates a function that reads values by name from the headers, the query and the body. A repeated header
+ * contains a list.
+ */
 function sentValuesOf(request: IncomingMessage, payload: unknown) {
   const query = queryOf(request);
   const memberOf = (name: string): unknown =>
@@ -168,7 +175,7 @@ function sentValuesOf(request: IncomingMessage, payload: unknown) {
 }
 
 /**
- * Returns the code challenge (RFC 7636 section 4.2, S256) from any of its places.
+ * Returns the code challenge (RFC 7636 section 4.2, S256) from the sent values.
  * @returns the challenge, or a fault if it is missing, was sent with different values, or is not a SHA-256 in
  * Base64URL
  */
@@ -189,7 +196,10 @@ function chooseCodeChallenge(sent: readonly unknown[]): { challenge: string } | 
   return { challenge };
 }
 
-/** Returns a fault for the method `plain` (RFC 7636 section 4.3), which would send the verifier itself. */
+/**
+ * Returns a fault for any method except S256. The method `plain` would send the verifier itself (RFC 7636
+ * section 4.3).
+ */
 function challengeMethodFault(sent: readonly unknown[]): Fault[] {
   return sent.some((method) => method !== 'S256')
     ? [{ path: 'code_challenge_method', message: 'must be S256', code: 'code-invalid' }]

@@ -17,11 +17,11 @@ import type { LaunchApiConfig } from '../config.ts';
 import type { LaunchExchange } from './check-launch.ts';
 
 const daySeconds = 86_400;
-/** The lifetime of a launch token (OLTR: Limits, "ten seconds or less"). */
+/** The lifetime of a launch token in seconds (OLTR: Limits, "ten seconds or less"). */
 export const launchTokenSeconds = 10;
 /**
- * The seconds for which a refused launch redirects to the error page of its client. Longer than any user
- * needs to see the reason, but short, because each launch uses memory in Redis until then.
+ * The seconds for which a refused launch redirects to the error page of its client. This is long enough for
+ * any user to see the reason. It is short, because each launch uses memory in Redis until then.
  */
 const errorPageSeconds = 3600;
 
@@ -97,8 +97,8 @@ const joinable: Readonly<Record<Action, readonly Action[]>> = {
 };
 
 /**
- * Returns the claim of a launch on its originating id. Each client has its own ids, which are compared
- * exactly.
+ * Returns the claim that reserves the originating id of a launch. Each client has its own ids, which are
+ * compared exactly.
  */
 function originatingIdClaim(
   client: { issuer: string; clientId: string },

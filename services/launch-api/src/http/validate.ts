@@ -7,8 +7,8 @@ export const validateAnswer = Type.Object({ errors: Type.Array(Type.Unknown(), {
 type ValidateAnswer = Static<typeof validateAnswer>;
 
 /**
- * Answers a request that RequestLaunchUrl would accept: `POST /AccessApi/Validate`. Behind the same checks, it
- * creates no launch token and leaves the caller's identifier free, whose use it does not check.
+ * Answers 200 to a request that passes the checks of RequestLaunchUrl: `POST /AccessApi/Validate`. Creates no
+ * launch token. Does not check whether the caller's identifier was used, and leaves the identifier usable.
  */
 export function validate({ response }: Exchange): void {
   const answer: ValidateAnswer = { errors: [] };

@@ -11,7 +11,7 @@ const example = {
   challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
 };
 
-/** Describes the header with the code challenge, and its other places. */
+/** Describes the header with the code challenge, and the other headers and fields that may contain it. */
 export function challengeParameter({
   headers,
   fields,

@@ -15,8 +15,8 @@ type Shown = {
 
 /**
  * Returns the headers that redirect a browser to the error page of the launch's client, with the reference
- * and the reason in its query. Returns none if the client registered no page, or if the request is not a
- * navigation. The address comes from the launch itself, never from the request.
+ * and the reason in its query. Returns no headers if the client registered no page, or if the request is not
+ * a navigation. The address comes from the launch itself, never from the request.
  */
 export function toErrorPage(
   request: IncomingMessage,
@@ -52,8 +52,8 @@ const documents = new Set(['document', 'iframe', 'frame']);
 
 /**
  * Returns whether the browser will show the answer as a page in a window or a frame (Fetch Metadata Request
- * Headers, sections 2.1 and 2.2). Old browsers and browsers on plain http do not send these headers, but
- * accept `text/html`. Programs do not.
+ * Headers, sections 2.1 and 2.2). Old browsers and browsers on plain http do not send these headers, but they
+ * accept `text/html`. Programs do not accept `text/html`.
  */
 function isNavigation({ headers }: IncomingMessage): boolean {
   const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination, accept = '' } = headers;

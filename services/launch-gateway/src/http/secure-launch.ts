@@ -83,7 +83,7 @@ async function readLaunch(exchange: Exchange): Promise<LaunchExchange> {
   return { ...exchange, ...parameters, launchId };
 }
 
-/** Reads both parameters. @throws ServiceError 401 unless each was sent exactly once, in this case */
+/** Reads `launchToken` and `codeVerifier`. @throws ServiceError 401 unless each was sent exactly once */
 async function launchParameters(request: IncomingMessage, response: ServerResponse) {
   const sent = request.method === 'POST' ? await readLaunchForm(request, response) : queryOf(request);
   const [launchToken, ...moreTokens] = sent.getAll('launchToken');
@@ -136,7 +136,8 @@ function assertRedeemed(redemption: Redemption, { request, call, launchId }: Lau
     case 'mismatch':
     case 'unknown': {
       const { outcome, notice } = redemption;
-      // A notice proves that the token was issued, even if it has expired, so its launch ID is genuine.
+      // Only an issued token has a stored notice. Its launch ID is therefore genuine, even if the token has
+      // expired.
       const isKnown = outcome !== 'unknown' || notice !== undefined;
       if (isKnown && launchId !== undefined) call.adopt(launchId);
       const refusal = refusals[outcome];
@@ -183,7 +184,7 @@ const unframedHeaders = pageHeaders({ scriptHashes: [scriptHash] });
 const headersFor = (frameAncestors: readonly string[]) =>
   frameAncestors.length === 0 ? unframedHeaders : pageHeaders({ frameAncestors, scriptHashes: [scriptHash] });
 
-/** Returns the page. Without scripts, its refresh does the same as the script. */
+/** Returns the page. If scripts are disabled, the `refresh` of the page opens the address instead. */
 function page(address: string): string {
   const href = escapeMarkup(address);
   return `<!doctype html>

@@ -29,9 +29,10 @@ type GetResourceDependencies = {
 type CallerExchange = Exchange & { readonly caller: Caller };
 
 /**
- * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls). Refuses in this order:
- * 401 (the token), 429 (the client), 401 (its launch, its revocation), 403 (permission), 401 (a used proof),
- * 429 (the launch). The audit event is stored before the answer.
+ * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls). The checks refuse in this
+ * order: 401 for an invalid token, 429 for the client, 401 for a token without a launch or of a revoked
+ * launch, 403 without the permission, 401 for a used proof, and 429 for the launch. The audit event is stored
+ * before the answer.
  */
 export function getResource(
   resource: Resource,
@@ -67,7 +68,8 @@ export function getResource(
 }
 
 /**
- * The limit of one launch, so that no single access token can fill the store. No application needs as much.
+ * The limit of reads of one launch, so that no single access token can fill the store. No application needs
+ * as many reads.
  */
 const readLimit = { uses: 300, seconds: 60 };
 

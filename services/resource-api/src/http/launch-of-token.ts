@@ -27,9 +27,9 @@ export function launchOfToken({ claims }: Caller): LaunchOfToken {
 }
 
 /**
- * Opens the context that the identity provider sealed into the token.
- * @throws ServiceError 401 if it cannot be opened because a rotation removed its key; a refreshed token has a
- * new key
+ * Decrypts the launch context that the identity provider stored in the token.
+ * @throws ServiceError 401 if the context cannot be decrypted, for example because a rotation removed its
+ * key. A refreshed token uses the current key.
  */
 export function openContext(launch: LaunchOfToken, sealer: Pick<Sealer, 'open'>): TokenContext {
   const context = open(launch, sealer);

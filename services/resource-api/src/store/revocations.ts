@@ -3,7 +3,7 @@ import type { Tickets } from '@clinical-launch/tickets/tickets';
 
 export type Revocations = {
   /**
-   * Returns whether the chain is revoked. The answer may be up to five seconds old.
+   * Returns whether the launch with this correlation id is revoked. The answer may be up to five seconds old.
    * @throws Unavailable if the ticket store cannot be queried
    */
   has(correlationId: string): Promise<boolean>;
@@ -13,8 +13,8 @@ const believedMs = 5000;
 const believedChains = 10_000;
 
 /**
- * Caches whether a chain is revoked for five seconds after the query, so that a revocation takes effect
- * within that time. Concurrent requests share one query. A failure is not cached.
+ * Caches for five seconds whether a launch is revoked, so that a revocation takes effect within five seconds.
+ * Concurrent requests share one query. A failure is not cached.
  */
 export function createRevocations(tickets: Pick<Tickets, 'isChainRevoked'>, clock: Clock): Revocations {
   const asked = new Map<string, { readonly answer: Promise<boolean>; readonly until: number }>();
