@@ -42,7 +42,7 @@ export type IdentityProviderDependencies = {
   readonly events: Outbox;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The sealers of private signing keys, and of the launch context in access tokens. */
+  /** The sealers that encrypt private signing keys, and the launch context in access tokens. */
   readonly sealers: Pick<Sealers, 'access-token' | 'signing-key'>;
   /** Verifies the tokens of host applications and resource servers. */
   readonly tokens: AccessTokenVerifier;

@@ -69,7 +69,7 @@ const wrong: Record<string, readonly [string, string][]> = {
     ['A'.repeat(42), 'invalid_request'],
     ['A'.repeat(44), 'invalid_request'],
     [`${'A'.repeat(42)}=`, 'invalid_request'],
-    // The spare bits are set, so no verifier has this challenge.
+    // The unused bits of the last character are set, so no verifier has this challenge.
     [`${'A'.repeat(42)}B`, 'invalid_request'],
     [`${'A'.repeat(42)}+`, 'invalid_request'],
   ],
@@ -263,7 +263,7 @@ describe('a valid authorization request', () => {
   );
 
   it.each(['north', 'nowhere/desktop'])(
-    'is answered with 404 in %s, which is not a realm with partner applications',
+    'is answered with 404 in the realm %s, which has no partner applications',
     async (other) => {
       const response = await running.postAuthorize(await inOrder(), other);
       expect(await refusalOf(response)).toEqual(refused('not_found', 404));

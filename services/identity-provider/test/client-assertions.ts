@@ -10,7 +10,7 @@ type Assertion = {
   readonly audience: string;
   readonly key: TestKey;
   readonly clock: TestClock;
-  /** Claims that replace the valid ones. An undefined claim is omitted. */
+  /** Claims that replace the valid claims. An undefined claim is omitted. */
   readonly claims: Record<string, unknown>;
   readonly header: Record<string, unknown>;
 };

@@ -328,7 +328,7 @@ describe('a refresh token', () => {
     );
   });
 
-  it('expires sessionSeconds after the launch identifier was issued', async () => {
+  it('expires when the sessionSeconds of its realm have passed since the launch identifier was issued', async () => {
     const at = 'shift/desktop';
     const { refreshToken } = await running.tokensFor({}, at);
     clock.advance({ seconds: 599 });

@@ -137,7 +137,7 @@ describe('POST /{seg1}/{seg2}/launches', () => {
   });
 
   it.each(['north', 'nowhere/desktop'])(
-    'answers 404 in %s, which is not a realm with partner applications',
+    'answers 404 in the realm %s, which has no partner applications',
     async (at) => {
       expect(await answerOf(aLaunch(), at)).toMatchObject({ status: 404, error: 'not_found' });
     },

@@ -228,7 +228,7 @@ export function tokensOf(answer: unknown): Tokens {
   };
 }
 
-/** Returns the GUID of a launch, which is its chain of tickets and its correlation id. */
+/** Returns the GUID of a launch, which is also its correlation id. */
 export function chainOf({ accessToken }: Tokens): string {
   return String(decodeJwt(accessToken).sid);
 }

@@ -18,7 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Posts generated payloads in batches. A failure contains the seed, so that it can be repeated. */
+/**
+ * Posts generated payloads in batches. The error of a failed run contains the seed, so that the run can be
+ * repeated.
+ */
 async function postAll(
   arbitrary: fc.Arbitrary<unknown>,
   judge: (response: Response, payload: unknown) => Promise<void>,

@@ -74,7 +74,7 @@ export async function startLaunchApi({
     clock,
     issuer,
     url,
-    /** Posts a payload as a practice system does. The given values replace the valid ones. */
+    /** Posts a payload as a practice system does. The given values replace the valid values. */
     async post({
       to = 'RequestLaunchUrl',
       payload = aServiceRequest() as unknown,

@@ -315,7 +315,7 @@ describe("the caller's identifier (IdByCaller)", () => {
 });
 
 describe('an invalid request', () => {
-  it('is answered with all its errors and the GUID of the request', async () => {
+  it('is answered with all its errors and the correlation id', async () => {
     const payload = aServiceRequest({
       authoredOn: 'yesterday',
       patient: { birthDate: '1958-02-30', gender: 'F', identifier: undefined },
@@ -450,14 +450,14 @@ describe('a server error', () => {
     return { response, text, correlationId: response.headers.get('x-correlation-id') };
   };
 
-  it('is answered with the GUID in the body, without details', async () => {
+  it('is answered with the correlation id in the body, without details', async () => {
     const { response, text, correlationId } = await failing({});
     expect(response.status).toBe(500);
     expect(JSON.parse(text)).toMatchObject({ status: 500, correlationId });
     expect(text).not.toContain('Whitfield');
   });
 
-  it('is answered in production with the GUID only in the header', async () => {
+  it('is answered in production with the correlation id only in the header', async () => {
     const { response, text, correlationId } = await failing({
       NODE_ENV: 'production',
       PATIENT_PSEUDONYM_KEY: randomBytes(32).toString('base64url'),

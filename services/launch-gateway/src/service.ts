@@ -10,8 +10,8 @@ import { createLaunchMeter } from './metrics.ts';
 export type LaunchGatewayDependencies = { readonly tickets: Tickets; readonly clock: Clock };
 
 /**
- * Creates the launch gateway, which exchanges a launch token for a launch session once. It has the endpoint
- * `/secureLaunch`.
+ * Creates the launch gateway, which exchanges each launch token for a launch session once. It has the
+ * endpoint `/secureLaunch`.
  */
 export function launchGateway(
   config: LaunchGatewayConfig,

@@ -24,7 +24,8 @@ await runProcess({
       openTokenVerifier(trust, {
         ...tools,
         policiesOf: desktopIssuerPolicies,
-        // Tokens of a desktop launch are revoked with their launch, and the service itself checks that.
+        // Tokens of a desktop launch are revoked with their launch, and the service itself checks whether the
+        // launch was revoked.
         revocations: undefined,
       }),
     );

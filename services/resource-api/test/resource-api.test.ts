@@ -106,7 +106,7 @@ describe('a protected resource', () => {
 
 describe('a request without a valid access token', () => {
   // See RFC 6750 section 3.1 and RFC 9449 section 7.1.
-  it('is answered with 401 and the schemes, without an error code, if it has no token', async () => {
+  it('is answered with 401 and the accepted schemes, without an error code, if it has no token', async () => {
     const response = await api.get('me', { token: null });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toMatch(/^Bearer, DPoP algs="[\w ]+"$/);

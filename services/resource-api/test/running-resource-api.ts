@@ -13,7 +13,7 @@ import { resourceApi } from '../src/service.ts';
 
 export const audience = 'api://clinical-launch';
 
-/** The context of a launch, which the identity provider seals into the access token. */
+/** The context of a launch, which the identity provider encrypts in the access token. */
 export const aContext = {
   user: {
     userERN: 'ern:demo:user:7f3',
@@ -87,7 +87,7 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
   });
   ({ url } = server);
 
-  /** Seals a context for the token with these claims, as the identity provider does. */
+  /** Encrypts a context for the token with these claims, as the identity provider does. */
   const sealContext = (
     { jti, sid }: { jti?: unknown; sid?: unknown },
     { context = aContext, by = sealer }: { context?: object; by?: Sealer } = {},

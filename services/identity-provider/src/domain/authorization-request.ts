@@ -134,7 +134,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** The rules for an authorization request that refers to a pushed one (RFC 9126 section 4). */
+/** The rules for an authorization request that refers to a pushed request (RFC 9126 section 4). */
 const referenceRules: readonly Rule[] = [
   clientRule,
   {
@@ -162,7 +162,7 @@ export const authorizationParameters: readonly string[] = rules.map(({ name }) =
 
 /**
  * Reads the reference to a pushed authorization request (RFC 9126 section 4): `client_id` and `request_uri`.
- * Ignores every other parameter, because only the pushed parameters count (RFC 9101 section 6.3).
+ * Ignores every other parameter, because the pushed parameters replace all of them (RFC 9101 section 6.3).
  */
 export function readPushedReference(
   sent: URLSearchParams,

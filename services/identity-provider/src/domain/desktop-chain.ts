@@ -14,8 +14,8 @@ import type { DesktopIssuingRealm } from './realms.ts';
  * | authorization code | client, redirect URI, code verifier  | access token, ID token, first refresh token |
  * | refresh token      | no secret, if its client is public   | access token, ID token, next refresh token  |
  *
- * The chain ends `sessionSeconds` after the launch identifier was issued, whatever the lifetimes of its
- * tickets are.
+ * The chain ends `sessionSeconds` after the launch identifier was issued. The lifetimes of its tickets cannot
+ * extend the chain.
  */
 
 const codeDetail = Type.Object({
@@ -45,19 +45,19 @@ export type CodeDetail = Static<typeof codeDetail>;
 /** The fields that only a refresh token has. */
 export type RefreshDetail = Static<typeof refreshDetail>;
 
-/** The content of a ticket of the chain. */
+/** The content of an authorization code or a refresh token. */
 export type Link<Detail> = { readonly context: DesktopContext; readonly detail: Detail };
 
 type Carried = { readonly context: unknown; readonly detail: unknown };
 
 /**
  * Reads the content of an authorization code.
- * @throws TypeError if another version wrote it in a different format
+ * @throws TypeError if another version stored the content in a different format
  */
 export const readCode = readerOf(codeDetail);
 /**
  * Reads the content of a refresh token.
- * @throws TypeError if another version wrote it in a different format
+ * @throws TypeError if another version stored the content in a different format
  */
 export const readRefreshToken = readerOf(refreshDetail);
 
@@ -74,7 +74,7 @@ export function launchProof({ realm, clientId }: { realm: string; clientId: stri
   return `${realm} ${clientId}`;
 }
 
-/** Returns the key of the host application that owns a launch, within the realm of the launch. */
+/** Returns a string that identifies the host application that owns a launch, and the realm of the launch. */
 export function launchOwner(
   { name }: DesktopIssuingRealm,
   { issuer, clientId }: { issuer: string; clientId: string },

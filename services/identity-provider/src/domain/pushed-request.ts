@@ -8,7 +8,10 @@ export const pushedRequestSeconds = 60;
 
 const prefix = 'urn:ietf:params:oauth:request_uri:';
 
-/** Returns the `request_uri` of a pushed request (RFC 9126 section 2.2), whose last part is its ticket. */
+/**
+ * Returns the `request_uri` of a pushed request (RFC 9126 section 2.2). It ends with the secret ticket of the
+ * request.
+ */
 export function requestUriOf(ticket: string): string {
   return `${prefix}${ticket}`;
 }
@@ -24,8 +27,8 @@ export type PushedParameters = Readonly<Record<string, string>>;
 const form = compileSchema(Type.Record(Type.String(), Type.String()));
 
 /**
- * Reads the content of a pushed request's ticket.
- * @throws TypeError if another version wrote it in a different format
+ * Reads the stored parameters of a pushed request.
+ * @throws TypeError if another version stored the parameters in a different format
  */
 export function readPushedParameters({ context }: { readonly context: unknown }): PushedParameters {
   if (form.is(context)) return context;

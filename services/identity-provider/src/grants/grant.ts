@@ -26,7 +26,10 @@ export type ClientRequest = GrantParameters & {
   readonly commit: (events: readonly CloudEvent[]) => Promise<void>;
 };
 
-/** A token request of a partner application. If it is a public client, only its ticket authenticates it. */
+/**
+ * A token request of a partner application. If the partner is a public client, it authenticates only by its
+ * code or refresh token.
+ */
 export type PartnerRequest = GrantParameters & {
   readonly realm: DesktopIssuingRealm;
   /** The partner in `client_id`; undefined if the request has no `client_id`. */
@@ -38,7 +41,10 @@ export type PartnerRequest = GrantParameters & {
   readonly dpopProof: DpopProof | undefined;
   /** The thumbprint of the connection's client certificate, if it has one (RFC 8705). */
   readonly certificate: string | undefined;
-  /** Counts a request of a partner with a valid ticket. @throws ServiceError 429 */
+  /**
+   * Counts a request with a valid code or refresh token towards the rate limit of its partner. @throws
+   * ServiceError 429
+   */
   readonly count: (partner: RegisteredPartner) => Promise<void> | undefined;
 };
 

@@ -16,7 +16,9 @@ import type { TokenBinding } from '../domain/token-binding.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { TokenAnswer } from './grant.ts';
 
-/** The sealing purpose of `launch_context`, which the resource API opens. */
+/**
+ * The purpose with which `launch_context` is encrypted. The resource API decrypts it with the same purpose.
+ */
 const contextSealPurpose = 'access-token-context';
 
 type TokenIssueDependencies = {

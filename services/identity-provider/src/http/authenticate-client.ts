@@ -53,10 +53,10 @@ export type ClientExchange = FormExchange &
   Pick<Authenticating, 'certificate'>;
 
 /**
- * Creates the guard that authenticates and counts the client of a request. It accepts a secret (RFC 6749
- * section 2.3.1), a signed assertion (RFC 7523 section 2.2), or the certificate of the connection (RFC 8705
- * section 2). It throws TokenRefusal 401 for invalid credentials, and 400 for two kinds of credentials at
- * once. It throws ServiceError 429 after wrong secrets or over the client's limit.
+ * Creates the guard that authenticates the client of a request and counts the request towards its rate limit.
+ * It accepts a secret (RFC 6749 section 2.3.1), a signed assertion (RFC 7523 section 2.2), or the certificate
+ * of the connection (RFC 8705 section 2). It throws TokenRefusal 401 for invalid credentials, and 400 for two
+ * kinds of credentials at once. It throws ServiceError 429 after wrong secrets or over the client's limit.
  */
 export function authenticateClient(dependencies: SenderDependencies) {
   return async <In extends FormExchange>(exchange: In): Promise<In & ClientExchange> => {
@@ -74,7 +74,7 @@ export function authenticateClient(dependencies: SenderDependencies) {
     });
     const { clientId, requestsPerSecond } = proven.client;
     call.identify(`client ${realm.issuer} ${clientId}`, clientId);
-    // Counts after authentication, so that only the client itself can use up its limit.
+    // Counts the request after authentication, so that only the client itself can use up its rate limit.
     await dependencies.limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
     return { ...exchange, ...proven, certificate, clientId };
   };

@@ -15,10 +15,11 @@ export type PartnerExchange = NamedExchange<DesktopIssuingRealm> & {
 
 /**
  * Creates the guard that finds the partner application that sent a request. A partner without registered keys
- * or certificates is a public client, which only its ticket authenticates. The guard refuses any credentials
- * of such a partner. A partner with registered keys or certificates must authenticate by mutual TLS, or by an
- * assertion, which the guard uses up. The guard counts the request of an authenticated partner. It throws
- * TokenRefusal, and ServiceError 429 over the partner's limit.
+ * or certificates is a public client, which authenticates only by the launch identifier, code or refresh
+ * token that it sends. The guard refuses any credentials of such a partner. A partner with registered keys or
+ * certificates must authenticate by mutual TLS, or by an assertion, which the guard uses up. The guard counts
+ * the request of an authenticated partner. It throws TokenRefusal, and ServiceError 429 over the partner's
+ * limit.
  */
 export function authenticatePartner(dependencies: SenderDependencies) {
   return async <In extends FormExchange<DesktopIssuingRealm>>(
@@ -70,8 +71,8 @@ async function findPartner(
 }
 
 /**
- * Identifies and counts an authenticated partner. Public partners are counted when they present a valid
- * ticket.
+ * Records an authenticated partner as the caller, and counts its request. A request of a public partner is
+ * counted when its launch identifier, code or refresh token is valid.
  */
 async function countAuthenticated(
   { clientId, requestsPerSecond }: RegisteredPartner,

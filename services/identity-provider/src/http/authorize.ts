@@ -118,7 +118,8 @@ type LaunchUse = {
 };
 
 /**
- * Counts a request with a valid launch identifier, so that other callers cannot use up a partner's limit.
+ * Counts a request towards the rate limit of its partner if the launch identifier is valid. Other callers
+ * therefore cannot use up the limit.
  * @throws ServiceError 429
  */
 export async function countHolder({

@@ -30,7 +30,7 @@ export async function createKeyPair(
  * Decrypts the private part of a stored key, and returns its signature function. The function signs
  * synchronously, because a job of the thread pool takes longer than an ES256 or EdDSA signature, and makes
  * RS256 a seventh slower.
- * @throws Error if none of the sealing keys opens it
+ * @throws Error if none of the sealing keys decrypts it
  */
 export function openPrivateKey({ realm, kid, algorithm, sealedPrivateJwk }: StoredKey, sealer: Sealer): Sign {
   try {
@@ -55,7 +55,7 @@ function signerOf(algorithm: SigningAlgorithm, key: KeyObject): Sign {
 }
 
 /**
- * Returns the sealing purpose, which includes the realm and kid. It must not change, because stored keys are
- * sealed with it.
+ * Returns the purpose with which a private key is encrypted. The purpose must not change, because a stored
+ * key can be decrypted only with the same purpose.
  */
 const sealPurpose = (realm: string, kid: string) => `identity-provider signing key ${realm} ${kid}`;

@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import type { KeyTimes } from '../domain/signing-key-lifecycle.ts';
 import { openSchema, schema, type Tables } from '../store/tables.ts';
 
-/** A stored key pair. Its private part is sealed, and its public part has the published form. */
+/** A stored key pair. Its private part is encrypted, and its public part has the published form. */
 export type StoredKey = KeyTimes & {
   readonly realm: string;
   readonly publicJwk: JWK;

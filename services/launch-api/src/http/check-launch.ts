@@ -117,7 +117,7 @@ export function auditRefusal(step?: 'validate'): RefusalAudit<CallerExchange> {
 
 /**
  * Validates the payload and the challenge.
- * @throws ServiceError 400 with every fault of both
+ * @throws ServiceError 400 with all faults of the payload and of the challenge
  */
 function validate(
   payload: unknown,

@@ -81,9 +81,9 @@ export function requestLaunchUrl(
 }
 
 /**
- * For each action, the actions that may already hold the same originating id (IdByCaller). The actions that
- * open one existing request may repeat the id of the OrderTest that created it. Every other launch needs a
- * new id.
+ * For each action, the actions that may already hold the same originating id (IdByCaller). An action that
+ * opens an existing request may repeat the id of the OrderTest that created the request. Every other launch
+ * needs a new id.
  */
 const joinable: Readonly<Record<Action, readonly Action[]>> = {
   OrderTest: [],

@@ -37,8 +37,9 @@ export function toErrorPage(
 const reasonOf = ({ status, code }: ServiceError) => (status === 401 ? 'not_valid' : code);
 
 /**
- * Creates the dialect that answers a refusal with a `Location` as a redirect (RFC 9110 section 15.4.4), and
- * every other refusal without a body. Logs, events and metrics contain the status of the refusal, not 303.
+ * Creates the dialect of error answers. A refusal with a `Location` becomes a redirect (RFC 9110 section
+ * 15.4.4), and every other refusal is answered without a body. Logs, events and metrics contain the status of
+ * the refusal, not 303.
  */
 export function launchDialect(config: LaunchGatewayConfig): ErrorDialect {
   const problem = problemDialect({ ...config, reasonOf });

@@ -74,8 +74,8 @@ export function getResource(
 const readLimit = { uses: 300, seconds: 60 };
 
 /**
- * Stores the event of a read. In the same step, counts it for the launch and uses up the DPoP proof of the
- * request.
+ * Stores the event of a read. In the same step, counts the read towards the limit of the launch and uses up
+ * the DPoP proof of the request.
  * @throws ServiceError 401 for a replayed proof, and 429 for a launch that was read too often
  */
 async function recordRead(
@@ -100,8 +100,8 @@ async function recordRead(
 }
 
 /**
- * Requires a permission of the user. No other token of this user would help, so the challenge contains no
- * scope (RFC 6750 section 3.1).
+ * Checks that the user has a permission. A token with another scope would not help, so the challenge contains
+ * no scope (RFC 6750 section 3.1).
  * @throws ServiceError 403
  */
 function assertPermission(authorizations: readonly string[], permission: string | undefined): void {
