@@ -238,7 +238,7 @@ describe('a valid authorization request', () => {
     'http://127.0.0.2/callback',
     'https://127.0.0.1/callback',
     'http://[::1]:4000/callback?a=2',
-  ])('is refused if its redirect URI is the unregistered %s', async (redirect_uri) => {
+  ])('is no longer valid with the unregistered redirect URI %s', async (redirect_uri) => {
     const launch = await running.launchFor({ client_id: 'partner-native' });
     const { challenge } = aVerifier();
     const fields = { ...authorizeFields({ launch, challenge }), client_id: 'partner-native' };

@@ -148,7 +148,7 @@ async function verifiedBy(token: string, clientId = 'told'): Promise<JWTPayload>
 }
 
 describe('a launch ended by its host', () => {
-  it('causes a signed logout token with the same sid as the ID token', async () => {
+  it('results in a signed logout token with the same sid as the ID token', async () => {
     const { tokens, launch } = await startTokens();
     expect((await end(launch)).status).toBe(204);
     const [{ path, type, token } = { path: '', type: '', token: '' }] = await receiver.about(launch);

@@ -28,7 +28,7 @@ const certificates = {
     'MAoGCCqGSM49BAMCA0gAMEUCIFLMSmXM/exjHq9JoemneMbbYpJ6U2359wY9rHDV82HuAiEAr6t7yDsv+MpMNdz1Uj4LKVQb',
     'fVHeq/5MYnWq0nqaElg=',
   ].join(''),
-  /** The certificate of named.example.org, of which only the name is registered. */
+  /** The certificate of named.example.org. Only this name is registered, not the certificate. */
   named: [
     'MIIBZDCCAQmgAwIBAgIUOCmps2LZwR5u+vEz5uEWK0+XMIMwCgYIKoZIzj0EAwIwEDEOMAwGA1UEAwwFbmFtZWQwIBcNMDAw',
     'MTAxMDAwMDAwWhgPMjEwMDAxMDEwMDAwMDBaMBAxDjAMBgNVBAMMBW5hbWVkMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE',

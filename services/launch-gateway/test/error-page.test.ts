@@ -43,7 +43,10 @@ function expectPlain({ status, headers, body }: Answer, expected: number): void 
 
 type Issued = Awaited<ReturnType<typeof gateway.issue>>;
 
-/** The refusals of a launch with a known client: description, status for programs, reason and cause. */
+/**
+ * The refusals of a launch with a known client. Each contains a description, the status without a redirect,
+ * the reason, and a function that causes the refusal.
+ */
 const refusals: readonly [string, number, string, (issued: Issued) => Promise<Parameters> | Parameters][] = [
   [
     'the token was used',

@@ -42,8 +42,8 @@ export type PartnerRequest = GrantParameters & {
   /** The thumbprint of the connection's client certificate, if it has one (RFC 8705). */
   readonly certificate: string | undefined;
   /**
-   * Counts a request with a valid code or refresh token towards the rate limit of its partner. @throws
-   * ServiceError 429
+   * Counts a request with a valid code or refresh token towards the rate limit of its partner.
+   * @throws ServiceError 429
    */
   readonly count: (partner: RegisteredPartner) => Promise<void> | undefined;
 };
