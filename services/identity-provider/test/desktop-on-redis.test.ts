@@ -59,7 +59,10 @@ afterAll(async () => {
   await storage.close();
 });
 
-/** Returns a function that pushes the same request of a launch and returns the reference to it. */
+/**
+ * Returns a function that pushes the same request of a launch each time, and returns the reference to the
+ * pushed request.
+ */
 async function pushesOf(launch: string) {
   const fields = authorizeFields({ launch, challenge: aVerifier().challenge });
   const response = (replica = running.idp) => replica.postForm('/north/desktop/oauth2/v2.0/par', fields);

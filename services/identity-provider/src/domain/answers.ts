@@ -23,7 +23,10 @@ export const tokenAnswer = Type.Object({
 });
 export type TokenAnswer = Readonly<Static<typeof tokenAnswer>>;
 
-/** The introspection response (RFC 7662 section 2.2). For an inactive token, it contains only `active`. */
+/**
+ * The introspection response (RFC 7662 section 2.2). For an inactive token, the response contains only
+ * `active`.
+ */
 export const introspectionAnswer = Type.Object({
   active: Type.Boolean(),
   token_type: Type.Optional(Type.Enum(['Bearer', 'DPoP'])),

@@ -55,9 +55,10 @@ export function claimedClient(assertion: string): string | undefined {
 }
 
 /**
- * Verifies a client assertion (RFC 7523 section 3). It must have an asymmetric signature by a key of the
- * client, the client as `iss` and `sub`, exactly one of `audiences` as `aud`, an `exp` at most five minutes
- * ahead, and a `jti`. Reports invalid claims only if the signature is valid.
+ * Verifies a client assertion (RFC 7523 section 3). A key of the client must have signed the assertion with
+ * an asymmetric algorithm. Its `iss` and `sub` are the client, and its `aud` is exactly one of `audiences`.
+ * It has a `jti`, and an `exp` at most five minutes ahead. Reports invalid claims only if the signature is
+ * valid.
  */
 export async function verifyClientAssertion(
   assertion: string,

@@ -27,9 +27,9 @@ export function isConfidential(partner: Registered): boolean {
 }
 
 /**
- * Returns whether a certificate belongs to a client (RFC 8705 section 2): its thumbprint is registered, or
- * the edge verified its issuer and it contains the registered name. It must not have expired, even if the
- * edge verified it.
+ * Returns whether a certificate belongs to a client (RFC 8705 section 2). Either its thumbprint is
+ * registered, or it contains the registered name and the edge verified its issuer. An expired certificate is
+ * refused even if the edge verified it.
  * @param now milliseconds since 1970
  */
 export function isCertificateOf(client: Registered, certificate: ClientCertificate, now: number): boolean {

@@ -64,7 +64,7 @@ export function keyStateAt(key: KeyTimes, keys: readonly KeyTimes[], now: number
   return now < replacedAt + key.longestTokenSeconds * 1000 + clockSlackMs ? 'previous' : 'retired';
 }
 
-/** Returns the keys of a realm for whose state the `column` of `keyLifecycle` is true. */
+/** Returns the published keys or the signing key of a realm, depending on the `column` of `keyLifecycle`. */
 export function keysWhere<Key extends KeyTimes>(
   column: 'isPublished' | 'signs',
   keys: readonly Key[],

@@ -5,8 +5,8 @@ import { TokenRefusal } from '../errors.ts';
 type Bound = Pick<RegisteredClient, 'tlsClientCertificateBoundAccessTokens'>;
 
 /**
- * Returns the thumbprint of the certificate that the tokens of a client are bound to (RFC 8705 section 3);
- * undefined if the client did not register for bound tokens.
+ * Returns the thumbprint of the certificate that the tokens of a client are bound to (RFC 8705 section 3).
+ * Returns undefined if the client did not register for bound tokens.
  * @param presented the thumbprint of the connection's certificate
  * @throws TokenRefusal 400 if the client registered for bound tokens but presented no certificate
  */
@@ -17,9 +17,9 @@ export function certificateToBind(client: Bound, presented: string | undefined):
 }
 
 /**
- * Checks that the key of a token request is the key that its code or refresh token is bound to, and that a
- * partner that must use DPoP does so (RFC 9449 sections 5 and 10). Keys are identified by their thumbprints
- * (RFC 7638).
+ * Checks that the DPoP proof of a token request is by the key that its code or refresh token is bound to.
+ * Also checks that a partner sends a DPoP proof if the registry requires DPoP (RFC 9449 sections 5 and 10).
+ * Keys are identified by their thumbprints (RFC 7638).
  * @throws TokenRefusal 400
  */
 export function assertDpopKey(

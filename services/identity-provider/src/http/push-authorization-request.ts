@@ -75,7 +75,7 @@ export function pushAuthorizationRequest(dependencies: PushDependencies): Handle
 type PushExchange = FormExchange<DesktopIssuingRealm> & { readonly form: URLSearchParams };
 
 /**
- * Returns the ticket.
+ * Returns the ticket of the stored request.
  * @throws AuthorizeRefusal, TokenRefusal, or ServiceError 429 if the launch pushed too often
  */
 function assertIssued(issue: BesideIssue, call: Call): string {

@@ -6,9 +6,9 @@ const base64UrlForm = /^[A-Za-z0-9_-]+$/;
 
 /**
  * Returns the challenges that match a verifier: the hash of its text (RFC 7636 section 4.6) and the hash of
- * the bytes that it encodes, because the specification ("random bytes, then Base64URL") can be read both
- * ways. A verifier with padding (RFC 4648 section 5) matches the hash of its text with and without the
- * padding. Returns no challenge for an invalid verifier.
+ * the bytes that it encodes. The specification ("random bytes, then Base64URL") can be read both ways. A
+ * verifier with padding (RFC 4648 section 5) matches the hash of its text with and without the padding.
+ * Returns no challenge for an invalid verifier.
  */
 export function challengesOf(codeVerifier: string): string[] {
   const text = withoutPadding(codeVerifier);

@@ -30,9 +30,9 @@ type CallerExchange = Exchange & { readonly caller: Caller };
 
 /**
  * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls). The checks refuse in this
- * order: 401 for an invalid token, 429 for the client, 401 for a token without a launch or of a revoked
- * launch, 403 without the permission, 401 for a used proof, and 429 for the launch. The audit event is stored
- * before the answer.
+ * order. First come 401 for an invalid token, and 429 over the client's rate limit. Then come 401 for a token
+ * without a launch or of a revoked launch, and 403 without the permission. Last come 401 for a used proof,
+ * and 429 over the limit of the launch. The audit event is stored before the answer.
  */
 export function getResource(
   resource: Resource,
