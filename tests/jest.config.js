@@ -13,7 +13,7 @@ const unit = {
   testMatch: files.unit,
   runtime: `${jest}/native-runtime.ts`,
   testEnvironment: `${jest}/native-environment.ts`,
-  // A built package has the same name as its source.
+  // A built package has the same name as its source, so Jest must not find both.
   modulePathIgnorePatterns: ['<rootDir>/libs/[^/]+/dist/'],
   // No transforms: Node strips the types.
   transform: {},

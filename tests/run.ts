@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
-// Runs the tests of a tier. Files that fail are run once more, alone, because browsers and two hundred
-// processes may share two cores. Tests that pass only then are listed as flaky: they still have a fault.
+// Runs the tests of a tier. Runs failed files a second time, one after another: in the first run, browsers
+// and two hundred processes may share two cores. A test that passes only in the second run is listed as
+// flaky, because it still has a fault.
 
 type FileResult = {
   readonly name: string;

@@ -97,7 +97,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** Runs the load during an action, then compares the records once no work is pending. */
+/** Runs an action under load. When no work is pending, compares the clients' records with the stored data. */
 async function expectBalanceUnderLoad(name: string, happen: () => Promise<void>): Promise<Ledger> {
   await keepersReady();
   const open = await openBooks(keepers);
@@ -127,13 +127,14 @@ async function expectNothingNoticed(name: string, happen: () => Promise<void>): 
 }
 
 /**
- * All load comes from one address and many of its requests are refused, so no limit per address may apply.
+ * All load comes from one address and many of its requests are refused, so the limit of refusals per address
+ * is off.
  */
 const settings = ['REFUSALS_PER_ADDRESS=0'];
 
 type Patch = { readonly target: { readonly kind: string }; readonly patch: string };
 
-/** Applies the demo with other settings for every service, and waits for the rollout. */
+/** Applies the demo with changed settings for every service, and waits for the rollout. */
 function applyWith(literals: readonly string[], patches: readonly Patch[] = []): void {
   const changed = mkdtempSync(join(directory, 'changed-'));
   writeFileSync(
@@ -228,7 +229,7 @@ describe('the platform under a steady load through the Ingress, when Pods fail',
       }
     });
     say(`${killed} Pods killed; ${failuresOf(ledger).length} requests noticed it`);
-    // The load has a handful of open requests at any time.
+    // Each kill may break the few requests that are open at that moment.
     expect(failuresOf(ledger).length).toBeLessThanOrEqual(4 * killed);
   });
 
@@ -236,7 +237,7 @@ describe('the platform under a steady load through the Ingress, when Pods fail',
     const ledger = await expectBalanceUnderLoad(`${part} deleted`, async () => {
       kubectl(['delete', `pod/${part}-0`]);
       await awaitReady(part, 1);
-      // Every service is ready again.
+      // Waits until every service is ready again.
       for (const service of services) await awaitReady(service, 2);
     });
     expect(failuresOf(ledger).filter((text) => !/unavailable 503/.test(text))).toEqual([]);

@@ -54,7 +54,7 @@ type Pod = {
   readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 };
 
-/** Returns the names of an app's Pods, without those being deleted. */
+/** Returns the names of an app's Pods. Omits Pods that are being deleted. */
 export function podsOf(app: string): string[] {
   return listPods(app).map(({ metadata }) => metadata.name);
 }
@@ -107,12 +107,12 @@ function evictOnce(pod: string, apiVersion: string) {
 }
 
 /**
- * A local address that forwards to a port of a Pod, even after the Pod was replaced by one of the same name.
+ * A local address that forwards to a port of a Pod, even after another Pod of the same name has replaced it.
  */
 export type Forward = {
   /** `127.0.0.1:port` */
   readonly address: string;
-  /** Forwards to the current Pod, and waits until it answers. */
+  /** Starts the port forward again for the current Pod, and waits until the port answers. */
   renew(): Promise<void>;
   stop(): void;
 };
@@ -133,7 +133,8 @@ export async function forward(pod: string, port: number): Promise<Forward> {
   return {
     address: `127.0.0.1:${local}`,
     async renew() {
-      // The forward may still lead to a deleted Pod. When it exits, its exit handler starts it again.
+      // The running port forward may still lead to a deleted Pod, so ends it. Its exit handler starts a new
+      // one.
       if (child.exitCode === null && child.signalCode === null) {
         const exited = once(child, 'exit');
         child.kill();
@@ -151,7 +152,10 @@ export async function forward(pod: string, port: number): Promise<Forward> {
   };
 }
 
-/** Returns true if a connection stays open for 300 ms. The forward of a missing Pod closes it immediately. */
+/**
+ * Returns true if a connection stays open for 300 ms. If the Pod is missing, the forward closes it
+ * immediately.
+ */
 function answers(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(port, '127.0.0.1');

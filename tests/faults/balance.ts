@@ -16,7 +16,7 @@ export function expectBalance(ledger: Ledger, books: Books): void {
 
   expect(books.arrived).toBe(books.committed);
   // The clients retried until they knew each result, so the counts are equal. Only amendments may reuse an
-  // identifier, so each of their attempts creates a URL.
+  // identifier. A retried amendment therefore creates a second launch URL, which the upper limit allows.
   expect(books.audited(issuedType)).toBeGreaterThanOrEqual(ledger.issued.size);
   expect(books.audited(issuedType)).toBeLessThanOrEqual(
     ledger.issued.size + ledger.count('issue amendment', 'lost'),
@@ -37,8 +37,8 @@ export function expectBalance(ledger: Ledger, books: Books): void {
 }
 
 /**
- * Expects that the PMS accepted the newest document of each order, under one id and after any older one, and
- * accepted nothing else.
+ * Expects that the PMS accepted the newest document of each order, and only documents that exist. Every
+ * delivery of a document has the same id, and no document arrives after a newer document of its order.
  */
 function expectDelivered({ documents, delivered, callbacks, audited }: Books): void {
   const newest = documents.filter((state) => !documents.includes(successorOf(state))).toSorted();
@@ -57,12 +57,13 @@ function expectDelivered({ documents, delivered, callbacks, audited }: Books): v
   expect(audited('order.document.delivered.v1')).toBeLessThanOrEqual(came.length);
 }
 
-/** Returns the next state of an order. */
+/** Returns the same order with the next version. */
 const successorOf = (state: string) => state.replace(/\d+$/, (version) => String(Number(version) + 1));
 
 /**
- * Expects an event for every 410, and no more events than answers that may have been a 410. Does not apply
- * when Redis is killed: a refusal is answered even if its event cannot be stored.
+ * Expects at least one event for each 410 that a client received. Lost answers may also have been a 410, so
+ * allows one more event for each lost answer. Does not apply when Redis is killed: a refusal is answered even
+ * if its event cannot be stored.
  */
 export function expectRefusalsAudited(ledger: Ledger, books: Books): void {
   const told = ledger.count('redeem', 'ok', 410) + ledger.count('redeem again', 'ok');
@@ -82,7 +83,7 @@ function missing(correlationIds: readonly string[], answers: readonly Answered[]
   return answers.filter(({ correlationId = '' }) => counts.get(correlationId)?.length !== 1);
 }
 
-/** Prints the counts in one line. */
+/** Prints the counts of the clients and of the platform in one line. */
 export function tell(test: string, ledger: Ledger, books: Books): void {
   const { answers, issued, redeemed } = ledger;
   const of = (outcome: Answered['outcome']) => answers.filter((answer) => answer.outcome === outcome).length;

@@ -10,21 +10,23 @@ import { sendRequest } from './send-request.ts';
 export type Books = {
   /** The number of events committed to Redis, from the counter that the scripts increment. */
   readonly committed: number;
-  /** The number of distinct events from Redis in the audit trail. */
+  /** The number of events from Redis that the audit trail contains, without duplicates. */
   readonly arrived: number;
   /** Returns the correlation ids of the audit trail's events of a type. */
   correlationIds(type: string): readonly string[];
   /**
-   * Returns the number of events of a type in the audit trail; with a status, only those with that status.
+   * Returns the number of events of a type in the audit trail. With a status, counts only the events with
+   * that status.
    */
   readonly audited: (type: string, status?: number) => number;
   /**
-   * GUID and version of each stored order, each document and each delivered document, duplicates included.
+   * GUID and version of each stored order, each rendered document and each delivered document. May contain
+   * duplicates.
    */
   readonly submissions: readonly string[];
   readonly documents: readonly string[];
   readonly delivered: readonly string[];
-  /** The callbacks that the PMS accepted, in order; undefined if it does not record them. */
+  /** The callbacks that the PMS accepted, in order. Undefined if the PMS does not record callbacks. */
   readonly callbacks: readonly Callback[] | undefined;
 };
 
@@ -38,7 +40,7 @@ export type BookKeepers = {
 };
 
 export type OpenBooks = {
-  /** Waits until no work is pending, then reads. @throws Error that lists the pending work */
+  /** Waits until no work is pending, then reads the stored data. @throws Error that lists the pending work */
   close(): Promise<Books>;
 };
 
@@ -50,7 +52,7 @@ type Baseline = {
   readonly callbacks: number;
 };
 
-/** Records the current state of the stored data once no work is pending. */
+/** Waits until no work is pending, then records the stored data as the baseline of `Books`. */
 export async function openBooks(system: BookKeepers): Promise<OpenBooks> {
   await waitUntilStill(system);
   const baseline = await reading(system, async ({ outbox, query }) => {
@@ -66,7 +68,8 @@ export async function openBooks(system: BookKeepers): Promise<OpenBooks> {
   return {
     async close() {
       await waitUntilStill(system);
-      // RabbitMQ reports queue lengths a few seconds late, so unequal sums are read again.
+      // RabbitMQ reports queue lengths a few seconds late, so events may still be in a queue. Reads again
+      // until the counts are equal.
       for (const giveUpAt = Date.now() + waitLimitMs; ; await delay(200)) {
         const books = await readBooks(system, baseline);
         if (isSettled(books) || Date.now() > giveUpAt) return books;
@@ -91,7 +94,8 @@ type Reader = {
 };
 
 async function reading<Result>({ redis, postgres }: BookKeepers, read: (reader: Reader) => Promise<Result>) {
-  // On a cluster, a port forward accepts connections even when its Pod is gone.
+  // On a cluster, a port forward accepts connections even when its Pod was deleted, so every wait needs a
+  // limit.
   const limits = { connectionTimeoutMillis: 10_000, query_timeout: 60_000 };
   const client = new pg.Client({ connectionString: postgres.url, ...limits });
   client.on('error', () => undefined);

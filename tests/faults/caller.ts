@@ -25,13 +25,14 @@ export type Attempt = Omit<HttpRequest, 'url'> & {
 export type Caller = {
   /**
    * Repeats a request until its answer is conclusive, as a careful client does, and records every attempt.
-   * Resolves with that answer, or with undefined if it was incorrect or none arrived within two minutes.
+   * Resolves with a correct answer. Resolves with undefined if the answer is incorrect, or if two minutes
+   * pass without a conclusive answer.
    */
   readonly call: (attempt: Attempt) => Promise<TimedAnswer | undefined>;
 };
 
 export type TimedAnswer = HttpAnswer & {
-  /** When it was requested, in milliseconds since 1970. */
+  /** When the request was sent, in milliseconds since 1970. */
   readonly askedAt: number;
 };
 

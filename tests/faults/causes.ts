@@ -18,8 +18,8 @@ export type Cause = {
 };
 
 /**
- * The faults that the tests under load do not cause. Those in one list happen at the same time. Events
- * claimed by a killed relay wait for 20 seconds, which pass during the slow faults.
+ * The faults that the tests under load do not cause. The faults of one list happen at the same time. Events
+ * that the killed audit trail had claimed wait for 20 seconds, so the slow faults come last.
  */
 export const causes = (system: System): readonly (readonly Cause[])[] => [
   [
@@ -38,8 +38,9 @@ export const causes = (system: System): readonly (readonly Cause[])[] => [
 ];
 
 /**
- * Makes the PMS take longer than five seconds to accept a document, which counts as late (`hastened`). Pauses
- * Redis for 1.5 seconds at a time, which slows down every step of an order.
+ * Makes the PMS take longer than five seconds to accept a document, which the shortened rules (`hastened` in
+ * monitoring.ts) count as late. Pauses Redis for 1.5 seconds at a time, which slows down every step of an
+ * order.
  */
 async function slowDown(system: System) {
   const redis = new Redis(system.redis.url);
@@ -71,7 +72,10 @@ async function slowDown(system: System) {
   };
 }
 
-/** Fills most of the volume, which `hastened` makes small. The alert waits 15 seconds. */
+/**
+ * Fills most of PostgreSQL's volume, which the shortened rules (`hastened` in monitoring.ts) make small. The
+ * alert fires after 15 seconds.
+ */
 export const fillDisk = (system: System) =>
   run(
     system,
@@ -116,7 +120,9 @@ async function fillRedis({ redis }: System) {
   };
 }
 
-/** Keeps nine tenths of the connections in use. Repeats this, because the services' pools release theirs. */
+/**
+ * Occupies nine tenths of PostgreSQL's connections. Opens more when the services' pools release connections.
+ */
 async function occupyPostgres({ postgres }: System) {
   const connect = async () => {
     const client = new pg.Client({ connectionString: postgres.url });
@@ -146,8 +152,8 @@ async function occupyPostgres({ postgres }: System) {
 }
 
 /**
- * Publishes an event with an invalid MAC: a client with the broker's password can send messages, but not sign
- * them.
+ * Publishes an event with an invalid MAC. An attacker with the broker's password can send messages, but
+ * cannot sign them.
  */
 async function forgeEvent({ rabbitMq }: System) {
   const connection = await amqp.connect(rabbitMq.url);

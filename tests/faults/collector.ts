@@ -109,5 +109,5 @@ const hexOf = (base64: string) => Buffer.from(base64, 'base64').toString('hex');
 const attributesOf = (attributes: readonly SentAttribute[]) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value).find(isGiven)]));
 
-/** With `defaults`, the members of a union that were not sent are absent or null. */
+/** A protobuf union has one member. The decoder leaves the other members out or sets them to null. */
 const isGiven = (value: Value | null) => value !== null;

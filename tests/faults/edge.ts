@@ -10,7 +10,7 @@ export const serviceNames = [
   'audit-trail',
 ] as const;
 
-/** The load does not reach the resource API, which few tests start. */
+/** The load sends nothing to the resource API, and few tests start it. */
 export type ServiceName = (typeof serviceNames)[number] | 'resource-api';
 
 export type Replica = { readonly service: ServiceName; readonly url: string; readonly adminUrl: string };
@@ -37,8 +37,8 @@ export type Edge = {
 
 const lookEveryMs = 250;
 /**
- * A process that does not answer for a second is busy, not gone. Load balancers also need several failed
- * checks.
+ * A process that does not answer for a second is busy, not stopped. Load balancers also wait for several
+ * failed checks.
  */
 const lookTimeoutMs = 5000;
 

@@ -26,8 +26,8 @@ const strangersRequests: readonly Sent[] = [
     path: tokenRequest.path,
     body: new URLSearchParams({
       grant_type: 'client_credentials',
-      // Not the launching client's id: wrong secrets from that client's address would delay the client
-      // itself.
+      // Differs from the launching client's id, because wrong secrets from its address would delay the
+      // launching client.
       client_id: 'pms-other',
       client_secret: 'guessed',
     }),
@@ -41,7 +41,7 @@ const launchesPerSecond = 20;
 
 /**
  * Sends unauthenticated requests as fast as they are answered: half from one address, half from new
- * addresses. Meanwhile a registered client at that one address launches at a steady rate.
+ * addresses. At the same time, a registered client at the shared address launches at a steady rate.
  */
 export async function floodWithLaunches(system: System, forMs: number): Promise<Flood> {
   const edge = openEdge(system.processes);

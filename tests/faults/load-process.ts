@@ -1,6 +1,6 @@
 // Generates the load in a separate process, so that only the faults disturb it. Starts launches at a fixed
-// rate, whatever the results of earlier launches. Receives its plan once, reports the number of opened
-// launches, and finishes all of them on `stop`.
+// rate, even if earlier launches fail. Receives its plan once, reports the number of opened launches, and on
+// `stop` finishes the launches that it has started.
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCaller } from './caller.ts';
@@ -16,8 +16,8 @@ export type LoadPlan = {
   readonly name: string;
   readonly launchesPerSecond: number;
   /**
-   * The interval, in launches, between those with an order, those with an amended order, repeated ones, and
-   * slow ones.
+   * Every n-th launch contains an order, amends its order, sends each request twice, or waits before it opens
+   * the launch URL.
    */
   readonly orderEvery: number;
   readonly amendEvery: number;
@@ -25,7 +25,7 @@ export type LoadPlan = {
   readonly hesitateEvery: number;
 };
 
-/** Half of the lifetime of a launch token. */
+/** The longest wait before the launch URL is opened: half of the lifetime of a launch token. */
 const longestHesitationMs = 5000;
 
 export type LoadSays = { readonly opened: number } | { readonly failed: string };

@@ -15,7 +15,7 @@ const program = fileURLToPath(new URL('load-process.ts', import.meta.url));
 
 type LoadOptions = Omit<LoadPlan, 'journalPath' | 'name'> & { readonly directory: string };
 
-/** Runs an action under load, and resolves with the records once every launch has ended. */
+/** Runs an action under load, and resolves with the clients' records once every launch has ended. */
 export async function underLoad(
   { directory, ...options }: LoadOptions,
   act: (load: Load) => Promise<void>,

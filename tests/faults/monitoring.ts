@@ -86,12 +86,13 @@ function configurationFor(addresses: Readonly<Record<string, Target[]>>): string
 const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 /** The factor by which the durations in the rules are shortened. */
 const haste = 120;
-/** A rate needs at least two scrapes. */
+/** The shortest window of a rate, which needs at least two scrapes. */
 const leastWindowMs = 3000;
 
 /**
- * Returns the rules with half a second for each minute, so that the test does not take hours. Also shortens
- * the thresholds for ages, and makes PostgreSQL's volume smaller.
+ * Shortens each minute in the rules to half a second, so that the test does not take hours. Also divides
+ * thresholds for ages and uptimes, counts a delivery as late after 5 seconds instead of 300, and assumes a 50
+ * MB volume for PostgreSQL.
  */
 function hastened(text: string): string {
   const faster = (number: string, unit: keyof typeof secondsOf) =>

@@ -24,7 +24,9 @@ let collector: Collector;
 let watched: Watched;
 let system: System;
 let watching: Promise<Monitoring> | undefined;
-/** Starts Prometheus early, because it discovers its targets only after five seconds. */
+/**
+ * Starts Prometheus once. Starts it early, because Prometheus discovers its targets only after five seconds.
+ */
 const watch = () => (watching ??= startMonitoring(system));
 beforeAll(async () => {
   const startedAt = performance.now();
@@ -45,7 +47,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  // If it did not start, its own test has already failed.
+  // If Prometheus did not start, the test that needs it has already failed.
   await watching?.then(
     (monitoring) => monitoring.stop(),
     () => undefined,
@@ -55,7 +57,9 @@ afterAll(async () => {
   await collector.stop();
 });
 
-/** Runs the load, performs an action in the middle, and compares the records once no work is pending. */
+/**
+ * Performs an action under load. When no work is pending, compares the clients' records with the stored data.
+ */
 async function expectBalanceUnderLoad(
   name: string,
   happen: (load: Load) => Promise<void>,
@@ -105,7 +109,7 @@ describe('the launch path', () => {
 });
 
 describe('a launch token', () => {
-  // Not earlier: the Redis commands of a scrape would be counted with those of a launch.
+  // Starts Prometheus only here, because the test above would count the Redis commands of a scrape.
   beforeAll(watch);
 
   it('works once when many requests on two gateways use it at the same moment', async () => {
@@ -142,7 +146,7 @@ describe('the platform under a steady load, monitored by Prometheus', () => {
     await monitoring.awaitFiring(['CredentialExpires', 'CertificateExpires'], beganAt);
   });
 
-  it('links the buckets of request durations to traces', async () => {
+  it('links the histogram buckets of request durations to traces', async () => {
     const answer = await fetch(
       `${monitoring.url}/api/v1/query_exemplars?query=http_server_request_duration_seconds_bucket`,
     );
@@ -171,9 +175,9 @@ describe('the platform under a steady load, monitored by Prometheus', () => {
     );
   });
 
-  it('fires no page while everything works, except for slowness on a busy machine', async () => {
+  it('fires no alert of severity page while everything works, except for slowness on a busy machine', async () => {
     const loud = 'ALERTS{alertstate="firing",severity="page",alertname!~".+(Slow|Late)"}';
-    // Requests for the keys of the unreachable issuer have failed before.
+    // An earlier test caused failures on purpose: it requested the keys of an unreachable issuer.
     await until(async () => (await monitoring.query(loud)).length === 0);
     expect(await monitoring.query('up == 0')).toEqual([]);
   });
@@ -243,8 +247,8 @@ describe('the platform under a steady load, monitored by Prometheus', () => {
 
   it('drops no request when each process in turn receives SIGTERM', async () => {
     const { ledger, books } = await expectBalanceUnderLoad('SIGTERM', async () => {
-      // First the identity provider, which the others query at their start. Then one replica of each service,
-      // then the other.
+      // First the identity provider, which the others query at their start. Then the first replica of each
+      // service, then the second.
       const others = serviceNames.slice(1);
       const turns = [
         system.replicasOf('identity-provider'),

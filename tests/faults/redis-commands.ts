@@ -7,10 +7,10 @@ import { Redis } from 'ioredis';
 /** The name of a command, and the first key if it runs a script. */
 export type RedisCommand = { readonly name: string; readonly key: string };
 
-/** Returns the commands that clients sent to Redis during an action, without those that scripts run. */
+/** Returns the commands that clients sent to Redis during an action. Omits commands that Lua scripts run. */
 export async function recordCommands(url: string, act: () => Promise<void>): Promise<RedisCommand[]> {
   const redis = new Redis(url);
-  // Waits until the commands of connecting are over.
+  // Waits until the connection is ready, so that its own commands are not recorded.
   await redis.ping();
   const commands: RedisCommand[] = [];
   const end = randomUUID();
@@ -25,11 +25,11 @@ export async function recordCommands(url: string, act: () => Promise<void>): Pro
   });
   try {
     await act();
-    // Redis reports commands in order, so this is the last.
+    // Redis reports commands in order, so all commands of the action precede this ECHO.
     const told = once(ended, 'end');
     await redis.echo(end);
     await told;
-    // Other clients may have sent commands after it.
+    // Other clients may have sent commands after the ECHO.
     return commands.slice(
       0,
       commands.findLastIndex(({ name }) => name === 'echo'),
@@ -41,8 +41,9 @@ export async function recordCommands(url: string, act: () => Promise<void>): Pro
 }
 
 /**
- * Passes each line of Redis's `MONITOR` to a listener, and resolves with a function that stops it. The
- * monitor of ioredis fails when a command arrives in the same packet as the answer to `MONITOR`.
+ * Passes each line of Redis's `MONITOR` to a listener, and resolves with a function that stops it. Does not
+ * use the monitor of ioredis, which fails when a command arrives in the same packet as the answer to
+ * `MONITOR`.
  */
 export async function watchCommands(url: string, tell: (line: string) => void): Promise<() => void> {
   const { hostname, port, username, password } = new URL(url);

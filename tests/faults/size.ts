@@ -2,7 +2,10 @@ const short = {
   name: 'short',
   outageMs: 4000,
   killRounds: 8,
-  /** Whether deliveries wait for the end of a killed process's lease, which lasts 75 seconds. */
+  /**
+   * Whether the test waits until the lease of a killed process ends after 75 seconds. If false, the test ends
+   * the lease itself.
+   */
   outwaitsLeases: false,
   racedTokens: 100,
   attemptsEach: 10,
@@ -13,7 +16,7 @@ const short = {
   /** Longer than the edge needs to notice that a process is shutting down, even on a busy machine. */
   shutdownDelayMs: 2500,
   launchesPerSecond: 12,
-  /** The number of launches before and after a fault. */
+  /** The number of launches opened before the fault, and again after it. */
   launches: 20,
 };
 
@@ -24,8 +27,8 @@ const long: typeof short = {
   outwaitsLeases: true,
   racedTokens: 1000,
   attemptsEach: 50,
-  // Long enough that processes are killed during a callback. It is sent again when its lease ends, after 75
-  // seconds.
+  // Long enough that processes are killed during a callback. When the lease of the callback ends after 75
+  // seconds, another process sends it again.
   callbackMs: 100,
   floodMs: 60_000,
   shutdownDelayMs: 4000,

@@ -20,12 +20,12 @@ import { size } from './size.ts';
  */
 export type System = {
   readonly receiver: Receiver;
-  /** The address of an administrator. Each service has its own user. */
+  /** The URL contains the user of an administrator. Each service has its own user. */
   readonly redis: PrivateServer;
   readonly rabbitMq: PrivateRabbitMq;
   readonly postgres: PrivateServer;
   readonly processes: readonly ServiceProcess[];
-  /** Contains logs and journals. Removed at the end. */
+  /** The folder of the logs and journals, which `stop` removes. */
   readonly directory: string;
   /** Returns the replicas of a service. */
   replicasOf(service: ServiceName): readonly ServiceProcess[];
@@ -128,7 +128,9 @@ function redisSettingsOf(services: ReadonlySet<ServiceName>): string[] {
   return redisUsers(redisAclFile(users)).flatMap((user) => ['--user', ...user]);
 }
 
-/** Works like `Promise.all`, but waits for all promises before it throws, so that none is still pending. */
+/**
+ * Works like `Promise.all`, but waits for all promises before it throws, so that no start is still running.
+ */
 async function allOf<Values extends readonly unknown[]>(
   promises: {
     readonly [Index in keyof Values]: Promise<Values[Index]>;

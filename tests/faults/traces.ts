@@ -26,7 +26,7 @@ function use(traced: () => Traced): void {
   afterAll(() => edge.close());
 }
 
-/** Creates a user who repeats a request until it receives the expected answer. */
+/** Creates a user who repeats each request until the expected answer arrives. */
 function createUser(headersOf: (path: string) => Readonly<Record<string, string>> = () => ({})) {
   const caller: Caller = {
     async call(attempt) {
@@ -87,7 +87,7 @@ function connectedWith(traceId: string): readonly ReceivedSpan[] {
   return collector.spans.filter((span) => reached.has(keyOf(span)));
 }
 
-/** Returns those parents and links of the spans that were never received. */
+/** Returns the parents and links of the given spans that refer to spans never received. */
 function danglingOf(spans: readonly ReceivedSpan[]): string[] {
   const known = new Set(collector.spans.map(keyOf));
   return spans.flatMap((span) =>
@@ -161,7 +161,7 @@ export function testTraces(traced: () => Traced): void {
     await awaitStoredRows(session.launchId);
     const traceId = traceOf(session.launchId);
     const ofLaunch = () => collector.spans.filter((span) => span.traceId === traceId);
-    // A span is exported when it ends, so the span of a request arrives after the spans of its parts.
+    // A span is exported when it ends, so the span of a request arrives after its child spans.
     await until(() => danglingOf([...connectedWith(traceId), ...ofLaunch()]).length === 0);
 
     const spans = connectedWith(traceId);
