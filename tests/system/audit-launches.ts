@@ -12,7 +12,7 @@ type LaunchRequestOptions = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Requests a launch as a practice system does, with the changes of a test. */
+/** Requests a launch as a practice system does, with the headers, path and payload of the test. */
 export async function requestLaunch(platform: PlatformAddress, options: LaunchRequestOptions = {}) {
   const { payload = aServiceRequest(), path = '/AccessApi/RequestLaunchUrl' } = options;
   const { codeVerifier, codeChallenge } = createPkcePair();

@@ -19,7 +19,10 @@ const originatingId = 'HS-4711 of Mrs Whitfield';
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
 let desk: StaffBrowser;
-/** The GUIDs of two launches for Whitfield: one with an order, and one that was never opened. */
+/**
+ * The GUIDs of two launches for the patient Whitfield: a launch with an order, and a launch that was never
+ * opened.
+ */
 let ordered: string;
 let unopened: string;
 
@@ -98,7 +101,7 @@ describe('signing in to the audit pages', () => {
     await context.close();
   });
 
-  it('shows a person without audit.read whom to contact', async () => {
+  it('names a contact for a person without the permission audit.read', async () => {
     const { context, page } = await openStaffBrowser(chromium);
     await open(page, '/audit/');
     await signInAs(page, 'Maeve Doyle');
@@ -130,15 +133,15 @@ describe('a session of the audit pages', () => {
     expect(await answerTo(sealed)).toBe(200);
     expect(await answerTo(sealed.slice(0, middle) + other + sealed.slice(middle + 1))).toBe(303);
     expect(await answerTo(`audit.${Buffer.from('{"mayRead":true}').toString('base64url')}`)).toBe(303);
-    // The cookie of an unfinished sign-in is sealed with the same key.
+    // The cookie of an unfinished sign-in is sealed with the same key, but is not a session.
     const begun = await fetch(`${platform.url}/audit/sign-in`, { redirect: 'manual' });
     const [, signIn = ''] = /audit-sign-in=([^;]+)/.exec(begun.headers.get('set-cookie') ?? '') ?? [];
     expect([signIn.length > 100, await answerTo(decodeURIComponent(signIn))]).toEqual([true, 303]);
   });
 
-  it('ends after 30 minutes without a request, and after 8 hours', async () => {
+  it('ends after 30 minutes without a request, and after 8 hours in any case', async () => {
     const { context, page } = await openStaffBrowser(chromium);
-    // Uses and renews the cookies of the browser without rendering the page.
+    // Sends and renews the cookies of the browser, but does not render the page.
     const isSignedIn = async () => {
       const response = await context.request.get(`${platform.url}/audit/patients`);
       return new URL(response.url()).pathname === '/audit/patients';
@@ -204,7 +207,7 @@ describe('the search of the audit pages', () => {
     await page.getByText('More', { exact: true }).click();
   };
 
-  it('leads from a reference to the page of its launch', async () => {
+  it('opens the page of a launch for its reference', async () => {
     const { page } = desk;
     await open(page, '/audit/');
     await expectGoodPage(page, 'audit-search');
@@ -239,7 +242,7 @@ describe('the search of the audit pages', () => {
     await expectGoodPage(page, 'audit-expired');
   });
 
-  it('finds events that match practice, user, patient and group together', async () => {
+  it('finds events by practice, user, patient and event group at once', async () => {
     const { page } = desk;
     await openMore(page);
     await page.getByLabel('User’s name or username').fill('A.OKONKWO');
@@ -265,7 +268,7 @@ describe('the search of the audit pages', () => {
     await expectGoodPage(page, 'audit-unknown');
   });
 
-  it('offers the results as a file with one event per line', async () => {
+  it('downloads the results as a file with one event per line', async () => {
     const { page } = desk;
     await open(page, '/audit/?practice=B82017&group=orders');
     const saved = page.waitForEvent('download');
@@ -282,7 +285,7 @@ describe('the search of the audit pages', () => {
     expect((await open(page, '/audit/export'))?.status()).toBe(404);
   });
 
-  it('finds user and practice by the names that a caller gives on the telephone', async () => {
+  it('finds a user and a practice by parts of their names', async () => {
     const { page } = desk;
     await openMore(page);
     await page.getByLabel('User’s name or username').fill('Dr Okonkwo');
@@ -293,7 +296,7 @@ describe('the search of the audit pages', () => {
     expect(await page.getByRole('link', { name: ordered }).count()).toBeGreaterThan(0);
   });
 
-  it('finds a launch by its originating id, without that id in any address', async () => {
+  it('finds a launch by its originating id, and puts that id into no address', async () => {
     const { page } = desk;
     await openMore(page);
     await page.getByLabel('Caller’s own identifier of the launch').fill(originatingId);
@@ -353,7 +356,7 @@ describe('the search of the audit pages', () => {
 });
 
 describe('the page “Who has seen this patient”', () => {
-  it('lists the users, and what each saw, for a patient’s number', async () => {
+  it('lists the users who saw the patient with a number, and what each user saw', async () => {
     const { page } = desk;
     await open(page, '/audit/patients');
     await expectGoodPage(page, 'audit-patients');
@@ -377,7 +380,7 @@ describe('the page of recent activity', () => {
     ['Last hour', 1],
     ['Last 6 hours', 6],
     ['Last 24 hours', 24],
-  ])('shows charts, and tables of the same figures: %s', async (name, hours) => {
+  ])('shows charts, and tables with the same figures: %s', async (name, hours) => {
     const { page } = desk;
     await open(page, '/audit/activity');
     await Promise.all([
@@ -444,7 +447,7 @@ describe('the audit trail', () => {
     await expectLastSearch({ criteria: ['patient'], patient: pseudonym, format: 'ndjson' });
   });
 
-  it('records sign-ins, people without the right to read it, and refused requests', async () => {
+  it('records sign-ins, also of people without the right to read it, and refused requests', async () => {
     await eventOf('user=r.adeyemi&type=audit.session.started.v1', { clientId: 'audit-pages' });
     const withoutRight = { reason: 'insufficient_scope', status: 403, interface: 'pages' };
     await eventOf('user=m.doyle&type=audit.refused.v1', withoutRight);
@@ -458,7 +461,8 @@ describe('the audit trail', () => {
   });
 
   /**
-   * Waits until the newest search event contains this data. Events reach the audit trail through an outbox.
+   * Waits until the newest search event contains this data, because events reach the audit trail later,
+   * through an outbox.
    */
   async function expectLastSearch(data: object) {
     let last: object | undefined;

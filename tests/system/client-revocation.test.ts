@@ -22,7 +22,7 @@ async function launch(token: string): Promise<Response> {
   });
 }
 
-it('a token that a practice system revokes with openid-client is refused, in one process without Redis', async () => {
+it('the platform in one process without Redis refuses a token that a practice system revoked with openid-client', async () => {
   const client = await openid.discovery(
     new URL(`${platform.url}/idp/demo/v2.0`),
     'pms-demo',

@@ -32,9 +32,9 @@ type Container = { readonly environment?: Readonly<Record<string, string | numbe
 const { services: containers } = parse(compose, { merge: true }) as {
   readonly services: Readonly<Record<string, Container>>;
 };
-/** The network of a container, which no operator needs to change. */
+/** The settings of a container's network, which no operator needs to change. */
 const fixed = ['PORT', 'HOST', 'ADMIN_PORT'];
-/** A secret setting is passed on as the path of a file. */
+/** A container receives a secret setting as the path of a file. */
 const isFor = (passed: string, name: string) => passed === name || passed === `${name}_FILE`;
 const containersThatCallTheEdge = ['order-renderer', 'audit-trail', 'simulators'];
 
@@ -83,13 +83,13 @@ describe('docker-compose.yml', () => {
     expect(block).not.toMatch(/postgres-password|owner-database-url|operator-amqp-url|service-secrets/);
   });
 
-  it.each(services)('passes on every setting of %s that an operator may change', (service) => {
+  it.each(services)('passes to %s every setting that an operator may change', (service) => {
     const passed = Object.keys(containers[service]?.environment ?? {});
     const missing = settingsOf(service).filter((name) => !passed.some((each) => isFor(each, name)));
     expect(missing.filter((name) => !fixed.includes(name))).toEqual([]);
   });
 
-  it('gives the edge the mode of the services, so that production needs SERVER_ALLOWED_NETWORKS', () => {
+  it('gives the edge the NODE_ENV of the services, so that production requires SERVER_ALLOWED_NETWORKS', () => {
     const { environment = {} } = containers['edge'] ?? {};
     expect(environment).toMatchObject({ NODE_ENV: '${NODE_ENV:-demo}', SERVER_ALLOWED_NETWORKS: null });
   });

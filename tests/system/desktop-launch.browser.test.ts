@@ -118,7 +118,7 @@ describe('a desktop launch in a browser', () => {
     await context.close();
   });
 
-  it('shows a page with the reference when the launch identifier was used', async () => {
+  it('shows a page with the reference when the launch identifier was already used', async () => {
     const { context, host, complaints } = await openHost();
     const requests: string[] = [];
     context.on('request', (request) => {
@@ -138,7 +138,7 @@ describe('a desktop launch in a browser', () => {
     await context.close();
   });
 
-  it('keeps two patients in two windows of one browser apart', async () => {
+  it('keeps two patients apart in two windows of one browser', async () => {
     const { context, host } = await openHost();
     const first = await openInPartner(context, host);
     await follow(host, /gruffydd/i);
@@ -186,7 +186,7 @@ describe('the endpoints of the partner application', () => {
     ]);
   });
 
-  it('refuse an authorization response in another browser than the one that started', async () => {
+  it('refuse an authorization response in a browser that did not start the launch', async () => {
     const { context, host } = await openHost();
     await context.route(/\/demo\/partner\/callback/, (route) => route.abort());
     const redirected = context.waitForEvent('response', (response) => response.status() === 302);

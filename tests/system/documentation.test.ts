@@ -18,7 +18,7 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   .split('\n')
   .filter((path) => path !== '' && existsSync(join(root, path)));
 const documents = tracked.filter((path) => path.endsWith('.md'));
-/** Every other text file that may name a document. */
+/** Every source or configuration file that may name a document. */
 const sources = tracked.filter((path) => /\.(ts|js|ya?ml|env|cfg|njk|sh|lua|conf)$|Dockerfile$/.test(path));
 
 const withoutCode = (markdown: string) => markdown.replace(/^```[^]*?^```$/gm, '');
@@ -47,7 +47,7 @@ function anchorsIn(markdown: string): Set<string> {
   return anchors;
 }
 
-/** Returns true if the file of a link, and its heading if it has one, exist. */
+/** Returns true if the file of a link exists, and the heading if the link names one. */
 function leadsSomewhere(from: string, target: string): boolean {
   const [path = '', anchor] = target.split('#');
   const file = path === '' ? from : normalize(join(dirname(from), path));
@@ -74,7 +74,8 @@ describe('a document', () => {
   it.each(documents)('%s names only existing paths', (path) => {
     const named = [...withoutCode(read(path)).matchAll(/`([\w./-]+)`/g)].map(([, name = '']) => name);
     const fromRoot = named.filter((name) => /^(docs|libs|services|tools|tests|deploy|k8s)\/./.test(name));
-    // A package's README names its own files. Among the demo secrets, `services/` is another folder.
+    // A package's README names files of the package. In the README of the demo secrets, `services/` is a
+    // folder beside it.
     const fromRoom = /^(libs|services|tools)\//.test(path)
       ? named.filter((name) => /^(src|test|public)\/./.test(name)).map((name) => join(dirname(path), name))
       : [];

@@ -82,7 +82,7 @@ describe.each(users)('the eight actions $who', (user) => {
 
   const { look } = user;
 
-  it('OrderTest returns the chosen tests as requested', async () => {
+  it('OrderTest returns the chosen tests with the status requested', async () => {
     const { hands } = desk;
     const oltr = await launch(desk, 'Order tests');
     await look(oltr, 'order-choose');
@@ -176,7 +176,7 @@ describe.each(users)('the eight actions $who', (user) => {
     expect(await oltr.locator('iframe, main form').count()).toBe(0);
   });
 
-  it('OrderTest accepts a panel, an answer to the laboratory, and samples collected now', async () => {
+  it('OrderTest accepts a panel, an answer to a question of the laboratory, and samples collected now', async () => {
     const { hands } = desk;
     const oltr = await launch(desk, 'Order tests');
     await choose(desk, oltr, 'ferritin', /^Ferritin/);
@@ -266,8 +266,8 @@ async function launch({ context, pms, hands }: Desk, button: string): Promise<Pa
 }
 
 /**
- * Searches for a test and ticks it. Uses roles, because `getByLabel` after axe crashes pages in Firefox ESR
- * 153.
+ * Searches for a test and ticks it. Uses roles, because `getByLabel` crashes pages in Firefox ESR 153 after
+ * axe has run.
  */
 async function choose({ hands, javaScriptEnabled }: Desk, oltr: Page, words: string, name: RegExp) {
   await hands.fill(oltr, oltr.getByRole('searchbox', { name: 'Search for a test' }), words);
@@ -300,7 +300,7 @@ async function returnedTo({ pms, javaScriptEnabled }: Desk, oltr: Page): Promise
   const document = await output.inputValue();
   const [faults, returned] = await Promise.all([schemaFaultsOf(document), readDocument(document)]);
   expect(faults).toEqual([]);
-  // The page of the PMS also receives and files it, folded below the order.
+  // The page of the PMS also receives and files the document, in a closed section below the order.
   if (javaScriptEnabled)
     await pms.locator('pre', { hasText: returned.messageId }).waitFor({ state: 'attached' });
   return returned;

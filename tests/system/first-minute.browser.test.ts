@@ -30,11 +30,11 @@ const unfold = (shown: Page) =>
     for (const one of folded) one.open = true;
   });
 
-/** Returns the line of each exchange with its status: `POST /idp/demo/desktop/launches 201`. */
+/** Returns the request line and the status of each exchange: `POST /idp/demo/desktop/launches 201`. */
 const linesOf = async (shown: Page) =>
   (await shown.locator('summary').allInnerTexts()).map((text) => text.replace(/^.*?(?=GET|POST)/, ''));
 
-it('the start of the demo opens a patient with one click, and shows the order when it comes back', async () => {
+it('the start page of the demo opens a patient with one click, and shows the order that was returned', async () => {
   await page.goto(platform.url);
   const opened = context.waitForEvent('page');
   await page.getByRole('button', { name: 'Open a patient' }).click();
@@ -52,7 +52,7 @@ it('the start of the demo opens a patient with one click, and shows the order wh
   await oltr.close();
 });
 
-it('the page of a launch shows its requests, and repeats them without a script', async () => {
+it('the page of a launch shows its requests, and repeats them without JavaScript', async () => {
   const plain = await chromium.newContext({ javaScriptEnabled: false });
   const visitor = await plain.newPage();
   await visitor.goto(platform.url);
@@ -68,7 +68,7 @@ it('the page of a launch shows its requests, and repeats them without a script',
     const answer = visitor.getByRole('region', { name: new RegExp(`^${name} \\d: answer`) }).last();
     expect(await answer.innerText()).toContain(`HTTP/1.1 ${name.slice(-3)}`);
   }
-  // Opens the page with the answers in a browser whose scripts can check it.
+  // Opens the page with the answers in a browser with JavaScript, which the accessibility check needs.
   await context.addCookies(await plain.cookies());
   await page.goto(visitor.url());
   await unfold(page);

@@ -47,7 +47,7 @@ function press(browser: Browser, html: string, label: string) {
 }
 
 describe('the start page of the demo', () => {
-  it('reaches an order with its first button, and a 410 with one more', async () => {
+  it('shows a returned order after its first button, and a 410 after one more', async () => {
     const browser = new Browser();
     const { html } = await browser.open(platform.url);
     const [, first = ''] = /<button[^>]*>([^<]+)/.exec(html) ?? [];
@@ -203,7 +203,7 @@ describe('the page of a launch', () => {
     ['verifier', ['POST /AccessApi/RequestLaunchUrl 200', 'GET /secureLaunch 401']],
     ['identifier', ['POST /AccessApi/RequestLaunchUrl 409']],
     ['right', ['POST /idp/demo/oauth2/v2.0/token 200', 'POST /AccessApi/RequestLaunchUrl 403']],
-  ])('sends the launch again, correctly or with a fault: %s', async (attempt, answers) => {
+  ])('sends the requests of the launch again with one mistake: %s', async (attempt, answers) => {
     const { send } = openVisitor();
     const { location } = await send('/demo/pms/played', wholeOrder);
     const { status, location: next } = await send(location, { attempt });
@@ -211,7 +211,7 @@ describe('the page of a launch', () => {
     expect(linesOf((await send(location)).text).slice(-answers.length)).toEqual(answers);
   });
 
-  it('opens the launch after its ten seconds, and waits for the answer without a script', async () => {
+  it('opens the launch URL after it has expired, and shows the answer without JavaScript', async () => {
     const { send, launch, newest } = openVisitor();
     await launch();
     const page = await newest();
@@ -227,7 +227,7 @@ describe('the page of a launch', () => {
     expect([headers.get('refresh'), linesOf(text).at(-1)]).toEqual([null, 'GET /secureLaunch 401']);
   });
 
-  it('is visible only in the browser of the launch, for its last five launches and half an hour', async () => {
+  it('is visible only in the browser of the launch, for half an hour, and only for the last five launches', async () => {
     const { send, launch, newest } = openVisitor();
     await launch();
     const first = await newest();

@@ -60,7 +60,7 @@ const launch = ({ publicUrl, token }: { publicUrl: string; token: string }, payl
   });
 
 describe('an originating id', () => {
-  it('stays used when Redis loses its data: 503 until it is restored, then 409', async () => {
+  it('stays used when Redis loses its data: a launch is answered 503 until the id is restored, then 409', async () => {
     const redis = await startRedis();
     endings.push(() => redis.stop());
     const platform = await start({ REDIS_URL: redis.url });
@@ -72,7 +72,7 @@ describe('an originating id', () => {
 
     await client.flushall();
     expect(await answersUntil('409', () => launch(platform, payload))).toEqual(['409']);
-    // One identifier is restored before all are.
+    // The other identifiers may be restored later, and new launches are answered 503 until then.
     expect(await answersUntil('200', () => launch(platform, aServiceRequest()))).toEqual(['200']);
   });
 
@@ -82,16 +82,16 @@ describe('an originating id', () => {
     expect((await launch(first, payload)).status).toBe(200);
     await untilRecorded();
     await first.stop();
-    // The address must be the same: an identifier belongs to a client of an issuer, whose name contains the
-    // address.
+    // The second platform must have the same address. An identifier belongs to a client of an issuer, and the
+    // name of the issuer contains the address.
     const second = await start({ PORT: new URL(first.publicUrl).port });
     expect((await launch(second, payload)).status).toBe(409);
   });
 });
 
 /**
- * Requests launches until one receives the wanted answer. Returns the distinct answers (status and
- * `Retry-After`) without 503.
+ * Requests launches until a launch receives the wanted answer. Returns the distinct answers without `503 2`.
+ * An answer consists of the status and, if it was sent, of `Retry-After`.
  */
 async function answersUntil(wanted: string, launchOnce: () => Promise<Response>): Promise<string[]> {
   const answers = new Set<string>();

@@ -1,7 +1,8 @@
 import { TestClock } from '@clinical-launch/testing/test-clock';
 
 /**
- * A clock that follows the machine's time, which off-the-shelf clients use, plus the time that a test adds.
+ * A clock that shows the machine's time plus the time that a test adds. It follows the machine's time because
+ * off-the-shelf clients do.
  */
 export class MovedClock extends TestClock {
   readonly #begunAt = super.now();

@@ -90,7 +90,7 @@ describe('an OLTR launch in a browser', () => {
     await oltr.getByRole('heading', { name: 'Request submitted' }).waitFor();
     await notepadOf(oltr).waitFor({ state: 'attached' });
     await oltr.waitForLoadState('load');
-    // Messages arrive in order, so the document would have arrived before this one.
+    // Messages arrive in order, so the document would have arrived before this message.
     await oltr.evaluate("window.opener.postMessage('within reach', '*')");
     await pms.getByText('within reach').waitFor();
     expect(await pms.locator('li').allInnerTexts()).toEqual(['"within reach"']);

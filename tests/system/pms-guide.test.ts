@@ -97,7 +97,7 @@ describe('the table of mistakes in the PMS guide', () => {
   });
 
   it.each(rows.map((row, index) => [row.split('|')[1]?.trim() ?? '', row, index] as const))(
-    'has the actual answer to: %s',
+    'states the actual answer to: %s',
     async (_mistake, row, index) => {
       const answer = await mistakes[index]?.();
       if (answer === undefined) throw new Error('No function makes this mistake');

@@ -106,7 +106,8 @@ export const ofUsers: Readonly<Record<string, PreparedRefusal>> = {
   'a launch opened too late': {
     send: late,
     type: refusedOpening,
-    // The list shows the reason of the event; the page of the launch knows when it was issued.
+    // The list of events shows the reason in the event. The page of the launch also knows when the launch was
+    // issued.
     cause: /opened too late|the browser opened it after 14 seconds/,
   },
 };

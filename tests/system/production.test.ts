@@ -98,34 +98,40 @@ describe('a service', () => {
     },
   );
 
-  it.each(services)('%s does not start in any mode without its servers, and reports them', async (name) => {
-    const start = run(process.execPath, [`services/${name}/src/main.ts`], { NODE_ENV: 'demo' });
-    expect(await start.exited).toBe(1);
-    const missing = [...start.output().matchAll(/(REDIS_URL|AMQP_URL|DATABASE_URL) is not set/g)];
-    const parts = readdirSync(join(demoSecrets, 'services', name)).filter((file) => file.endsWith('-url'));
-    expect(new Set(missing.map(([, setting]) => setting))).toEqual(new Set(parts.map(settingOf)));
-  });
+  it.each(services)(
+    '%s does not start in any mode without the addresses of its servers, and reports the missing settings',
+    async (name) => {
+      const start = run(process.execPath, [`services/${name}/src/main.ts`], { NODE_ENV: 'demo' });
+      expect(await start.exited).toBe(1);
+      const missing = [...start.output().matchAll(/(REDIS_URL|AMQP_URL|DATABASE_URL) is not set/g)];
+      const parts = readdirSync(join(demoSecrets, 'services', name)).filter((file) => file.endsWith('-url'));
+      expect(new Set(missing.map(([, setting]) => setting))).toEqual(new Set(parts.map(settingOf)));
+    },
+  );
 
-  it.each(services)('%s does not start with secrets of the demo, and reports them', async (name) => {
-    const own = readdirSync(join(demoSecrets, 'services', name)).map((file) => `services/${name}/${file}`);
-    const keys = readdirSync(demoSecrets).filter((file) => /^(sealing-keys|patient|audit)-/.test(file));
-    const files = [...own, ...keys].map((file) => [`${settingOf(file)}_FILE`, join(demoSecrets, file)]);
-    const environment = { ...demoInProduction, ...Object.fromEntries(files) };
-    for (const part of ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']) delete environment[part];
-    const start = run(process.execPath, [`services/${name}/src/main.ts`], environment);
-    expect(await start.exited).toBe(1);
-    const refused = [
-      ...start.output().matchAll(/(\w+) (?:is|contains) [a-z ]+ of the demo, which is publicly known/g),
-    ];
-    expect(new Set(refused.map(([, setting]) => setting))).toEqual(
-      new Set([
-        ...own.map(settingOf),
-        ...(sealingSettings[name] ?? []).map((purpose) => `SEALING_KEYS_${purpose}`),
-        ...(otherKeys[name] ?? []),
-      ]),
-    );
-    expect(start.output()).not.toMatch(/demo-(redis|amqp|database)/);
-  });
+  it.each(services)(
+    '%s does not start with secrets of the demo, and reports the settings that contain them',
+    async (name) => {
+      const own = readdirSync(join(demoSecrets, 'services', name)).map((file) => `services/${name}/${file}`);
+      const keys = readdirSync(demoSecrets).filter((file) => /^(sealing-keys|patient|audit)-/.test(file));
+      const files = [...own, ...keys].map((file) => [`${settingOf(file)}_FILE`, join(demoSecrets, file)]);
+      const environment = { ...demoInProduction, ...Object.fromEntries(files) };
+      for (const part of ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']) delete environment[part];
+      const start = run(process.execPath, [`services/${name}/src/main.ts`], environment);
+      expect(await start.exited).toBe(1);
+      const refused = [
+        ...start.output().matchAll(/(\w+) (?:is|contains) [a-z ]+ of the demo, which is publicly known/g),
+      ];
+      expect(new Set(refused.map(([, setting]) => setting))).toEqual(
+        new Set([
+          ...own.map(settingOf),
+          ...(sealingSettings[name] ?? []).map((purpose) => `SEALING_KEYS_${purpose}`),
+          ...(otherKeys[name] ?? []),
+        ]),
+      );
+      expect(start.output()).not.toMatch(/demo-(redis|amqp|database)/);
+    },
+  );
 
   it.each(services)('%s does not start with an unknown NODE_ENV', async (name) => {
     const environment = { ...demoInProduction, NODE_ENV: 'prod', SEALING_KEYS: sealingKeys };

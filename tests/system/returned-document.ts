@@ -6,7 +6,7 @@ export type ReturnedDocument = {
   readonly reference: string;
   /** Code and status of each test, in the order of the document. */
   readonly tests: readonly string[];
-  /** When the first sample was taken. `takenOfEdta` is when the EDTA tube was taken. */
+  /** The time of the first sample. `takenOfEdta` is the time of the EDTA sample. */
   readonly taken: string;
   readonly takenOfEdta: string;
 };

@@ -37,7 +37,10 @@ export function run(command: string, args: string[], environment: NodeJS.Process
     child,
     exited,
     output: () => output,
-    /** Resolves with the match once the output contains it. @throws Error if the command ends without it */
+    /**
+     * Resolves with the match once the output contains it.
+     * @throws Error if the command ends without a match
+     */
     said: (pattern: RegExp) =>
       new Promise<RegExpExecArray>((resolve, reject) => {
         const look = () => {
@@ -53,7 +56,7 @@ export function run(command: string, args: string[], environment: NodeJS.Process
   };
 }
 
-/** Creates a database for one test, and returns its address. It is dropped after the test. */
+/** Creates a database for one test, and returns its address. The database is dropped after the test. */
 export async function ownDatabase(): Promise<string> {
   const database = await createTestDatabase();
   databases.push(database);
@@ -61,8 +64,8 @@ export async function ownDatabase(): Promise<string> {
 }
 
 /**
- * Starts the demo as `npm start` does, with a separate database, which is ready sooner than an embedded one.
- * Resolves with its address when it is ready.
+ * Starts the demo as `npm start` does, with a separate database, which is ready sooner than an embedded
+ * database. Resolves with its address when it is ready.
  */
 export async function startDemo(environment: NodeJS.ProcessEnv = {}): Promise<string> {
   const start = run(process.execPath, ['tools/platform/src/main.ts'], {

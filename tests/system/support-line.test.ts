@@ -42,7 +42,7 @@ describe('a platform without a support line', () => {
   });
   afterAll(() => platform.stop());
 
-  it.each(pages)('shows none in the footer of %s', async (path) => {
+  it.each(pages)('shows no support line in the footer of %s', async (path) => {
     expect(await footerOf(path)).toMatch(/^(?![^]*app-support)[^]*<\/footer>/);
   });
 });

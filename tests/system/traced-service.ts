@@ -1,4 +1,4 @@
-// A process with a service of two endpoints, started by traces.test.ts.
+// Serves two endpoints in a separate process. traces.test.ts starts it.
 import { createRequire } from 'node:module';
 import { sendJson } from '@clinical-launch/http/answer';
 import { endpoint } from '@clinical-launch/http/endpoint';

@@ -70,7 +70,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Runs a program to its end, and returns its output, with the exit code if that is not 0. */
+/** Runs a program, and returns its output. Appends the exit code if it is not 0. */
 async function printed(...command: readonly string[]): Promise<string> {
   const started = run(process.execPath, [...command]);
   const code = await started.exited;

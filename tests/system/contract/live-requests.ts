@@ -41,12 +41,12 @@ export function liveRequests(url: string, operations: Operations) {
     const form = { client_id: clientId, client_secret: `the secret of ${clientId}` };
     return String((await bodyOf('requestToken', withForm('requestToken', form)))['access_token']);
   };
-  /** Adds an access token to a request, by default of a client with every right. */
+  /** Adds an access token to a request. By default, the token belongs to a client with every right. */
   const authorized = async (sent: Sent, clientId?: string): Promise<Sent> => ({
     ...sent,
     headers: { ...sent.headers, Authorization: `Bearer ${await token(clientId)}` },
   });
-  /** Issues the launch of the example, with other members where they are given. */
+  /** Issues the launch of the example. `members` replaces members of the example. */
   const launch = async (members: Json = {}) => {
     const example = exampleOf(operation('issueLaunch'));
     const sent = await authorized({ ...example, json: { ...(example.json as Json), ...members } });
@@ -58,7 +58,7 @@ export function liveRequests(url: string, operations: Operations) {
   };
   const desktopTokens = async (members?: Json) =>
     bodyOf('requestTokenInDesktopRealm', withForm('requestTokenInDesktopRealm', await code(members), 'code'));
-  /** Returns a read of a resource, with the access token of a launch. */
+  /** Returns a request that reads a resource with the access token of a new launch. */
   const reading = async (example: Sent, members?: Json): Promise<Sent> => {
     const { access_token: accessToken } = await desktopTokens(members);
     return { ...example, headers: { ...example.headers, Authorization: `Bearer ${String(accessToken)}` } };
@@ -104,7 +104,7 @@ export function liveRequests(url: string, operations: Operations) {
     desktopTokens,
     reading,
     withForm,
-    /** Returns a request of an operation that succeeds once. */
+    /** Returns a request for this operation that succeeds once. */
     live: async (id: string): Promise<Sent> => {
       const example = exampleOf(operation(id));
       return (await special[id]?.(example)) ?? example;

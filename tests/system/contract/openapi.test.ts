@@ -13,7 +13,7 @@ afterAll(async () => {
   await limited.stop();
 });
 
-/** Parameters without which a request is invalid. */
+/** Parameters that a request must contain to be valid. */
 const needed = ['grant_type', 'token', 'state'];
 const without = (names: readonly string[], values: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
@@ -133,7 +133,7 @@ describe('an operation', () => {
     await cut.stop();
   });
 
-  it('has every described answer tested here', () => {
+  it('is tested here with every described answer', () => {
     const provoked = ['429', '500', '503', ...Object.keys(refusals)];
     expect(answers.filter(([, status]) => status >= '400' && !provoked.includes(status))).toEqual([]);
     expect(answers.length).toBeGreaterThan(150);
@@ -149,7 +149,7 @@ describe('an invalid request', () => {
     ([, status, { requestBody }]) => requestBody !== undefined || status < '413',
   );
   it.each(sensible)(
-    'to %s that other operations refuse with %s is answered as described',
+    'to %s, of the kind that causes a %s, is answered as described',
     async (_id, status, operation) => {
       const sent = await refusals[status]?.(operation);
       if (sent === undefined) throw new TypeError(`Provoke ${status}`);
@@ -199,8 +199,8 @@ describe('a method that is not described for a path', () => {
 });
 
 describe('the routes of the services', () => {
-  it('are the described operations and the documents themselves', () => {
-    // `GET /idp/*realm/discovery/v2.0/keys`
+  it('are exactly the described operations and the OpenAPI documents', () => {
+    // Each route is written as `GET /idp/*realm/discovery/v2.0/keys`.
     const routes = running.mounts.flatMap(({ path: mounted, service }) =>
       service.endpoints.flatMap(({ path, methods }) =>
         methods
@@ -219,7 +219,7 @@ describe('the routes of the services', () => {
 describe('an OpenAPI document', () => {
   it.each(documentPaths)('%s passes the recommended rules of the linter without a warning', async (path) => {
     const source = await (await fetch(running.url + path)).text();
-    // The operations that return public schemas have no 4xx answer.
+    // Operations that return public schemas have no 4xx answer, which this rule requires.
     const rules = { 'operation-4xx-response': 'off' } as const;
     const config = await createConfig({ extends: ['recommended'], rules });
     const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });

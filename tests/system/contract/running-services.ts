@@ -74,7 +74,10 @@ export async function startServices({ isLimited = false, ...storageOptions }: Se
     mounts: server.mounts,
     storage,
     clock,
-    /** Makes every dependency fail until `heal`: because it is unavailable, or because of a defect. */
+    /**
+     * Makes every dependency fail until `heal` is called, as if the dependency were unavailable or had a
+     * defect.
+     */
     fail(how: 'unavailable' | 'defect') {
       fault = () => (how === 'unavailable' ? new Unavailable('stopped by the test') : new Error('a defect'));
     },

@@ -44,7 +44,7 @@ async function ask(edge: RunningEdge, paths: readonly string[], headers: Record<
 const allAnswered = (paths: readonly string[], status: number, body: string) =>
   paths.map((path) => [path, status, body]);
 
-describe('a path for servers, requested from a network that is not allowed', () => {
+describe('the edge, called from a network that is not in SERVER_ALLOWED_NETWORKS', () => {
   let edge: RunningEdge;
   beforeAll(async () => {
     edge = await startEdge({
@@ -54,24 +54,24 @@ describe('a path for servers, requested from a network that is not allowed', () 
   });
   afterAll(() => edge.stop());
 
-  it('is answered 403 without a body, however the realm is spelled', async () => {
+  it('answers 403 without a body on a path for servers, however the realm is spelled', async () => {
     expect(await ask(edge, forServers)).toEqual(allAnswered(forServers, 403, ''));
     expect(edge.service.reached).toEqual([]);
   });
 
-  it('is answered 403 whatever address the caller sends in X-Forwarded-For', async () => {
+  it('answers 403 on a path for servers, whatever address the caller sends in X-Forwarded-For', async () => {
     const answers = await ask(edge, forServers, { 'x-forwarded-for': '10.20.0.1' });
     expect(answers).toEqual(allAnswered(forServers, 403, ''));
   });
 
-  it('does not restrict browsers or the partner applications of a listed realm', async () => {
+  it('answers on paths for browsers, and on paths for partner applications of a listed realm', async () => {
     const open = [...forBrowsers, ...forPartners];
     expect(await ask(edge, open)).toEqual(allAnswered(open, 200, 'answered'));
   });
 });
 
 describe('a path for servers', () => {
-  it('is answered for an allowed network', async () => {
+  it('is answered if the caller is in an allowed network', async () => {
     const edge = await startEdge({ SERVER_ALLOWED_NETWORKS: '10.20.0.0/16 127.0.0.0/8' });
     const all = [...forServers, ...forPartners, ...forBrowsers];
     const answers = await ask(edge, all);
@@ -82,7 +82,7 @@ describe('a path for servers', () => {
   it.each([
     ['any in production', { NODE_ENV: 'production', SERVER_ALLOWED_NETWORKS: 'any' }],
     ['none in the demo', { NODE_ENV: 'demo', SERVER_ALLOWED_NETWORKS: '' }],
-  ])('is answered for every network if the allowed networks are %s', async (_networks, environment) => {
+  ])('is answered for every caller if the allowed networks are %s', async (_networks, environment) => {
     const edge = await startEdge({ ...environment, PARTNER_REALMS: '' });
     const answers = await ask(edge, forServers);
     await edge.stop();

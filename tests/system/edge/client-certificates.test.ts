@@ -132,7 +132,7 @@ describe('a practice system that authenticates by mutual TLS (RFC 8705)', () => 
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
 
-  it('is refused with its token, but without the certificate or with another', async () => {
+  it('is refused if it sends its token without its certificate or with another certificate', async () => {
     const token = await tokenOf('pms-own', own);
     expect(await requestLaunch(token)).toBe(401);
     expect(await requestLaunch(token, { certificate: issued })).toBe(401);
@@ -151,7 +151,7 @@ describe('a practice system that authenticates by mutual TLS (RFC 8705)', () => 
     }
   });
 
-  it('receives an unbound token for its secret if no certificate is registered', async () => {
+  it('receives a token that is not bound to a certificate if it has registered a secret but no certificate', async () => {
     const form = { ...clientForm('pms-demo'), client_secret: 'pms-demo-secret' };
     const { body } = await postForm('/idp/demo/oauth2/v2.0/token', form, { certificate: issued });
     expect(decodeJwt(String(body.access_token)).cnf).toBeUndefined();

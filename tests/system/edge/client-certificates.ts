@@ -10,7 +10,7 @@ export type TestCertificate = {
   readonly key: string;
   /** `x5t#S256` (RFC 8705 section 3.1) */
   readonly thumbprint: string;
-  /** The header value with which the edge forwards it (RFC 9440). */
+  /** The header value with which the edge forwards the certificate (RFC 9440). */
   readonly header: string;
 };
 

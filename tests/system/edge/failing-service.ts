@@ -12,7 +12,7 @@ const failures: Readonly<Record<string, RequestListener>> = {
     response.writeHead(503, { 'Content-Type': 'text/plain', 'Content-Length': 4 }).end('busy'),
 };
 
-/** Runs the shipped configuration before a service that is ready but fails. */
+/** Runs the shipped configuration in front of a service that is ready but fails. */
 export async function startEdgeOfFailingService() {
   const server = createServer((request, response) => {
     const fail = failures[request.url?.split('/').at(-1) ?? ''];

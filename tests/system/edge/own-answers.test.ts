@@ -15,7 +15,7 @@ const send = (port: number, path: string, ...headers: string[]) =>
 
 const referenceOf = ({ headers }: Answer) => headers.get('x-correlation-id') ?? '';
 
-/** Expects a page with this heading, and the headers of our pages. */
+/** Expects a page with this heading, and with the security headers that all our pages have. */
 function expectPage(answer: Answer, heading: string) {
   const { body, headers } = answer;
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -39,35 +39,41 @@ function expectPage(answer: Answer, heading: string) {
 
 const notAvailable = 'This page is not available now';
 
-describe('the edge before a service that fails', () => {
+describe('the edge in front of a service that fails', () => {
   let edge: FailingService;
   beforeAll(async () => {
     edge = await startEdgeOfFailingService();
   });
   afterAll(() => edge.stop());
 
-  /** Rows of the status, a path, the title of the problem, and further headers. */
+  /** Each row contains the status, a path, the title of the problem, and further headers. */
   const failures: readonly (readonly [number, string, string, ...string[]])[] = [
     [502, '/oltr/closes', 'Bad Gateway'],
     [504, '/oltr/waits', 'Gateway Timeout'],
     [413, '/oltr/', 'Content Too Large', tooLong],
   ];
 
-  it.each(failures)('answers a browser %i with a page', async (status, path, _title, ...headers) => {
+  it.each(failures)('answers %i with a page to a browser', async (status, path, _title, ...headers) => {
     const answer = await send(edge.plain, path, accept, navigation, ...headers);
     expect(answer.status).toBe(status);
     expectPage(answer, notAvailable);
   });
 
-  it.each(failures)('answers a program %i with problem details', async (status, path, title, ...headers) => {
-    const answer = await send(edge.plain, path, 'Accept: */*', ...headers);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/problem+json']);
-    const correlationId = referenceOf(answer);
-    expect(answer.body).toBe(JSON.stringify({ type: 'about:blank', title, status, correlationId }));
-    expect(answer.headers.get('content-security-policy')).toBeUndefined();
-  });
+  it.each(failures)(
+    'answers %i with problem details to a program',
+    async (status, path, title, ...headers) => {
+      const answer = await send(edge.plain, path, 'Accept: */*', ...headers);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        status,
+        'application/problem+json',
+      ]);
+      const correlationId = referenceOf(answer);
+      expect(answer.body).toBe(JSON.stringify({ type: 'about:blank', title, status, correlationId }));
+      expect(answer.headers.get('content-security-policy')).toBeUndefined();
+    },
+  );
 
-  it('answers a browser with two credentials 400 with a page', async () => {
+  it('answers 400 with a page to a browser that sends two credentials', async () => {
     const both = ['Authorization: Bearer a', 'Authorization: Bearer b'];
     const answer = await send(edge.plain, '/oltr/', accept, ...both);
     expect(answer.status).toBe(400);

@@ -34,7 +34,7 @@ export async function startEdge(environment: NodeJS.ProcessEnv = {}) {
   };
 }
 
-/** Sends requests that are too long, the only ones that the service behind this edge refuses. */
+/** Sends requests that are too long, because the service behind this edge refuses no other requests. */
 export async function flood({ url }: RunningEdge): Promise<void> {
   for (let refused = 0; refused < 25; refused += 1) {
     await fetch(`${url}/nothing/here`, { method: 'POST', body: 'x' });
@@ -46,9 +46,9 @@ export async function flood({ url }: RunningEdge): Promise<void> {
 }
 
 type EdgePlan = {
-  /** The port of one service, or of the platform in one process, for all paths. */
+  /** The port of the server that answers all paths: one service, or the platform in one process. */
   readonly port: number;
-  /** The port of its `/readyz`. */
+  /** The port of the server's `/readyz`. */
   readonly adminPort?: number;
   /** Whether the edge must not remove `/idp`, as the platform in one process requires. */
   readonly keepsPrefix?: boolean;

@@ -12,8 +12,8 @@ export type Answer = {
 };
 
 /**
- * Sends bytes over a separate connection, the body in pieces until an answer arrives. Resolves with the
- * answer when the server has closed the connection.
+ * Sends a request over a separate connection. Sends the body in pieces, and stops when an answer arrives.
+ * Resolves with the answer when the server has closed the connection.
  */
 export async function sendBytes(
   { port, ca }: Connection,

@@ -38,11 +38,11 @@ describe('the edge with a certificate', () => {
       }).once('error', reject);
     });
 
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)('speaks %s', async (version) => {
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('accepts connections with %s', async (version) => {
     expect(await agreeOn(version)).toBe(version);
   });
 
-  it.each(['TLSv1', 'TLSv1.1'] as const)('refuses %s', async (version) => {
+  it.each(['TLSv1', 'TLSv1.1'] as const)('refuses connections with %s', async (version) => {
     await expect(agreeOn(version)).rejects.toMatchObject({ code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' });
   });
 
@@ -87,7 +87,7 @@ describe('the configuration of the edge', () => {
     ['no settings', {}],
     ['empty settings', { SERVER_ALLOWED_NETWORKS: '', PARTNER_REALMS: '', EDGE_TRUSTED_PROXIES: '' }],
     ['networks', { SERVER_ALLOWED_NETWORKS: '10.0.0.0/8 fd00::/8', EDGE_TRUSTED_PROXIES: '10.0.0.1' }],
-  ])('is accepted without warnings, with %s', async (_settings, environment) => {
+  ])('is accepted without warnings with %s', async (_settings, environment) => {
     const { status, output } = await checkConfiguration(environment);
     expect(output).not.toMatch(/WARNING|ALERT/);
     expect(status).toBe(0);
@@ -120,7 +120,7 @@ describe('the configuration of the edge', () => {
     },
   );
 
-  it('is accepted with the private key beside the certificate, as Kubernetes mounts both', async () => {
+  it('is accepted with the private key in a separate file, as Kubernetes mounts it', async () => {
     const { path, ca, keyPath, remove } = makeCertificate();
     const mounted = `${path}.mounted`;
     writeFileSync(mounted, ca);
@@ -168,7 +168,7 @@ describe('the edge without a certificate', () => {
     expect(edge.log()).not.toMatch(/TOKEN|VERIFIER/);
   });
 
-  it('sends Strict-Transport-Security if TLS ends in front of it', async () => {
+  it('sends Strict-Transport-Security if a proxy terminates TLS in front of it', async () => {
     const behindTls = await startEdge({ PUBLIC_URL: 'https://launch.example' });
     const { headers } = await sendBytes({ port: behindTls.plain }, get('/nowhere'));
     await behindTls.stop();
@@ -188,7 +188,7 @@ describe('the edge without a certificate', () => {
     },
   );
 
-  it('refuses too long a body immediately for Expect: 100-continue', async () => {
+  it('refuses a body that is too long immediately if the request has Expect: 100-continue', async () => {
     const head = post('/idp/demo/oauth2/v2.0/token', 'Content-Length: 4294967297', 'Expect: 100-continue');
     expect(await sendBytes({ port: edge.plain }, head)).toMatchObject(refusedAtOnce);
   });
@@ -196,7 +196,7 @@ describe('the edge without a certificate', () => {
   it('forwards a body of exactly 1 MiB', async () => {
     const before = edge.service.bytesRead();
     const head = post('/idp/demo/oauth2/v2.0/token', 'Content-Length: 1048576');
-    // The service then refuses it, because its own limit is smaller.
+    // The service then refuses the body, because its own limit is smaller.
     await sendBytes({ port: edge.plain }, head, pieces(1_048_576));
     expect(edge.service.bytesRead()).toBeGreaterThan(before);
   });
@@ -206,7 +206,7 @@ describe('the edge without a certificate', () => {
     const answer = await sendBytes({ port: edge.plain }, head, chunks(200 * 2 ** 20));
     // A client that does not read while it writes may see the connection end instead of the answer.
     expect([413, Number.NaN]).toContainEqual(answer.status);
-    // The bytes in the buffers of the edge and of the operating system were sent as well.
+    // `bytesSent` also counts the bytes in the buffers of the edge and of the operating system.
     expect(answer.bytesSent).toBeLessThan(20 * 2 ** 20);
   });
 

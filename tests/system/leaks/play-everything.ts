@@ -38,7 +38,7 @@ async function playActions(baseUrl: string, order: Order): Promise<void> {
     const page = await browser.open(launch.url);
     if (page.status !== 200) throw new Error(`${action} was answered ${page.status}`);
     const home = /^.*\/oltr\/[0-9a-f-]{36}\//.exec(page.url)?.[0] ?? '';
-    // Searches by name and for tests, which are stored, and opens a missing page.
+    // Searches for a patient and for tests, because the search words are stored, and opens a missing page.
     await browser.open(`${home}requests`, new URLSearchParams({ q: order.patient.name.family }));
     await browser.open(home, new URLSearchParams({ q: order.patient.name.family, action: 'search' }));
     await browser.open(`${home}requests/${randomUUID()}`);
@@ -78,7 +78,7 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
   const { codeChallenge, codeVerifier } = createPkcePair();
   const challenge = { 'Code-Challenge': codeChallenge };
   const pms = await tokenOf('pms-demo');
-  // OLTR: 401, 403, several kinds of 400, 409, 413, 415, 429.
+  // Requests launch URLs that are answered 401, 403, 400 for several reasons, 409, 413, 415 and 429.
   expectStatus(401, await request(launchPath, `${pms}x`, payload, challenge));
   expectStatus(403, await request(launchPath, await tokenOf('pms-noscope'), payload, challenge));
   expectStatus(400, await request(launchPath, pms, payload, {}));
@@ -100,7 +100,7 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
   expectStatus(409, await request(launchPath, pms, payload, challenge));
   const limited = await tokenOf('pms-limited');
   await Promise.all(Array.from({ length: 12 }, () => request(launchPath, limited, payload, challenge)));
-  // Launch: 401 for another verifier and an unknown token, 200, 410.
+  // Opens launch URLs: 401 for a wrong verifier and for an unknown token, then 200, then 410.
   const open = async (url: string) => {
     const response = await fetch(url, { redirect: 'manual' });
     return { status: response.status, text: await response.text() };
@@ -115,15 +115,15 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
   );
   expectStatus(200, await open(`${url}&codeVerifier=${codeVerifier}`));
   expectStatus(410, await open(`${url}&codeVerifier=${codeVerifier}`));
-  // Token: wrong secret, wrong scope, wrong grant.
+  // Requests tokens with a wrong secret, a wrong scope and a wrong grant.
   const client = { client_id: 'pms-demo', client_secret: randomBytes(32).toString('base64url') };
   expectStatus(
     401,
     await form('/idp/demo/oauth2/v2.0/token', { grant_type: 'client_credentials', ...client, scope }),
   );
   expectStatus(400, await form('/idp/demo/oauth2/v2.0/token', { grant_type: family, ...client, scope }));
-  // Desktop: a launch without the required right, an invalid patient, an unknown member, refused requests of
-  // the partner.
+  // Requests desktop launches without the required right, with an invalid patient and with an unknown member.
+  // Then sends requests of the partner that are refused.
   const wanted = launchBody({ clientId: 'partner-demo', patient, authorizations: ['clinical-cr.read'] });
   const host = await tokenOf('host-demo');
   expectStatus(403, await request(`${d}/launches`, pms, JSON.stringify(wanted)));
@@ -160,7 +160,7 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
     400,
     await form(`${d}/oauth2/v2.0/token`, { ...exchange, grant_type: 'refresh_token', refresh_token }),
   );
-  // Reads: an invalid token, a client without the required right.
+  // Reads with an invalid token, and as a client without the required right.
   for (const path of ['/resource/patient', '/resource/me', `/audit/events?correlationId=${randomUUID()}`]) {
     for (const token of [`${pms}x`, pms, host]) {
       const response = await fetch(baseUrl + path, { headers: { Authorization: `Bearer ${token}` } });

@@ -258,7 +258,7 @@ describe('the Prometheus rules', () => {
     expect(check('rules', ...ruleFiles)).not.toContain('FAILED');
   });
 
-  it('have a tested cause for each alert and severity', () => {
+  it('have a cause in these tests for each alert and severity', () => {
     const tested = new Set(causes.map(([alert, severity]) => `${alert} ${severity}`));
     expect(new Set(alerts().map(({ alert, labels }) => `${alert} ${labels.severity}`))).toEqual(tested);
   });
@@ -282,7 +282,7 @@ describe('the Prometheus rules', () => {
   });
 });
 
-/** The labels that Prometheus adds to a target, by its way to discover targets. */
+/** The labels that Prometheus adds to a target, for each method of service discovery. */
 const targetLabels: Readonly<Record<string, (service: string) => string>> = {
   'docker compose': () => 'job="clinical-launch"',
   'the annotations of Pods': (service) =>
@@ -291,7 +291,7 @@ const targetLabels: Readonly<Record<string, (service: string) => string>> = {
     `job="monitoring/clinical-launch",namespace="clinical-launch",pod="${service}-0",container="${service}",endpoint="admin"`,
 };
 
-/** The series of another application in the same Prometheus. All of its targets fail. */
+/** The series of other applications in the same Prometheus. All of their targets fail. */
 const others: Series = {
   'up{job="rabbitmq",instance="elsewhere:15692"}': always(0),
   'up{job="services",service="ordering",instance="elsewhere:9090"}': always(0),
