@@ -19,7 +19,8 @@ is_node_current() {
   node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 24 || (a === 24 && b >= 11) ? 0 : 1)'
 }
 
-# Checks the system's Node: `npm run` puts the Node of an earlier install before it in the path.
+# Checks the system's Node. Ignores node_modules/.bin, which `npm run` puts first in the path and which may
+# contain the Node of an earlier install.
 has_current_node() {
   (
     PATH=$(echo "$PATH" | sed 's|[^:]*/node_modules/\.bin:||g')
@@ -47,7 +48,7 @@ is_node_current || {
   exit 1
 }
 
-# Stored outside node_modules, so that it is prepared only once.
+# The embedded database is stored outside node_modules, so that it is prepared only once.
 [ .cache/pglite.tar.gz -nt package-lock.json ] ||
   attended node libs/storage/src/prepare-embedded.ts
 

@@ -6,7 +6,8 @@ import { type RefusalCode, refusalCodes, refusals } from '@clinical-launch/contr
 export const errorsFile = new URL('../docs/reference/errors.md', import.meta.url);
 
 /**
- * The meaning of each code for developers, and what to do. The audit trail has the texts for support desks.
+ * The meaning of each code for developers, and the remedy. The audit trail contains the texts for support
+ * desks.
  */
 const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: string]>> = {
   invalid_payload: ['The ServiceRequest or the code challenge is invalid', 'Correct the fields in `errors`'],

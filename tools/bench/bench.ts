@@ -21,7 +21,10 @@ export type BenchOptions = {
   readonly progress: (text: string) => void;
 };
 
-/** A group of rows in the table. Its contenders take turns, so that all run under the same conditions. */
+/**
+ * Measures one group of rows of the table. The measured programs take turns, so that all run under the same
+ * conditions.
+ */
 export type Bench = {
   readonly name: string;
   run(options: BenchOptions): Promise<readonly Figure[]>;
@@ -35,14 +38,15 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
-/** Returns a quantile: the smallest value that at least a share of the values does not exceed. */
+/** Returns a quantile: the smallest value that is greater than or equal to at least `share` of the values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
 /**
- * Returns the ratio of two contenders in each round, which varies less on a noisy machine than their values.
+ * Returns the ratio of two measured programs in each round. On a noisy machine, the ratio varies less than
+ * the values.
  */
 export function ratios(dividends: readonly number[], divisors: readonly number[]): number[] {
   return dividends.map((dividend, round) => dividend / (divisors[round] ?? Number.NaN));
@@ -79,7 +83,7 @@ export function cpuOfMachine(): number {
 
 /**
  * Measures the CPU that processes use during some work.
- * @param pids the processes that take part; the first one is measured
+ * @param pids the processes that do the work; the first process is measured
  * @returns the microseconds of the first process, and whether other processes disturbed the measurement
  */
 export async function measureCpu(

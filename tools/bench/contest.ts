@@ -7,7 +7,7 @@ export const connections = 32;
 
 type Round = { readonly cpuUs: number; readonly isDisturbed: boolean };
 
-/** Measures one contender with requests prepared before the measurement. */
+/** Measures one program with requests prepared before the measurement. */
 async function round(server: Measured, requests: readonly RequestText[]): Promise<Round> {
   const measured = await measureCpu([server.pid, process.pid], async () => {
     await sendAll({ url: server.url, connections, requests });
@@ -15,6 +15,7 @@ async function round(server: Measured, requests: readonly RequestText[]): Promis
   return { ...measured, cpuUs: measured.cpuUs / requests.length };
 }
 
+/** A measured program that is compared with others. */
 export type Contender = { readonly name: string; readonly server: Measured };
 
 /** Runs rounds in which the contenders take turns. The first rounds are warm-ups. */
@@ -45,7 +46,7 @@ export function figuresOf(row: string, results: ReadonlyMap<string, readonly Rou
   }));
 }
 
-/** Returns the ratio of a contender's cost to ours in each round. */
+/** Returns the ratio of a contender's cost to the cost of our service in each round. */
 export function shareOf(figures: readonly Figure[], row: string, limit: string, atLeast?: number): Figure {
   const valuesOf = (name: string) =>
     figures.find((figure) => figure.name === `${row}, ${name}`)?.values ?? [];

@@ -12,10 +12,14 @@ export type LoadOptions = {
   readonly url: string;
   readonly connections: number;
   readonly requests: readonly RequestText[];
-  /** The constant rate of requests per second; by default as fast as they are answered. */
+  /**
+   * The constant rate of requests per second. By default, each connection sends its next request after an
+   * answer.
+   */
   readonly perSecond?: number;
   /**
-   * Whether to sleep between requests instead of busy waiting, up to a millisecond too long. For long loads.
+   * Whether to sleep between requests instead of busy waiting. A sleep may last a millisecond too long, but
+   * costs no CPU in a long load.
    */
   readonly sleeps?: boolean;
   readonly onAnswer?: (answer: Answered, index: number) => void;

@@ -9,7 +9,7 @@ import type { Stalls } from './launch/stalls.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A measured program, on a separate core if the machine has two. */
+/** A measured program. If the machine has two cores, the program has the first core to itself. */
 export type Measured = {
   readonly pid: number;
   readonly url: string;
@@ -28,7 +28,7 @@ type StartOptions = {
   readonly environment: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
   readonly flags?: readonly string[];
-  /** Whether it may use all cores, which it shares with the servers and the load. */
+  /** Whether the program may use all cores, which it then shares with the servers and the load. */
   readonly usesEveryCore?: boolean;
 };
 

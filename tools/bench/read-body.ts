@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Returns the body of a request at minimal cost, for the servers that ours are compared with. */
+/**
+ * Returns the body of a request at minimal cost, for the bare servers that our services are compared with.
+ */
 export function bodyOf(request: IncomingMessage): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];

@@ -26,7 +26,7 @@ const issuer = 'https://idp.example/idp/north/practice/v2.0';
 export const audit: Bench = {
   name: 'audit',
   async run(options) {
-    // The database of an earlier run can be reused, because filling one takes half an hour.
+    // The database of an earlier run can be reused, because filling a new database takes half an hour.
     const kept = process.env['BENCH_AUDIT_DATABASE_URL'];
     const server = kept === undefined ? await startPostgres() : { url: kept, stop: async () => undefined };
     const storage = await openPostgresStorage({
@@ -71,7 +71,7 @@ async function measureSearches(storage: Storage, { short, progress }: BenchOptio
   const figures: Figure[] = [];
   for (const [name, criteria] of await searchesOf(database)) {
     progress(name);
-    // The first searches read pages from the disk.
+    // The first searches read pages from the disk, so they are not measured.
     for (let round = 0; round < 3; round += 1) await search(criteria, { limit: 50 });
     const took: number[] = [];
     for (let round = 0; round < (short ? 5 : times); round += 1) {

@@ -19,7 +19,7 @@ const batch = (number: number): Order['batches'][number] => ({
   })),
 });
 
-/** An order with two batches of two tests, whose document contains nine times. */
+/** An order with two batches of two tests, whose document contains nine timestamps. */
 export const order: Order = {
   guid: '0b9c4c9e-52cf-4d43-8d8f-1d6f5f6a7b02',
   patient: {

@@ -4,13 +4,16 @@ import { pause } from '@clinical-launch/runtime/clock';
 import { type Bench, cpuOf, cpuOfMachine, type Figure, quantile } from '../bench.ts';
 import { openStage, type Stage } from './stage.ts';
 
-/** Half of the goal for draining. */
+/** The rate at which the latency is measured: half of the rate that is the goal for draining. */
 const offeredPerSecond = 2_500;
 const appendsAtOnce = 64;
 const pollMs = 4;
 const programs = ['audit-trail', 'RabbitMQ', 'PostgreSQL', 'Redis'] as const;
 
-/** Returns the two events of each launch: one with the claim of its identifier, and one for its opening. */
+/**
+ * Returns the two events of each launch: the issued launch URL with the claim of the originating id, and the
+ * redeemed launch token.
+ */
 function someEvents(count: number): CloudEvent[] {
   return Array.from({ length: count / 2 }, () => {
     const correlationId = randomUUID();
@@ -99,8 +102,8 @@ function cpuOfEach(pids: readonly number[]): ReadonlyMap<number, number> {
 }
 
 /**
- * Appends events at a constant rate. Returns quantiles of the time from when each was due until its row is
- * visible.
+ * Appends events at a constant rate. Returns quantiles of the time from the moment when an event was due
+ * until its row is visible.
  */
 async function offerEvenly(stage: Stage, seconds: number) {
   const events = someEvents(offeredPerSecond * seconds);
@@ -132,7 +135,7 @@ async function offerEvenly(stage: Stage, seconds: number) {
   return { p50: quantile(took, 0.5), p99: quantile(took, 0.99), isDisturbed };
 }
 
-/** Returns the number of single rows that PostgreSQL commits per second, one after the other. */
+/** Returns the number of commits per second if PostgreSQL commits each row separately. */
 async function singleCommits(stage: Stage, count: number): Promise<number> {
   const events = someEvents(count);
   const startedAt = performance.now();

@@ -20,7 +20,8 @@ type AuditDatabase = Awaited<ReturnType<typeof openSchema>>;
 type StoredRow = { readonly id: string; readonly row: number };
 
 /**
- * The programs that an event passes through: Redis with the outbox, RabbitMQ, one audit-trail and PostgreSQL.
+ * The programs that an event passes through: Redis with the outbox, RabbitMQ, one audit-trail process and
+ * PostgreSQL.
  */
 export type Stage = {
   /** Appends one event to the outbox, as the services do. */
@@ -29,7 +30,7 @@ export type Stage = {
   processes(): Readonly<Record<'audit-trail' | 'RabbitMQ' | 'PostgreSQL' | 'Redis', readonly number[]>>;
   /** Returns the number of the newest row, or 0 if there are no rows. */
   newestRow(): Promise<number>;
-  /** Returns the rows after a row in order, with the ids of their events. */
+  /** Returns the rows after this row in order, with the ids of their events. */
   rowsAfter(row: number): Promise<readonly StoredRow[]>;
   /** Commits one row, as a consumer of single events would. */
   commitOne(event: CloudEvent): Promise<void>;
@@ -60,7 +61,7 @@ export async function openStage(): Promise<Stage> {
         PUBLIC_URL: 'http://launch.example',
         LOG_LEVEL: 'warn',
         REGISTRY_FILE: registry.path,
-        // The bench makes no searches, so no keys are fetched.
+        // The bench sends no searches, so audit-trail fetches no keys from this address.
         IDENTITY_PROVIDER_URL: 'http://127.0.0.1:1',
       },
     }),

@@ -4,7 +4,7 @@ import { type Bench, type BenchOptions, type Figure, ratios } from '../bench.ts'
 import { type Contender, contest, figuresOf } from '../contest.ts';
 import { launchRequests, openStage, type Stage, type StageOptions } from '../launch/stage.ts';
 
-/** The allowed increase in cost when an amount grows a thousandfold. */
+/** The highest allowed ratio of costs when an amount grows a thousandfold. */
 const flat = { atMost: 1.25 };
 
 /** Measures how the cost of RequestLaunchUrl grows with its payload and with the stored data. */
@@ -45,7 +45,7 @@ async function measurePayloads(options: BenchOptions): Promise<Figure[]> {
   const samples = ['09-minimal', '01-OrderTest', '12-full-r4-extras', '10-at-every-limit'];
   const payloads = new Map(samples.map((name) => [name, readSample(name)]));
   try {
-    // The contenders are payloads, all sent to the same server.
+    // The compared payloads are all sent to the same server.
     const contenders = samples.map((name) => ({ name, server: stage.api }));
     const requests = async ({ name }: Contender) =>
       launchRequests(sizeOf(options), stage.token, payloads.get(name));
@@ -98,7 +98,7 @@ async function compareCluster(options: BenchOptions): Promise<Figure[]> {
   }
 }
 
-/** Adds the ratio of each figure to the first. */
+/** Adds the ratio of each further figure to the first figure. */
 function withRatios(subject: string, figures: readonly Figure[]): Figure[] {
   const [first, ...others] = figures;
   return [

@@ -1,5 +1,5 @@
 // Minimal servers for comparison on plain `node:http`, without our framework, log, metrics, limits and audit.
-// The bench starts this file with the name of one of them.
+// The bench starts this file with the name of one of these servers.
 import { createHash, hash, randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
@@ -123,7 +123,7 @@ const secureLaunch =
         28_800_000,
         0,
         ...listOf([event]),
-        // Without repetition, proof or limit.
+        // The redemption has no repetition, no proof and no limit.
         '',
         '',
         '',

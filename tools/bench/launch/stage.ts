@@ -33,7 +33,7 @@ export type StageOptions = {
   /** The number of originating ids already claimed. */
   readonly identifiers?: number;
   readonly registry?: RegistrySize;
-  /** The Redis to use; by default a new one. */
+  /** The address of the Redis to use. By default, starts a new Redis. */
   readonly redisUrl?: string;
   /** Whether audit-trail also runs and publishes the events, as in operation. */
   readonly isAudited?: boolean;
@@ -56,7 +56,7 @@ export async function openStage({
   const redisUrl = options.redisUrl ?? (await kept(startRedis())).url;
   const postgres = await kept(startPostgres());
   const client = await connectRedis(redisUrl);
-  // In operation, audit-trail does this at its start.
+  // In operation, audit-trail restores the claims at its start.
   await new RedisClaims({ redis: client }).rebuild(inventClaims(identifiers));
   client.disconnect();
   const registry = await kept(writeRegistry(size));
@@ -77,7 +77,7 @@ export async function openStage({
     );
   const nowhere = '127.0.0.1:1';
   const issuer = await start('identity-provider', {
-    // It does not need keys of another identity provider.
+    // The identity provider fetches no keys of another issuer.
     IDENTITY_PROVIDER_URL: `http://${nowhere}`,
     // A missing broker does not delay requests.
     AMQP_URL: `amqp://${nowhere}`,

@@ -11,7 +11,7 @@ import { type Scenario, type Stored, scenariosOf } from './scenarios.ts';
 
 const few = 1_000;
 const many = 100_000;
-/** The number of requests of a single patient, and of each practice other than the large one. */
+/** The number of requests of a single patient, and of each practice other than the large practice. */
 const ofSingle = 2_000;
 const ofOthers = 9_000;
 const warmUpEach = 10;

@@ -14,8 +14,8 @@ import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
 
 /**
- * Runs the ordering service in a separate process for a benchmark, with the PostgreSQL of `DATABASE_URL`. Its
- * parent requests launch sessions, as the launch gateway would issue them, and the memory in use.
+ * Runs the ordering service in a separate process for a benchmark, with the PostgreSQL of `DATABASE_URL`. The
+ * parent process asks for launch sessions, as the launch gateway would issue them, and for the memory in use.
  */
 const logger = createLogger({ level: 'error' });
 const bus = new InProcessBus({ onDeadLetter: () => undefined });

@@ -13,7 +13,10 @@ import type { Bench, Figure } from '../bench.ts';
 
 const dayMs = 86_400_000;
 const perPage = 5000;
-/** The first keys cost more, until Redis has allocated its tables. */
+/**
+ * The number of tokens issued before the measurement, because the first keys also allocate the tables of
+ * Redis.
+ */
 const warmUp = 2_000;
 
 /** Measures the memory of Redis for live launch tokens and for retained originating ids. */

@@ -17,7 +17,8 @@ type Sample = Readonly<Record<(typeof measuredProcesses)[number] | 'Redis', numb
 
 /**
  * Applies a constant load (for `BENCH_MINUTES`, by default six). The memory of processes must not grow after
- * the first minutes. After the end of a launch's session, Redis must contain only its long-lived data.
+ * the first minutes. When a launch session has ended, Redis must contain only the long-lived data of its
+ * launch.
  */
 export const soak: Bench = {
   name: 'soak',
@@ -48,7 +49,10 @@ export const soak: Bench = {
   },
 };
 
-/** Returns the memory of a process. At the end it may be a quarter more than after the first minutes. */
+/**
+ * Returns the memory of a process. At the end, the memory may be at most a quarter larger than after the
+ * first minutes.
+ */
 function memoryFigures(name: (typeof measuredProcesses)[number], samples: readonly Sample[]): Figure[] {
   const values = samples.map((sample) => sample[name]);
   const some = Math.min(5, Math.floor(values.length / 2));
@@ -66,7 +70,7 @@ function memoryFigures(name: (typeof measuredProcesses)[number], samples: readon
 }
 
 /**
- * Returns the memory of Redis. The memory per launch can be measured only once as many sessions end as begin.
+ * Returns the memory of Redis. The memory per launch can be measured only when as many sessions end as begin.
  */
 function redisFigures(samples: readonly Sample[], launchesPerMinute: number): Figure[] {
   const values = samples.map(({ Redis }) => Redis);
@@ -80,7 +84,8 @@ function redisFigures(samples: readonly Sample[], launchesPerMinute: number): Fi
       name: 'Redis, kept of a launch when its session is over',
       unit: 'B',
       values: [((last - first) * megabyte) / ((steady.length - 1) * launchesPerMinute)],
-      // The used-marker (one day), the originating id (400 days), and a quarter for Redis's tables.
+      // The used-marker (stored for one day), the originating id (400 days), and a quarter more for Redis's
+      // tables.
       goal: { atMost: 300 },
     },
   ];
@@ -95,7 +100,7 @@ const describe = (sample: Sample) =>
 
 /** Requests launch URLs at a constant rate, and opens each of them. */
 async function launchFor(seconds: number, perSecond: number, stage: Stage): Promise<void> {
-  // A new token each time, because tokens expire after an hour.
+  // Fetches a new token each time, because tokens expire after an hour.
   const token = await fetchToken(stage.issuer.url, 'RS256');
   // Preparing requests for more seconds would need much memory.
   const stepSeconds = Math.min(seconds, 5);
@@ -133,7 +138,7 @@ async function sampleOf({ api, gateway, auditTrail }: Stage, redis: RedisClient)
 }
 
 /**
- * Scans all keys, which removes expired ones. Up to a quarter of the keys in Redis may have expired already.
+ * Scans all keys, which removes expired keys. Up to a quarter of the keys in Redis may have expired already.
  */
 async function forgetExpired(redis: RedisClient): Promise<void> {
   let cursor = '0';

@@ -1,5 +1,5 @@
-// The token endpoints that ours is compared with: oidc-provider, which writes no audit event, and a bare
-// server that checks a secret and signs with jose.
+// The token endpoints that our token endpoint is compared with: oidc-provider, which writes no audit event,
+// and a bare server that checks a secret and signs with jose.
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
@@ -26,7 +26,8 @@ async function oidcProvider(): Promise<Answer> {
         grant_types: ['client_credentials'],
         redirect_uris: [],
         response_types: [],
-        // oidc-provider checks this against the algorithms of the keys, even without ID tokens.
+        // oidc-provider compares this setting with the algorithms of the keys, even if it issues no ID
+        // tokens.
         id_token_signed_response_alg: alg,
       },
     ],

@@ -6,7 +6,7 @@ import { post } from '../load.ts';
 import { keepAll, leaveFirstCore, startMeasured } from '../processes.ts';
 import { signingAlgorithms, tokenRequest, writeRegistry } from '../registry.ts';
 
-/** The required ratio of oidc-provider's cost, without an audit event, to ours. */
+/** The required ratio of oidc-provider's cost, without an audit event, to the cost of our service. */
 const goals = { RS256: 1.3, ES256: 1.7, EdDSA: 2 };
 
 /**

@@ -16,7 +16,7 @@ export const traces: Bench = {
     const on = await openStage({
       redisUrl: off.redisUrl,
       environment: {
-        // Only for spans: OTEL_EXPORTER_OTLP_ENDPOINT would also send metrics.
+        // Exports only spans, because OTEL_EXPORTER_OTLP_ENDPOINT would also export metrics.
         OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
       },
     });

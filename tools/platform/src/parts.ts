@@ -23,8 +23,8 @@ import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { InMemoryRevokedTokens } from '@clinical-launch/trust/in-memory-revoked-tokens';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 
-// The client of a real server is loaded only if its variable is set, because each costs a tenth of the start
-// time and memory.
+// The client of a real server is loaded only if its variable is set, because each client costs a tenth of the
+// start time and of the memory.
 
 /** The parts that use Redis in a deployment. */
 export type TicketParts = RunningPart & {
@@ -36,11 +36,11 @@ export type TicketParts = RunningPart & {
   readonly limiter: RateLimiter;
   readonly attempts: Attempts;
   readonly refusals: Refusals;
-  /** Starts publishing events from the outboxes to the bus. Stop the returned part to end this. */
+  /** Starts publishing events from the outboxes to the bus, until the returned part is stopped. */
   readonly startRelay: (bus: EventBus) => RunningPart;
 };
 
-/** Opens the tickets in Redis, or in memory without `REDIS_URL`. */
+/** Opens the tickets in Redis, or in memory if `REDIS_URL` is not set. */
 export const chooseTicketParts = (options: RedisPartOptions): Promise<TicketParts> =>
   options.environment.REDIS_URL ? openOnRedis(options) : Promise.resolve(createInMemory(options));
 
@@ -110,14 +110,14 @@ function createInMemory({ environment, clock, logger }: RedisPartOptions): Ticke
   };
 }
 
-/** Opens the event bus on RabbitMQ, or within the process without `AMQP_URL`. */
+/** Opens the event bus on RabbitMQ, or within the process if `AMQP_URL` is not set. */
 export async function chooseBus(options: PartOptions): Promise<BusPart> {
   if (!options.environment.AMQP_URL) return createBus(options.logger);
   const { openRabbitMq } = await import('@clinical-launch/process/rabbitmq-part');
   return openRabbitMq(options);
 }
 
-/** Opens the PostgreSQL database, or an embedded one in memory without `DATABASE_URL`. */
+/** Opens the PostgreSQL database, or an embedded database in memory if `DATABASE_URL` is not set. */
 export async function chooseStorage(options: PartOptions): Promise<StoragePart> {
   if (options.environment.DATABASE_URL) {
     const { openPostgres } = await import('@clinical-launch/process/postgres-part');

@@ -67,8 +67,8 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     registry: () => checkRegistry(environment),
     directories: () => readDirectories(environment),
     networks: () => readAllowedNetworks(environment),
-    // These are read again below with the address. Here, invalid settings are reported before a port is
-    // opened.
+    // The following settings are read again later. Reading them here reports invalid settings before a port
+    // is opened.
     sealers: () => openEverySealer(environment),
     eventKeys: () => readSharedEventKeys(environment),
     services: () => readConfigs({ ...environment, PUBLIC_URL: environment.PUBLIC_URL || 'http://localhost' }),
@@ -114,7 +114,7 @@ async function stopAll(running: readonly Pick<RunningServer, 'stop'>[]): Promise
 type PartsOptions = PlatformOptions & {
   readonly configs: ReturnType<typeof readConfigs>;
   readonly registryFile: string | URL;
-  /** The address at which this process reaches itself. */
+  /** The address at which this process calls itself. */
   readonly platformUrl: string;
   readonly trustedProxies: number;
 };
@@ -199,7 +199,10 @@ async function connectParts({
   };
 }
 
-/** Creates the services and their routes. Only the prefix of the identity provider is removed. */
+/**
+ * Creates the services and their routes. Only the prefix of the identity provider is removed from request
+ * paths.
+ */
 async function createMounts(
   { environment, configs, platformUrl }: PartsOptions,
   { dependencies, desktopTokens }: Awaited<ReturnType<typeof connectParts>>,

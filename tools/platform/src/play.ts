@@ -6,7 +6,7 @@ import { playDesktopLaunch } from '@clinical-launch/simulators/play/desktop-laun
 import { playOltrLaunch } from '@clinical-launch/simulators/play/oltr-launch';
 import { startPlatform } from './platform.ts';
 
-/** Returns what to open next: the platform that was played on, or one that is to be started. */
+/** Returns the pages to open next, on the platform at `BASE_URL` or on a demo that the reader starts. */
 function nextSteps(baseUrl: string | undefined): string {
   const url = baseUrl || 'http://localhost:8080';
   const rows = [

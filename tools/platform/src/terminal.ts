@@ -35,7 +35,10 @@ const demoRows = (publicUrl: string): string[][] => [
   ['What a launch sent', `${publicUrl}/demo/wire`],
 ];
 
-/** Returns the clients of the demo's registry. The secret of each is its id with `-secret`. */
+/**
+ * Returns the clients of the demo's registry. The secret of each client is its client id followed by
+ * `-secret`.
+ */
 function clientRows(publicUrl: string, environment: Environment): string[][] {
   if (environment.REGISTRY_FILE) return [['Registry', environment.REGISTRY_FILE]];
   return readRegistryFile(readDemoConfig(environment).registryFile, { publicUrl })
