@@ -15,14 +15,14 @@ export type Argument = {
 /** An option, `--client-id <id>`, or a flag if it has no `value`. */
 export type Option = {
   readonly name: string;
-  /** The name of its value in the usage; absent for a flag. */
+  /** The name of the value in the usage. Absent for a flag. */
   readonly value?: string;
   /** Explains the option. Also used as the question on a terminal. */
   readonly summary: string;
   /** Flags are optional. */
   readonly isOptional?: true;
   readonly isRepeatable?: true;
-  /** Whether the terminal never asks for it. */
+  /** Whether the command never asks for this option at a terminal. */
   readonly isUnasked?: true;
   /** Returns the error of a value: `must be …`. */
   readonly faultOf?: FaultOf;
@@ -36,7 +36,7 @@ export type Setting = { readonly name: string; readonly summary: string };
 /** The input of a command. */
 export type Input = {
   readonly arguments: readonly string[];
-  /** The values of the given options, by name. Flags have none. */
+  /** The values of the given options, by name. Flags have no values. */
   readonly options: Answers;
   readonly environment: Environment;
   /** Milliseconds since 1970. */
@@ -47,7 +47,7 @@ export type Input = {
   readonly print: (line: string) => Promise<void>;
 };
 
-/** The values of options by their name. Optional ones may be missing. */
+/** The values of options by their name. Optional options may be missing. */
 export type Answers = ReadonlyMap<string, readonly string[]>;
 
 /** The result of a command. */
@@ -56,7 +56,7 @@ export type Outcome = {
   readonly lines: readonly string[];
   /** The result for programs, printed as JSON with `--json`. */
   readonly result: unknown;
-  /** The problems found: the command exits with 1 if there are any. */
+  /** The problems found. If there are any, the command exits with 1. */
   readonly problems?: readonly string[];
 };
 
@@ -68,7 +68,7 @@ export type Command = {
   readonly arguments?: readonly Argument[];
   readonly options?: readonly Option[];
   readonly settings?: readonly Setting[];
-  /** Whether the terminal asks for missing options. */
+  /** Whether the command asks for missing options at a terminal. */
   readonly isInteractive?: true;
   /** @throws UsageError for invalid arguments or settings, and any other error if the command fails */
   run(input: Input): Promise<Outcome>;
@@ -80,7 +80,7 @@ export type Group = { readonly summary: string; readonly commands: Readonly<Reco
 /** The target of `npm run ops -- <name>`: a group of commands, or one command. */
 export type Tool = Group | Command;
 
-/** Returns the value of an option that a command requires. @throws TypeError if it has none */
+/** Returns the value of an option that a command requires. @throws TypeError if the option has no value */
 export function one(answers: Answers, { name }: Pick<Option, 'name'>): string {
   const [answer] = answers.get(name) ?? [];
   if (answer === undefined) throw new TypeError(`--${name} has no value`);

@@ -8,8 +8,8 @@ export type Credentials = { readonly name: string; readonly password: string };
 export type UrlFile = 'database-url' | 'redis-url' | 'amqp-url';
 
 /**
- * Reads a service's user and password from `<directory>/<service>/<file>`, the address that the service
- * itself uses.
+ * Reads a service's user and password from `<directory>/<service>/<file>`, which contains the address that
+ * the service itself uses.
  * @throws UsageError if the file is missing, or has no user or no password. The message contains no secret
  */
 export function readCredentials(directory: string, service: string, file: UrlFile): Credentials {

@@ -29,7 +29,7 @@ export function makeSecrets(directory: string): readonly string[] {
   };
   const keyId = new Date().toISOString().slice(0, 7).replace('-', '');
   for (const purpose of sealingPurposes) write(`sealing-keys-${purpose}`, () => `${keyId}:${draw()}`);
-  // Never replaced: with another key, earlier events of patients could not be found.
+  // This key is never replaced, because earlier events of patients could not be found with another key.
   write('patient-pseudonym-key', draw);
   write('audit-signing-key', () => JSON.stringify(auditKeyOf(randomBytes(32))));
   for (const service of serviceNames) {
@@ -45,7 +45,7 @@ export function makeSecrets(directory: string): readonly string[] {
   write('database-url', () => `postgres://clinical_launch_owner:${draw()}@postgres:5432/clinical_launch`);
   write('postgres-password', draw);
   write('grafana-password', draw);
-  // Placeholders for Alertmanager's receivers, to be replaced by the operator.
+  // Placeholders for Alertmanager's receivers. The operator replaces them.
   write('alertmanager-pages', () => 'none');
   write('alertmanager-tickets', () => 'http://localhost/none');
   const eventKeys = eventKeyFiles(keyId);

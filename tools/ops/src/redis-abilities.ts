@@ -2,15 +2,15 @@ import { type TicketKind, type TicketPurpose, ticketPurposes } from '@clinical-l
 import type { RevocationList } from '@clinical-launch/trust/revoked-tokens';
 
 /**
- * Commands on keys, named as in redis-scripts.ts after the shard. A command that reads and changes a key needs
- * `changes`.
+ * Commands on keys. The names of keys are those of redis-scripts.ts without prefix and shard. A command that
+ * reads and changes a key needs `changes`.
  */
 export type RedisRight = {
   readonly commands: readonly string[];
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];
   readonly changes?: readonly string[];
-  /** Channels, named as in redis-scripts.ts after the prefix. */
+  /** Channels. Their names are those of redis-scripts.ts without the prefix. */
   readonly channels?: readonly string[];
 };
 
@@ -81,8 +81,9 @@ export const prolongs = (kind: TicketKind): RedisAbility => ({
 });
 
 /**
- * The rights to redeem tickets. A redemption renames the ticket to the stored answer, which can only be
- * written, and read field by field. So a ticket can be used up, but never created from an answer.
+ * The rights to redeem tickets. A redemption renames the key of the ticket to the key of its answer. The
+ * service may write an answer and read its fields, but may not rename it, so it cannot turn an answer back
+ * into a ticket.
  */
 export const redeems = (kind: TicketKind, successor?: TicketKind): RedisAbility => {
   const [ticket, used, answer] = [`ticket:${kind}:*`, `used:${kind}:*`, `answer:${kind}:*`];
@@ -104,8 +105,8 @@ export const redeems = (kind: TicketKind, successor?: TicketKind): RedisAbility 
 };
 
 /**
- * The rights for a redemption that may be repeated, and for one that revokes the chain after a replay or a
- * wrong proof beyond the limit.
+ * The rights for redemptions that may be repeated, and that revoke the chain after a replay or after too many
+ * wrong proofs.
  */
 export const redeemsRevocably = (kind: TicketKind, successor: TicketKind): RedisAbility => {
   const [ticket, answer, repeatable] = [`ticket:${kind}:*`, `answer:${kind}:*`, `repeatable:${kind}:*`];

@@ -69,9 +69,9 @@ export const redisAccess: Readonly<Record<ServiceName, readonly RedisAbility[]>>
 };
 
 /**
- * The commands that every user needs: ioredis sends `INFO` and, to a cluster, queries its nodes, and names
- * connections. The scripts read the time and the history of the data. No command administers the server or
- * lists keys.
+ * The commands that every user needs: ioredis sends `INFO`, names its connections, and queries the nodes of a
+ * cluster. The scripts read the time, and the replication id from `INFO`. No command administers the server
+ * or lists keys.
  */
 export const connectionCommands: readonly string[] = [
   'ping',
@@ -86,8 +86,8 @@ export const connectionCommands: readonly string[] = [
 ];
 
 /**
- * The commands that run scripts. They may name any key, because Redis checks each command in a script
- * separately.
+ * The commands that run scripts. These commands may name any key, because Redis checks each command in a
+ * script separately.
  */
 export const scriptCommands: readonly string[] = ['evalsha', 'eval'];
 
@@ -129,7 +129,7 @@ export function redisAclFile(users: readonly RedisUser[], prefix: string = defau
 
 /**
  * Returns the commands without keys, then a selector for each right: Redis allows a command only if one
- * selector allows all of it.
+ * selector allows both the command and all of its keys.
  */
 function rulesOf(service: ServiceName, prefix: string): string[] {
   const rights = redisAccess[service].flatMap((ability) => ability.rights);

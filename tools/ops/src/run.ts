@@ -26,8 +26,8 @@ type RunOptions = {
 };
 
 /**
- * The result of reading the first words of a command line: a command, or a text, which is an error unless it
- * was requested.
+ * The result of reading the first words of a command line: a command, or a usage text. The text is an error
+ * unless the operator requested it with `--help`.
  */
 type Found =
   | { readonly path: string; readonly command: Command; readonly args: readonly string[] }

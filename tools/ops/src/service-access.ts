@@ -9,7 +9,7 @@ import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage/databa
 
 export type { ServiceName };
 
-/** The names of the services, which are those of their folders. */
+/** The names of the services, which are also the names of their folders. */
 export const serviceNames = Object.keys(eventSources) as ServiceName[];
 
 /** The rights of a service in the database: one schema, and privileges on its rows. */
@@ -17,7 +17,9 @@ export type DatabaseAccess = Pick<DatabaseRole, 'schema' | 'privileges' | 'excep
 
 const change: readonly RowPrivilege[] = ['select', 'insert', 'update', 'delete'];
 
-/** The schema of each service that has one. The audit trail can add events but not change them. */
+/**
+ * The database schema of each service that stores rows. The audit trail can add events but not change them.
+ */
 export const databaseAccess: Readonly<Partial<Record<ServiceName, DatabaseAccess>>> = {
   'identity-provider': { schema: 'identity_provider', privileges: change },
   ordering: { schema: 'ordering', privileges: change },
@@ -43,12 +45,12 @@ const consumersOf = (service: ServiceName): readonly string[] =>
   Object.entries(eventConsumers).flatMap(([name, consumer]) => (consumer.service === service ? [name] : []));
 
 /**
- * The rights of each service on the broker. The services of orders publish from their own databases. All other
- * events are stored in Redis, and the audit trail relays them. So the audit trail may publish their types, but
- * it cannot sign them.
+ * The rights of each service on the broker. ordering and order-renderer publish from their own databases. All
+ * other events are stored in Redis, and the audit trail relays them. So the audit trail may publish events of
+ * these types, but cannot sign them.
  */
 export const brokerAccess: Readonly<Partial<Record<ServiceName, BrokerAccess>>> = {
-  // It publishes nothing itself, because the audit trail relays its events from Redis.
+  // The identity provider publishes nothing itself, because the audit trail relays its events from Redis.
   'identity-provider': { publishes: [], consumes: consumersOf('identity-provider') },
   ordering: { publishes: ofOrders('ordering'), consumes: consumersOf('ordering') },
   'order-renderer': { publishes: ofOrders('order-renderer'), consumes: consumersOf('order-renderer') },

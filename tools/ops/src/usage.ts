@@ -20,7 +20,7 @@ export function usageOfAll(tools: Readonly<Record<string, Tool>>): string {
   );
 }
 
-/** Returns the error for an unknown word. @param path the words before it */
+/** Returns the error for an unknown word. @param path the words before the unknown word */
 export function unknownWord(word: string, known: readonly string[], path = ''): string {
   const kind = path === '' ? 'tool' : 'command';
   const [nearest] = known

@@ -131,11 +131,11 @@ describe('a spreadsheet of tests', () => {
     ['code,name,group,location\nA,B,C', ['line 2 must have 4 fields', 'line 2 must have a location']],
     ['code,name,group,location\nA,B,C,D\nA,B,C,D', ['line 3 repeats the code of line 2']],
     ['', ['code', 'name', 'group', 'location'].map((name) => `line 1 must have the column ${name}`)],
-  ])('with the content %j has these faults', (csv, faults) => {
+  ])('with the content %j is read with a message for each fault', (csv, faults) => {
     expect(readCatalogueSheet(csv).faults).toEqual(faults);
   });
 
-  it('may have a byte order mark, spaces, and sites for samples', () => {
+  it('is read despite a byte order mark and spaces, with the sites of samples', () => {
     const csv =
       '\uFEFFcode, name ,group,location,samples,telephoneFirst\nA,B,C,D,swab @ Throat; swab ? where,Yes';
     expect(readCatalogueSheet(csv)).toEqual({

@@ -19,7 +19,7 @@ async function run(...args: string[]) {
 }
 
 describe('npm run ops', () => {
-  it('has all tools of the operator', () => {
+  it('contains all tools of the operator', () => {
     expect(Object.keys(tools)).toEqual([
       'registry',
       'deliveries',
@@ -100,7 +100,7 @@ describe.each(commands)(
       expect(errors).toContain(`Usage: npm run ops -- ${path}`);
     });
 
-    it('has distinct options, and only its last argument may be repeatable', () => {
+    it('has options with distinct names, and at most its last argument is repeatable', () => {
       const names = [...options.map(({ name }) => name), 'json', 'help'];
       expect(names).toHaveLength(new Set(names).size);
       expect(positionals.slice(0, -1).some(({ isRepeatable }) => isRepeatable)).toBe(false);

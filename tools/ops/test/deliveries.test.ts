@@ -101,7 +101,7 @@ describe('a dead delivery', () => {
     expect((await run('list')).output).not.toContain(first.messageId);
   });
 
-  it('is replayed with all others by --all, and retried for another day', async () => {
+  it('is replayed with all other dead deliveries by --all, and retried for another day', async () => {
     const dead = [await aDeadDelivery(), await aDeadDelivery()];
     receiver.behave(answering(503));
     const { code, output } = await run('replay', '--all');
@@ -144,8 +144,8 @@ describe('a completed delivery', () => {
   });
 });
 
-describe('the level of the deliveries', () => {
-  it('counts pending and dead deliveries, and reports the age of the oldest', async () => {
+describe('the backlog of deliveries', () => {
+  it('counts pending and dead deliveries, and contains the age of the oldest pending delivery', async () => {
     const { deliveries } = createDocuments(await openSchema(storage));
     const level = () => deliveries.level(platform.clock.now());
     expect(await level()).toEqual({ pending: 0, dead: 0, oldestAgeSeconds: 0 });

@@ -218,7 +218,7 @@ describe('npm run ops -- migrate', () => {
     },
   );
 
-  it('lets the audit trail add events, but nobody change or remove them, even in later partitions', async () => {
+  it('lets the audit trail add events, and lets nobody change or remove events, even in later partitions', async () => {
     const tables = ['audit_event', 'audit_event_2026_11', 'checkpoint'];
     const attempts = tables.flatMap((table) => [
       `update audit_trail.${table} set sequence = sequence`,
@@ -244,7 +244,8 @@ describe('npm run ops -- migrate', () => {
   });
 
   describe('a service with an outdated schema', () => {
-    // Records the migration again, because it cannot be applied twice.
+    // Restores the record of the migration instead of running `migrate`, because the migration cannot be
+    // applied twice.
     const putBack =
       'insert into ordering.kysely_migration select * from ordering.forgotten on conflict do nothing';
     beforeEach(() =>
@@ -262,7 +263,7 @@ describe('npm run ops -- migrate', () => {
       );
     });
 
-    it('waits for the migration if configured', async () => {
+    it('waits for the migration if it is configured to wait', async () => {
       const reasons = await openWaiting(() => query(owner, putBack));
       expect(reasons).toEqual([
         expect.objectContaining({ message: expect.stringContaining('not up to date') }),
@@ -270,7 +271,7 @@ describe('npm run ops -- migrate', () => {
     });
   });
 
-  it('is awaited by a service whose role cannot log in yet', async () => {
+  it('is awaited by a service while its role cannot log in', async () => {
     const role = roleOf('ordering');
     await query(owner, `alter role ${role} nologin`);
     expect(await openWaiting(() => query(owner, `alter role ${role} login`))).toHaveLength(1);

@@ -244,7 +244,7 @@ async function redeemed(redeeming: ReturnType<RedisTickets['redeem']>): Promise<
   return redemption;
 }
 
-/** Reads one page that contains a token. */
+/** Reads one page of the list of revoked tokens, which contains one token. */
 async function readRevokedTokens(redis: RedisClient): Promise<void> {
   const writer = new RedisRevokedTokens({ redis: await everything(redis), prefix });
   await writer.revoke(randomUUID(), { owner: 'client', forSeconds: 60, events: [] });
@@ -301,7 +301,7 @@ describe.each([
 });
 
 describe('an ACL file', () => {
-  it('lets Redis restart with its append-only file, and requires a user', async () => {
+  it('lets Redis restart with its append-only file, and requires clients to authenticate', async () => {
     const rules = ['--appendfsync', 'always', '--aclfile', await aclFile()];
     const server = await lab.server('--maxmemory-policy', 'noeviction', ...rules);
     const admin = await lab.client(as('admin', server.url));
@@ -328,7 +328,7 @@ describe('an ACL file', () => {
       'one user for two services',
       () => redisAclFile(services.map((service) => ({ service, name: 'same', password: 'x' }))),
     ],
-  ])('must not have %s', (_name, write) => {
+  ])('is not created with %s', (_name, write) => {
     expect(write).toThrow(TypeError);
   });
 

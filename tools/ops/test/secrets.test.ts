@@ -83,7 +83,7 @@ describe('the sealing keys of one service', () => {
   });
   const place = ['a place'];
 
-  it.each(serviceNames)('neither open nor create seals for purposes of other services: %s', (service) => {
+  it.each(serviceNames)('neither open nor create sealed values of other services: %s', (service) => {
     const everyone = openSealers(environment(), sealingPurposes);
     const own = purposesOf(service);
     const ownKeys = own.map((purpose) => {

@@ -51,8 +51,8 @@ async function startEdge(portOf: (service: ServiceName | 'simulators') => number
 }
 
 /**
- * Scrapes the admin port that a process printed. The users of the services may read the metrics of the
- * servers.
+ * Scrapes `/metrics` at the admin port that a process printed. The metrics contain figures of PostgreSQL and
+ * Redis, which the user of the service may read.
  */
 async function metricsOf(output: string): Promise<string> {
   const [, adminUrl = ''] = /admin (http:\S+)/.exec(output) ?? [];

@@ -141,7 +141,7 @@ describe('the access rules of Redis', () => {
       'CLUSTER RESET',
       'PUBLISH x y',
       'SUBSCRIBE x',
-      // Only the process with the relay may listen for appended events.
+      // Only the audit trail may listen for appended events, because it runs the relay.
       ...(service === 'audit-trail' ? [] : ['SUBSCRIBE clinical-launch:waiting:outbox']),
       'SET another-prefix:x y',
       'GET another-prefix:x',
@@ -149,7 +149,7 @@ describe('the access rules of Redis', () => {
     await withRedis(service, async (redis) => expect(await allowed(redis, commands)).toEqual([]));
   });
 
-  it('let only these services issue launch tokens, revoke chains, hold claims and read events', () => {
+  it('let only certain services issue launch tokens, revoke chains, store claims and read events', () => {
     const who = (access: Access, kind: string) =>
       serviceNames.filter((service) => may(service, access, kind));
     expect({
@@ -305,7 +305,7 @@ describe('the access rules of RabbitMQ', () => {
     },
   );
 
-  it('let the operator only read dead letters and send them back', async () => {
+  it('let the operator read dead letters and send them back, but do nothing else', async () => {
     const { operatorUrl } = parts;
     const letters = deadLetterQueueOf('audit-trail');
     const replies = await repliesTo(operatorUrl, [
@@ -324,7 +324,7 @@ describe('the access rules of RabbitMQ', () => {
     ]);
   });
 
-  it('prevent a service from publishing before the queues exist that it may not declare', async () => {
+  it('prevent a service, which may not declare queues, from publishing before the queues exist', async () => {
     const warnings: unknown[] = [];
     const ignore = () => undefined;
     const bus = await connectRabbitMq({

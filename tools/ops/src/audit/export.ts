@@ -98,7 +98,7 @@ export async function exportEntries(
   });
 }
 
-/** Returns the name of the user. Users in containers may have only a number. */
+/** Returns the name of the user who runs the command. In a container, a user may have only a number. */
 function operatorName(): string {
   try {
     return userInfo().username;

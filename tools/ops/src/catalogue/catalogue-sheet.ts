@@ -21,7 +21,7 @@ const partsOf = (cell: string) =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** Reads `anticoagulant!; fasting`. */
+/** Reads the questions of a test: `anticoagulant!; fasting`. The sign `!` marks a required question. */
 const asks = (cell: string): Reading => ({
   value: partsOf(cell).map((part) =>
     part.endsWith('!') ? { question: part.slice(0, -1).trim(), isRequired: true } : { question: part },
@@ -30,7 +30,10 @@ const asks = (cell: string): Reading => ({
 
 const signs = { '@': 'site', '?': 'siteQuestion', '#': 'timing' } as const;
 
-/** Reads `citrate; swab-viral @ Throat; swab-viral ? lesion-site; fluoride # fasting`. */
+/**
+ * Reads the samples of a test: `citrate; swab-viral @ Throat; swab-viral ? lesion-site; fluoride # fasting`.
+ * The signs introduce a site, a question for the site, and a timing.
+ */
 const samples = (cell: string): Reading => ({
   value: partsOf(cell).map((part) => {
     const [container = '', ...rest] = part.split(/(?=[@?#])/);
@@ -39,7 +42,10 @@ const samples = (cell: string): Reading => ({
   }),
 });
 
-/** Each column with its reader, and the member of the test that contains it, if it is not the test itself. */
+/**
+ * The reader of each column. `of` names the member of the test that contains the value, if it is not the test
+ * itself.
+ */
 const columns: Readonly<Record<string, { readonly read: (cell: string) => Reading; readonly of?: string }>> =
   {
     code: { read: text },

@@ -56,7 +56,7 @@ function checkCatalogue(candidate: unknown): { readonly faults: readonly string[
     return { faults: safetyFaults(parsed), tests: parsed.orderables.size };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    // The first line is the title of the list.
+    // The first line of the error is the title of the list of faults.
     return { faults: linesOf(error).slice(1), tests: 0 };
   }
 }
@@ -98,7 +98,10 @@ function readSheet(text: string): ReturnType<typeof readCatalogueSheet> {
   }
 }
 
-/** Returns the catalogue with these tests, which replace those with the same code or are added at the end. */
+/**
+ * Returns the catalogue with these tests. A test replaces the test with the same code, or is added at the
+ * end.
+ */
 function withTests(before: unknown, tests: readonly SheetTest[]) {
   const { orderables = [], ...rest } = before as { orderables?: readonly SheetTest[] };
   const byCode = new Map(tests.map((test) => [test.code, test]));

@@ -13,7 +13,7 @@ import type { RegistryDocument } from './registry-document.ts';
 
 const hourMs = 3_600_000;
 
-/** Registers a callback, or changes the address of the registered one, which keeps its secrets. */
+/** Registers a callback, or changes the address of a registered callback, which keeps its secrets. */
 export function setCallback(document: RegistryDocument, answers: Answers, context: Context): Edit {
   const url = one(answers, o.callbackUrl);
   const {
@@ -38,7 +38,7 @@ export function setCallback(document: RegistryDocument, answers: Answers, contex
   };
 }
 
-/** Gives a callback a new secret. Both sign until the old one expires. */
+/** Gives a callback a new secret. Both secrets sign callbacks until the old secret expires. */
 export function rollCallbackSecret(document: RegistryDocument, answers: Answers, context: Context): Edit {
   const { path, callback } = findCallback(document, answers);
   const keepOldHours = Number(answers.get(o.keepOldHours.name)?.[0] ?? 24);

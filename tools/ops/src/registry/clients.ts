@@ -48,7 +48,7 @@ export function addClient(
   };
 }
 
-/** Matches the member that binds tokens to a certificate without registering one. */
+/** Matches the member that binds tokens to certificates but registers no certificate. */
 const isBinding = ({ name }: Member) => name === 'tlsClientCertificateBoundAccessTokens';
 
 /** Registers a partner application. The first partner turns a realm of two segments into a desktop realm. */
@@ -104,7 +104,7 @@ const directory = launchPolicy.filter(({ name }) => name === 'directory');
 export const setDirectory = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
   change(text, findEntry(registry, answers, 'client').path, { answers, members: directory });
 
-/** Gives a client a new secret. The old one remains valid for some time. */
+/** Gives a client a new secret. The old secret remains valid for some time. */
 export function rollSecret({ text, registry }: RegistryDocument, answers: Answers, { now }: Context): Edit {
   const realm = one(answers, o.realm);
   const { path, client } = findEntry(registry, answers, 'client');

@@ -1,4 +1,4 @@
-/* Edits of a JSON text that preserve the rest: order, indentation and line breaks. */
+/* Edits a JSON text, and preserves the order, the indentation and the line breaks of the rest. */
 import {
   applyEdits,
   findNodeAtLocation,
@@ -43,7 +43,8 @@ function change(text: string, path: JSONPath, { value, ...options }: Change): st
   if (edit === undefined) return text;
   const changed = applyEdits(text, [edit]);
   const end = edit.offset + edit.content.length;
-  // Text in an empty pair of brackets moves the closing bracket to a new line.
+  // The first entry between empty brackets moves the closing bracket to a new line, so formats the brackets
+  // too.
   const isAlone = /[[{]/.test(changed[edit.offset - 1] ?? '') && /[\]}]/.test(changed[end] ?? '');
   const [from, to] = isAlone ? [edit.offset - 1, end + 1] : [edit.offset, end];
   // Only the edit is formatted: `modify` would format the whole lines around it.

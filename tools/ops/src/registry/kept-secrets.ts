@@ -4,7 +4,7 @@ type Ending = { readonly expires?: string };
 
 /**
  * Returns the old secret with its expiry, or nothing if it has expired.
- * @throws Error if two secrets are live, because one would be lost
+ * @throws Error if two secrets are live, because a registration can keep only one old secret
  */
 export function keptSecrets<Secret extends Ending>(
   secrets: readonly Secret[],
@@ -24,13 +24,13 @@ export function keptSecrets<Secret extends Ending>(
   return [{ ...old, expires: new Date(end).toISOString() }];
 }
 
-/** Reports when the new secret starts to work, and when the old one expires. */
+/** Reports when the new secret starts to work, and when the old secret expires. */
 export const reportEnds = ([old]: readonly Ending[]): Reported => [
   ['new secret works', 'within seconds, once the services have read the file'],
   ['old secret works until', old?.expires ?? 'now'],
 ];
 
-/** Returns until when each secret works, for a person: `until 2026-11-26T09:00:00.000Z, no end`. */
+/** Returns the expiry of each live secret as a text for people: `until 2026-11-26T09:00:00.000Z, no end`. */
 export function writtenEnds(secrets: readonly Ending[], now: number): string {
   const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
   const ends = live.map(({ expires }) => (expires === undefined ? 'no end' : `until ${expires}`));

@@ -95,8 +95,8 @@ function listed({ owner, kind, client }: Entry<AnyClient>) {
 }
 
 /**
- * Returns how an entry authenticates. Returns nothing for public clients and those of external identity
- * providers.
+ * Returns how an entry authenticates. Returns nothing for public clients, and for clients of external
+ * identity providers.
  */
 function authenticationOf(client: AnyClient): string[] {
   const { secrets = [], jwks, jwksUri } = client;

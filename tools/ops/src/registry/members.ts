@@ -26,7 +26,7 @@ type Described = {
 type Entry = { readonly properties: TProperties; readonly required?: readonly string[] };
 type Form = Pick<Option, 'value' | 'isRepeatable' | 'faultOf'> & Pick<Member, 'read'>;
 
-/** Members without an option: the position of an entry, and members with their own commands. */
+/** Members that have no option of this kind: they identify or contain entries, or have their own commands. */
 const elsewhere = new Set([
   'realm',
   'issuer',
@@ -105,12 +105,14 @@ export const clientMembers = membersOf(clients.items);
 export const partnerMembers = membersOf(desktop.properties.partners.items);
 /** The members of a trusted identity provider. */
 export const issuerMembers = membersOf(issuer);
-/** The launch settings of a client, including one of a trusted issuer. */
+/** The launch settings of a client, including clients of a trusted issuer. */
 export const launchPolicy = membersOf(issuer.properties.clients.items);
-/** The members that authenticate a client instead of a secret. */
+/** The members for keys and certificates, with which a client can authenticate instead of a secret. */
 export const proofs = clientMembers.filter(({ name }) => /^(jwks|tls)/.test(name));
 
-/** Returns the options of the members with these names, or of all members without names. */
+/**
+ * Returns the options of the members with these names. Without `names`, returns the options of all members.
+ */
 export const optionsOf = (members: readonly Member[], names?: readonly string[]): readonly Option[] =>
   members.filter(({ name }) => names?.includes(name) ?? true).map(({ option }) => option);
 
@@ -135,7 +137,7 @@ export function membersIn(answers: Answers, members: readonly Member[]): Readonl
 
 /**
  * Reads a file with a JWK Set or a single JWK. The registry's own check validates the keys.
- * @throws Error if it cannot be read, or is not JSON
+ * @throws Error if the file cannot be read, or is not JSON
  */
 function readKeySet(path = ''): unknown {
   const text = readFileSync(path, 'utf8');

@@ -61,9 +61,9 @@ type RegistryCommand = {
   readonly summary: string;
   readonly details?: string;
   readonly options: readonly Option[];
-  /** Whether it uses the sealing keys of callback secrets. */
+  /** Whether the command uses the sealing keys of callback secrets. */
   readonly seals?: true;
-  /** Whether it reports addresses of the platform, or also the scope for a vendor. */
+  /** Whether the command reports addresses of the platform, or also the scope for a vendor. */
   readonly informs?: 'of addresses' | 'a vendor';
   /** @throws Error with the reason; then nothing is written */
   readonly edit: (document: RegistryDocument, answers: Answers, context: Context) => Edit;
@@ -123,7 +123,7 @@ async function writeBoth(document: RegistryDocument, text: string, newFile: Edit
   }
 }
 
-/** Returns the path of the registry file. @throws UsageError if none is given */
+/** Returns the path of the registry file. @throws UsageError if no path is given */
 export function pathOf({ options, environment }: Input): string {
   const path = options.get(o.file.name)?.at(-1) ?? environment[registryFile.name];
   if (path === undefined || path === '') {

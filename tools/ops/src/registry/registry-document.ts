@@ -60,7 +60,8 @@ export async function writeDocument(before: RegistryDocument, text: string): Pro
 }
 
 /**
- * Returns the content of a registry file, read outside its platform.
+ * Returns the content of a registry file. Accepts any `PUBLIC_URL`, because the command may run outside the
+ * platform.
  * @throws Error if it is invalid
  */
 export function parseDocument(text: string): Registry {

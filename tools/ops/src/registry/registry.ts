@@ -40,7 +40,7 @@ const practices = optionsOf(launchPolicy, ['practices']).map(
 );
 const proofOptions = optionsOf(proofs);
 const lifetimes = optionsOf([...realmMembers, ...desktopMembers]);
-// The registry requires the scopes of a partner, for which the command has a default.
+// The registry requires the scopes of a partner, but the command has a default for them.
 const partnerOptions = optionsOf(partnerMembers).map(
   (option): Option => (option.name === 'scope' ? { ...option, isOptional: true } : option),
 );

@@ -14,7 +14,7 @@ const value = fc.oneof(
   }),
 );
 const entries = fc.array(value, { minLength: 1, maxLength: 4 });
-/** Compact, or indented by spaces or tabs. */
+/** The indentation of the JSON text: none, spaces or a tab. */
 const style = fc.constantFrom('', '  ', '    ', '\t');
 const written = (content: unknown, indent: string) => JSON.stringify(content, undefined, indent);
 
@@ -34,7 +34,7 @@ describe('an edit of a JSON text', () => {
     );
   });
 
-  it('keeps all other lines, and is undone by a removal', () => {
+  it('keeps all other lines, so removing an added value restores the text', () => {
     fc.assert(
       fc.property(entries, value, style, (list, added, indent) => {
         const text = written({ list, other: [1, 2] }, indent);

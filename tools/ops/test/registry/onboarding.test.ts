@@ -116,7 +116,7 @@ describe('the practices of a client', () => {
   ];
   const practicesOf = async (clientId: string) => (await copy.clientNamed('demo', clientId))?.practices;
 
-  it('are set with the client as any or a list, or reported as not stated', async () => {
+  it('are set as any or as a list when the client is registered, and are otherwise reported as not stated', async () => {
     const codes = ['--practices', 'ods:B82017', '--practices', 'local:Oak:42'];
     const listing = await copy.runHere('add-pms', ...pms, ...codes);
     expect([listing.code, listing.told.get('practices')]).toEqual([0, 'B82017 Oak:42']);
@@ -296,7 +296,7 @@ describe('roll-secret', () => {
     ]);
   });
 
-  it('does not end a second live secret, and explains how to do it', async () => {
+  it('does not end a second live secret, and explains how to end it', async () => {
     await copy.runHere('roll-secret', ...of);
     const rolled = await copy.text();
     const { code, errors } = await copy.runHere('roll-secret', ...of);

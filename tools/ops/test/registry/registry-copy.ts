@@ -81,7 +81,7 @@ export async function openRegistryCopy() {
   };
 }
 
-/** Returns true if all previous lines are unchanged, and the added lines. */
+/** Returns the added lines, and whether all previous lines are unchanged. */
 function changedLines(before: string, text: string) {
   const old = before.split('\n');
   const kept: string[] = [];
