@@ -26,12 +26,15 @@ export const records = JSON.parse(
   readFileSync(new URL('./records.json', import.meta.url), 'utf8'),
 ) as Records;
 
-/** Returns the patient of this id; the first one without an id. @throws ServiceError 400 for an unknown id */
+/**
+ * Returns the patient with this id, or the first patient if the id is null.
+ * @throws ServiceError 400 for an unknown id
+ */
 export function getPatient(id: string | null): Patient {
   const patient = id === null ? records.patients[0] : records.patients.find((one) => one.id === id);
   if (patient === undefined) throw badRequest('Patient not found');
   return patient;
 }
 
-/** Creates the 400 of a simulator's own form. */
+/** Creates the 400 for an invalid form of a simulator. */
 export const badRequest = (message: string) => new ServiceError({ code: 'invalid_request', message });

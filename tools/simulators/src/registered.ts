@@ -1,7 +1,7 @@
 import type { RegisteredPartner, Registry } from '@clinical-launch/contracts/registry';
 import { demoSecret, hasDemoSecret } from '@clinical-launch/trust/production-registry';
 
-/** A client that everybody may use, because everybody knows its secret. */
+/** A client that everybody may use, because its secret is publicly known. */
 type DemoClient = {
   readonly clientId: string;
   readonly name: string;
@@ -10,7 +10,10 @@ type DemoClient = {
   readonly rights: string;
 };
 
-/** Returns the clients that have the demo secret. The registry contains only hashes of other secrets. */
+/**
+ * Returns the clients with a publicly known secret. The secrets of other clients are not available, because
+ * the registry contains only their hashes.
+ */
 export function demoClients({ realms }: Registry): readonly DemoClient[] {
   return realms.flatMap(({ realm, clients }) =>
     clients.filter(hasDemoSecret).map(({ clientId, name, scopes }) => {

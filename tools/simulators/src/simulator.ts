@@ -36,7 +36,8 @@ const environmentSchema = Type.Object({
 
 /**
  * Reads the simulators' configuration.
- * @throws ConfigurationError that names the invalid variables; always in production, which has other systems
+ * @throws ConfigurationError that names the invalid variables. Always throws in production, where the real
+ * systems replace the simulators
  */
 export function readSimulatorConfig(environment: Environment): SimulatorConfig {
   if (isProduction(environment))
@@ -51,16 +52,16 @@ export type Simulation = {
   readonly config: SimulatorConfig;
   readonly clock: Clock;
   readonly registry: RegistrySource;
-  /** Records what is sent, for the page that shows it. */
+  /** Records requests and answers for the page that shows them. */
   readonly recorder: Recorder;
   readonly visits: Visits;
-  /** Returns the address at which this backend reaches `address`, which is for browsers. */
+  /** Converts `address`, which is for browsers, to the address that this backend calls. */
   readonly reach: (address: string) => string;
   /** The headers of every page. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Returns a page of the named application. */
+  /** Returns the HTML of a page. `model.application` names the application. */
   readonly page: (template: string, model: object) => string;
-  /** Answers with a page of the named application. */
+  /** Answers with a page. `model.application` names the application. */
   readonly show: (response: ServerResponse, template: string, model: object) => void;
   /** Redirects the browser with a GET. */
   readonly sendTo: (response: ServerResponse, address: string) => void;
@@ -99,7 +100,7 @@ export function createSimulation(config: SimulatorConfig, { clock, registry }: D
 
 const dialect = problemDialect({ isProduction: false });
 
-/** Creates an endpoint of a simulator, whose requests have no audit events. */
+/** Creates an endpoint of a simulator. Its requests cause no audit events. */
 export const simulated = (
   path: string,
   methods: Readonly<Partial<Record<'GET' | 'POST', Handler>>>,

@@ -11,9 +11,9 @@ import { staffSimulator } from './staff/simulator.ts';
 import { wirePages } from './wire/pages.ts';
 
 /**
- * Creates the applications around the platform, for the demo: a practice management system, a host
- * application and a partner application, each using it as a real one would, and the identity provider of its
- * staff. `/` leads to them.
+ * Creates the applications around the platform for the demo: a practice management system, a host
+ * application, a partner application, and the identity provider of the staff. Each uses the platform as a
+ * real application would. The page at `/` links to them.
  */
 export function simulators(config: SimulatorConfig, { clock, registry }: Dependencies): Service {
   const simulation = createSimulation(config, { clock, registry });

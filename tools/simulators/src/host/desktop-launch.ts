@@ -3,14 +3,14 @@ import { demoSecret } from '@clinical-launch/trust/production-registry';
 import { type Patient, records } from '../records.ts';
 import type { Simulation } from '../simulator.ts';
 
-/** A launch that is ready: `launchUrl` starts the partner application, once. */
+/** An issued launch. `launchUrl` starts the partner application, and works once. */
 export type DesktopLaunchAnswer = {
   readonly launchUrl: string;
   readonly expiresInSeconds: number;
   readonly correlationId: string;
 };
 
-/** The identity provider issued no launch identifier. */
+/** Thrown if the identity provider issues no launch identifier. */
 export class DesktopLaunchRefused extends Error {
   constructor(status: number, correlationId: string | null) {
     super(
@@ -23,7 +23,7 @@ export class DesktopLaunchRefused extends Error {
 export type HostClient = {
   /**
    * Requests the launch of a partner application, for the signed-in user and a patient.
-   * @throws DesktopLaunchRefused, TokenRefused, or fetch's error when nothing answered
+   * @throws DesktopLaunchRefused, TokenRefused, or fetch's error if no answer arrives
    */
   requestLaunch(launch: WantedLaunch): Promise<DesktopLaunchAnswer>;
 };
@@ -36,7 +36,10 @@ type WantedLaunch = {
   readonly authorizations: readonly string[];
 };
 
-/** Creates the backend of a host application: it authenticates as itself and confirms its user. */
+/**
+ * Creates the backend of a host application. The backend authenticates with its own client id, and states the
+ * signed-in user.
+ */
 export function createHostClient({ config, clock, recorder }: Simulation): HostClient {
   const { platformUrl, dialect } = config;
   const send = recorder.fetchAs('Host application');
@@ -67,7 +70,7 @@ export function createHostClient({ config, clock, recorder }: Simulation): HostC
     async requestLaunch(wanted) {
       const body = launchBody(wanted);
       let response = await post(body);
-      // A key may have changed since the token was cached: one new token, one more attempt.
+      // The signing keys may have changed since the token was cached, so tries once more with a new token.
       if (response.status === 401) response = await post(body);
       const correlationId = response.headers.get('x-correlation-id');
       if (response.status !== 201) throw new DesktopLaunchRefused(response.status, correlationId);
@@ -109,7 +112,7 @@ const identifierTypes: Readonly<Record<string, string>> = {
   'hospital-number': 'Hospital Number',
 };
 
-/** Returns the patient as in the ID token (desktop launch: authorizationDetails element). */
+/** Returns the patient in the form of the ID token (desktop launch: authorizationDetails element). */
 function patientContext({ name, birthDate, gender, address, identifiers, guid, ehrPartnerId }: Patient) {
   const [year = '', month = '', day = ''] = birthDate.split('-');
   return {

@@ -10,14 +10,14 @@ import { type RecordedExchange, rememberToken } from '../wire/recorder.ts';
 import { createHostClient, DesktopLaunchRefused } from './desktop-launch.ts';
 
 const application = { name: 'Harbour Desktop (simulator)', home: '/demo/host' };
-/** As in the registry. The identity provider refuses an id that it does not contain. */
+/** The form of client ids in the registry. The identity provider refuses ids that are not registered. */
 const clientIdForm = /^[\w.~-]{1,200}$/;
 /** The name of the user's permission to read the clinical record. */
 const clinicalPermission = 'clinical-cr.read';
 
 /**
- * Creates a small host application, for the demo: its user is signed in, and its backend requests the launch
- * of a partner application with the open patient. The user's browser then opens the launch URL.
+ * Creates a small host application for the demo. Its user is already signed in. Its backend requests the
+ * launch of a partner application for the open patient. The user's browser then opens the launch URL.
  */
 export function hostSimulator(simulation: Simulation): Endpoint[] {
   const { show, sendTo, registry, recorder, visits } = simulation;
@@ -46,12 +46,12 @@ export function hostSimulator(simulation: Simulation): Endpoint[] {
         client.requestLaunch({ clientId, patient, authorizations }),
       );
       const visited = { id: correlationId, kind: 'Desktop launch', patient: patient.name } as const;
-      // The partner application finds the launch by its identifier.
+      // The partner simulator finds the recorded launch by the launch identifier.
       const key = new URL(launchUrl).searchParams.get('launch') ?? '';
       visits.store(exchange, { ...visited, exchanges: withToken(sent) }, [key]);
       const scheme = new URL(launchUrl).protocol;
       if (/^https?:$/.test(scheme)) return sendTo(response, launchUrl);
-      // The browser asks its user before it starts another program, so they use a link that explains it.
+      // The browser asks the user before it starts another program, so this page explains the question first.
       const model = { application, patient, launchUrl, scheme, expiresInSeconds };
       show(response, 'host/views/native.njk', model);
     } catch (error) {

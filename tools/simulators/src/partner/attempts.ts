@@ -1,20 +1,26 @@
 import { ClientError, ResponseBodyError } from 'openid-client';
 import type { Attempt } from '../wire/visits.ts';
 
-/** A used refresh token is accepted for ten seconds, because an answer can be lost. */
+/**
+ * Seconds after which a used refresh token is refused. It is accepted again for ten seconds, because an
+ * answer can be lost.
+ */
 const afterRepetition = 11;
 
 type Requests = {
   /** Sends the authorization request with the launch identifier. */
   readonly authorize: () => Promise<unknown>;
-  /** Exchanges the code. */
+  /** Exchanges the authorization code for tokens. */
   readonly exchange: () => Promise<unknown>;
   /** Refreshes the tokens of the session, and returns the used refresh token. */
   readonly refresh: () => Promise<string>;
   readonly refreshWith: (token: string) => Promise<unknown>;
 };
 
-/** Adds what a visitor can send a second time after a desktop launch: everything that works once. */
+/**
+ * Adds the attempts of a visitor after a desktop launch. Each attempt repeats a request that may succeed only
+ * once.
+ */
 export function addReplays(attempts: Map<string, Attempt>, requests: Requests): void {
   const { authorize, exchange, refresh, refreshWith } = requests;
   attempts.set('identifier', {
@@ -44,7 +50,7 @@ export function addReplays(attempts: Map<string, Attempt>, requests: Requests): 
   });
 }
 
-/** The refusal is what the visitor wants to see, and it is recorded. */
+/** Ignores a refusal, which the visitor wants to see and which has been recorded. */
 const orRefused = <Result>(request: Promise<Result>): Promise<Result | undefined> =>
   request.catch((error: unknown) => {
     if (error instanceof ResponseBodyError || error instanceof ClientError) return undefined;

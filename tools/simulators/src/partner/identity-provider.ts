@@ -1,6 +1,6 @@
 import * as openid from 'openid-client';
 
-/** The values that onboarding assigned to the partner application, and its registration. */
+/** The values that the partner application received or registered at onboarding. */
 type Onboarding = {
   readonly issuer: string;
   readonly clientId: string;
@@ -8,7 +8,10 @@ type Onboarding = {
   readonly scope: string;
 };
 
-/** A pending authorization request: the verifier stays here, the form goes through the browser. */
+/**
+ * A pending authorization request. The verifier stays in this backend, and the browser posts `fields` to
+ * `endpoint`.
+ */
 export type Authorization = {
   readonly state: string;
   readonly nonce: string;
@@ -20,22 +23,22 @@ export type Authorization = {
 export type Tokens = openid.TokenEndpointResponse & openid.TokenEndpointResponseHelpers;
 
 type Options = Onboarding & {
-  /** Returns the address at which this backend reaches a published one. */
+  /** Returns the address at which this backend reaches a published address. */
   readonly reach: (address: string) => string;
   readonly send: typeof fetch;
 };
 
 /**
- * Creates the client of one identity provider: OpenID Connect with PKCE and a launch identifier. Its addresses
- * come from the discovery document, at the first request. A method rejects with an error of the library if the
- * identity provider refuses, or if its answer cannot be trusted.
+ * Creates the client of one identity provider: OpenID Connect with PKCE and a launch identifier. The first
+ * request reads the addresses of the endpoints from the discovery document. A method rejects with an error of
+ * the library if the identity provider refuses, or if its answer cannot be trusted.
  */
 export function createIdentityProvider({ issuer, clientId, redirectUri, scope, reach, send }: Options) {
   let discovered: Promise<openid.Configuration> | undefined;
   const discover = () => {
     discovered ??= openid.discovery(new URL(issuer), clientId, undefined, openid.None(), {
       [openid.customFetch]: (address, request) => send(reach(address), request as RequestInit),
-      // By HTTP, as in the demo, nothing but its signature shows who sent an ID token.
+      // Over HTTP, as in the demo, only the signature of an ID token proves who issued it.
       execute: issuer.startsWith('http:')
         ? [openid.enableNonRepudiationChecks, openid.allowInsecureRequests]
         : [openid.enableNonRepudiationChecks],
@@ -68,7 +71,10 @@ export function createIdentityProvider({ issuer, clientId, redirectUri, scope, r
       return { state, nonce, codeVerifier, endpoint: origin + pathname, fields };
     },
 
-    /** Exchanges the code in the query of an answer. The library checks its `state` and `iss` (RFC 9207). */
+    /**
+     * Exchanges the code in the query of an authorization response. The library checks its `state` and `iss`
+     * (RFC 9207).
+     */
     async exchangeCode(query: URLSearchParams, begun: Authorization): Promise<Tokens> {
       const answer = new URL(`${redirectUri}?${query.toString()}`);
       const checks = {
@@ -80,7 +86,7 @@ export function createIdentityProvider({ issuer, clientId, redirectUri, scope, r
       return openid.authorizationCodeGrant(await discover(), answer, checks, { scope });
     },
 
-    /** Exchanges a refresh token, which is then used up: the answer contains the next one. */
+    /** Exchanges a refresh token. The token is then used up, and the answer contains its successor. */
     async refresh(refreshToken: string): Promise<Tokens> {
       return openid.refreshTokenGrant(await discover(), refreshToken, { scope });
     },

@@ -7,17 +7,23 @@ import { Memory } from '../memory.ts';
 import type { VisitedLaunch } from '../wire/visits.ts';
 import type { Tokens } from './identity-provider.ts';
 
-/** Opens one patient's pages; each has its own path, so two windows with two patients never mix. */
+/**
+ * The name of the cookie that opens the pages of one patient. Each patient's cookie has its own path, so two
+ * windows with two patients never mix.
+ */
 export const sessionCookie = 'partner-session';
 
-/** The launch on the pages of the demo. Its id is empty, and nobody sees it, if another host launched. */
+/**
+ * The launch that the pages of the demo show. If another host application requested it, the id is empty and
+ * no page shows the launch.
+ */
 export type Visited = Pick<VisitedLaunch, 'id' | 'exchanges' | 'attempts'>;
 
 type Opened = { readonly visited: Visited; readonly secret: string; readonly tokens: Tokens };
 type Session = Opened & { readonly expiresAt: number; readonly refreshed: number };
 
 /**
- * Creates the sessions of the partner application. Their tokens stay here.
+ * Creates the sessions of the partner application. The tokens stay in this backend.
  * @param refreshWith exchanges a refresh token
  */
 export function createSessions(clock: Clock, refreshWith: (token: string) => Promise<Tokens>) {

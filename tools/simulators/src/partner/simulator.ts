@@ -15,14 +15,14 @@ import { cookiesOf, createSessions, sessionCookie, type Visited } from './sessio
 
 const application = { name: 'Lighthouse Shared Care (simulator)', home: '/demo/partner' };
 
-/** Distinguishes the browser that began a launch from every other. */
+/** The name of the cookie that identifies the browser that began a launch. */
 const browserCookie = 'partner-browser';
 
 type Pending = Authorization & { readonly browser: string; readonly visited: Visited };
 
 /**
- * Creates a small partner application, for the demo: its two registered addresses (launch handler and auth
- * handler), and the page that it shows when it has its tokens. All tokens stay in its backend.
+ * Creates a small partner application for the demo. It has two registered addresses (launch handler and auth
+ * handler), and a page that shows the patient when the tokens have arrived. All tokens stay in its backend.
  */
 export function partnerSimulator(simulation: Simulation): Endpoint[] {
   const { config, clock, reach, show, sendTo, recorder, visits } = simulation;
@@ -69,7 +69,7 @@ export function partnerSimulator(simulation: Simulation): Endpoint[] {
     show(response, 'partner/views/authorize.njk', { application, endpoint, fields });
   };
 
-  /** Handles `redirectUri`: completes the flow that this same browser began. */
+  /** Handles `redirectUri`: completes the flow that the same browser began. */
   const handleCallback: Handler = async ({ request, response }) => {
     const query = queryOf(request);
     const state = query.get('state') ?? '';
@@ -136,7 +136,10 @@ export function partnerSimulator(simulation: Simulation): Endpoint[] {
   ];
 }
 
-/** Returns a handler that shows a page if the identity provider refused, or there is no session. */
+/**
+ * Returns a handler that shows an error page if the identity provider refuses a request, or if there is no
+ * session.
+ */
 function orRefuse(
   refuse: (response: ServerResponse, message: string, status?: number) => void,
   handle: Handler,
@@ -155,7 +158,7 @@ function orRefuse(
   };
 }
 
-/** Returns what the identity provider refused; undefined for another error. */
+/** Returns the identity provider's reason for a refusal, or undefined for any other error. */
 function refusalOf(error: unknown): string | undefined {
   if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError)
     return `${error.error}: ${error.error_description ?? 'no description'}`;

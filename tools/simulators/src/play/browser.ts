@@ -1,22 +1,22 @@
-/** A page for `Browser`: enough to follow links and forms without scripts. */
+/** A page that `Browser` opened. Its HTML contains the links and forms to follow. */
 export type Page = { readonly url: string; readonly status: number; readonly html: string };
 
 /**
- * A browser without scripts, to play the demo on a machine without a browser: cookies by path, redirects,
- * forms.
+ * A minimal browser without JavaScript, to play the demo on a machine without a browser. Supports cookies by
+ * path, redirects and forms.
  */
 export class Browser {
   readonly #cookies: { path: string; pair: string }[] = [];
   readonly #reach: (address: string) => string;
   readonly #fetch: typeof fetch;
 
-  /** @param reach returns where an address is reached, if not there */
+  /** @param reach returns the address to call instead of an address in a page */
   constructor(reach: (address: string) => string = (address) => address, send: typeof fetch = fetch) {
     this.#reach = reach;
     this.#fetch = send;
   }
 
-  /** Opens an address, or posts a form to it, and follows redirects and a page's immediate refresh. */
+  /** Opens an address, or posts a form to it. Follows redirects, and pages that refresh immediately. */
   async open(address: string, form?: URLSearchParams): Promise<Page> {
     const url = new URL(address);
     const response = await this.#fetch(this.#reach(url.href), {

@@ -12,7 +12,7 @@ type Answer = { readonly status: number; readonly body: Readonly<Record<string, 
 /**
  * Plays one desktop launch, as the host application, the user's browser and the partner application would,
  * step by step.
- * @param patient a patient of the invented practice by default
+ * @param patient by default, the first patient of the invented practice
  * @throws Error at the first step that fails
  */
 export async function playDesktopLaunch(played: Played, patient = getPatient(null)): Promise<void> {
@@ -132,7 +132,10 @@ async function readResource(baseUrl: string, path: string, accessToken: string):
   say(`GET ${path} with the access token`, JSON.stringify(body));
 }
 
-/** Sends a request that must be answered 200 with JSON. @throws Error otherwise, only with the error code */
+/**
+ * Sends a request that must be answered 200 with JSON.
+ * @throws Error with the status and the error code of any other answer
+ */
 async function ask(address: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(address, init);
   const body = (await response.json()) as Record<string, unknown>;

@@ -8,7 +8,7 @@ import { begin, expect, expectStory, type Played, reachedAt, say, showDocument }
 
 /**
  * Plays one OLTR launch as a PMS and its user would, step by step.
- * @param request what is requested: an order for an invented patient by default
+ * @param request the launch request; by default, an order for an invented patient
  * @throws Error at the first step that fails
  */
 export async function playOltrLaunch(played: Played, request: LaunchRequest = anOrder()): Promise<void> {
@@ -43,7 +43,7 @@ export async function playOltrLaunch(played: Played, request: LaunchRequest = an
   ]);
 }
 
-/** Returns the request of an order for an invented patient. */
+/** Returns a launch request to order tests for an invented patient. */
 export function anOrder(): LaunchRequest {
   const practice = {
     identifier: { system: 'ods-organization-code', value: 'B82017' },

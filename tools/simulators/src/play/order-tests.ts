@@ -1,8 +1,9 @@
 import { type Browser, type Page, plainText } from './browser.ts';
 
 /**
- * Orders two tests of two laboratories as a user would, from the first page of a launch to the order document.
- * @throws Error at a page that is not the expected one
+ * Orders two tests of two laboratories as a user would, from the first page of a launch to the order
+ * document.
+ * @throws Error at an unexpected page
  */
 export async function orderTests(browser: Browser, first: Page) {
   const choose = expectPage(first, 'Choose tests');
@@ -42,7 +43,7 @@ function notepadOf({ html }: Page): string {
   return source;
 }
 
-/** Returns the page. @throws Error unless it has the heading */
+/** Returns the page. @throws Error unless the page has the heading */
 export function expectPage(page: Page, heading: string): Page {
   if (page.status !== 200 || !page.html.includes(heading))
     throw new Error(`Not the page "${heading}": ${page.status}`);

@@ -7,8 +7,8 @@ import type { Dialect } from '../dialect.ts';
 export type Played = Dialect & { readonly baseUrl: string };
 
 /**
- * Returns where an address of the platform is reached: at `BASE_URL`, which need not be its public address,
- * behind a forwarded port for example.
+ * Returns a function that replaces the public address of the platform by `BASE_URL`. The two differ behind a
+ * forwarded port, for example.
  */
 export const reachedAt =
   ({ baseUrl }: Pick<Played, 'baseUrl'>) =>
@@ -18,9 +18,9 @@ export const reachedAt =
   };
 
 /**
- * Expects events of a launch in the audit trail, which receives them asynchronously, so it is polled until
- * the last has arrived.
- * @throws Error when one of them does not arrive
+ * Polls the audit trail until it contains all wanted events of a launch, because events arrive
+ * asynchronously.
+ * @throws Error if an event does not arrive within ten seconds
  */
 export async function expectStory(
   played: Played,
@@ -41,7 +41,7 @@ export async function expectStory(
   }
 }
 
-/** Returns an access token of a client of the demo registry. @throws Error when there is none */
+/** Returns an access token of a client of the demo registry. @throws Error if no token is issued */
 export async function fetchToken({ baseUrl, scope }: Played, clientId: string): Promise<string> {
   const response = await fetch(`${baseUrl}/idp/demo/oauth2/v2.0/token`, {
     method: 'POST',
@@ -57,7 +57,7 @@ export async function fetchToken({ baseUrl, scope }: Played, clientId: string): 
   return access_token;
 }
 
-/** Prints a claim if it is true. @throws Error if it is not */
+/** Prints a statement if it is true. @throws Error if the statement is false */
 export function expect(isTrue: boolean, claim: string): void {
   if (!isTrue) throw new Error(`It is not so that ${claim}`);
   say(claim);
@@ -69,7 +69,9 @@ let steps = 0;
 /** Prints the heading of the steps that follow. */
 export const begin = (title: string): void => void stdout.write(`\n${styleText('bold', title)}\n`);
 
-/** Prints one successful step with its number. Colours are for terminals without `NO_COLOR`. */
+/**
+ * Prints one successful step with its number. Uses colours only at a terminal, and not if `NO_COLOR` is set.
+ */
 export function say(step: string, detail?: string): void {
   steps += 1;
   const shown = detail === undefined ? '' : styleText('dim', `: ${folded(detail)}`);
@@ -81,7 +83,7 @@ const shownLines = 12;
 
 const folded = (text: string) => (text.length <= maxDetail ? text : `${text.slice(0, maxDetail)}…`);
 
-/** Prints the first lines of a document, and how many there are more. */
+/** Prints the first lines of a document, and the number of further lines. */
 export function showDocument(document: string): void {
   const lines = document.trimEnd().split('\n');
   const more = lines.length - shownLines;

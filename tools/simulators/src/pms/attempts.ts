@@ -2,24 +2,26 @@ import type { Action } from '@clinical-launch/contracts/launch-context';
 import { createPkcePair, LaunchRefused, type PmsClient } from '@clinical-launch/pms-client';
 import type { Attempt } from '../wire/visits.ts';
 
-/** Seconds that a launch URL lives (OLTR: Limits), and one for the way. */
+/**
+ * Seconds after which a launch URL has expired: its lifetime (OLTR: Limits) and one second for the request.
+ */
 const afterLaunchUrl = 11;
 
 type Dependencies = {
-  /** The address that the launch opened, with its verifier. */
+  /** The launch URL that the browser opened, with the code verifier. */
   readonly url: string;
   readonly action: Action;
   readonly payload: object;
-  /** Requests a launch of the same patient, with an identifier of its own. */
+  /** Requests another launch for the same patient with a new identifier, and resolves with its URL. */
   readonly requestAnother: () => Promise<string>;
-  /** Sends the browser's request to an address. */
+  /** Opens an address as the browser would. */
   readonly open: (address: string) => Promise<unknown>;
   readonly client: PmsClient;
   /** Creates the client of a practice system without the right to launch. */
   readonly clientWithoutRight: () => PmsClient;
 };
 
-/** Returns what a visitor can send again, or wrong, after an OLTR launch. */
+/** Returns the requests that a visitor can repeat, or send with a mistake, after an OLTR launch. */
 export function launchAttempts(dependencies: Dependencies): Map<string, Attempt> {
   const { url, action, payload, requestAnother, open, client, clientWithoutRight } = dependencies;
   const attempts = new Map<string, Attempt>([
@@ -75,12 +77,12 @@ export function launchAttempts(dependencies: Dependencies): Map<string, Attempt>
       },
     ],
   ]);
-  // Other actions repeat the identifier of an order.
+  // Other actions may use the identifier of an existing order again, so the answer would not be 409.
   if (action !== 'OrderTest') attempts.delete('identifier');
   return attempts;
 }
 
-/** The refusal is what the visitor wants to see, and it is recorded. */
+/** Ignores a refusal, which the visitor wants to see and which has been recorded. */
 async function refused(request: Promise<unknown>): Promise<undefined> {
   await request.catch((error: unknown) => {
     if (!(error instanceof LaunchRefused)) throw error;

@@ -10,10 +10,13 @@ import { timeOfDay } from '../shown-time.ts';
 import { type Simulation, simulated } from '../simulator.ts';
 import type { ReturnedDocuments } from './returned-documents.ts';
 
-/** Public, as all secrets of the demo are; its registry contains it sealed. */
+/**
+ * The secret of the callback. It is public, as all secrets of the demo are. The registry contains the sealed
+ * secret.
+ */
 const secrets = ['whsec_Y2xpbmljYWwtbGF1bmNoLWRlbW8tY2FsbGJhY2tzISE='];
 
-/** The answers of the simulated PMS to callbacks, with their texts. */
+/** The ways in which the simulated PMS can answer callbacks, with the texts that its page shows. */
 const answers = {
   take: 'Callbacks are accepted.',
   'refuse-two': 'The next two callbacks are answered 503, as if this system were restarting.',
@@ -30,7 +33,7 @@ const answerLabels: Readonly<Record<Answer, string>> = {
 type SeenCallback = {
   /** `16:10:05` */
   readonly at: string;
-  /** `webhook-id`; empty for a callback that was refused unread. */
+  /** `webhook-id`. Empty for a callback that was refused before it was read. */
   readonly id: string;
   readonly outcome: string;
 };
@@ -89,14 +92,14 @@ export function pmsCallbacks({ clock, sendTo, recorder, visits }: Simulation, do
       simulated('/demo/pms/callbacks', { POST: take }),
       simulated('/demo/pms/callbacks/answer', { POST: choose }),
     ],
-    /** Returns the model of the page. */
+    /** Returns the data that the page shows about callbacks. */
     shown: () => ({ answer, says: answers[answer], answerLabels, seen }),
   };
 }
 
 /**
- * The signature covers the bytes as they were received.
- * @throws ServiceError 400 when it is not a callback of the platform
+ * Verifies a callback, and returns its content. The signature covers the received bytes.
+ * @throws ServiceError 400 if the platform did not sign the callback, or if it is not JSON
  */
 function readCallback({ headers }: IncomingMessage, body: Buffer, clock: Clock) {
   if (headers['content-type']?.split(';')[0] !== 'application/json')

@@ -22,7 +22,7 @@ import { shownOrder } from './shown-order.ts';
 /** The PMS's record of a launch that it requested. */
 type SentLaunch = { readonly patientId: string; readonly action: Action; readonly originatingId: string };
 
-/** A launch whose URL is ready. */
+/** A launch whose URL was issued. */
 type Launched = {
   readonly id: string;
   readonly url: string;
@@ -32,11 +32,14 @@ type Launched = {
   readonly exchanges: RecordedExchange[];
 };
 
-/** These open the request that an earlier launch of the same originating id created. */
+/** The actions that open the request of an earlier launch with the same originating id. */
 const actsOnExisting: readonly Action[] = ['UpdateTest', 'PatientSampleQueue', 'PatientReport'];
 export const application = { name: 'Harbour Practice Manager (simulator)', home: '/demo/pms' };
 
-/** Creates the part of the PMS that launches: by the user's browser, or in the place of a user. */
+/**
+ * Creates the part of the PMS that requests launches. The user's browser opens the launch, or the simulator
+ * acts as the user.
+ */
 export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments) {
   const { clock, show, sendTo, reach, recorder, visits } = simulation;
   const { platformUrl, dialect } = simulation.config;
@@ -56,7 +59,10 @@ export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments
   const sendAsBrowser = recorder.fetchAs('Browser');
   const open = (address: string) => sendAsBrowser(reach(address), { redirect: 'manual' });
 
-  /** Requests a launch and hands it on; shows a refusal to the user. */
+  /**
+   * Requests a launch, and calls `handOn` with it. If the platform refuses the launch, shows the refusal to
+   * the user.
+   */
   const launchWith =
     (handOn: (exchange: Exchange, launched: Launched) => Promise<void> | void): Handler =>
     async (exchange) => {
@@ -103,7 +109,7 @@ export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments
     sendTo(response, url);
   });
 
-  /** Orders two tests in place of the user, so that every request of the browser can be shown. */
+  /** Orders two tests as the user would, so that every request of the browser can be shown. */
   const play = launchWith(async ({ response, call }, { id, url, exchanges }) => {
     const browser = new Browser(reach, sendAsBrowser);
     await recorder
@@ -134,7 +140,7 @@ export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments
       simulated('/demo/pms/launches', { POST: launch }),
       simulated('/demo/pms/played', { POST: play }),
     ],
-    /** Returns the record of a launch; undefined if this PMS did not request it. */
+    /** Returns the record of a launch, or undefined if this PMS did not request the launch. */
     find: (correlationId: string): SentLaunch | undefined => launches.get(correlationId),
   };
 }

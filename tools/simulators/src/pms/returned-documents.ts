@@ -7,17 +7,17 @@ export type ReturnedDocument = {
   readonly launchId: string;
   readonly orderGuid: string;
   readonly document: string;
-  /** The version of the order that it shows, if known. */
+  /** The version of the order in the document, if known. */
   readonly orderVersion?: number;
   readonly ways: readonly Way[];
 };
 
-/** The order documents in the record: the newest of each order, in whatever way and sequence they arrived. */
+/** The newest document of each order, even if documents arrive twice or out of order. */
 export class ReturnedDocuments {
   readonly #ofOrders = new Memory<ReturnedDocument>();
 
   /**
-   * Files a document, or records that the filed document arrived in this way too. An older document changes
+   * Files a document, or records that the filed document also arrived in this way. An older document changes
    * nothing.
    */
   file(came: Omit<ReturnedDocument, 'ways'>, way: Way): void {
@@ -26,21 +26,21 @@ export class ReturnedDocuments {
       const ways = filed.ways.includes(way) ? filed.ways : [...filed.ways, way];
       this.#ofOrders.set(came.orderGuid, { ...filed, ...came, ways });
     } else if (filed === undefined || !isOlder(came, filed)) {
-      // The newest is shown first, even if its order was already in the list.
+      // The newest document is shown first, even if its order was already in the list.
       this.#ofOrders.delete(came.orderGuid);
       this.#ofOrders.set(came.orderGuid, { ...came, ways: [way] });
     }
   }
 
-  /** Returns the documents of a launch, the newest first. */
+  /** Returns the documents of a launch, newest first. */
   ofLaunch(launchId: string): string[] {
     const ofLaunch = [...this.#ofOrders.values()].filter((filed) => filed.launchId === launchId);
     return ofLaunch.map(({ document }) => document).toReversed();
   }
 
   /**
-   * Returns those of a patient, the newest first. The document names its patient: a launch for the whole
-   * practice returns requests of patients other than the open one.
+   * Returns the documents of a patient, newest first. Finds the patient in the document, because a launch for
+   * a whole practice returns requests of other patients.
    */
   of(nhsNumber: string): ReturnedDocument[] {
     return [...this.#ofOrders.values()]
@@ -56,7 +56,7 @@ function isOlder(came: Omit<ReturnedDocument, 'ways'>, filed: ReturnedDocument):
   return lastChangeOf(came.document) < lastChangeOf(filed.document);
 }
 
-/** Returns YYYYMMDDhhmmss; empty if the document has none. */
+/** Returns the time of the last change as YYYYMMDDhhmmss, or an empty text if the document contains none. */
 function lastChangeOf(xml: string): string {
   const times = [...xml.matchAll(/<LastStatusDate>(\d{14})</g)].map(([, time = '']) => time);
   return times.toSorted().at(-1) ?? '';

@@ -5,7 +5,7 @@ import { shownDate } from '../shown-time.ts';
 
 const statuses: Readonly<Record<string, string>> = { R: 'Requested', S: 'Sample taken', D: 'Removed' };
 
-/** Returns what an order document contains, as the record shows it. */
+/** Returns the content of an order document in the form that the record page shows. */
 export function shownOrder(xml: string) {
   const [patient, requestor] = [inside(xml, 'patient'), inside(xml, 'requestor')];
   return {
@@ -47,11 +47,14 @@ function nameIn(person: string) {
   };
 }
 
-/** Returns the content of every element of a name. None of them contains another of its name. */
+/**
+ * Returns the content of every element with a name. No such element contains another element with the same
+ * name.
+ */
 function all(xml: string, name: string): string[] {
   const [open, close] = [`<${name}>`, `</${name}>`];
   const contents: string[] = [];
-  // Without an expression, so that no document makes the search slow.
+  // Uses no regular expression, so that no document can make the search slow.
   for (let at = xml.indexOf(open); at >= 0; at = xml.indexOf(open, at)) {
     const end = xml.indexOf(close, at);
     if (end < 0) break;
@@ -65,10 +68,10 @@ const inside = (xml: string, name: string): string => all(xml, name)[0] ?? '';
 
 const textOf = (xml: string, name: string): string => plainText(inside(xml, name));
 
-/** Reads YYYYMMDD. */
+/** Converts YYYYMMDD to a date for people. */
 const dayOf = (text: string): string =>
   shownDate([text.slice(0, 4), text.slice(4, 6), text.slice(6, 8)].join('-'));
 
-/** Reads YYYYMMDDhhmmss. */
+/** Converts YYYYMMDDhhmmss to a date and time for people. */
 const timeOf = (text: string): string =>
   `${dayOf(text)} at ${writtenClock(`${text.slice(8, 10)}:${text.slice(10, 12)}`)}`;

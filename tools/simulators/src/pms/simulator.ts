@@ -42,8 +42,8 @@ const adviceByReason = new Map([
 ]);
 
 /**
- * Creates a small practice management system, for the demo: its backend requests a launch URL as any PMS
- * does, the browser opens it, and the order document is returned to the page and to the backend.
+ * Creates a small practice management system for the demo. Its backend requests a launch URL as any PMS does,
+ * and the browser opens the URL. The order document is returned to the page and to the backend.
  */
 export function pmsSimulator(simulation: Simulation): Endpoint[] {
   const { show, recorder, visits } = simulation;
@@ -73,7 +73,7 @@ export function pmsSimulator(simulation: Simulation): Endpoint[] {
     show(response, 'pms/views/launch-error.njk', {
       application,
       advice: adviceByReason.get(query.get('reason') ?? '') ?? 'Start again from the record.',
-      // Anybody can link to this page, so only a GUID is shown.
+      // Anybody can link to this page with any text, so it shows a reference only if the reference is a GUID.
       reference: guidForm.test(reference) ? reference : undefined,
       patientId: launching.find(reference)?.patientId,
     });

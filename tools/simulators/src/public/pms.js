@@ -25,6 +25,6 @@ addEventListener('message', async ({ origin, data }) => {
   if (response.ok) await look();
 });
 
-// A browser script loads no module of the platform.
+// Repeats the poll with `setTimeout`, because a browser script loads no module of the platform.
 const lookLater = () => setTimeout(() => look().finally(lookLater), lookEveryMs);
 lookLater();

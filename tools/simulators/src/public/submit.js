@@ -1,3 +1,3 @@
-// The authorization request is a POST, which a link cannot send: the form submits itself as soon as it has
-// loaded.
+// The authorization request is a POST, which a link cannot send. So the form submits itself as soon as the
+// page has loaded.
 document.getElementById('authorize').submit();

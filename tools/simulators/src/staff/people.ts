@@ -26,6 +26,6 @@ export const people: readonly Person[] = [
   { sub: 'staff-3', username: 'm.doyle', name: 'Maeve Doyle', role: 'Receptionist', rights: [] },
 ];
 
-/** Returns the person of an account; undefined for an unknown one. */
+/** Returns the person of an account, or undefined for an unknown account. */
 export const findPerson = (sub: string | null): Person | undefined =>
   people.find((person) => person.sub === sub);

@@ -12,8 +12,8 @@ const day = 24 * 3600;
 
 /**
  * Creates the OpenID provider of the demo's staff (panva/node-oidc-provider): Authorization Code with PKCE,
- * ID tokens with the claim `roles`, RP-initiated logout. Anyone who opens its sign-in page can choose who
- * they are. Keys and sessions end with the process.
+ * ID tokens with the claim `roles`, RP-initiated logout. Anyone can sign in as any of the invented people.
+ * Keys and sessions end with the process.
  */
 export async function createStaffProvider({ config, page }: Simulation): Promise<Provider> {
   const { publicUrl } = config;
@@ -40,7 +40,7 @@ export async function createStaffProvider({ config, page }: Simulation): Promise
     },
     scopes: scope.split(' '),
     claims: { openid: ['sub', 'roles'], profile: ['name', 'preferred_username'] },
-    // In the ID token, as the claims of most organisations' providers are.
+    // Puts the claims in the ID token, as the providers of most organisations do.
     conformIdTokenClaims: false,
     ttl: {
       AccessToken: 60,
@@ -72,7 +72,7 @@ export async function createStaffProvider({ config, page }: Simulation): Promise
         claims: () => ({ sub, name, preferred_username: username, roles: [...rights] }),
       };
     },
-    // The pages of the platform need no consent.
+    // Grants the scope without a consent page, because the audit pages belong to the platform.
     loadExistingGrant: async (ctx) => {
       const { client, session, provider } = ctx.oidc;
       if (client === undefined || session?.accountId === undefined) return undefined;
@@ -87,7 +87,8 @@ export async function createStaffProvider({ config, page }: Simulation): Promise
     },
   };
   const provider = new Provider(publicUrl + staffPath, configuration);
-  // The addresses in its answers are those of `PUBLIC_URL`, which `staffSimulator` names in each request.
+  // Builds the addresses in answers from the X-Forwarded headers, which `staffSimulator` sets to
+  // `PUBLIC_URL`.
   provider.proxy = true;
   return provider;
 }

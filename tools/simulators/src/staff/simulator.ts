@@ -12,15 +12,18 @@ const application = { name: 'Staff sign-in (demo)', home: '/' };
 const path = '/demo/staff';
 
 /**
- * Creates the demo's identity provider for staff, below `/demo/staff`. It is loaded with its first request,
- * because few starts need it. Its sign-in page asks for no password: it lists invented people.
+ * Creates the demo's identity provider for staff, below `/demo/staff`. The provider is loaded at its first
+ * request, because few runs need it. Its sign-in page lists invented people, and asks for no password.
  */
 export function staffSimulator(simulation: Simulation): Pick<Required<Mounted>, 'endpoints' | 'below'> {
   const { config, headers, show } = simulation;
   const { protocol, host } = new URL(config.publicUrl);
   let loading: Promise<Provider> | undefined;
 
-  /** The platform reaches the provider within the deployment; the addresses in it are for browsers. */
+  /**
+   * Loads the provider, and sets the public address in the headers of the request. The platform calls the
+   * provider at an internal address, but the answers must contain addresses for browsers.
+   */
   const load = (request: IncomingMessage) => {
     request.headers['x-forwarded-proto'] = protocol.slice(0, -1);
     request.headers['x-forwarded-host'] = host;
@@ -49,7 +52,7 @@ export function staffSimulator(simulation: Simulation): Pick<Required<Mounted>, 
         path,
         serve: async (request, response) => {
           const provider = await load(request);
-          // Its pages and redirects follow forms of the platform.
+          // The pages and redirects of the provider need the same headers as those of the simulators.
           setHeaders(response, headers);
           await provider.callback()(request, response);
         },

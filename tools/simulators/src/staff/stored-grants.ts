@@ -1,7 +1,10 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { Memory } from '../memory.ts';
 
-/** Creates where the provider stores one kind of its objects: in this process, the oldest removed first. */
+/**
+ * Creates the store for one kind of objects of the provider. The store is in memory, and removes its oldest
+ * objects when it is full.
+ */
 export function createStore(): Adapter {
   const stored = new Memory<AdapterPayload>();
   return {

@@ -1,7 +1,7 @@
-/** Longer bodies are pages, which the browser shows better. */
+/** The maximum number of shown characters. Longer bodies are HTML pages, which the browser shows better. */
 const maxBodyLength = 8000;
 
-/** Returns an HTTP message as text: JSON with line breaks, a form with one field a line. */
+/** Returns an HTTP message as text: JSON with line breaks, and a form with one field per line. */
 export function messageText(
   start: string,
   headers: Iterable<readonly [string, string]>,
@@ -13,7 +13,7 @@ export function messageText(
   return body === '' ? lines.join('\n') : `${lines.join('\n')}\n\n${cut(shownBody(type, body))}`;
 }
 
-/** Fetch writes names in lower case. */
+/** Capitalises the name of a header, because `fetch` reports names in lower case. */
 const spelled = (name: string) => name.replace(/(?<![A-Za-z])[a-z]/g, (letter) => letter.toUpperCase());
 
 function shownBody(type: string, body: string): string {
@@ -22,7 +22,7 @@ function shownBody(type: string, body: string): string {
   return [...new URLSearchParams(body)].map(([name, value]) => `${name}=${value}`).join('\n');
 }
 
-/** Returns JSON with line breaks; any other text as it is. */
+/** Returns JSON with line breaks, and any other text unchanged. */
 export function indented(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -12,8 +12,9 @@ import type { VisitedLaunch } from './visits.ts';
 const application = { name: 'Clinical Launch', home: '/' };
 
 /**
- * Creates the pages that show what a launch of this browser sent, and that send it again or wrong. An attempt
- * that waits is completed by the first request after its time: the page asks by itself, without a script.
+ * Creates the pages that show the requests of a launch of this browser, and that repeat them or send them
+ * with a mistake. If an attempt sends a request after a delay, the first page view after the delay sends it.
+ * The page refreshes itself without JavaScript.
  */
 export function wirePages({ config, visits, recorder, clock, show, sendTo }: Simulation): Endpoint[] {
   const getLaunch = (exchange: Exchange): VisitedLaunch => {
@@ -56,7 +57,7 @@ export function wirePages({ config, visits, recorder, clock, show, sendTo }: Sim
     });
   };
 
-  /** Taken first, so that of two requests one sends it. */
+  /** Removes the pending request before sending it, so that two simultaneous page views send it only once. */
   const sendIfDue = async (attempted: Attempted) => {
     const { pending, exchanges } = attempted;
     if (pending === undefined || pending.dueAt > clock.now()) return;

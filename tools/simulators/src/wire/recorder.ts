@@ -5,15 +5,15 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { messageText } from './message-text.ts';
 import { shortened, shortenSecrets } from './shorten.ts';
 
-/** A signed token of an answer. Only its signature is secret. */
+/** A decoded token of an answer. Only the signature of a token is secret. */
 type DecodedToken = { readonly name: string; readonly text: string };
 
-/** A request with its answer, their secrets shortened. */
+/** A request and its answer, with shortened secrets. */
 export type RecordedExchange = {
   readonly title: string;
-  /** The side that sent the request. */
+  /** The application or browser that sent the request. */
   readonly sender: string;
-  /** Milliseconds since 1970 */
+  /** The time of the request, in milliseconds since 1970. */
   readonly at: number;
   /** Method and path. */
   readonly line: string;
@@ -24,12 +24,15 @@ export type RecordedExchange = {
     readonly text: string;
     readonly tokens: readonly DecodedToken[];
   };
-  /** The GUID under which the audit trail has the exchange. */
+  /** The correlation id of the exchange in the audit trail. */
   readonly reference?: string;
   readonly note?: string;
 };
 
-/** What is recorded, by method and path; of other pages and files nothing. */
+/**
+ * The title of each recorded request, by method and path. Requests for other pages and files are not
+ * recorded.
+ */
 const titles: readonly (readonly [line: RegExp, title: string])[] = [
   [/\/token$/, 'Token request'],
   [/\/RequestLaunchUrl$/, 'Request for the launch URL'],
@@ -48,10 +51,10 @@ const titles: readonly (readonly [line: RegExp, title: string])[] = [
   [/\/resource\/patient$/, 'Resource: the patient'],
 ];
 
-/** The audit trail has no event of these. */
+/** Matches requests that cause no event in the audit trail. */
 const withoutEvent = /\/(?:openid-configuration|keys)$/;
 
-/** More than a launch with all its attempts has. */
+/** The maximum number of recorded exchanges. A launch with all its attempts has fewer. */
 const maxExchanges = 40;
 
 type Message = { readonly headers: Iterable<readonly [name: string, value: string]>; readonly body: string };
@@ -59,24 +62,27 @@ type Sent = Pick<RecordedExchange, 'sender' | 'note' | 'reference'> &
   Message & { readonly method: string; readonly url: URL; readonly at: number };
 type Answered = Message & { readonly status: number };
 
-/** What is known of a request besides itself. The GUID is empty if it belongs to no launch. */
+/**
+ * The data about a received request that the request itself does not contain. `reference` is empty if the
+ * request belongs to no launch.
+ */
 type Received = Pick<Sent, 'sender'> & { reference: string; body?: string; status: number };
 type Unseen = { address: string; form?: Readonly<Record<string, string>>; reference: string };
 
 export type Recorder = ReturnType<typeof createRecorder>;
 
 /**
- * Creates the recorder of what the simulators send and receive. It records into lists of its callers, which
- * contain no whole secret.
+ * Creates a recorder of the requests that the simulators send and receive. Adds them to lists of its callers,
+ * with shortened secrets.
  */
 export function createRecorder(clock: Clock) {
   const current = new AsyncLocalStorage<RecordedExchange[]>();
   return {
-    /** Records into the list what every `fetchAs` sends during the work. */
+    /** Runs the work, and adds every request that it sends through `fetchAs` to the list. */
     into: <Result>(list: RecordedExchange[], work: () => Promise<Result>): Promise<Result> =>
       current.run(list, work),
 
-    /** Returns the `fetch` of one side. */
+    /** Returns a `fetch` that records its requests with this sender. */
     fetchAs:
       (sender: string): typeof fetch =>
       async (input, init) => {
@@ -109,7 +115,7 @@ export function createRecorder(clock: Clock) {
       add(list, { ...rest, body, method, url, headers, at: clock.now() }, answered);
     },
 
-    /** Records what the browser is made to send: a GET, or a form. No simulator sees the answer. */
+    /** Records a request that a redirect or a form makes the browser send. No simulator sees the answer. */
     unseen(list: RecordedExchange[], { address, form, reference }: Unseen): void {
       add(list, {
         sender: 'Browser',
@@ -151,13 +157,16 @@ function answerOf({ status, headers, body }: Answered) {
   };
 }
 
-/** The resource API alone can read it. */
+/** Shortens the encrypted launch context, which only the resource API can decrypt. */
 const withoutEncrypted = (name: string, value: unknown) =>
   name === 'launch_context' && typeof value === 'string' ? shortened(value) : value;
 
 const tokenForm = /"([a-z_]+)":\s*"(ey[\w-]+\.ey[\w-]+\.([\w-]+))"/g;
 
-/** Returns header and claims of the signed tokens of a JSON answer, and the beginning of their signatures. */
+/**
+ * Returns the header and the claims of each signed token in a JSON answer, and the beginning of its
+ * signature.
+ */
 function decodedTokens(body: string): DecodedToken[] {
   return [...body.matchAll(tokenForm)].map(([, name = '', token = '', signature = '']) => {
     const parts = [decodeProtectedHeader(token), decodeJwt(token)].map((part) =>
@@ -168,8 +177,8 @@ function decodedTokens(body: string): DecodedToken[] {
 }
 
 /**
- * Returns a function that adds the token request to what a launch sent. The client caches its token, so most
- * launches send none.
+ * Returns a function that adds the latest token request to the exchanges of a launch. The client caches its
+ * access token, so most launches send no token request.
  */
 export function rememberToken() {
   let last: RecordedExchange | undefined;

@@ -1,4 +1,4 @@
-/** Parameters of queries and forms that are secret. */
+/** The names of query parameters and form fields with secret values. */
 const secretParameters = [
   'access_token',
   'client_assertion',
@@ -13,7 +13,7 @@ const secretParameters = [
   'token',
 ].join('|');
 
-/** The parts of an HTTP message that are secret; the second group is the secret. */
+/** Patterns of the secrets in an HTTP message. The second group matches the secret. */
 const secrets = [
   new RegExp(`(\\b(?:${secretParameters})=)([^&\\s"'<>]+)`, 'g'),
   /("(?:access_token|id_token|launch|refresh_token)":\s*")([^"]+)/g,
@@ -25,7 +25,7 @@ const secrets = [
 export const shortened = (secret: string): string =>
   `${secret.slice(0, Math.min(8, secret.length / 2))}… (${secret.length} characters)`;
 
-/** Returns an HTTP message, as `messageText` writes it, with the beginning of each secret alone. */
+/** Returns an HTTP message, as `messageText` writes it, with only the beginning of each secret. */
 export function shortenSecrets(message: string): string {
   const withCookies = message.replace(/^(Cookie: )(.+)$/gim, (_line, name: string, pairs: string) =>
     name.concat(pairs.replace(/=([^;]+)/g, (_pair, value: string) => `=${shortened(value)}`)),

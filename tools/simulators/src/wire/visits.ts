@@ -6,14 +6,17 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import { Memory } from '../memory.ts';
 import type { RecordedExchange } from './recorder.ts';
 
-/** The second part of an attempt, which is sent after a wait. */
+/** The second request of an attempt, which is sent after a delay. */
 type Later = { readonly afterSeconds: number; readonly send: () => Promise<void> };
 
-/** Something that the visitor can send again, or send wrong. */
+/** A request that the visitor can repeat, or send with a mistake. */
 export type Attempt = {
   readonly label: string;
   readonly explanation: string;
-  /** Sends it; returns what remains to be sent after a wait. A refusal is an answer like any other. */
+  /**
+   * Sends the request. Returns a second request if the attempt sends one after a delay. A refusal is not an
+   * error.
+   */
   readonly send: () => Promise<Later | undefined>;
 };
 
@@ -23,7 +26,7 @@ type Attempted = {
   pending?: Later & { readonly dueAt: number };
 };
 
-/** A launch that a visitor of the demo made, with everything that was sent. */
+/** A launch of a visitor of the demo, with all its recorded exchanges. */
 export type VisitedLaunch = {
   /** The correlation id. */
   readonly id: string;
@@ -33,7 +36,7 @@ export type VisitedLaunch = {
   readonly exchanges: RecordedExchange[];
   readonly attempts: Map<string, Attempt>;
   readonly attempted: Map<string, Attempted>;
-  /** Returns the order documents that came back, the newest first. */
+  /** Returns the order documents of the launch, newest first. */
   readonly documents: () => readonly string[];
 };
 
@@ -47,8 +50,8 @@ const retentionMs = 30 * 60_000;
 export type Visits = ReturnType<typeof createVisits>;
 
 /**
- * Creates the memory of the launches of each browser: a few launches, for half an hour. Another browser does
- * not see them, because the cookie cannot be guessed.
+ * Creates the store of the last few launches of each browser, each for half an hour. Another browser cannot
+ * see the launches, because the cookie cannot be guessed.
  */
 export function createVisits({ clock, isSecure }: { clock: Clock; isSecure: boolean }) {
   const ofVisitors = new Memory<VisitedLaunch[]>();
@@ -65,14 +68,16 @@ export function createVisits({ clock, isSecure }: { clock: Clock; isSecure: bool
     }
   };
 
-  /** Returns the launches of the browser that sent the request, the newest first. */
+  /** Returns the launches of the browser that sent the request, newest first. */
   const launchesOf = (exchange: Pick<Exchange, 'request'>): readonly VisitedLaunch[] =>
     (ofVisitors.get(visitorOf(exchange) ?? '') ?? []).filter(isKept);
 
   return {
     launchesOf,
 
-    /** Adds a launch to those of the browser. Backends find it by its id and by the other keys. */
+    /**
+     * Adds a launch to the launches of the browser. Backends find the launch by its id or by one of `keys`.
+     */
     store(exchange: Exchange, started: StartedLaunch, keys: readonly string[] = []): void {
       forgetExpired();
       const launch: VisitedLaunch = {
@@ -89,7 +94,10 @@ export function createVisits({ clock, isSecure }: { clock: Clock; isSecure: bool
       setCookie(exchange.response, { name: cookieName, value: visitor, ...options });
     },
 
-    /** Returns the launch of a key, in whatever browser; undefined for another's or an expired one. */
+    /**
+     * Returns the launch with a key, whichever browser made it, or undefined if the key is unknown or the
+     * launch has expired.
+     */
     find(key: string): VisitedLaunch | undefined {
       const launch = byKey.get(key);
       return launch !== undefined && isKept(launch) ? launch : undefined;
