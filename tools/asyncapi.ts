@@ -1,6 +1,6 @@
 /**
- * Builds `docs/asyncapi.yaml`, the AsyncAPI 3.0 document of the events on the bus and the callbacks to
- * partners. Its sources are the event catalogue and the callback schemas.
+ * Builds `docs/asyncapi.yaml`, the AsyncAPI 3.0 document of the events on the bus and of the callbacks. The
+ * sources are the event catalogue and the callback schemas.
  */
 import { type EventType, eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import {

@@ -24,7 +24,7 @@ if (typeof report?.['vulnerabilities'] === 'object' && report['vulnerabilities']
     );
   process.exitCode = status ?? 1;
 } else if (typeof report?.['message'] === 'string') {
-  // Only a failed request has this message. A missing lock file, for example, does not.
+  // Only a failed request to the registry sets `message`. Other errors, such as a missing lock file, do not.
   const [reason = ''] = report['message'].split('\n');
   process.stderr.write(
     `WARNING: dependencies were NOT audited, because the registry could not be reached: ${reason}\n`,

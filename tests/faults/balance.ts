@@ -61,9 +61,9 @@ function expectDelivered({ documents, delivered, callbacks, audited }: Books): v
 const successorOf = (state: string) => state.replace(/\d+$/, (version) => String(Number(version) + 1));
 
 /**
- * Expects at least one event for each 410 that a client received. Lost answers may also have been a 410, so
- * allows one more event for each lost answer. Does not apply when Redis is killed: a refusal is answered even
- * if its event cannot be stored.
+ * Expects at least one event for each 410 that a client received. A lost answer may also have been a 410, so
+ * one more event is allowed for each lost answer. Does not apply when Redis is killed: a refusal is answered
+ * even if its event cannot be stored.
  */
 export function expectRefusalsAudited(ledger: Ledger, books: Books): void {
   const told = ledger.count('redeem', 'ok', 410) + ledger.count('redeem again', 'ok');

@@ -22,7 +22,7 @@ export type ReceivedSpan = {
   readonly hasFailed: boolean;
 };
 
-/** A collector of spans: OTLP over HTTP, protobuf. */
+/** A collector that receives spans by OTLP over HTTP with protobuf. */
 export type Collector = {
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];

@@ -28,7 +28,7 @@ export type Answered = {
   readonly id: string;
   readonly outcome: Outcome;
   readonly step: Step;
-  /** The caller's identifier of its launch. */
+  /** The caller's identifier of the launch. */
   readonly launch: string;
   readonly status?: number;
   /** Milliseconds since 1970. */

@@ -6,7 +6,7 @@ import type { System } from './system.ts';
 
 /** One launch of the load. */
 export type LaunchPlan = {
-  /** The caller's identifier. */
+  /** The caller's identifier of the launch. */
   readonly launch: string;
   /** Whether the user orders a test and reads the order document. */
   readonly hasOrder: boolean;
@@ -14,7 +14,7 @@ export type LaunchPlan = {
   readonly isAmended: boolean;
   /** Whether the identifier and the launch URL are each used a second time, which must be refused. */
   readonly isRepeated: boolean;
-  /** Delays opening the launch URL, the first and the second time. */
+  /** Waits before the launch URL is opened, the first and the second time. */
   readonly hesitate: () => Promise<void>;
 };
 
@@ -29,7 +29,7 @@ export const tokenRequest = {
   }),
 };
 
-/** Requests the access token for all launches. @throws Error if none is issued */
+/** Requests the access token for all launches. @throws Error if no token is issued */
 export async function fetchAccessToken({ call }: Caller): Promise<string> {
   const answer = await call({ step: 'token', launch: '', ...tokenRequest, expected: [200] });
   const { access_token: token } = JSON.parse(answer?.body ?? '{}');

@@ -22,7 +22,7 @@ export async function underLoad(
 ): Promise<Ledger> {
   const name = randomUUID();
   const journalPath = join(directory, `load-${name}.jsonl`);
-  // Jest's settings for its own processes do not apply to this one.
+  // Jest's settings for its own processes must not apply to the process of the load.
   const { NODE_OPTIONS: _, JEST_WORKER_ID: __, ...env } = process.env;
   const child = fork(program, { execArgv: [], env });
   try {

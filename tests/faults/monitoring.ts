@@ -23,12 +23,12 @@ import type { System } from './system.ts';
 const unreachableIssuer = 'http://127.0.0.1:9';
 const dayMs = 86_400_000;
 
-/** Settings that give each of the services' metrics a value. */
+/** Settings with which each metric of the services has a value. */
 export type Watched = {
   readonly environment: Readonly<Record<string, string>>;
   /** The demo's registry, plus a client whose secret expires and an issuer that does not answer. */
   readonly registryFile: string;
-  /** Removes the files. */
+  /** Removes the registry and the certificate. */
   remove(): void;
 };
 
@@ -199,8 +199,8 @@ function allExpressions(): string[] {
 }
 
 /**
- * Waits until every expression of every dashboard and rule has returned a number at least once. Call it under
- * load.
+ * Waits until every expression of every dashboard and rule has returned a number at least once. Must be
+ * called while a load is running.
  */
 export async function expectData(system: System, monitoring: Monitoring): Promise<void> {
   let silent = allExpressions();

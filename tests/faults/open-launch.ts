@@ -10,11 +10,11 @@ export type Opening = {
   /** The launch's name in the journal. */
   readonly launch: string;
   readonly action: Action;
-  /** The caller's identifier. For an action on an existing request, that request's identifier. */
+  /** The caller's identifier. For an action on an existing request, the identifier of that request. */
   readonly originatingId: string;
   /** Whether the identifier and the launch URL are each used a second time, which must be refused. */
   readonly isRepeated: boolean;
-  /** Delays opening the launch URL, the first and the second time. */
+  /** Waits before the launch URL is opened, the first and the second time. */
   readonly hesitate: () => Promise<void>;
 };
 
@@ -25,7 +25,7 @@ export type Session = {
   readonly home: string;
 };
 
-/** Opens a launch. Resolves with its session, or undefined if no answer opened one. */
+/** Opens a launch. Resolves with its session, or undefined if no answer opened the launch. */
 export async function openLaunch(caller: Caller, opening: Opening): Promise<Session | undefined> {
   const { token, launch, action, originatingId, isRepeated, hesitate } = opening;
   const { codeVerifier, codeChallenge } = createPkcePair();

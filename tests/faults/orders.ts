@@ -9,7 +9,7 @@ const stateOf = (guid: string, version: number) => `${guid} ${version}`;
 
 /**
  * Orders a test through the forms of the OLTR application; each step is idempotent. Resolves with the order's
- * GUID, or with undefined if it was not submitted.
+ * GUID, or with undefined if the order was not submitted.
  */
 export async function order(work: Work): Promise<string | undefined> {
   const { call } = work.caller;

@@ -177,7 +177,7 @@ describe('the platform under a steady load, monitored by Prometheus', () => {
 
   it('fires no alert of severity page while everything works, except for slowness on a busy machine', async () => {
     const loud = 'ALERTS{alertstate="firing",severity="page",alertname!~".+(Slow|Late)"}';
-    // An earlier test caused failures on purpose: it requested the keys of an unreachable issuer.
+    // Waits until no alert fires, because an earlier test requested the keys of an unreachable issuer.
     await until(async () => (await monitoring.query(loud)).length === 0);
     expect(await monitoring.query('up == 0')).toEqual([]);
   });
@@ -230,7 +230,7 @@ describe('the platform under a steady load, monitored by Prometheus', () => {
 
   it('stores exactly one audit event per answer when services are killed at random', async () => {
     const victims: ServiceProcess[] = [];
-    // Whole shuffled rounds, so that every process is killed.
+    // Adds whole shuffled rounds of processes, so that every process is killed.
     while (victims.length < size.killRounds) victims.push(...shuffled(system.processes));
     const killed = victims.slice(0, size.killRounds);
     const { ledger, books } = await expectBalanceUnderLoad(`${size.killRounds} services killed`, async () => {
@@ -247,8 +247,8 @@ describe('the platform under a steady load, monitored by Prometheus', () => {
 
   it('drops no request when each process in turn receives SIGTERM', async () => {
     const { ledger, books } = await expectBalanceUnderLoad('SIGTERM', async () => {
-      // First the identity provider, which the others query at their start. Then the first replica of each
-      // service, then the second.
+      // Restarts the identity provider first, because the other services query it at their start. Then the
+      // first replica of each service, then the second.
       const others = serviceNames.slice(1);
       const turns = [
         system.replicasOf('identity-provider'),

@@ -7,7 +7,7 @@ import type { System } from './system.ts';
 
 /** A PMS that sends requests to chosen replicas, one launch at a time. */
 export type Pms = {
-  /** Returns the path and query of a launch URL. @throws Error if none is issued */
+  /** Returns the path and query of a launch URL. @throws Error if no launch URL is issued */
   requestLaunch(launchApiUrl: string): Promise<string>;
 };
 

@@ -23,13 +23,14 @@ export type Receiver = {
   /** The delay before each answer, in milliseconds. */
   answerMs: number;
   /**
-   * Whether the first attempt of every fifth document is answered 503, so that it is retried seconds later.
+   * Whether the first attempt of every fifth document is answered 503, so that the delivery is retried
+   * seconds later.
    */
   isRestarting: boolean;
   stop(): Promise<void>;
 };
 
-/** From the demo's registry. */
+/** The secret of the callback in the demo's registry. */
 const secrets = ['whsec_Y2xpbmljYWwtbGF1bmNoLWRlbW8tY2FsbGJhY2tzISE='];
 
 /**

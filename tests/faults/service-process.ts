@@ -11,7 +11,7 @@ import { sendRequest } from './send-request.ts';
 export type ServiceProcess = Replica & {
   /** Starts the process, and resolves when it is ready. */
   start(): Promise<void>;
-  /** kill -9 */
+  /** Kills the process with SIGKILL. */
   kill(): Promise<void>;
   /** Sends SIGTERM, and resolves with the exit code. */
   terminate(): Promise<number | null>;
@@ -24,13 +24,13 @@ type ServiceProcessOptions = Replica & {
 };
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** Ten services run at the same time, and each would let its young generation grow by 50 MB. */
+/** Limits V8's young generation. Ten services run at the same time, and each would use 50 MB more. */
 const smallYoungGeneration = '--max-semi-space-size=2';
 const endsWithItsTest = new URL('ends-with-its-test.ts', import.meta.url).href;
 
 /**
- * Fills V8's code cache for a service, as in its image. The start ends at the first missing setting, because
- * a killed process would not write the cache.
+ * Fills V8's code cache for a service, as the build of the image does. The process exits by itself at the
+ * first missing setting, because a killed process would not write the cache.
  */
 export async function fillCodeCache(service: ServiceName, environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [`${root}services/${service}/src/main.ts`], {

@@ -13,7 +13,10 @@ const short = {
   callbackMs: 0,
   /** The duration of the flood of unauthenticated requests. */
   floodMs: 5000,
-  /** Longer than the edge needs to notice that a process is shutting down, even on a busy machine. */
+  /**
+   * How long a process that is shutting down still accepts requests. The edge notices the shutdown sooner,
+   * even on a busy machine.
+   */
   shutdownDelayMs: 2500,
   launchesPerSecond: 12,
   /** The number of launches opened before the fault, and again after it. */

@@ -84,7 +84,7 @@ export async function startSystem({
     stops.push(() => receiver.stop());
     const ofNode = {
       ...frugalMalloc,
-      // As in a container with little memory.
+      // Limits V8's young generation, as in a container with little memory.
       NODE_OPTIONS: '--max-semi-space-size=2',
       PATH: process.env['PATH'] ?? '',
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(directory, 'code'),

@@ -11,7 +11,7 @@ import { openLaunch, type Session } from './open-launch.ts';
 import { order } from './orders.ts';
 import type { System } from './system.ts';
 
-/** The platform, and the collector to which it exports every span. */
+/** The platform, and the collector that receives all its spans. */
 export type Traced = { readonly system: System; readonly collector: Collector };
 
 let system: System;

@@ -8,7 +8,7 @@ type LaunchRequestOptions = {
   readonly payload?: object | string;
   readonly path?: string;
   readonly token?: string;
-  /** Headers that replace those of a valid request. An empty value removes the header. */
+  /** Headers that replace headers of a valid request. An empty value removes the header. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 

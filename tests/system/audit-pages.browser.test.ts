@@ -356,7 +356,7 @@ describe('the search of the audit pages', () => {
 });
 
 describe('the page “Who has seen this patient”', () => {
-  it('lists the users who saw the patient with a number, and what each user saw', async () => {
+  it('lists the users who saw the patient with the entered number, and what each user saw', async () => {
     const { page } = desk;
     await open(page, '/audit/patients');
     await expectGoodPage(page, 'audit-patients');

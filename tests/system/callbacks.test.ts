@@ -144,7 +144,7 @@ describe('the order document', () => {
 
 describe('the page of the PMS', () => {
   it.each([1280, 390])(
-    'shows a document once that arrives both ways, and is accessible at %i px',
+    'shows a document only once if it arrives by message and by callback, and is accessible at %i px',
     async (width) => {
       const chromium = await startChromium();
       try {
@@ -155,7 +155,8 @@ describe('the page of the PMS', () => {
         const opened = context.waitForEvent('page');
         await pms.getByRole('button', { name: 'Order tests', exact: true }).click();
         const oltr = await opened;
-        // A telephone shows the tests of a group only when it is opened, and the search needs its script.
+        // In a narrow window, the tests of a group are hidden until the group is opened, so searches for the
+        // test. The search needs the script of the page.
         await oltr.waitForLoadState();
         await oltr.getByLabel('Search for a test').fill('full blood count');
         await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();

@@ -13,7 +13,10 @@ const blockOf = (header: RegExp): string => {
   return block;
 };
 
-/** Returns the purposes of the sealing keys in a service's settings, and of those mounted as secrets. */
+/**
+ * Returns the purposes of the sealing keys in a service's settings, and the purposes of the mounted sealing
+ * keys.
+ */
 function keysOf(service: string) {
   const block = blockOf(new RegExp(`\\n  ${service}:\\n((?: {4}.*\\n|\\n)+)`));
   const anchors = [...block.matchAll(/\*([a-z-]+)/g)].map(([, name]) =>

@@ -75,7 +75,7 @@ describe('a document', () => {
     const named = [...withoutCode(read(path)).matchAll(/`([\w./-]+)`/g)].map(([, name = '']) => name);
     const fromRoot = named.filter((name) => /^(docs|libs|services|tools|tests|deploy|k8s)\/./.test(name));
     // A package's README names files of the package. In the README of the demo secrets, `services/` is a
-    // folder beside it.
+    // folder beside the README.
     const fromRoom = /^(libs|services|tools)\//.test(path)
       ? named.filter((name) => /^(src|test|public)\/./.test(name)).map((name) => join(dirname(path), name))
       : [];

@@ -47,7 +47,7 @@ function press(browser: Browser, html: string, label: string) {
 }
 
 describe('the start page of the demo', () => {
-  it('shows a returned order after its first button, and a 410 after one more', async () => {
+  it('shows a returned order when its first button is pressed, and then a 410 for one more press', async () => {
     const browser = new Browser();
     const { html } = await browser.open(platform.url);
     const [, first = ''] = /<button[^>]*>([^<]+)/.exec(html) ?? [];

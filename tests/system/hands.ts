@@ -36,8 +36,8 @@ export const keyboard: Hands = {
 };
 
 /**
- * Selects a radio button: Tab moves to the selected button of a group, or to its first. The arrow keys select
- * within the group.
+ * Selects a radio button: Tab moves to the selected button of a group, or to the first button. The arrow keys
+ * select within the group.
  */
 async function arrowTo(page: Page, element: Locator): Promise<void> {
   const group = page.locator(`input[type="radio"][name="${await element.getAttribute('name')}"]`);

@@ -1,8 +1,8 @@
 import { TestClock } from '@clinical-launch/testing/test-clock';
 
 /**
- * A clock that shows the machine's time plus the time that a test adds. It follows the machine's time because
- * off-the-shelf clients do.
+ * A clock that shows the machine's time plus the time that a test adds. Off-the-shelf clients also use the
+ * machine's time.
  */
 export class MovedClock extends TestClock {
   readonly #begunAt = super.now();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type SealingPurpose, sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
 import { root } from './run-command.ts';
 
-/** Returns the purposes for which a service opens sealers, in the order of its `main.ts`. */
+/** Returns the purposes for which a service opens sealers, in the order in which its `main.ts` names them. */
 export function purposesOf(service: string): SealingPurpose[] {
   const main = readFileSync(`${root}services/${service}/src/main.ts`, 'utf8');
   const [, list = ''] = /openSealers\(environment, \[([^\]]*)\]/.exec(main) ?? [];

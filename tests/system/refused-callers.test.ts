@@ -93,7 +93,7 @@ const [clients, partners] = ['/idp/demo', '/idp/demo/desktop'];
 const oauth = '/oauth2/v2.0';
 const scope = 'api://clinical-launch/.default';
 
-/** Returns the form fields with which a client or partner authenticates once by its keys. */
+/** Returns the form fields of a client assertion, with which a client or partner authenticates once. */
 async function assertion(clientId: string, realm: string) {
   const now = Math.floor(Date.now() / 1000);
   const signed = await new SignJWT({ iss: clientId, sub: clientId, jti: randomUUID(), exp: now + 60 })

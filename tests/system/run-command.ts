@@ -65,7 +65,7 @@ export async function ownDatabase(): Promise<string> {
 
 /**
  * Starts the demo as `npm start` does, with a separate database, which is ready sooner than an embedded
- * database. Resolves with its address when it is ready.
+ * database. Resolves with the address when the demo is ready.
  */
 export async function startDemo(environment: NodeJS.ProcessEnv = {}): Promise<string> {
   const start = run(process.execPath, ['tools/platform/src/main.ts'], {

@@ -22,7 +22,9 @@ afterAll(async () => {
   await platform.stop();
 });
 
-/** Starts a browser-based application as in the library's README, with a launch page and a callback page. */
+/**
+ * Starts a browser-based application as in the README of fhirclient, with a launch page and a callback page.
+ */
 function startApplication(): Promise<RunningServer> {
   const pages: Readonly<Record<string, string>> = {
     '/launch': `FHIR.oauth2.authorize({

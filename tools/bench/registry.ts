@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The algorithms for signing tokens. Each has a realm with one client. */
+/** The algorithms for signing tokens. Each algorithm has a realm with one client. */
 export const signingAlgorithms = ['RS256', 'ES256', 'EdDSA'] as const;
 export type SigningAlgorithm = (typeof signingAlgorithms)[number];
 
@@ -57,7 +57,7 @@ export function tokenRequest(algorithm: SigningAlgorithm) {
   };
 }
 
-/** Requests an access token. @throws Error if none is issued */
+/** Requests an access token. @throws Error if no token is issued */
 export async function fetchToken(issuerUrl: string, algorithm: SigningAlgorithm): Promise<string> {
   const { path, body } = tokenRequest(algorithm);
   const response = await fetch(`${issuerUrl}${path}`, {

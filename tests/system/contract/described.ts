@@ -93,7 +93,7 @@ export function send(url: string, { path, method }: Operation, sent: Sent): Prom
   });
 }
 
-/** Returns the differences between an answer and its description. */
+/** Returns the differences between an answer and its description in the document. */
 export async function differencesOf(response: Response, operation: Operation): Promise<string[]> {
   const { document, responses } = operation;
   const answer = responses[response.status] ?? (response.status === 500 ? responses['default'] : undefined);

@@ -104,7 +104,7 @@ export function liveRequests(url: string, operations: Operations) {
     desktopTokens,
     reading,
     withForm,
-    /** Returns a request for this operation that succeeds once. */
+    /** Returns a request that this operation accepts once. */
     live: async (id: string): Promise<Sent> => {
       const example = exampleOf(operation(id));
       return (await special[id]?.(example)) ?? example;

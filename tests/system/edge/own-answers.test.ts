@@ -80,7 +80,7 @@ describe('the edge in front of a service that fails', () => {
     expectPage(answer, notAvailable);
   });
 
-  it.each([[accept], [navigation]])('recognises a browser by the header %s alone', async (header) => {
+  it.each([[accept], [navigation]])('recognises a browser if it sends only the header %s', async (header) => {
     expectPage(await send(edge.plain, '/oltr/closes', header), notAvailable);
   });
 

@@ -304,7 +304,7 @@ describe('the edge map', () => {
   });
   afterAll(() => platform.stop());
 
-  /** An address below each path, with a status that only its service answers. */
+  /** An address below each path, with a status that only the service of that path answers. */
   const probes: Readonly<Record<string, readonly [string, number]>> = {
     '/idp/': ['/idp/demo/discovery/v2.0/keys', 200],
     '/AccessApi/': ['/AccessApi/openapi.json', 200],

@@ -146,7 +146,7 @@ type Reference = {
   optional?: boolean;
 };
 
-/** Returns the ConfigMaps and Secrets that a value references at any depth, without optional ones. */
+/** Returns the ConfigMaps and Secrets that a value references at any depth. Omits optional references. */
 export function sourcesIn(value: unknown): Source[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([member, inner]) => {

@@ -90,7 +90,9 @@ function readable(object: Manifest): Manifest {
   return { ...object, data: Object.fromEntries(data) };
 }
 
-/** Returns the path of kubectl. Unpacks it once; on other processors, returns the system's kubectl. */
+/**
+ * Returns the path of kubectl. On x86-64, unpacks it once. On other processors, returns the system's kubectl.
+ */
 function kubectl(): string {
   if (process.arch !== 'x64') return 'kubectl';
   if (!existsSync(unpacked)) {

@@ -24,7 +24,7 @@ const payloadBytes = 250 * 1024;
 
 /**
  * Measures the maximum CPU time of this thread for one generated body. Client and server share the thread, so
- * it is at least the time that the event loop is blocked.
+ * the CPU time is at least the time that the event loop is blocked.
  */
 export const bodies: Bench = {
   name: 'bodies',

@@ -32,7 +32,7 @@ export type Stage = {
   newestRow(): Promise<number>;
   /** Returns the rows after this row in order, with the ids of their events. */
   rowsAfter(row: number): Promise<readonly StoredRow[]>;
-  /** Commits one row, as a consumer of single events would. */
+  /** Commits one row, as a consumer that stores each event separately would. */
   commitOne(event: CloudEvent): Promise<void>;
   /** Pauses the audit-trail process, so that events wait. */
   pause(): void;

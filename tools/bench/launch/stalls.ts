@@ -16,7 +16,7 @@ const observer = new PerformanceObserver((list) => {
 });
 let isWatching = false;
 
-// Measuring costs CPU, so it runs only between two signals.
+// Measuring costs CPU, so the measurement runs only between two signals.
 process.on('SIGUSR2', () => {
   isWatching = !isWatching;
   if (isWatching) {

@@ -125,7 +125,7 @@ async function timed(
   return { page, times };
 }
 
-/** Requests all kinds of pages without pauses, as several simultaneous users would. */
+/** Requests all kinds of pages without pauses, like several simultaneous users. */
 async function measureThroughput(
   visits: readonly (() => Promise<unknown>)[],
   times: number,

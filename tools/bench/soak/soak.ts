@@ -9,7 +9,7 @@ import { fetchToken } from '../registry.ts';
 const megabyte = 1024 * 1024;
 const measuredProcesses = ['launch-api', 'launch-gateway', 'audit-trail'] as const;
 
-/** A launch session expires thirty minutes after its launch. Redis removes it a little later. */
+/** A launch session expires thirty minutes after its launch. Redis removes the session a little later. */
 const sessionsEndAfterMinutes = 32;
 
 /** The memory of each process and of Redis at the end of a minute, in MiB. */

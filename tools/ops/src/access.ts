@@ -25,7 +25,7 @@ export type AccessReport = {
 
 /**
  * Writes `users.acl` for Redis and `definitions.json` for RabbitMQ. Each file is replaced as a whole.
- * @throws UsageError if a credential is missing or invalid; then nothing has been written
+ * @throws UsageError if a credential is missing or invalid. In this case, no file has been written
  */
 export function writeAccess({ directory, secrets, prefix, namespace }: AccessOptions): AccessReport {
   const redisUsers = serviceNames.map((service) => ({
@@ -59,7 +59,7 @@ function definitionsFile(users: readonly BrokerUser[], namespace?: string): stri
   return `${JSON.stringify(definitions, undefined, 2)}\n`;
 }
 
-/** Runs a function that checks names and prefixes. @throws UsageError instead of its TypeError */
+/** Calls `make`, which checks names and prefixes. @throws UsageError instead of a TypeError */
 function usable<Result>(make: () => Result): Result {
   try {
     return make();
@@ -69,7 +69,7 @@ function usable<Result>(make: () => Result): Result {
   }
 }
 
-/** Replaces a file. It is world-readable, because the servers run as other users. */
+/** Replaces a file. The file is world-readable, because the servers run as other users. */
 function replaceFile(path: string, text: string): string {
   writeFileSync(`${path}.new`, text, { mode: 0o644 });
   renameSync(`${path}.new`, path);

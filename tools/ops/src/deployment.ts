@@ -27,7 +27,7 @@ export const migrateDatabase: Command = {
   settings: [databaseUrl, secretsDirectory],
   async run({ environment, options }) {
     const url = required(environment, databaseUrl);
-    // Refuses the password of the demo in production.
+    // In production, refuses the password of the demo.
     requireParts(environment, ['DATABASE_URL']);
     // The schemas of all services are loaded only for this command.
     const { findPending, migrate } = await import('./migrate.ts');

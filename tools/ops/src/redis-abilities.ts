@@ -82,8 +82,8 @@ export const prolongs = (kind: TicketKind): RedisAbility => ({
 
 /**
  * The rights to redeem tickets. A redemption renames the key of the ticket to the key of its answer. The
- * service may write an answer and read its fields, but may not rename it, so it cannot turn an answer back
- * into a ticket.
+ * service may write an answer and read its fields, but may not rename an answer. So the service cannot turn
+ * an answer back into a ticket.
  */
 export const redeems = (kind: TicketKind, successor?: TicketKind): RedisAbility => {
   const [ticket, used, answer] = [`ticket:${kind}:*`, `used:${kind}:*`, `answer:${kind}:*`];
@@ -202,7 +202,7 @@ export const takesProofs: RedisAbility = {
   ],
 };
 
-/** The rights to count the uses of chains, each with its proof or its request name. */
+/** The rights to count the uses of chains. Each use is stored with its proof or its request name. */
 export const usesChains: RedisAbility = {
   does: 'counts the uses of chains',
   rights: [

@@ -27,7 +27,7 @@ export const databaseAccess: Readonly<Partial<Record<ServiceName, DatabaseAccess
   'audit-trail': {
     schema: 'audit_trail',
     privileges: ['select', 'insert'],
-    // Originating ids, which expire, and the progress of background work. They are not audit events.
+    // Originating ids, which expire, and the progress of background work. These rows are not audit events.
     exceptions: {
       originating_id: change,
       progress: ['select', 'insert', 'update'],

@@ -2,7 +2,7 @@ import type { Environment } from '@clinical-launch/runtime/environment';
 import type { Setting } from './command.ts';
 import { UsageError } from './usage-error.ts';
 
-/** The settings of several commands. Each can be read from a file whose path is in `<NAME>_FILE`. */
+/** The settings of several commands. Each setting can be read from a file whose path is in `<NAME>_FILE`. */
 export const databaseUrl: Setting = {
   name: 'DATABASE_URL',
   summary: 'postgres://user:password@host:5432/database; or DATABASE_URL_FILE, a file that contains it',

@@ -2,7 +2,7 @@ import type { Tool } from './command.ts';
 
 /**
  * The loaders of the tools of `npm run ops`, by name. A command loads only its own tool, because loading all
- * takes a second.
+ * tools takes a second.
  */
 export const toolLoaders: Readonly<Record<string, () => Promise<Tool>>> = {
   registry: async () => (await import('./registry/registry.ts')).registry,

@@ -1,4 +1,4 @@
-/** Thrown if arguments or settings are invalid. The command exits with 2 without changes. */
+/** Thrown if arguments or settings are invalid. The command exits with 2 and changes nothing. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }

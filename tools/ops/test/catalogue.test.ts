@@ -77,7 +77,7 @@ describe('catalogue import', () => {
     return { ...done, after: JSON.parse(readFileSync(target, 'utf8')) as File };
   };
 
-  it('replaces a test and adds others', async () => {
+  it('replaces a test with the same code, and adds other tests', async () => {
     const { code, output, after } = await importing(
       [
         header,
@@ -131,7 +131,7 @@ describe('a spreadsheet of tests', () => {
     ['code,name,group,location\nA,B,C', ['line 2 must have 4 fields', 'line 2 must have a location']],
     ['code,name,group,location\nA,B,C,D\nA,B,C,D', ['line 3 repeats the code of line 2']],
     ['', ['code', 'name', 'group', 'location'].map((name) => `line 1 must have the column ${name}`)],
-  ])('with the content %j is read with a message for each fault', (csv, faults) => {
+  ])('with the content %j produces a message for each fault', (csv, faults) => {
     expect(readCatalogueSheet(csv).faults).toEqual(faults);
   });
 

@@ -41,7 +41,7 @@ async function runCommand(
 }
 
 describe('the dead-letters command', () => {
-  it('lists dead letters, one per line without data, and replays those that are named', async () => {
+  it('lists dead letters, one per line without data, and replays the named dead letters', async () => {
     const { bus, health, dealtWith, buried } = await startAudit();
     const [first, second] = [anEvent('launch.token.refused.v1'), anEvent('launch.token.refused.v1')];
     await bus.publish([first]);

@@ -41,7 +41,7 @@ async function query(url: string, ...statements: string[]) {
   }
 }
 
-/** Returns the SQLSTATE or message of each refused statement, or undefined for an accepted one. */
+/** Returns the SQLSTATE or message of each refused statement, or undefined for an accepted statement. */
 async function refusalsOf(url: string, statements: readonly string[], by: 'code' | 'message' = 'code') {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -88,7 +88,10 @@ async function openAsService(schemaWait?: SchemaWait) {
   await openOrderingDatabase(storage).finally(() => storage.close());
 }
 
-/** Opens the schema, prepares it once the service is waiting, and returns the reported reasons. */
+/**
+ * Opens the schema, calls `prepare` once the service is waiting, and returns the reported reasons for
+ * waiting.
+ */
 async function openWaiting(prepare: () => Promise<void>): Promise<unknown[]> {
   const reasons: unknown[] = [];
   const { promise: prepared, resolve } = Promise.withResolvers<void>();

@@ -6,7 +6,7 @@ import { runOps as runInProcess } from '../src/run.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-/** Runs a command in this process, which is faster than starting one. */
+/** Runs a command in this process, which is faster than in a new process. */
 export async function runOpsHere(args: readonly string[], environment: Readonly<Record<string, string>>) {
   const terminal = { output: new PassThrough(), errors: new PassThrough() };
   const [output, errors] = [text(terminal.output), text(terminal.errors)];

@@ -50,7 +50,7 @@ describe('npm run ops -- secrets', () => {
     for (const password of passwords) expect(password).toMatch(/^[\w-]{43}$/);
   });
 
-  it('keeps existing files when it runs again, and adds missing ones', async () => {
+  it('keeps existing files when it runs again, and adds missing files', async () => {
     const before = listed();
     const kept = read('services/ordering/redis-url');
     rmSync(join(directory, 'grafana-password'));

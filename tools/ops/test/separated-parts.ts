@@ -44,7 +44,7 @@ export async function startSeparatedParts(): Promise<SeparatedParts> {
     runOps(['migrate'], { SERVICE_SECRETS_DIR: secrets, DATABASE_URL: database.url }),
   ]);
   const stop = async () => {
-    // Killed, because an orderly shutdown takes a second and its data is not needed.
+    // Kills RabbitMQ, because an orderly shutdown takes a second and the data is not needed.
     await rabbitMq.kill();
     await Promise.all([redis.stop(), rabbitMq.stop(), database.drop()]);
     await dropRoles(database.url, serviceNames.map(userOf));
@@ -78,7 +78,7 @@ export async function startSeparatedParts(): Promise<SeparatedParts> {
   return { redis, rabbitMq, redisAdmin, operatorUrl, addressesOf: addresses, stop };
 }
 
-/** Creates the users as on a server without an ACL file. */
+/** Creates the users with `ACL SETUSER`, as on a server without an ACL file. */
 async function createRedisUsers(url: string, users: readonly string[][]): Promise<void> {
   const redis = await connectRedis(url);
   for (const user of users) await redis.call('ACL', 'SETUSER', ...user);

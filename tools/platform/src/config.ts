@@ -16,10 +16,10 @@ const port = { minimum: 0, maximum: 65_535 };
 const environmentSchema = Type.Object({
   PORT: Type.Integer({ ...port, default: 8080 }),
   HOST: Type.Optional(Type.String()),
-  /** 0 means any free port, so that several instances can run on one machine. */
+  /** The value 0 chooses any free port, so that several instances can run on one machine. */
   ADMIN_PORT: Type.Integer({ ...port, default: 0 }),
   PUBLIC_URL: Type.Optional(publicUrlSetting),
-  /** The number of reverse proxies in front, to determine callers' addresses. */
+  /** The number of reverse proxies in front of this process, which determines callers' addresses. */
   TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
   REGISTRY_FILE: Type.Optional(Type.String()),
   LOG_LEVEL: logLevelSetting,

@@ -104,7 +104,7 @@ export const audit: Group = {
   },
 };
 
-/** Returns the period of the options, up to the end of its last day. */
+/** Returns the period from the first day to the end of the last day that the options name. */
 function periodOf(options: Answers) {
   const [first] = options.get(day.name) ?? options.get(from.name) ?? [];
   const [last] = options.get(day.name) ?? options.get(to.name) ?? [];

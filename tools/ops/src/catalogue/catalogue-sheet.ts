@@ -1,6 +1,9 @@
 import { type CsvRow, parseCsv } from '@clinical-launch/trust/csv';
 
-/** The test of a row, in the form of the catalogue file. Its content is checked with the whole catalogue. */
+/**
+ * The test of a row, in the form of the catalogue file. The content is checked later, with the whole
+ * catalogue.
+ */
 export type SheetTest = { readonly code: string } & Readonly<Record<string, unknown>>;
 
 type Reading = { readonly value: unknown } | { readonly message: string };

@@ -9,8 +9,8 @@ import type { Edit } from './registry-command.ts';
 type Changes = { readonly answers: Answers; readonly members: readonly Member[] };
 
 /**
- * Sets the members of an entry from the answers, and removes those that `--clear` names. Before the file is
- * written, the registry's own check refuses an entry that lacks a required member.
+ * Sets the members of an entry from the answers, and removes the members that `--clear` names. Before the
+ * file is written, the registry's own check refuses an entry that lacks a required member.
  * @throws UsageError if nothing is to be changed, or an option cannot be cleared
  */
 export function change(text: string, path: JSONPath, { answers, members }: Changes): Edit {

@@ -13,11 +13,11 @@ import {
 export const appendEntry = (text: string, path: JSONPath, entry: unknown): string =>
   change(text, [...path, -1], { value: entry, isArrayInsertion: true });
 
-/** Sets a member, or replaces the value at a path. @throws Error if its parent is missing */
+/** Sets a member, or replaces the value at a path. @throws Error if the parent is missing */
 export const setValue = (text: string, path: JSONPath, value: unknown): string =>
   change(text, path, { value });
 
-/** Removes the member or the entry at a path, with its comma. @throws TypeError if it does not exist */
+/** Removes the member or the entry at a path, with its comma. @throws TypeError if the path does not exist */
 export function removeValue(text: string, path: JSONPath): string {
   const tree = parseTree(text);
   const found = tree === undefined ? undefined : findNodeAtLocation(tree, path);
@@ -47,7 +47,7 @@ function change(text: string, path: JSONPath, { value, ...options }: Change): st
   // too.
   const isAlone = /[[{]/.test(changed[edit.offset - 1] ?? '') && /[\]}]/.test(changed[end] ?? '');
   const [from, to] = isAlone ? [edit.offset - 1, end + 1] : [edit.offset, end];
-  // Only the edit is formatted: `modify` would format the whole lines around it.
+  // Formats only the edited text, because `modify` would format the whole lines around it.
   const edits = format(changed, { offset: from, length: to - from }, indentationOf(text));
   const formatted = applyEdits(changed, edits);
   const newEnd = to + formatted.length - changed.length;
@@ -65,7 +65,10 @@ function indentationOf(text: string) {
 }
 
 const scalar = String.raw`(?:"(?:[^"\\]|\\.)*"|[-\w.+]+)`;
-/** Matches lists of scalars. Line breaks distinguish a list from the same characters in a string. */
+/**
+ * Matches lists of scalars. A list contains line breaks, which distinguish it from the same characters in a
+ * string.
+ */
 const scalarsOnly = new RegExp(String.raw`\[\s*\n\s*(${scalar}(?:,\s*\n\s*${scalar})*)\s*\n\s*\]`, 'g');
 
 /** Returns JSON with arrays of scalars on one line. */

@@ -91,7 +91,8 @@ export function findIssuer({ trustedIssuers = [] }: Registry, url: string): numb
 }
 
 /**
- * Checks that a client id is free. @throws Error if a client or partner of the realm or issuer already has it
+ * Checks that a client id is free.
+ * @throws Error if a client or partner of the realm or issuer already has this id
  */
 export function assertFree(
   registry: Registry,

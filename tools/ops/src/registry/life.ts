@@ -7,7 +7,7 @@ import { reportPractices } from './practices.ts';
 import type { Context, Edit } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
-/** Suspends a client or partner: the platform treats it as unknown, and its entry is kept. */
+/** Suspends a client or partner. The platform then treats it as unknown, but the registry keeps its entry. */
 export function suspend({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const { path, client } = findEntry(registry, answers);
   if (client.suspended === true) throw new Error(`${client.clientId} is already suspended`);
@@ -27,7 +27,7 @@ export function remove({ text, registry }: RegistryDocument, answers: Answers): 
   return { text: removeValue(text, path), reported: [['removed', one(answers, o.clientId)]] };
 }
 
-/** Lists the realms, and the clients and partners of each, without their secrets. */
+/** Lists the realms with their clients and partners, but without secrets. */
 export function list({ registry }: RegistryDocument, _answers: Answers, { now }: Context): Edit {
   const found = entriesIn(registry);
   const realms = registry.realms.map(({ realm, desktop }) => ({ realm, isDesktop: desktop !== undefined }));

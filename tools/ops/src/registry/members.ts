@@ -10,7 +10,7 @@ import { faultBy } from './value-faults.ts';
 export type Member = {
   readonly option: Option;
   readonly name: string;
-  /** The parent member, if it is not a member of the entry itself. */
+  /** The name of the parent member. Absent for direct members of the entry. */
   readonly within?: string;
   /** Returns the member's value. @throws Error if the values are invalid */
   readonly read: (values: readonly string[]) => unknown;
@@ -26,7 +26,7 @@ type Described = {
 type Entry = { readonly properties: TProperties; readonly required?: readonly string[] };
 type Form = Pick<Option, 'value' | 'isRepeatable' | 'faultOf'> & Pick<Member, 'read'>;
 
-/** Members that have no option of this kind: they identify or contain entries, or have their own commands. */
+/** Members without an option, because they identify or contain entries, or have their own commands. */
 const elsewhere = new Set([
   'realm',
   'issuer',
@@ -38,7 +38,7 @@ const elsewhere = new Set([
   'callback',
   'suspended',
 ]);
-/** Optional members for which the terminal asks. */
+/** Optional members that commands ask for at a terminal. */
 const asked = new Set([
   'requestsPerSecond',
   'frameAncestors',
@@ -67,8 +67,8 @@ const membersOf = ({ properties, required = [] }: Entry): readonly Member[] =>
     });
 
 /**
- * Returns the name of an option: `redirect-uri` for the list `redirectUris`, because it is repeated for each
- * entry.
+ * Returns the name of an option: `redirect-uri` for the list `redirectUris`, because the option is repeated
+ * for each entry of the list.
  */
 const optionNameOf = (name: string, isList: boolean | undefined) =>
   (isList ? name.slice(0, -1) : name).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -116,12 +116,15 @@ export const proofs = clientMembers.filter(({ name }) => /^(jwks|tls)/.test(name
 export const optionsOf = (members: readonly Member[], names?: readonly string[]): readonly Option[] =>
   members.filter(({ name }) => names?.includes(name) ?? true).map(({ option }) => option);
 
-/** Returns the options of members for a change. All are optional, and the terminal does not ask for them. */
+/**
+ * Returns the options of members for a change. All are optional, and commands do not ask for them at a
+ * terminal.
+ */
 export const changing = (members: readonly Member[]): readonly Option[] =>
   members.map(({ option }) => ({ ...option, isOptional: true, isUnasked: true }));
 
 /**
- * Returns the members from the answers, as the registry writes them.
+ * Returns the members from the answers, in the form of the registry file.
  * @throws UsageError for two sources of keys (RFC 7591 section 2), Error if a value is invalid
  */
 export function membersIn(answers: Answers, members: readonly Member[]): Readonly<Record<string, unknown>> {

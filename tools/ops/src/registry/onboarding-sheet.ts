@@ -41,7 +41,7 @@ export function addPms(document: RegistryDocument, answers: Answers, context: Co
   if (publicUrl === placeholder)
     throw new UsageError('--sheet needs PUBLIC_URL, because the addresses on the sheet begin with it');
   const values = new Map(reported.map(([name, value]) => [name, value.replace(placeholder, publicUrl)]));
-  // The reported texts of these two values are for the operator, so the sheet contains others.
+  // The reported texts for practices and callback are for the operator, so the sheet contains other texts.
   if (!answers.has('practices')) values.set('practices', 'to be agreed');
   values.set('callback', 'none');
   return {

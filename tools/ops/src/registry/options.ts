@@ -46,7 +46,7 @@ const all = {
     summary: 'Client id: 1 to 200 letters, digits, . _ ~ or -',
     faultOf: faultBy(words.clientId),
   },
-  /** The id of a client of an external identity provider, which chose it. */
+  /** The id that an external identity provider has assigned to its client. */
   foreignClientId: { name: 'client-id', value: 'id', summary: 'Client id, exactly as in the tokens' },
   desktop: { name: 'desktop', summary: 'Creates a realm for desktop launches' },
   callbackUrl: {

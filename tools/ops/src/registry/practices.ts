@@ -14,7 +14,7 @@ export const practiceFault = (stated: string): string | undefined =>
     : 'must be any, or a code such as ods:B82017 or local:0042';
 
 /**
- * Returns stated practices (`any`, or `ods:B82017 local:0042`) as the registry writes them.
+ * Returns stated practices (`any`, or `ods:B82017 local:0042`) in the form of the registry file.
  * @throws Error if `any` is stated together with codes
  */
 export function practicesOf(stated: readonly string[]): StatedPractices {
@@ -28,7 +28,7 @@ function practiceOf(stated: string): Exclude<StatedPractices, 'any'>[number] {
   return { system, code: stated.slice(stated.indexOf(':') + 1) };
 }
 
-/** Replaces the practices that a client may launch for. Applies from the next launch. */
+/** Replaces the practices that a client may launch for. The change applies from the next launch. */
 export function setPractices({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const { path } = findEntry(registry, answers);
   const practices = practicesOf(answers.get('practices') ?? []);

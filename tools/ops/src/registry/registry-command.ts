@@ -29,7 +29,7 @@ export type Edit = {
   readonly result?: unknown;
   /** The problems found. */
   readonly problems?: readonly string[];
-  /** An additional file to create. If it cannot be written, nothing is changed. */
+  /** An additional file to create. If this file cannot be written, nothing is changed. */
   readonly newFile?: { readonly path: string; readonly text: string };
 };
 
@@ -38,7 +38,7 @@ export type Context = {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly isProduction: boolean;
-  /** `PUBLIC_URL`; a placeholder if it is not set. */
+  /** `PUBLIC_URL`, or a placeholder if that variable is not set. */
   readonly publicUrl: string;
   /** The audience of access tokens. */
   readonly audience: string;
@@ -65,7 +65,7 @@ type RegistryCommand = {
   readonly seals?: true;
   /** Whether the command reports addresses of the platform, or also the scope for a vendor. */
   readonly informs?: 'of addresses' | 'a vendor';
-  /** @throws Error with the reason; then nothing is written */
+  /** @throws Error with the reason. In this case, nothing is written */
   readonly edit: (document: RegistryDocument, answers: Answers, context: Context) => Edit;
 };
 

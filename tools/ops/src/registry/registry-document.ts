@@ -31,7 +31,8 @@ export async function createFile(path: string, text: string): Promise<void> {
 }
 
 /**
- * Writes a valid registry file atomically, so that services that watch it never read half of it.
+ * Writes a valid registry file atomically, so that services that watch the file never read an incomplete
+ * file.
  * @throws Error if the new text is invalid, or another user changed the file since it was read
  */
 export async function writeDocument(before: RegistryDocument, text: string): Promise<void> {

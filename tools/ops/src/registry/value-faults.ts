@@ -3,7 +3,10 @@ import { compileSchema } from '@clinical-launch/contracts/schema';
 import type { TSchema } from '@clinical-launch/contracts/type';
 import * as words from '@clinical-launch/contracts/words';
 
-/** Stricter checks for addresses that may contain `${PUBLIC_URL}`. They allow http only for this machine. */
+/**
+ * Stricter checks for addresses that may contain `${PUBLIC_URL}`. These checks allow http only for this
+ * machine.
+ */
 const addressFaults = new Map<unknown, (address: string) => string | undefined>([
   [patternOf(words.partnerAddress), partnerAddressFault],
   [patternOf(words.httpAddress), callbackAddressFault],

@@ -109,7 +109,7 @@ describe('set-callback', () => {
 });
 
 describe('roll-callback-secret', () => {
-  it('creates a new secret, and keeps the old one for a day', async () => {
+  it('creates a new secret, and keeps the old secret for a day', async () => {
     const old = await aCallback();
     const startedAt = Date.now();
     const { code, told } = await copy.runWith(keys, 'roll-callback-secret', ...other);
@@ -160,7 +160,7 @@ describe('remove-callback', () => {
 });
 
 describe('reseal-callbacks', () => {
-  it('seals every secret with the first key, so that the old one can be removed', async () => {
+  it('seals every secret with the first key, so that the old key can be removed', async () => {
     await writeFile(copy.path, copy.before.replace(/,\s+"callback": \{[^]*?\}\s+\]\s+\}/, ''));
     const secret = await aCallback();
     const rolled = { SEALING_KEYS: `${key('b')},${key('a')}` };

@@ -274,7 +274,7 @@ describe('add-partner', () => {
 describe('roll-secret', () => {
   const of = ['--realm', 'demo', '--client-id', 'host-demo'];
 
-  it('creates a new secret, and keeps the old one for a day', async () => {
+  it('creates a new secret, and keeps the old secret for a day', async () => {
     const startedAt = Date.now();
     const { code, told } = await copy.runHere('roll-secret', ...of);
     expect(code).toBe(0);

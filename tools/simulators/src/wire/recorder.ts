@@ -63,8 +63,8 @@ type Sent = Pick<RecordedExchange, 'sender' | 'note' | 'reference'> &
 type Answered = Message & { readonly status: number };
 
 /**
- * The data about a received request that the request itself does not contain. `reference` is empty if the
- * request belongs to no launch.
+ * Data about a received request that the request itself does not contain. `reference` is empty if the request
+ * belongs to no launch.
  */
 type Received = Pick<Sent, 'sender'> & { reference: string; body?: string; status: number };
 type Unseen = { address: string; form?: Readonly<Record<string, string>>; reference: string };
