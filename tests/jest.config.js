@@ -15,7 +15,7 @@ const unit = {
   testEnvironment: `${jest}/native-environment.ts`,
   // A built package has the same name as its source, so Jest must not find both.
   modulePathIgnorePatterns: ['<rootDir>/libs/[^/]+/dist/'],
-  // No transforms: Node strips the types.
+  // Transforms nothing, because Node strips the types.
   transform: {},
   injectGlobals: false,
 };
@@ -36,7 +36,7 @@ export default {
   rootDir,
   projects: tiers[tier],
   testSequencer: `${jest}/slowest-first.ts`,
-  // One at a time: a fault test starts every service and uses both cores.
+  // Runs fault tests one at a time, because each starts every service and uses both cores.
   maxWorkers: tier === 'faults' ? 1 : '100%',
   // With 450 MB, the run used more than 1 GB in total. A lower limit restarts workers, which reload every
   // module.

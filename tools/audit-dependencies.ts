@@ -1,8 +1,8 @@
 /**
  * `npm run audit:dependencies`: fails (exit code 1) if a production dependency has a known vulnerability of
  * high or critical severity. If the registry is unreachable (no network, or a mirror without advisories),
- * prints a one-line warning and succeeds, because a build must not depend on the network. Any other failure
- * of `npm audit` makes this command fail as well.
+ * prints a one-line warning and succeeds. A build must not depend on the network. Any other failure of `npm
+ * audit` makes this command fail as well.
  */
 import { spawnSync } from 'node:child_process';
 

@@ -90,9 +90,9 @@ const haste = 120;
 const leastWindowMs = 3000;
 
 /**
- * Shortens each minute in the rules to half a second, so that the test does not take hours. Also divides
- * thresholds for ages and uptimes, counts a delivery as late after 5 seconds instead of 300, and assumes a 50
- * MB volume for PostgreSQL.
+ * Shortens each minute in the rules to half a second, so that the test does not take hours. Also divides the
+ * thresholds for ages and uptimes. Counts a delivery as late after 5 seconds instead of 300, and assumes a
+ * volume of 50 MB for PostgreSQL.
  */
 function hastened(text: string): string {
   const faster = (number: string, unit: keyof typeof secondsOf) =>

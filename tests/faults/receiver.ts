@@ -8,9 +8,9 @@ import { size } from './size.ts';
 
 /** An accepted callback. */
 export type Callback = {
-  /** `webhook-id` */
+  /** The header `webhook-id`. */
   readonly id: string;
-  /** GUID and version of its order. */
+  /** GUID and version of the order in the callback. */
   readonly state: string;
 };
 

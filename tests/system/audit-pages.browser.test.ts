@@ -497,7 +497,7 @@ describe('the audit trail', () => {
     const number = /943[ +%20-]*476[ +%20-]*591|4711|Whitfield/;
     expect(desk.addresses.length).toBeGreaterThan(50);
     expect(desk.addresses.filter((address) => number.test(decodeURIComponent(address)))).toEqual([]);
-    // The browser reported no errors, so no script or style was blocked.
+    // If the browser reported no errors, no script or style was blocked.
     expect(desk.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
   });
 });

@@ -81,7 +81,7 @@ describe('an OLTR launch in a browser', () => {
         body: '<ol></ol><script>onmessage = ({ data }) => { const line = document.createElement("li"); line.textContent = JSON.stringify(data); document.querySelector("ol").append(line); };</script>',
       }),
     );
-    // Navigates as a link would, so that the window remains the opener of the launch.
+    // Navigates like a link, so that the window remains the opener of the launch.
     await pms.evaluate("location.href = 'http://stranger.example/'");
     await pms.waitForURL('http://stranger.example/');
     await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();

@@ -19,8 +19,9 @@ export type Observed = {
 };
 
 /**
- * Runs an action against the platform with real servers, and returns all recorded texts: the trace-level log,
- * spans, metrics, commands to Redis, the final values in Redis, events, rows and request URLs.
+ * Runs an action against the platform with real servers, and returns all recorded texts. The texts are the
+ * trace-level log, spans, metrics, commands to Redis, the final values in Redis, events, rows and request
+ * URLs.
  * @param act receives the address of the platform
  */
 export async function observe(act: (baseUrl: string) => Promise<void>): Promise<Observed> {

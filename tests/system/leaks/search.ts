@@ -23,8 +23,8 @@ export type Hidden = {
 };
 
 /**
- * Searches texts for whole values, with no letter or digit next to them: eight digits of a timestamp in
- * nanoseconds are not a date of birth. Returns one message for each value and place.
+ * Searches texts for whole values, with no letter or digit next to them. For example, eight digits of a
+ * timestamp in nanoseconds are not a date of birth. Returns one message for each value and place.
  */
 export function findLeaks(texts: readonly (readonly [Place, string])[], hidden: Hidden): string[] {
   const everywhere = patternOf([...hidden.patients, ...hidden.secrets]);

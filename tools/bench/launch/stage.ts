@@ -56,7 +56,7 @@ export async function openStage({
   const redisUrl = options.redisUrl ?? (await kept(startRedis())).url;
   const postgres = await kept(startPostgres());
   const client = await connectRedis(redisUrl);
-  // In operation, audit-trail restores the claims at its start.
+  // In operation, audit-trail restores the claimed originating ids at its start.
   await new RedisClaims({ redis: client }).rebuild(inventClaims(identifiers));
   client.disconnect();
   const registry = await kept(writeRegistry(size));

@@ -1,5 +1,5 @@
-// The token endpoints that our token endpoint is compared with: oidc-provider, which writes no audit event,
-// and a bare server that checks a secret and signs with jose.
+// The token endpoints that our token endpoint is compared with. One is oidc-provider, which writes no audit
+// event. The other is a bare server that checks a secret and signs with jose.
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';

@@ -12,9 +12,9 @@ import { UsageError } from './usage-error.ts';
 const draw = () => randomBytes(32).toString('base64url');
 
 /**
- * Creates the secrets for a deployment with docker-compose.yml: sealing keys by purpose, event keys, and a
- * user and password for each service on each server that it uses. Keeps existing files. Other users cannot
- * list the directories, but can read the files, because the containers run as different users.
+ * Creates the secrets for a deployment with docker-compose.yml: sealing keys by purpose, event keys, and
+ * users with passwords. Each service has a user on each server that it uses. Keeps existing files. Other
+ * users cannot list the directories, but can read the files, because the containers run as different users.
  * @throws UsageError if only some of the event keys exist, because they must match
  * @returns the written files
  */

@@ -99,9 +99,9 @@ export type RedisUser = {
 };
 
 /**
- * Returns an ACL file (`aclfile`, or one `ACL SETUSER` for each line): a user for each service, with the
- * rights of `redisAccess` below the prefix, and a user for health checks that may only `PING`. The default
- * user cannot sign in. Passwords appear as SHA-256.
+ * Returns an ACL file (`aclfile`, or one `ACL SETUSER` for each line). The file contains a user for each
+ * service, with the rights of `redisAccess` below the prefix. The user for health checks may only `PING`. The
+ * default user cannot sign in. Passwords appear as SHA-256.
  * @throws TypeError for a name or a prefix that an ACL rule cannot contain, and when two services share a
  * user
  */
@@ -128,7 +128,7 @@ export function redisAclFile(users: readonly RedisUser[], prefix: string = defau
 }
 
 /**
- * Returns the commands without keys, then a selector for each right: Redis allows a command only if one
+ * Returns the commands without keys, then a selector for each right. Redis allows a command only if one
  * selector allows both the command and all of its keys.
  */
 function rulesOf(service: ServiceName, prefix: string): string[] {

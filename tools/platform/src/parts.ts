@@ -23,8 +23,8 @@ import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { InMemoryRevokedTokens } from '@clinical-launch/trust/in-memory-revoked-tokens';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 
-// The client of a real server is loaded only if its variable is set, because each client costs a tenth of the
-// start time and of the memory.
+// The client library of a server is loaded only if the variable of the server is set. Each library costs a
+// tenth of the start time and of the memory.
 
 /** The parts that use Redis in a deployment. */
 export type TicketParts = RunningPart & {

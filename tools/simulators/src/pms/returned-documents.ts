@@ -49,7 +49,7 @@ export class ReturnedDocuments {
   }
 }
 
-/** Compares versions if both documents have one, otherwise the times in the documents. */
+/** Compares the versions of two documents if both are known, and otherwise the times in the documents. */
 function isOlder(came: Omit<ReturnedDocument, 'ways'>, filed: ReturnedDocument): boolean {
   if (came.orderVersion !== undefined && filed.orderVersion !== undefined)
     return came.orderVersion < filed.orderVersion;
