@@ -9,7 +9,10 @@ const directory: Argument = {
   name: 'directory',
   summary: 'The directory, which is created if it is missing',
 };
-const redisPrefix = { name: 'REDIS_PREFIX', summary: 'The prefix of the keys, if it is not the default one' };
+const redisPrefix = {
+  name: 'REDIS_PREFIX',
+  summary: 'The prefix of the Redis keys, if it is not the default prefix',
+};
 
 const check: Option = {
   name: 'check',

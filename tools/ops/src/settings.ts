@@ -13,7 +13,7 @@ export const amqpUrl: Setting = {
 };
 export const amqpNamespace: Setting = {
   name: 'AMQP_NAMESPACE',
-  summary: 'The prefix of exchanges and queues, if it is not the default one',
+  summary: 'The prefix of exchanges and queues, if it is not the default prefix',
 };
 export const secretsDirectory: Setting = {
   name: 'SERVICE_SECRETS_DIR',

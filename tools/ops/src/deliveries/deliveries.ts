@@ -23,7 +23,7 @@ const stateArgument: Argument = {
 const guid = new RegExp(guidPattern);
 const messageIds: Argument = {
   name: 'message id',
-  summary: 'The deliveries to replay, including completed ones',
+  summary: 'The deliveries to replay, including completed deliveries',
   isOptional: true,
   isRepeatable: true,
   faultOf: (value) => (guid.test(value) ? undefined : 'must be a message id, as list prints it'),

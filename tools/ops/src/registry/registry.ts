@@ -126,7 +126,7 @@ export const registry: Group = {
     }),
     'set-directory': registryCommand({
       summary:
-        'Sets the directory file with the values agreed with a client. --clear directory restores the shared one.',
+        'Sets the directory file with the values agreed with a client. --clear directory restores the shared file.',
       options: [...entry, ...directory, o.clear],
       edit: setDirectory,
     }),
@@ -146,7 +146,7 @@ export const registry: Group = {
       edit: remove,
     }),
     'roll-secret': registryCommand({
-      summary: 'Gives a client a new secret. The old one remains valid for some time.',
+      summary: 'Gives a client a new secret. The old secret remains valid for some time.',
       options: [o.realm, o.clientId, o.keepOldHours],
       informs: 'of addresses',
       edit: rollSecret,
@@ -158,7 +158,7 @@ export const registry: Group = {
       edit: setCallback,
     }),
     'roll-callback-secret': registryCommand({
-      summary: 'Gives a callback a new secret. Both sign for some time.',
+      summary: 'Gives a callback a new secret. Both secrets sign callbacks for some time.',
       options: [...entry, o.keepOldHours],
       seals: true,
       edit: rollCallbackSecret,

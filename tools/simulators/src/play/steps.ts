@@ -59,7 +59,7 @@ export async function fetchToken({ baseUrl, scope }: Played, clientId: string): 
 
 /** Prints a statement if it is true. @throws Error if the statement is false */
 export function expect(isTrue: boolean, claim: string): void {
-  if (!isTrue) throw new Error(`It is not so that ${claim}`);
+  if (!isTrue) throw new Error(`This is not true: ${claim}`);
   say(claim);
 }
 
