@@ -35,7 +35,6 @@ export async function startEdgeOfFailingService() {
   return {
     url: edge.url,
     plain: edge.plain,
-    readyUrl: `http://127.0.0.1:${edge.admin}/readyz`,
     stopService,
     async stop() {
       await edge.stop();

@@ -92,7 +92,7 @@ describe('the edge in front of a service that fails', () => {
 
   it('answers 503 with a page or problem details while the service is down', async () => {
     await edge.stopService();
-    await until(async () => !(await fetch(edge.readyUrl)).ok);
+    await until(async () => (await send(edge.plain, '/oltr/')).status === 503);
     const page = await send(edge.plain, '/oltr/', accept);
     expect([page.status, page.headers.get('retry-after')]).toEqual([503, '1']);
     expectPage(page, notAvailable);

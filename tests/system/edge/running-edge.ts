@@ -8,6 +8,7 @@ import { provideHaproxy, startHaproxy } from '@clinical-launch/testing/servers/h
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 
 const shipped = new URL('../../../deploy/docker/edge/haproxy.cfg', import.meta.url);
+const readyScript = new URL('../../../deploy/docker/edge/ready.sh', import.meta.url);
 
 /** The number of bytes that the service behind the edge reads before it answers 413, as in our services. */
 const serviceLimit = 262_144;
@@ -80,10 +81,20 @@ export async function startEdgeBefore({
   const haproxy = await startHaproxy({
     configuration: withAddresses(readFileSync(shipped, 'utf8'), addresses),
     url: `http://127.0.0.1:${plain}`,
-    readyUrl: `http://127.0.0.1:${admin}/readyz`,
+    readyUrl: `http://127.0.0.1:${admin}/healthz`,
     environment,
   });
-  return { url: haproxy.url, plain, tls, admin, log: () => haproxy.log(), stop: () => haproxy.stop() };
+  const script = readFileSync(readyScript, 'utf8').replace('/9090', `/${admin}`);
+  return {
+    url: haproxy.url,
+    plain,
+    tls,
+    admin,
+    log: () => haproxy.log(),
+    /** Whether the script of the image's health check succeeds. */
+    isReady: () => spawnSync('bash', ['-c', script]).status === 0,
+    stop: () => haproxy.stop(),
+  };
 }
 
 function withAddresses(configuration: string, addresses: ReadonlyMap<RegExp, string>): string {
