@@ -123,3 +123,31 @@ describe('a refusal of the edge itself', () => {
     }
   });
 });
+
+describe('/.well-known/security.txt', () => {
+  const fetchFrom = async (environment: NodeJS.ProcessEnv) => {
+    const edge = await startEdge(environment);
+    try {
+      return await send(edge.plain, '/.well-known/security.txt');
+    } finally {
+      await edge.stop();
+    }
+  };
+
+  it('contains the contact, and expires within a year (RFC 9116 section 2.5.5)', async () => {
+    const { status, headers, body } = await fetchFrom({ SECURITY_CONTACT: 'mailto:a%2Bb@example.org' });
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    const [, expires = ''] =
+      /^Contact: mailto:a%2Bb@example\.org\nExpires: (.*)\nPreferred-Languages: en\n$/.exec(body) ?? [];
+    const daysLeft = (Date.parse(expires) - Date.now()) / 86_400_000;
+    expect(daysLeft).toBeGreaterThan(100);
+    expect(daysLeft).toBeLessThan(365);
+  });
+
+  it.each([
+    ['is not set', {}],
+    ['is not a URI', { SECURITY_CONTACT: 'security@example.org' }],
+  ])('answers 404 if SECURITY_CONTACT %s', async (_value, environment) => {
+    expect((await fetchFrom(environment)).status).toBe(404);
+  });
+});
