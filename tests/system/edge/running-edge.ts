@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +9,7 @@ import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 
 const shipped = new URL('../../../deploy/docker/edge/haproxy.cfg', import.meta.url);
 const readyScript = new URL('../../../deploy/docker/edge/ready.sh', import.meta.url);
+const renewScript = new URL('../../../deploy/docker/edge/renew-certificate.sh', import.meta.url);
 
 /** The number of bytes that the service behind the edge reads before it answers 413, as in our services. */
 const serviceLimit = 262_144;
@@ -66,11 +67,13 @@ export async function startEdgeBefore({
   serverTimeoutMs,
   environment,
 }: EdgePlan) {
-  const [plain, tls, admin] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const plain = await findFreePort();
+  const [tls, admin, socket] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const addresses = new Map<RegExp, string>([
     [/^( +bind ):8080$/gm, `$1127.0.0.1:${plain}`],
     [/^( +bind ):8443 /gm, `$1127.0.0.1:${tls} `],
     [/^( +bind ):9090$/gm, `$1127.0.0.1:${admin}`],
+    [/(?<=127\.0\.0\.1:)9091/g, `${socket}`],
     [
       /server-template replica- 10 "[a-z-]+\$\{EDGE_SERVICE_DOMAIN\}:8080"$/gm,
       `server replica-1 127.0.0.1:${servicePort} port ${adminPort}`,
@@ -93,6 +96,13 @@ export async function startEdgeBefore({
     log: () => haproxy.log(),
     /** Whether the script of the image's health check succeeds. */
     isReady: () => spawnSync('bash', ['-c', script]).status === 0,
+    /** Runs the script that watches the certificate, with shorter pauses. Returns the running script. */
+    watchCertificate() {
+      const text = readFileSync(renewScript, 'utf8')
+        .replace('sleep 10', 'sleep 0.1')
+        .replace('/9091', `/${socket}`);
+      return spawn('bash', ['-c', text], { env: { ...process.env, ...environment } });
+    },
     stop: () => haproxy.stop(),
   };
 }
