@@ -8,7 +8,7 @@ const traits = (gender: 'female' | 'male' | 'other' | 'unknown', birthDate: stri
   traitsOf({ gender, birthDate }, moment);
 const women: AppliesTo = { sex: 'female', ageFrom: 12, ageTo: 55 };
 
-describe('a limit to women from 12 to 55 years', () => {
+describe('a test for women aged 12 to 55', () => {
   it.each([
     ['a girl on her 12th birthday', 'female', '2014-03-02', true],
     ['a girl on the day before', 'female', '2014-03-03', false],
@@ -19,11 +19,11 @@ describe('a limit to women from 12 to 55 years', () => {
     ['a patient of unknown gender', 'unknown', '1996-03-02', true],
     ['a patient of unknown gender and 60 years', 'unknown', '1966-03-01', false],
     ['a woman whose date of birth is in the future', 'female', '2027-01-01', true],
-  ] as const)('admits or excludes %s: %#', (_who, gender, birthDate, expected) => {
+  ] as const)('applies to %s (%s, born %s): %s', (_who, gender, birthDate, expected) => {
     expect(isFor({ appliesTo: women }, traits(gender, birthDate))).toBe(expected);
   });
 
-  it('is described in words', () => {
+  it('has its limits of sex and age described in words', () => {
     expect(describeAppliesTo(women)).toBe('female patients aged 12 to 55');
     expect(describeAppliesTo({ sex: 'male' })).toBe('male patients');
     expect(describeAppliesTo({ ageFrom: 50 })).toBe('patients aged 50 or over');
@@ -35,7 +35,7 @@ describe('an order set', () => {
   const { orderSets, orderables } = readCatalogue();
   const antenatal = orderSets.get('antenatal-booking') ?? { id: '', name: '', tests: [] };
 
-  it('is empty for a patient it does not apply to', () => {
+  it('contains no tests for a patient to whom the set does not apply', () => {
     expect(setFor(antenatal, traits('male', '1996-03-02')).tests).toEqual([]);
     expect(setFor(antenatal, traits('female', '1996-03-02')).tests).toEqual(antenatal.tests);
   });

@@ -77,7 +77,7 @@ const sampleFields = (): [string, string][] => [
 
 describe('a launch for a patient', () => {
   it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
-    'with %s does not open the request of another client with the same identifier',
+    'with %s does not open a request of another client that has the same originating id',
     async (action) => {
       const order = await anOrder(application, ['HFBC']);
       const { originatingId } = order.context.request;
@@ -87,8 +87,8 @@ describe('a launch for a patient', () => {
   );
 });
 
-describe('a request for another person with the same number', () => {
-  it('is marked on the list and on its pages if the name or date of birth differs', async () => {
+describe('a request for a patient with the same NHS number as the launch’s patient', () => {
+  it('shows its patient and a warning if the name or date of birth differs', async () => {
     const twin = {
       ...patient,
       name: { family: 'Whitfield', given: ['Martha'] },
@@ -114,7 +114,7 @@ describe('a request for another person with the same number', () => {
 });
 
 describe('a launch for a practice', () => {
-  it('lists every patient of the practice, and shows the patient of the open request', async () => {
+  it('lists requests of every patient of the practice, and shows the patient of an opened request', async () => {
     const order = await anOrder(application, ['HFBC'], aLaunchContext({ request: { patient: neighbour } }));
     const launch = await openAs('LocationReportList');
     const list = await launch.page('requests');
@@ -126,7 +126,7 @@ describe('a launch for a practice', () => {
 
 describe('an action that only reads', () => {
   it.each(['PatientReport', 'PatientReportList', 'LocationReportList'] as const)(
-    'such as %s changes nothing, whatever the form contains',
+    'is refused with every forged form, and changes nothing: %s',
     async (action) => {
       const order = await anOrder(application, ['HFBC']);
       const launch = await openAction(application, action, order);
@@ -144,7 +144,7 @@ describe('an action that only reads', () => {
 });
 
 describe('an action that changes requests', () => {
-  it('is limited: UpdateTest cannot record samples, sample queues cannot change tests, and OrderTest cannot change requests', async () => {
+  it('cannot make changes of another action: UpdateTest, PatientSampleQueue and OrderTest', async () => {
     const order = await anOrder(application, ['HFBC']);
     const changer = await openAction(application, 'UpdateTest', order);
     expect((await changer.send(`requests/${order.guid}/samples`)).status).toBe(403);
@@ -156,8 +156,8 @@ describe('an action that changes requests', () => {
   });
 });
 
-describe('two windows', () => {
-  it('with two patients never mix, because a launch refuses the form of another launch', async () => {
+describe('the pages of two launches in one browser', () => {
+  it('never mix two patients: a launch refuses a form of another launch', async () => {
     const [one, other] = [await openAs('OrderTest'), await openAs('OrderTest', { patient: neighbour })];
     const formOfOne = await one.page();
     expect(fieldValues(formOfOne, 'launch')).toContain(one.launchId);
@@ -171,7 +171,7 @@ describe('two windows', () => {
     expect((await other.send('review')).headers.get('location')).toBe(`${other.home}?nothing-chosen`);
   });
 
-  it('name their launch in every form of every page', async () => {
+  it('contain the id of their launch in every form', async () => {
     const order = await anOrder(application, ['HFBC']);
     const changer = await openAction(application, 'UpdateTest', order);
     const collector = await openAction(application, 'PatientRequestList', order);
@@ -197,7 +197,7 @@ describe('two windows', () => {
 });
 
 describe('signing out', () => {
-  it('ends the session for this browser and for every copy of its cookie', async () => {
+  it('removes the cookie and ends the session, so that copies of the cookie are refused', async () => {
     const launch = await openAs('PatientReportList');
     expect((await launch.send('requests')).status).toBe(200);
     const left = await launch.post('sign-out', [['launch', launch.launchId]]);
@@ -213,21 +213,21 @@ describe('signing out', () => {
     );
   });
 
-  it('is refused for a link and for a page of another site', async () => {
+  it('is refused for a GET request and for a form of another site', async () => {
     const launch = await openAs('OrderTest');
     expect((await launch.send('sign-out')).status).toBe(405);
     expect((await launch.post('sign-out', [], { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await launch.send('')).status).toBe(200);
   });
 
-  it('is offered on every page of a launch', async () => {
+  it('has a button on the page of a launch', async () => {
     const launch = await openAs('OrderTest');
     expect(await launch.page()).toMatch(
       new RegExp(`<form[^>]*action="${launch.home}sign-out"[^]*?>Sign out</button>`),
     );
   });
 
-  it('does not affect other launches of the browser', async () => {
+  it('does not end the sessions of other launches', async () => {
     const [one, other] = [await openAs('OrderTest'), await openAs('OrderTest', { practice })];
     await one.post('sign-out', []);
     expect((await other.send('')).status).toBe(200);

@@ -30,7 +30,7 @@ describe('the default catalogue', () => {
   const catalogue = readCatalogue();
   const orderables = [...catalogue.orderables.values()];
 
-  it('has at least 230 orderables of pathology, imaging and physiology at four locations', () => {
+  it('contains at least 230 tests of pathology, imaging and physiology at four locations', () => {
     expect(orderables.length).toBeGreaterThanOrEqual(230);
     const used = new Set(orderables.map(({ location }) => location));
     expect([...used].toSorted((one, other) => one.id.localeCompare(other.id))).toEqual(
@@ -61,7 +61,7 @@ describe('the default catalogue', () => {
   });
 
   it.each(['dmard', 'nhs-health-check', 'pcos', 'menopause', 'dementia', 'liver'])(
-    'has the order set %s, all of whose tests can apply to one patient',
+    'contains the order set %s, whose tests all apply to a woman or all to a man of 45',
     (id) => {
       const set = catalogue.orderSets.get(id);
       if (set === undefined) throw new Error(`The catalogue has no order set ${id}`);
@@ -70,7 +70,7 @@ describe('the default catalogue', () => {
     },
   );
 
-  it('has advice on timing for every drug level and for other tests that depend on timing', () => {
+  it('contains advice on timing for every drug level and for other tests whose result depends on the time', () => {
     const levels = orderables.filter(({ name }) => name.endsWith(' level'));
     expect(levels.length).toBeGreaterThan(10);
     for (const code of [...levels.map((level) => level.code), 'ETEST', 'MPSA', 'ECORT', 'KHPSA']) {
@@ -78,14 +78,14 @@ describe('the default catalogue', () => {
     }
   });
 
-  it('distinguishes similar analytes, such as NT-proBNP and BNP', () => {
+  it('does not give a test the abbreviation or synonym of a similar analyte, such as BNP for NT-proBNP', () => {
     expect(catalogue.orderables.get('BBNP')?.abbreviation).toBeUndefined();
     expect(catalogue.orderables.get('BELF')?.abbreviation).toBe('ELF');
     expect(catalogue.orderables.get('ETEST')?.synonyms).not.toContain('SHBG');
     expect(catalogue.orderables.get('VBBV')?.covers).toContain('VHBCB');
   });
 
-  it('has panels of single tests at the same laboratory, and no order set with both a panel and its parts', () => {
+  it('has panels of single tests of one laboratory, and no order set with a panel and a part of it', () => {
     const panels = orderables.filter(({ covers }) => covers.length > 0);
     expect(panels.map(({ code }) => code)).toEqual(['HHAEM', 'BPROF', 'BMSCR', 'EFERT', 'VBBV']);
     for (const panel of panels) {
@@ -107,7 +107,7 @@ describe('the default catalogue', () => {
       expect([id, options !== undefined]).toEqual([id, kind === 'choice']);
   });
 
-  it('contains the questions, clinical details and interval that a test requires', () => {
+  it('states for each test the questions, the need for clinical details, and the minimum interval', () => {
     expect(catalogue.orderables.get('CTHRO')).toMatchObject({
       asks: [{ question: catalogue.questions.get('anticoagulant'), isRequired: true }],
       needsClinicalDetails: true,
@@ -126,7 +126,7 @@ describe('the default catalogue', () => {
     for (const { colour } of catalogue.containers.values()) expect(css).toContain(`.app-tube--${colour} {`);
   });
 
-  it('has the recommended order of draw: citrate, plain serum, serum gel, heparin, EDTA, fluoride', () => {
+  it('sorts tubes by the order of draw: citrate, plain serum, serum gel, heparin, EDTA, fluoride', () => {
     const order = ['citrate', 'serum-plain', 'serum', 'heparin', 'edta', 'fluoride'].map(
       (id) => catalogue.containers.get(id)?.drawOrder,
     );
@@ -227,7 +227,7 @@ describe('an invalid catalogue', () => {
     expect(() => parseCatalogue(candidate)).toThrow(path);
   });
 
-  it('is refused with all errors at once', () => {
+  it('is refused with a message that lists every error', () => {
     const candidate = {
       ...changed('orderables', 0, { group: 'a' }),
       orderSets: [{ id: 'x', name: 'X', tests: ['Y'] }],
@@ -235,7 +235,7 @@ describe('an invalid catalogue', () => {
     expect(() => parseCatalogue(candidate)).toThrow(/orderables\[0\]\.group[^]*orderSets\[0\]\.tests\[0\]/);
   });
 
-  it('is refused by the configuration with the name of the variable', () => {
+  it('is refused by readOrderingConfig with a message that names the environment variable', () => {
     const environment = { PUBLIC_URL: 'http://localhost:8080', CATALOGUE_FILE: '/nowhere/catalogue.json' };
     expect(() => readOrderingConfig(environment)).toThrow('CATALOGUE_FILE cannot be read');
     expect(() => readOrderingConfig({ ...environment, PUBLIC_URL: 'localhost' })).toThrow(
@@ -259,7 +259,7 @@ describe('isConceptId', () => {
     ['1000', false],
     ['12345678901234567890', false],
     ['', false],
-  ])('checks the partition and check digit of the SNOMED CT id %s', (text, expected) => {
+  ])('checks the partition and the check digit of the SNOMED CT identifier %s', (text, expected) => {
     expect(isConceptId(text)).toBe(expected);
   });
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => application.stop());
 
 describe('two launches that change one request', () => {
-  it('conflict: the second change is added to the first, and must be checked and submitted again', async () => {
+  it('merge the second change with the first, and ask the user to check and submit it again', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE', 'BCRP']);
     const [one, other] = [await openChange(application, ordered), await openChange(application, ordered)];
     await press(one, 'review', { at: one.at, tick: ['BLFT'], untick: ['BUE'] });
@@ -43,7 +43,7 @@ describe('two launches that change one request', () => {
     expect(linesOf(request)).toEqual([['HFBC S2 R', 'BUE S1 D', 'BCRP S1 D', 'BLFT S1 R'], ['XCXR S3 R']]);
   });
 
-  it('keep an answer of the first launch that the second launch did not change', async () => {
+  it('keep an answer that the first launch changed and the second launch left unchanged', async () => {
     const ordered = await anOrderToChange(application, ['HIRON']);
     const fasting = (answer: string): [string, string][] => [['answer:fasting', answer]];
     await submitChange(await openChange(application, ordered), fasting('Not known'));
@@ -62,7 +62,7 @@ describe('two launches that change one request', () => {
     expect([version, answers.map(({ answer }) => answer)]).toEqual([4, ['Fasting']]);
   });
 
-  it('store only one of two simultaneous changes, and report a conflict to the other launch', async () => {
+  it('store one of two simultaneous changes, and redirect the other launch to a conflict page', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launches = [await openChange(application, ordered), await openChange(application, ordered)];
     for (const launch of launches) await press(launch, 'review', { at: launch.at, tick: ['BUE'] });
@@ -78,7 +78,7 @@ describe('two launches that change one request', () => {
   });
 });
 
-describe('a submitted review that is opened again from the browser’s history', () => {
+describe('a submitted review form that is sent again from the browser’s history', () => {
   const submittedOnce = async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     const launch = await openChange(application, ordered);
@@ -91,13 +91,13 @@ describe('a submitted review that is opened again from the browser’s history',
     return { launch, send, result, guid: ordered.guid };
   };
 
-  it('is stored once if it is sent again unchanged', async () => {
+  it('is not stored again if its fields are unchanged', async () => {
     const { send, result, guid } = await submittedOnce();
     expect(locationOf(await send('Tired'))).toBe(result);
     expect((await stored(application, guid)).version).toBe(2);
   });
 
-  it('is not stored if it was changed, but can be submitted again with the change', async () => {
+  it('is not stored if a field was changed, but shows the new text for another submission', async () => {
     const { launch, send, guid } = await submittedOnce();
     expect(locationOf(await send('Tired, and diabetic'))).toBe(`${launch.home}${launch.at}review?changed`);
     expect(await launch.page(`${launch.at}review?changed`)).toContain('>Tired, and diabetic</textarea>');
@@ -111,7 +111,7 @@ describe('a submitted review that is opened again from the browser’s history',
 });
 
 describe('a Complete request', () => {
-  it('cannot be changed, whatever the form contains', async () => {
+  it('answers 409 to every page and form that would change it', async () => {
     const ordered = await anOrderToChange(application, ['XCXR']);
     expect((await stored(application, ordered.guid)).status).toBe('Complete');
     const launch = await openChange(application, ordered);
@@ -127,7 +127,7 @@ describe('a Complete request', () => {
     expect((await stored(application, ordered.guid)).version).toBe(1);
   });
 
-  it('is read-only for UpdateTest', async () => {
+  it('is shown to UpdateTest without a link to change it', async () => {
     const ordered = await anOrderToChange(application, ['XCXR']);
     const launch = await openChange(application, ordered);
     const opened = await launch.send('');
@@ -137,7 +137,7 @@ describe('a Complete request', () => {
     expect(html).not.toContain(launch.at);
   });
 
-  it('refuses a change that was started before it was completed', async () => {
+  it('refuses a change that a launch started before the request was completed', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     const [one, other] = [await openChange(application, ordered), await openChange(application, ordered)];
     await press(other, 'review', { at: other.at, tick: ['BLFT'] });
@@ -147,7 +147,7 @@ describe('a Complete request', () => {
     expect((await stored(application, ordered.guid)).status).toBe('Complete');
     expect((await other.post(`${other.at}review`, [...fields, ['action', 'submit']])).status).toBe(409);
     expect((await stored(application, ordered.guid)).version).toBe(2);
-    // The form that completed the request may be sent again, and then leads to its result.
+    // If the form that completed the request is sent again, the launch redirects to its result page.
     expect(locationOf(await one.post(`${one.at}review`, [['action', 'submit']]))).toBe(result);
   });
 });

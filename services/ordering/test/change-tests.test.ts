@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => application.stop());
 
 describe('a change by another user', () => {
-  it('does not change the requester, author and time, in the store or the document', async () => {
+  it('keeps the requester, author and time of the request, in the database and the order document', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const { parties, createdAt } = await stored(application, ordered.guid);
     application.clock.advance({ seconds: 3600 });
@@ -53,7 +53,7 @@ describe('a change by another user', () => {
   });
 });
 
-describe('the pages of a change', () => {
+describe('the pages that change a request', () => {
   it('show the tests of the request and mark those with collected samples', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     await takeSample(application, ordered, 'edta');
@@ -73,7 +73,7 @@ describe('the pages of a change', () => {
     expect(html).not.toMatch(/<strong>EDTA blood, purple top<\/strong>/);
   });
 
-  it('list added, removed and unchanged tests on the review', async () => {
+  it('list added, removed and unchanged tests separately on the review', async () => {
     const launch = await openChange(application, await anOrderToChange(application, ['HFBC', 'BUE']));
     await press(launch, 'review', { at: launch.at, tick: ['XCXR'], untick: ['BUE'] });
     const html = await launch.page(`${launch.at}review`);
@@ -84,7 +84,7 @@ describe('the pages of a change', () => {
     expect(html).toContain('Submit changes');
   });
 
-  it('report if nothing was changed, and store nothing', async () => {
+  it('show a message and store nothing if a submission changes nothing', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launch = await openChange(application, ordered);
     expect(locationOf(await submitChange(launch))).toBe(`${launch.home}${launch.at}review?check`);
@@ -92,7 +92,7 @@ describe('the pages of a change', () => {
     expect((await stored(application, ordered.guid)).version).toBe(1);
   });
 
-  it('start with the answers, details and priority of the request, and keep them', async () => {
+  it('contain the answers, clinical details and priority of the request, which a submission keeps', async () => {
     const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const launch = await chooseAndReview(application, ['CINR', 'EPROG', 'HFBC'], context);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
@@ -128,7 +128,7 @@ describe('the pages of a change', () => {
 });
 
 describe('a submitted change', () => {
-  it('adds and removes tests, and its document contains all batches with removed tests as D', async () => {
+  it('adds and removes tests, and sends a document of all batches with removed tests as status D', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE', 'KMSU']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, tick: ['BLFT', 'XCXR'], untick: ['BUE', 'KMSU'] });
@@ -163,7 +163,7 @@ describe('a submitted change', () => {
     expect(new Set(batches.map(({ guid }) => guid)).size).toBe(3);
   });
 
-  it('adds a test to a sample that has not been collected, but not to a collected one', async () => {
+  it('adds a test to a sample that has not been collected, but not to a collected sample', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     await takeSample(application, ordered, 'edta');
     const launch = await openChange(application, ordered);
@@ -174,7 +174,7 @@ describe('a submitted change', () => {
     ]);
   });
 
-  it('leaves a removed test removed when its shared sample is collected', async () => {
+  it('leaves a removed test at status D when the sample that it shared is collected', async () => {
     const ordered = await anOrderToChange(application, ['BUE', 'BLFT']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, untick: ['BUE'] });
@@ -183,7 +183,7 @@ describe('a submitted change', () => {
     expect(linesOf(await stored(application, ordered.guid))).toEqual([['BUE S1 D', 'BLFT S1 S']]);
   });
 
-  it('adds a removed test again as a new line, and the launch can continue', async () => {
+  it('adds a removed test again as a second line, in the same launch', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, untick: ['HFBC'] });
@@ -195,7 +195,7 @@ describe('a submitted change', () => {
     expect([request.version, linesOf(request)]).toEqual([3, [['HFBC S2 D', 'BUE S1 R', 'HFBC S2 R']]]);
   });
 
-  it('does not require the field "submission", but refuses an invalid value', async () => {
+  it('may omit the form field "submission", but is refused with an invalid value of it', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, tick: ['BUE'] });
@@ -206,7 +206,7 @@ describe('a submitted change', () => {
     expect(locationOf(await post([]))).toBe(`${launch.home}orders/${ordered.guid}`);
   });
 
-  it('completes a request when it removes every test', async () => {
+  it('completes a request if it removes every test', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'KMSU']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, untick: ['HFBC', 'KMSU'] });
@@ -219,7 +219,7 @@ describe('a submitted change', () => {
     expect((await late.send(late.at)).status).toBe(409);
   });
 
-  it('keeps a test that the catalogue no longer contains until its button removes it', async () => {
+  it('keeps a test that has left the catalogue, until the user removes the test by its button', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     await withdraw(application, ordered, 'HFBC');
     const launch = await openChange(application, ordered);
@@ -233,7 +233,7 @@ describe('a submitted change', () => {
     expect(linesOf(await stored(application, ordered.guid))).toEqual([['OLD S2 D', 'BUE S1 R', 'BLFT S1 R']]);
   });
 
-  it('removes the tests that an added panel contains', async () => {
+  it('removes a chosen test that is part of an added panel', async () => {
     const ordered = await anOrderToChange(application, ['BUE', 'HFBC']);
     const launch = await openChange(application, ordered);
     await press(launch, 'update', { at: launch.at, tick: ['BPROF'] });

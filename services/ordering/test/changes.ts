@@ -18,7 +18,7 @@ import {
   openAction,
 } from './launches.ts';
 
-/** A launch of UpdateTest. `at` is the path of the page that chooses the tests of its request. */
+/** A launch of UpdateTest. `at` is the path of the page on which the user changes the tests of a request. */
 export type Changer = OpenLaunch & { readonly guid: string; readonly at: string };
 
 /** Creates an order of these tests for a new patient. */
@@ -40,7 +40,7 @@ export async function reviewed(launch: Changer): Promise<[string, string][]> {
   return ['version', 'submission'].map((name) => [name, fieldValues(html, name)[0] ?? '']);
 }
 
-/** Submits the change from the review page. */
+/** Submits the form of the review page, with additional fields. */
 export const submitChange = async (launch: Changer, fields: [string, string][] = []) =>
   launch.post(`${launch.at}review`, [
     ...(await reviewed(launch)),
@@ -65,11 +65,11 @@ export async function stored({ storage }: Application, guid: string): Promise<Te
   return toTestRequest(row);
 }
 
-/** Returns every test with its sample and status: `HFBC S1 R`. */
+/** Returns a line for each test of each batch, with its code, sample id and status: `HFBC S1 R`. */
 export const linesOf = ({ batches }: Pick<TestRequest, 'batches'>) =>
   batches.map(({ tests }) => tests.map(({ code, sample, status }) => `${code.value} ${sample} ${status}`));
 
-/** Records the sample of a container, as the sample queue does. */
+/** Records the sample in this container as collected, as the sample queue does. */
 export async function takeSample(
   application: Application,
   { guid }: { guid: string },

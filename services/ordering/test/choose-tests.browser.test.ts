@@ -23,7 +23,7 @@ const box = (page: Page, code: string) => page.locator(`#test-${code}`);
 const star = (page: Page, code: string) => page.locator(`[data-test="${code}"] .app-star`);
 
 describe('the page with JavaScript', () => {
-  it('keeps the focus on a button when its panel is replaced', async () => {
+  it('keeps the focus on a button of the chosen tests when the server’s answer replaces it', async () => {
     const { page, close } = await openPage();
     await box(page, 'HFER').check();
     await page.locator('#chosen').getByText('Ferritin').first().waitFor();
@@ -42,7 +42,7 @@ describe('the page with JavaScript', () => {
     await close();
   });
 
-  it('unticks, disables and announces the parts of a panel, and enables them when it is removed', async () => {
+  it('unticks, disables and announces the parts of an added panel until the panel is removed', async () => {
     const { page, complaints, close } = await openPage();
     await box(page, 'HFER').check();
     await page.locator('#chosen').getByText('Ferritin').first().waitFor();
@@ -64,7 +64,7 @@ describe('the page with JavaScript', () => {
     await close();
   });
 
-  it('warns of a repeat in the panel, and announces it once', async () => {
+  it('shows a warning of a repeat beside the chosen tests, and announces the warning once', async () => {
     const { page, close } = await openPage();
     await box(page, 'DHBA1C').check();
     await page.locator('#chosen .app-warning').waitFor();
@@ -76,7 +76,7 @@ describe('the page with JavaScript', () => {
     await close();
   });
 
-  it('adds and removes a favourite in place, and keeps the ticked tests', async () => {
+  it('adds and removes a favourite without a new page, and keeps the ticked tests', async () => {
     const { launch, page, close } = await openPage();
     await box(page, 'HFBC').check();
     await star(page, 'CINR').click();
@@ -98,8 +98,8 @@ describe('the page with JavaScript', () => {
   });
 });
 
-describe('the search, by keyboard', () => {
-  it('has the focus, and Enter adds the best matches and clears it for the next query', async () => {
+describe('the search box, used by keyboard', () => {
+  it('has the focus at first; Enter adds the tests that the query names, and empties the box', async () => {
     const { page, complaints, close } = await openPage();
     expect(await page.locator('#search').evaluate((input) => input.matches(':focus'))).toBe(true);
     await page.keyboard.type('fbc u&e');
@@ -118,7 +118,7 @@ describe('the search, by keyboard', () => {
     await close();
   });
 
-  it('explains the effect of Enter, and which patients an unusual test is for', async () => {
+  it('shows what Enter will do, and for which patients an unusual test is', async () => {
     const { page, close } = await openPage();
     const said = async (query: string, text: string) => {
       await page.locator('#search').fill(query);
@@ -134,7 +134,7 @@ describe('the search, by keyboard', () => {
     await close();
   });
 
-  it('moves to the first available match if the query is not a test name, and a second Enter adds it', async () => {
+  it('moves to the first match that is not chosen if the query names no test; a second Enter adds it', async () => {
     const { launch, page, close } = await openPage();
     await box(page, 'DGLUF').check();
     await page.locator('#bar-count', { hasText: '1 test' }).waitFor({ state: 'attached' });
@@ -145,7 +145,7 @@ describe('the search, by keyboard', () => {
     expect(await page.locator('#announcement').innerText()).toBe(
       'Glucose, random (RPG). Press Enter to add it.',
     );
-    // A key that is held down does not count as a second press.
+    // Releases the key first: a key that is held down does not count as a second press.
     await page.keyboard.down('Enter');
     await page.keyboard.up('Enter');
     await page.locator('#bar-count', { hasText: '2 tests' }).waitFor({ state: 'attached' });
@@ -154,7 +154,7 @@ describe('the search, by keyboard', () => {
     await close();
   });
 
-  it('adds nothing while the key is held down', async () => {
+  it('adds no match while Enter is held down', async () => {
     const { launch, page, close } = await openPage();
     await page.keyboard.type('bowel cancer');
     await page.keyboard.down('Enter');
@@ -183,7 +183,7 @@ describe('the search, by keyboard', () => {
   });
 
   it.each([true, false])(
-    'adds only named tests, however fast the user types, with a connection: %s',
+    'adds only tests that a query names, however fast the user types (connected to the server: %s)',
     async (isConnected) => {
       const { launch, page, close } = await openPage();
       if (!isConnected) await page.route('**/matches', (route) => route.abort());
@@ -211,7 +211,7 @@ describe('the search, by keyboard', () => {
   it.each([
     ['Control+z', 0],
     ['the button Undo', 2],
-  ])('undoes an addition made with Enter by %s', async (way, maxStops) => {
+  ])('undoes an addition that Enter made, by %s', async (way, maxStops) => {
     const { launch, page, close } = await openPage();
     await box(page, 'HFER').check();
     await page.locator('#bar-count', { hasText: '1 test' }).waitFor({ state: 'attached' });
@@ -234,7 +234,7 @@ describe('the search, by keyboard', () => {
     await close();
   });
 
-  it('moves through the matches with the arrow keys, and chooses one with Enter', async () => {
+  it('moves the focus through the matches with the arrow keys, and Enter chooses the focused match', async () => {
     const { page, close } = await openPage();
     await page.keyboard.type('glucose');
     await page.locator('#matches').getByText('match “glucose”').waitFor();
@@ -294,7 +294,7 @@ describe('a user with only a keyboard', () => {
     await close();
   });
 
-  it('checks the review with Enter in a field, without submitting or removing anything', async () => {
+  it('checks the review by Enter in a field, which neither submits the order nor removes a test', async () => {
     const { launch, page, close } = await openPage();
     await box(page, 'DHBA1C').check();
     await page.locator('#chosen .app-warning').waitFor();
@@ -310,9 +310,9 @@ describe('a user with only a keyboard', () => {
 });
 
 describe('the page without JavaScript', () => {
-  it('supports every function that it offers', async () => {
+  it('supports every function that the page offers', async () => {
     const { launch, page, close } = await openPage({ javaScriptEnabled: false });
-    /** Clicks and waits for the next page with its styles, which hide parts of it. */
+    /** Clicks, and waits until the next page has its stylesheets, because they hide parts of the page. */
     const press = async (button: Locator) => {
       await button.click();
       await page.waitForLoadState();
@@ -328,7 +328,7 @@ describe('the page without JavaScript', () => {
       true,
     ]);
     expect(await page.locator('[data-chip="XCXR"]').isVisible()).toBe(true);
-    // The Enter key presses the first button of the form, which must not be a chip.
+    // Enter in a field presses the first button of its form, so the first button must not be a chip.
     await page.locator('#search').press('Enter');
     await page.waitForURL(/#search$/);
     expect(await page.locator('[data-chip="XCXR"]').getAttribute('aria-pressed')).toBe('false');

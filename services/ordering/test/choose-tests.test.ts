@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => application.stop());
 
 describe('choosing tests without JavaScript', () => {
-  it('shows the whole catalogue with specimens and locations, and nothing chosen', async () => {
+  it('shows the whole catalogue with specimens and locations, and no test is chosen', async () => {
     const launch = await application.openLaunch();
     const html = await launch.page();
     expect(shownIn(html)).toEqual(offeredCodes(application.catalogue));
@@ -27,7 +27,7 @@ describe('choosing tests without JavaScript', () => {
     expect(html).toContain('Nothing chosen yet');
   });
 
-  it('keeps the ticked tests when a search is made, narrowed and cleared', async () => {
+  it('keeps the ticked tests during a search, a second search, and after the search is cleared', async () => {
     const launch = await application.openLaunch();
     const searched = await press(launch, 'search', { tick: ['HFBC', 'XCXR'], q: 'thyroid' });
     expect([searched.status, searched.headers.get('location')]).toEqual([303, `${launch.home}#search`]);
@@ -56,7 +56,7 @@ describe('choosing tests without JavaScript', () => {
     expect(tickedIn(await launch.page())).toEqual(['KMSU']);
   });
 
-  it('adds the tests of an order set to the chosen tests, each once', async () => {
+  it('adds the tests of an order set to the chosen tests, without duplicates', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'add-set:diabetes-annual', { tick: ['BUE', 'XCXR'] });
     const html = await launch.page();
@@ -66,7 +66,7 @@ describe('choosing tests without JavaScript', () => {
     expect(await launch.page()).not.toContain('Order set added');
   });
 
-  it('lists the chosen tests by laboratory, and each sample once in order of draw', async () => {
+  it('lists the chosen tests by laboratory, and each sample once, in the order of draw', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', {
       tick: ['DGLUF', 'HFBC', 'DHBA1C', 'BUE', 'CINR', 'KMSU', 'VHIV', 'XCXR'],
@@ -89,7 +89,7 @@ describe('choosing tests without JavaScript', () => {
     ]);
   });
 
-  it('keeps the tests that another window of the launch has chosen', async () => {
+  it('keeps the tests that were chosen in another window of the launch', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', { tick: ['HFBC', 'BUE'] });
     const stale = await launch.page();
@@ -102,7 +102,7 @@ describe('choosing tests without JavaScript', () => {
     expect(tickedIn(await launch.page())).toEqual(['HFBC', 'BCRP', 'XCXR']);
   });
 
-  it('keeps all of several simultaneous changes', async () => {
+  it('stores every one of several simultaneous changes', async () => {
     const launch = await application.openLaunch();
     const codes = ['HFBC', 'BUE', 'BCRP', 'ETFT', 'XCXR'];
     await Promise.all(
@@ -116,7 +116,7 @@ describe('choosing tests without JavaScript', () => {
     expect(new Set(tickedIn(await launch.page()))).toEqual(new Set(codes));
   });
 
-  it('shows an error summary if nothing is chosen for a review', async () => {
+  it('shows an error summary if the user requests the review with no test chosen', async () => {
     const launch = await application.openLaunch();
     expect((await press(launch, 'review')).headers.get('location')).toBe(`${launch.home}review`);
     const review = await launch.send('review');
@@ -126,7 +126,7 @@ describe('choosing tests without JavaScript', () => {
     expect(html).toContain('<title>Error: Choose tests');
   });
 
-  it('ignores unknown tests and refuses unknown buttons', async () => {
+  it('ignores a test code that the catalogue does not contain, and answers 400 to an unknown button', async () => {
     const launch = await application.openLaunch();
     await launch.post('', [
       ['test', 'HFBC'],
@@ -140,7 +140,7 @@ describe('choosing tests without JavaScript', () => {
     }
   });
 
-  it('accepts a search with control characters and markup', async () => {
+  it('accepts search text with control characters and markup', async () => {
     const launch = await application.openLaunch();
     const q = `fbc\u0000\u0007 ${'x'.repeat(500)}"><script>`;
     const response = await launch.post('', [
@@ -158,7 +158,7 @@ describe('a panel', () => {
   const blocked = (html: string) => [...html.matchAll(/value="([^"]*)" disabled/g)].map(([, code]) => code);
   const takenOff = (html: string) => [...html.matchAll(/data-said>([^<]*)/g)].map(([, sentence]) => sentence);
 
-  it('removes and disables the tests that it contains, with a message', async () => {
+  it('removes and disables the tests that the panel contains, and shows a message', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', { tick: ['HFER', 'HFOL', 'HFBC'] });
     await press(launch, 'update', { tick: ['HHAEM'] });
@@ -171,7 +171,7 @@ describe('a panel', () => {
     expect(takenOff(await launch.page())).toEqual([]);
   });
 
-  it('enables the tests that it contains when it is removed, without choosing them', async () => {
+  it('enables its parts again when the panel is removed, but does not choose them', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', { tick: ['HHAEM'] });
     await press(launch, 'remove:HHAEM');
@@ -181,7 +181,7 @@ describe('a panel', () => {
     expect(tickedIn(await launch.page())).toEqual(['HFER']);
   });
 
-  it('takes precedence over an order set with its parts', async () => {
+  it('stays chosen, without its parts, when an order set with those parts is added', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'add-set:tired-all-the-time', { tick: ['BPROF'] });
     const html = await launch.page();
@@ -202,7 +202,7 @@ describe('a panel', () => {
   });
 
   it.each(['', 'chosen'])(
-    'is never chosen together with its parts, whatever a form to "%s" contains',
+    'is never chosen together with its parts, even if a form to "%s" contains both',
     async (path) => {
       const launch = await application.openLaunch();
       const codes = ['VHIV', 'VBBV', 'VHEPB', 'VHEPC', 'VHEPA'];
@@ -217,7 +217,7 @@ describe('a panel', () => {
   );
 });
 
-it('a search that is too long is cut before a character that does not fit', async () => {
+it('the server shortens search text to 100 characters without splitting a surrogate pair', async () => {
   const launch = await application.openLaunch();
   const answer = await launch.post('', [
     ['q', `${'a'.repeat(99)}😀`],
@@ -228,7 +228,7 @@ it('a search that is too long is cut before a character that does not fit', asyn
 });
 
 describe('choosing tests with JavaScript', () => {
-  it('answers a change with only the panel of chosen tests', async () => {
+  it('answers a change with only the HTML of the chosen tests', async () => {
     const launch = await application.openLaunch();
     const response = await launch.post('chosen', [
       ['test', 'HFBC'],
@@ -240,14 +240,14 @@ describe('choosing tests with JavaScript', () => {
     expect(tickedIn(await launch.page())).toEqual(fieldValues(panel, 'was'));
   });
 
-  it('answers a search with the codes of the matches, without changing anything', async () => {
+  it('answers a search with the codes of the matching tests, and stores no search', async () => {
     const launch = await application.openLaunch();
     const response = await launch.post('matches', [['q', 'thyriod']]);
     expect(await response.json()).toEqual({ codes: ['ETFT', 'ETPO', 'UTHY'], notes: [] });
     expect(shownIn(await launch.page())).toHaveLength(offeredCodes(application.catalogue).length);
   });
 
-  it('shows the matches in order before the other tests, and each test once', async () => {
+  it('shows the matches in their order, and contains each test of the catalogue once', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'search', { tick: ['BUE'], q: 'lft u&e' });
     const html = await launch.page();
@@ -256,7 +256,7 @@ describe('choosing tests with JavaScript', () => {
     expect(html.match(/data-test="/g)).toHaveLength(application.catalogue.orderables.size);
   });
 
-  it('serves its scripts and stylesheets, and allows no other scripts', async () => {
+  it('serves its scripts and stylesheets, and allows no scripts of another origin', async () => {
     const launch = await application.openLaunch();
     const page = await launch.send('');
     const policy = page.headers.get('content-security-policy') ?? '';

@@ -5,8 +5,8 @@ import type { CollectionEntry } from '../src/domain/draft.ts';
 type Typed = { by?: string; date?: string; time?: string };
 
 /**
- * Returns an entry of a sample that was collected on 2 March 2026 at 9:05am. `date` is `day month year` as
- * typed.
+ * Returns the entry of a sample that was collected on 2 March 2026 at 9:05am. `date` contains the typed day,
+ * month and year, with a space between them.
  */
 function anEntry({ by = 'Nurse Hill', date = '2 3 2026', time = '9:05' }: Typed = {}): CollectionEntry {
   const [day = '', month = '', year = ''] = date.split(' ');
@@ -78,7 +78,7 @@ describe('readCollectionEntry', () => {
     expect(faultsOf(read({ date }))).toEqual([`date: ${message}`]);
   });
 
-  it('reads 29 February in a leap year, and a two-digit year', () => {
+  it('reads 29 February of a leap year, and a year of two digits', () => {
     expect(instantOf(read({ date: '29 02 24' }, { now: '2024-03-01T09:30:00Z' }))).toBe(
       '2024-02-29T09:05:00.000Z',
     );
@@ -87,14 +87,14 @@ describe('readCollectionEntry', () => {
   it.each([
     ['09:31', '2026-03-02T09:31:00.000Z'],
     ['09:32', [{ field: 'time', message: 'The time must be now or in the past' }]],
-  ])('accepts at 09:30 a time up to one minute ahead: %s', (time, expected) => {
+  ])('accepts a time up to one minute in the future: at 09:30, the time %s', (time, expected) => {
     expect(instantOf(read({ time }))).toEqual(expected);
   });
 
   it.each([
     ['09:30', '2026-01-01T09:30:00.000Z'],
     ['09:29', [{ field: 'date', message: 'The date must be within the last 60 days' }]],
-  ])('accepts times up to 60 days ago: %s', (time, expected) => {
+  ])('accepts a time up to 60 days ago: at 09:30, the time %s of the 60th day', (time, expected) => {
     expect(instantOf(read({ date: '1 1 2026', time }))).toEqual(expected);
   });
 
@@ -103,7 +103,7 @@ describe('readCollectionEntry', () => {
     ['  Nurse\r\n\tHill \u0000', 'Nurse Hill'],
     ['Siân Ó Briain', 'Siân Ó Briain'],
     ['x'.repeat(100), 'x'.repeat(100)],
-  ])('stores the name %j as one line', (by, kept) => {
+  ])('reads the name %j as one line', (by, kept) => {
     expect(read({ by })).toEqual({ collected: { at: '2026-03-02T09:05:00.000Z', by: kept } });
   });
 
@@ -119,7 +119,7 @@ describe('readCollectionEntry', () => {
   });
 });
 
-describe('the local time of an entry', () => {
+describe('the date and time of a collection entry', () => {
   it.each([
     ['winter time', 'Europe/London', '2 3 2026', '09:05', '2026-03-02T12:00:00Z', '2026-03-02T09:05:00.000Z'],
     ['summer time', 'Europe/London', '2 7 2026', '09:05', '2026-07-02T12:00:00Z', '2026-07-02T08:05:00.000Z'],
@@ -195,17 +195,17 @@ describe('the local time of an entry', () => {
       '2026-04-05T12:00:00Z',
       '2026-04-04T15:15:00.000Z',
     ],
-  ])('is read in %s (%s): %s at %s', (_case, timeZone, date, time, now, at) => {
+  ])('are read in the time zone of the practice, in %s (%s): %s at %s', (_case, timeZone, date, time, now, at) => {
     expect(instantOf(read({ date, time }, { now, timeZone }))).toBe(at);
   });
 
-  it.each(['01:00', '01:30', '01:59'])('is refused for %s in the hour that the clocks skipped', (time) => {
+  it.each(['01:00', '01:30', '01:59'])('are refused in the hour that the clocks skipped: %s', (time) => {
     expect(faultsOf(read({ date: '29 3 2026', time }, { now: '2026-03-29T12:00:00Z' }))).toEqual([
       'time: The clocks went forward, so this time did not exist. Enter another time',
     ]);
   });
 
-  it('has the date of the practice, not of the machine', () => {
+  it('are compared with the date at the practice, not at the server', () => {
     // 1 July 00:30 in London is still 30 June in UTC.
     const now = '2026-06-30T23:30:00Z';
     expect(instantOf(read({ date: '1 7 2026', time: '0:15' }, { now }))).toBe('2026-06-30T23:15:00.000Z');
@@ -218,12 +218,12 @@ describe('the local time of an entry', () => {
     ['2026-03-02T09:05:59.900Z', 'Europe/London', anEntry({ by: 'A', time: '09:05' })],
     ['2026-06-30T23:15:00Z', 'Europe/London', anEntry({ by: 'A', date: '1 7 2026', time: '00:15' })],
     ['2026-12-31T13:00:00Z', 'Pacific/Auckland', anEntry({ by: 'A', date: '1 1 2027', time: '02:00' })],
-  ])('is formatted for %s in %s', (at, timeZone, entry) => {
+  ])('are formatted from the instant %s in the time zone %s', (at, timeZone, entry) => {
     expect(writeCollectionEntry({ at, by: 'A' }, timeZone)).toEqual(entry);
   });
 
   it.each(['2026-03-29T00:59:30Z', '2026-03-29T01:00:00Z', '2026-10-25T00:30:00Z', '2026-10-25T01:30:10Z'])(
-    'of now, %s, is read as the same minute',
+    'are read as the same minute when the page offers the current time, %s',
     (now) => {
       const entry = collectionNow(Date.parse(now), 'Nurse Hill', 'Europe/London');
       expect(readCollectionEntry(entry, { now: Date.parse(now), timeZone: 'Europe/London' })).toEqual({

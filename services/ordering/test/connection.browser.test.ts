@@ -12,7 +12,7 @@ async function open() {
 }
 
 describe('the page without a connection', () => {
-  it('filters its own tests, and uses the server’s ranking once the connection is back', async () => {
+  it('searches the tests on the page, and asks the server again once the connection is back', async () => {
     const { browser, page, banner, close } = await open();
     await browser.setOffline(true);
     await page.locator('#search').fill('thyroid');
@@ -32,7 +32,7 @@ describe('the page without a connection', () => {
     await close();
   });
 
-  it('keeps ticks, shows a message, and sends them when the connection is back', async () => {
+  it('keeps the ticked tests, shows a message, and sends the tests when the connection is back', async () => {
     const { launch, browser, page, banner, close } = await open();
     await page.locator('#test-HFBC').check();
     await page.locator('#bar-count').getByText('1 test chosen').waitFor({ state: 'attached' });
@@ -43,7 +43,7 @@ describe('the page without a connection', () => {
     await banner.getByText('Your choices will be sent when the connection is back').waitFor();
     expect(tickedIn(await launch.page())).toEqual(['HFBC']);
     await browser.setOffline(false);
-    // Waits for BLFT, because the first tick is sent alone and there are two tests after it as well.
+    // Waits for BLFT: the page sends BUE first, and two tests are stored after that request, too.
     await until(async () => tickedIn(await launch.page()).includes('BLFT'));
     expect(tickedIn(await launch.page())).toEqual(['BUE', 'BLFT']);
     await page.locator('#bar-count').getByText('2 tests chosen').waitFor({ state: 'attached' });
@@ -51,7 +51,7 @@ describe('the page without a connection', () => {
     await close();
   });
 
-  it('does not submit a request, shows a message, and submits it later', async () => {
+  it('shows a message instead of submitting, and submits the order once the connection is back', async () => {
     const { launch, browser, page, banner, close } = await open();
     await page.locator('#test-HFBC').check();
     await page.locator('#chosen button[value="review"]').click();
@@ -75,7 +75,7 @@ describe('the page without a connection', () => {
     await close();
   });
 
-  it('stays open when the user selects the review', async () => {
+  it('stays on the page and shows a message when the user presses “Review request”', async () => {
     const { browser, page, banner, close } = await open();
     await page.locator('#test-HFBC').check();
     await page.locator('#bar-count').getByText('1 test chosen').waitFor({ state: 'attached' });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { type Application, type OpenLaunch, startOrdering } from './launches.ts';
 
-/** A window of a new browser in which a launch is open. */
+/** A launch, and the browser window in which its page is open. */
 type OpenedWindow = {
   readonly browser: BrowserContext;
   readonly page: Page;
@@ -12,20 +12,20 @@ type OpenedWindow = {
 };
 
 type WindowOptions = BrowserContextOptions & {
-  /** The path below the launch; by default its home page. */
+  /** The path of the page, relative to the launch; by default the home page of the launch. */
   readonly path?: string;
   /** Prepares the browser before it opens the page. */
   readonly prepare?: (browser: BrowserContext) => unknown;
 };
 
-/** The ordering service and a Chromium in which a clinician uses it. */
+/** The ordering service, and a Chromium browser in which tests use its pages. */
 export type Desk = {
   readonly application: Application;
   /** Opens a page of a launch in a new browser with the launch's cookie. */
   open(launch: OpenLaunch, options?: WindowOptions): Promise<OpenedWindow>;
 };
 
-/** Starts a desk for the tests of the calling file, and stops it after them. */
+/** Starts the service and the browser before the tests of the calling file, and stops both afterwards. */
 export function useDesk(): Desk {
   let application: Application | undefined;
   let chromium: Browser | undefined;
@@ -50,7 +50,7 @@ export function useDesk(): Desk {
       await prepare?.(browser);
       const page = await browser.newPage();
       await page.goto(started(application).url + launch.home + path);
-      // Autofocus takes effect when the page is rendered, which may be after it has loaded.
+      // The browser applies `autofocus` when it renders the page, which may be after the load event.
       await page.locator('[autofocus]:not(:focus)').waitFor({ state: 'detached' });
       return { browser, page, close: () => browser.close() };
     },

@@ -19,7 +19,7 @@ import { textOf } from './listing.ts';
 
 const catalogue = readCatalogue();
 
-/** Returns the repeats found at 9:30am on 2 March 2026 for a chosen test and earlier tests. */
+/** Returns the repeats that are found on 2 March 2026 at 9:30am if a test is chosen after earlier tests. */
 function found(chosen: string, ...earlier: Partial<EarlierTest>[]) {
   const tests = [...catalogue.orderables.values()].filter(({ code }) => code === chosen);
   const before = earlier.map((changes) => ({
@@ -42,20 +42,20 @@ function found(chosen: string, ...earlier: Partial<EarlierTest>[]) {
   ]);
 }
 
-describe('a test that was requested before', () => {
-  it('is reported while it waits for its sample, however long ago it was requested', () => {
+describe('a chosen test that was requested before', () => {
+  it('is reported as a repeat until the earlier sample is collected, however old the request is', () => {
     expect(found('HFBC', { requestedAt: '2025-06-01T10:00:00Z' })).toEqual([['NCP-000001', 'NCP-000001', 0]]);
     expect(found('HFBC', { isSampleTaken: true })).toEqual([]);
   });
 
-  it('is reported on the same local day, even if its sample was collected or it needs none', () => {
+  it('is reported on the day of the earlier request, even if no sample is missing', () => {
     const { container: _, ...image } = { container: undefined };
     expect(found('HFBC', { requestedAt: '2026-03-02T00:00:00Z', isSampleTaken: true })).toHaveLength(1);
     expect(found('HFBC', { requestedAt: '2026-03-01T23:59:00Z', isSampleTaken: true })).toEqual([]);
     expect(found('XCXR', { ...image, requestedAt: '2026-03-02T00:00:00Z' })).toHaveLength(1);
   });
 
-  it('is reported with the waiting request that can be used, even if a later sample was collected', () => {
+  it('is reported with an older request whose sample is missing, because that request can be used', () => {
     expect(
       found(
         'DHBA1C',
@@ -65,13 +65,13 @@ describe('a test that was requested before', () => {
     ).toEqual([['NCP-000002', 'NCP-000001', 56]]);
   });
 
-  it('is reported if a panel contains it, but a part cannot be used instead of a panel', () => {
+  it('can be replaced by an earlier panel that contains it; a panel cannot be replaced by a part', () => {
     expect(found('BUE', { code: 'BPROF' })).toEqual([['NCP-000001', 'NCP-000001', 0]]);
     expect(found('BPROF', { code: 'BUE' })).toEqual([['NCP-000001', undefined, 0]]);
   });
 });
 
-describe('the existing request', () => {
+describe('an earlier request of a chosen test', () => {
   let application: Application;
   beforeAll(async () => {
     application = await startOrdering();
@@ -80,7 +80,7 @@ describe('the existing request', () => {
 
   const contextOf = (patient = aPatient()) => aLaunchContext({ request: { patient } });
 
-  /** Orders tests, and then chooses tests for the same patient in another launch. */
+  /** Orders the tests `before`, and then chooses the tests `now` for the same patient in another launch. */
   async function chooseAgain(before: string[], now: string[]) {
     const patient = aPatient();
     const { guid } = await anOrder(application, before, contextOf(patient));
@@ -92,7 +92,7 @@ describe('the existing request', () => {
   const use = (launch: OpenLaunch, reference: string) =>
     launch.post('review', [['action', `use:${reference}`]]);
 
-  it('is used for all its tests by one button of the review', async () => {
+  it('replaces all its tests in the new order, by one button of the review', async () => {
     const { launch, reference } = await chooseAgain(['HFBC', 'BUE'], ['HFBC', 'BUE', 'BCRP']);
     expect(textOf(await launch.page('review'))).toContain(
       `Use request ${reference} for Full blood count and Urea and electrolytes`,
@@ -107,20 +107,20 @@ describe('the existing request', () => {
     expect(row?.batches.flatMap(({ tests }) => tests.map(({ code }) => code.value))).toEqual(['BCRP']);
   });
 
-  it('is used from the panel of chosen tests, together with the current boxes', async () => {
+  it('replaces its tests by a button beside the chosen tests, which also stores the ticked boxes', async () => {
     const { launch, reference } = await chooseAgain(['HFBC'], ['HFBC', 'BUE']);
     await press(launch, `use:${reference}`, { tick: ['BCRP'] });
     expect(tickedIn(await launch.page())).toEqual(['BUE', 'BCRP']);
   });
 
-  it('leaves nothing to review if it contains all chosen tests, with a message', async () => {
+  it('redirects to the page of tests, with a message, if it contains all chosen tests', async () => {
     const { launch, reference } = await chooseAgain(['HFBC'], ['HFBC']);
     expect((await use(launch, reference)).headers.get('location')).toBe(launch.home);
     expect(await launch.page()).toContain(`Full blood count removed: already in request ${reference}.`);
   });
 
   it.each(['NCP-999999', 'nothing'])(
-    'removes no tests if the reference is unknown: %s',
+    'replaces no tests if the form contains an unknown reference: %s',
     async (reference) => {
       const { launch } = await chooseAgain(['HFBC'], ['HFBC']);
       await press(launch, `use:${reference}`);
@@ -128,7 +128,7 @@ describe('the existing request', () => {
     },
   );
 
-  it('is not offered for another patient or for its own change', async () => {
+  it('is not offered for another patient, and not while the request itself is changed', async () => {
     const { guid, context } = await anOrder(application, ['HFBC'], contextOf());
     const other = await chooseAndReview(application, ['HFBC'], contextOf());
     expect(await other.page('review')).not.toContain('value="use:');
@@ -137,7 +137,7 @@ describe('the existing request', () => {
     expect(await change.page(`${change.at}review`)).not.toContain('value="use:');
   });
 
-  it('can be repeated without a reason if the test has no interval', async () => {
+  it('can be repeated without a reason if the test has no minimum interval', async () => {
     const { launch } = await chooseAgain(['HFBC'], ['HFBC']);
     expect(await launch.page('review')).not.toContain('name="repeat-reason"');
     expect((await submit(launch)).headers.get('location')).toContain('/orders/');

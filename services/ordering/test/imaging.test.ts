@@ -23,13 +23,13 @@ import {
 const catalogue = readCatalogue();
 const imaging = [...catalogue.orderables.values()].filter((test) => test.imaging !== undefined);
 
-/** Returns the topics of the required questions before an examination of a patient. */
+/** Returns the topics of the questions that must be answered before this patient has an examination. */
 function topicsFor(code: string, patient: PatientTraits) {
   const tests = [...catalogue.orderables.values()].filter((test) => test.code === code);
   return askedBy(tests, patient).flatMap(({ question, isRequired }) => (isRequired ? [question.topic] : []));
 }
 
-describe('an examination', () => {
+describe('an imaging examination', () => {
   it('always requires clinical details', () => {
     expect(imaging.length).toBeGreaterThan(20);
     expect(imaging.filter(({ needsClinicalDetails }) => !needsClinicalDetails)).toEqual([]);
@@ -45,7 +45,7 @@ describe('an examination', () => {
     ['XKNE', 30, ['side', 'pregnancy']],
     ['TCCH', 56, ['contrast-allergy', 'kidney-function']],
     ['RMKN', 56, ['side', 'mri-safety']],
-  ])('such as %s of a woman of %i years requires %j', (code, age, topics) => {
+  ])('such as %s requires answers for a woman aged %i on the topics %j', (code, age, topics) => {
     expect(topicsFor(code, { gender: 'female', age })).toEqual(topics);
   });
 
@@ -53,12 +53,12 @@ describe('an examination', () => {
     ['male', []],
     ['other', ['pregnancy']],
     ['unknown', ['pregnancy']],
-  ] as const)('by X-ray of a patient of gender %s requires %j', (gender, topics) => {
+  ] as const)('by X-ray requires answers for a patient of gender %s on the topics %j', (gender, topics) => {
     expect(topicsFor('XCXR', { gender, age: 30 })).toEqual(topics);
   });
 });
 
-describe('a catalogue that may cause harm', () => {
+describe('a catalogue entry that may cause harm', () => {
   const location = { id: 'SVI', name: 'Imaging', code: { value: 'X', scheme: 'LOCAL' }, category: 'Imaging' };
   const check = (test: object, questions: object[] = [], elsewhere: object[] = []) =>
     safetyFaults(
@@ -120,7 +120,7 @@ describe('a catalogue that may cause harm', () => {
     expect(check(test, questions)).toEqual(faults);
   });
 
-  it('is reported for a pregnancy question that is optional or omits women of 12 or 55 years', () => {
+  it('is reported for a pregnancy question that is optional or is not asked of all women from 12 to 55', () => {
     const xray = { imaging: { modality: 'x-ray' } };
     const [optional, questions] = ask('pregnancy', {}, false);
     expect(check({ ...xray, ...optional }, [...questions])).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('a catalogue that may cause harm', () => {
     expect(check({ ...xray, ...asks }, [...whole])).toEqual([]);
   });
 
-  it('is reported if the answers of a pregnancy question are in the wrong order', () => {
+  it('is reported if a pregnancy question offers its answers in the wrong order', () => {
     const [asks, reversed] = ask('pregnancy', { options: ['No', 'Yes', 'Not known'] });
     expect(check({ imaging: { modality: 'x-ray' }, ...asks }, [...reversed])).toEqual([
       'question q must offer Yes, No, Not known, in this order',
@@ -148,7 +148,7 @@ describe('a catalogue that may cause harm', () => {
     ]);
   });
 
-  it('is reported for a test that is also listed as requested elsewhere', () => {
+  it('is reported if a test has the same name as a test that is requested elsewhere', () => {
     const [asks, questions] = ask('pregnancy');
     const test = { imaging: { modality: 'x-ray' }, synonyms: ['Plain film'], ...asks };
     const elsewhere = [{ name: 'B', synonyms: ['plain films', 'plain film'], instead: 'Ask the clinic.' }];
@@ -157,7 +157,7 @@ describe('a catalogue that may cause harm', () => {
     ]);
   });
 
-  it('is reported for a side question that is not asked per test', () => {
+  it('is reported for a question about the side that is asked once for several tests', () => {
     const [asks, once] = ask('side');
     expect(check({ imaging: { modality: 'ultrasound', hasSides: true }, ...asks }, [...once])).toEqual([
       'question q must be asked per test',
@@ -165,14 +165,14 @@ describe('a catalogue that may cause harm', () => {
   });
 });
 
-describe('a request for examinations', () => {
+describe('a request for imaging examinations', () => {
   let application: Application;
   beforeAll(async () => {
     application = await startOrdering();
   });
   afterAll(() => application.stop());
 
-  it('stores a side for each examination', async () => {
+  it('stores the side of each examination', async () => {
     const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const launch = await chooseAndReview(application, ['XKNE', 'XSHO'], context);
     const html = await launch.page('review');
@@ -186,7 +186,7 @@ describe('a request for examinations', () => {
     ]);
   });
 
-  it('asks about a pregnancy once for several tests, and prints the answer on both forms', async () => {
+  it('asks once about a pregnancy for several tests, and prints the answer on each laboratory’s form', async () => {
     const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const launch = await chooseAndReview(application, ['KMSU', 'XKNE'], context);
     const html = await launch.page('review');
@@ -203,7 +203,7 @@ describe('a request for examinations', () => {
   });
 
   it.each(['Yes', 'Not known'])(
-    'explains the next step if the answer about a pregnancy is %s',
+    'shows whom to telephone if the answer about a pregnancy is %s',
     async (answer) => {
       const context = aLaunchContext({ request: { patient: aYoungPatient() } });
       const launch = await chooseAndReview(application, ['KMSU', 'XKNE', 'TCHD', 'UABD'], context);
@@ -228,7 +228,7 @@ describe('a request for examinations', () => {
     },
   );
 
-  it('shows the answer to a question of an older catalogue, and asks the current question in a change', async () => {
+  it('shows an answer to a question that has left the catalogue, and asks the new question in a change', async () => {
     const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const order = await anOrder(application, ['KMSU'], context);
     const database = await openOrderingDatabase(application.storage);
@@ -251,7 +251,7 @@ describe('a request for examinations', () => {
   it.each([
     ['a number', [{ system: 'phone', value: '07700 900461', use: 'mobile' }], '07700 900461 (mobile)'],
     ['only an e-mail address', [{ system: 'email', value: 'a@example.org' }], 'Not given'],
-  ] as const)('shows the patient’s telephone on the page and the form: %s', async (_what, telecom, shown) => {
+  ] as const)('shows the patient’s telephone number on page and form: %s', async (_what, telecom, shown) => {
     const context = aLaunchContext({ request: { patient: aPatient({ telecom: [...telecom] }) } });
     const order = await anOrder(application, ['XCXR'], context);
     const launch = await openAction(application, 'PatientReport', order);

@@ -24,8 +24,8 @@ import {
 const shipped = new URL('../catalogue/catalogue.json', import.meta.url);
 
 /**
- * The catalogue of a laboratory in the south, with three tests: one with its own code, two that the default
- * also contains.
+ * The catalogue of a southern laboratory, with three tests. One has a code of its own; the codes of the
+ * other two are also in the default catalogue.
  */
 const southern = {
   id: 'south',
@@ -67,8 +67,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /**
- * Returns the configuration with these catalogues in a new folder, including the shipped one unless it is
- * left out.
+ * Returns the configuration for a new folder with these catalogue files, and with the default catalogue
+ * unless `hasDefault` is false.
  */
 function configWith(files: Readonly<Record<string, unknown>>, { hasDefault = true } = {}) {
   const of = mkdtempSync(join(folder, 'of-'));
@@ -95,7 +95,7 @@ describe('two laboratories of one practice', () => {
   it.each([
     ['by its own code', south],
     ['by its ODS code in another case', performerOf('STH01', 'ods-organization-code')],
-  ])('show only the tests of the laboratory that the launch names: %s', async (_how, performer) => {
+  ])('offer only the tests of the laboratory that the launch names: %s', async (_how, performer) => {
     const launch = await open(performer);
     const html = await launch.page();
     expect(shownIn(html)).toEqual(['SVITD', 'HFBC', 'DHBA1C']);
@@ -111,7 +111,7 @@ describe('two laboratories of one practice', () => {
     ['a performer that no catalogue names', north],
     ['the code of another code set', performerOf('SOUTH', 'local-org-code')],
     ['a local code in another case', performerOf('south')],
-  ])('leave the default catalogue to a launch with %s', async (_what, performer) => {
+  ])('offer the default catalogue if the launch names %s', async (_what, performer) => {
     const launch = await open(performer);
     expect(shownIn(await launch.page())).toEqual(offeredCodes(application.catalogue));
     const { codes } = (await (await launch.post('matches', [['q', 'southern']])).json()) as {
@@ -120,7 +120,7 @@ describe('two laboratories of one practice', () => {
     expect(codes).toEqual([]);
   });
 
-  it('accept orders only for tests of the launch’s laboratory', async () => {
+  it('accept orders only for tests of the laboratory that the launch names', async () => {
     const launch = await open(south);
     await press(launch, 'update', { tick: ['BUE', 'SVITD'] });
     expect(tickedIn(await launch.page())).toEqual(['SVITD']);
@@ -143,7 +143,7 @@ describe('two laboratories of one practice', () => {
     expect(tickedIn(await other.page())).toEqual([]);
   });
 
-  it('keep the laboratory of a changed request, whichever laboratory the launch names', async () => {
+  it('use the laboratory of a stored request for a change, even if the launch names the other laboratory', async () => {
     const ordered = await anOrder(application, ['SVITD'], contextOf(south));
     const { request } = ordered.context;
     const change = await openChange(application, {
@@ -163,7 +163,7 @@ describe('two laboratories of one practice', () => {
     expect(await samples.page(`requests/${ordered.guid}/samples`)).toContain('app-tube--purple');
   });
 
-  it('do not share a practice’s favourites and order sets', async () => {
+  it('have separate favourites and order sets of the same practice', async () => {
     const { author } = aLaunchContext().request;
     const [here, there] = [await open(south, { author }), await open(north, { author })];
     const setNamed = async (launch: typeof here, name: string) => {
@@ -187,7 +187,7 @@ describe('two laboratories of one practice', () => {
     expect(html).not.toContain('Set of the north');
   });
 
-  it('warn of a repeat of the same code at either laboratory', async () => {
+  it('warn of a repeat if the other laboratory has a test with the same code', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C'], contextOf(north, { patient }));
     const launch = await open(south, { patient });
@@ -203,7 +203,7 @@ describe('a laboratory without a catalogue', () => {
   });
   afterAll(() => application.stop());
 
-  it('accepts no orders if there is no default catalogue', async () => {
+  it('receives no orders if there is no default catalogue: the launch is answered 404', async () => {
     const launch = await application.openLaunch(contextOf(north));
     for (const response of [await launch.send(''), await launch.post('', [['test', 'SVITD']])]) {
       expect(response.status).toBe(404);
@@ -212,7 +212,7 @@ describe('a laboratory without a catalogue', () => {
     expect((await (await application.openLaunch(contextOf(south))).send('')).status).toBe(200);
   });
 
-  it('still lets its requests be read and their tests be removed', async () => {
+  it('does not prevent users from reading its requests and removing tests from them', async () => {
     const ordered = await anOrder(application, ['SVITD', 'HFBC'], contextOf(south));
     await movePerformer(application, ordered.guid, north);
     const report = await openAction(application, 'PatientReport', ordered);
@@ -229,7 +229,7 @@ describe('a laboratory without a catalogue', () => {
   });
 });
 
-/** Changes the laboratory of a stored request. */
+/** Assigns a stored request to another laboratory. */
 async function movePerformer(
   application: Application,
   guid: string,
@@ -244,7 +244,7 @@ async function movePerformer(
     .execute();
 }
 
-describe('catalogues at startup', () => {
+describe('the catalogue files at startup', () => {
   const other = { ...southern, id: 'other', performers: [{ system: 'local-org-code', code: '9' }] };
   const { performers: _, id: __, ...another } = southern;
 
@@ -278,7 +278,7 @@ describe('catalogues at startup', () => {
     expect(() => configWith(files)).toThrow(said);
   });
 
-  it('are refused for an empty folder, and for a file that is not JSON, with its name', () => {
+  it('are refused if the folder is empty or a file is not JSON; the message names the file', () => {
     expect(() => configWith({}, { hasDefault: false })).toThrow('CATALOGUE_FILE The catalogue is invalid');
     const of = mkdtempSync(join(folder, 'of-'));
     writeFileSync(join(of, 'broken.json'), '{');

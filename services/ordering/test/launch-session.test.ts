@@ -28,7 +28,7 @@ const choice = [
 ] as const;
 
 describe('the launch session', () => {
-  it('opens every page below its launch, and answers with the launch as correlation id', async () => {
+  it('opens the home page of the launch, and responses have the launch id as X-Correlation-Id', async () => {
     const launch = await application.openLaunch();
     const response = await launch.send('');
     expect(response.status).toBe(200);
@@ -41,7 +41,7 @@ describe('the launch session', () => {
     ['no cookie', ''],
     ['a wrong ticket', '__Secure-launch-session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'],
     ['an empty ticket', '__Secure-launch-session='],
-  ])('is required on every path: %s is answered 401', async (_case, cookie) => {
+  ])('is required for every page and form: a request with %s is answered 401', async (_case, cookie) => {
     const { home } = await application.openLaunch();
     const pages = ['', 'review', 'requests', 'orders/4f9f3b0e-0000-4000-8000-000000000000'];
     const forms = ['', 'review', 'requests', 'chosen', 'matches'];
@@ -73,7 +73,7 @@ describe('the launch session', () => {
     expect((await launch.send('')).status).toBe(401);
   });
 
-  it('shows its end on each page, in local time, and is extended by another request', async () => {
+  it('is described on each page: when it ends, in local time, and whether a request extends it', async () => {
     const launch = await application.openLaunch(aLaunchContext(), { chainSeconds: 2700 });
     const timeAfter = (seconds: number) =>
       writtenClock(new Date(application.clock.now() + seconds * 1000).toISOString().slice(11, 16));
@@ -82,11 +82,11 @@ describe('the launch session', () => {
     );
     const end = timeAfter(2700);
     application.clock.advance({ seconds: 900 });
-    // From here on, no request extends it.
+    // The session ends at its absolute end now, so further requests do not extend it.
     expect(await launch.page()).toContain(`Your session ends at ${end}.`);
   });
 
-  it('is extended by a page that requests more time, but not by another website', async () => {
+  it('is extended by a POST to /session, but not from another site', async () => {
     const launch = await application.openLaunch();
     application.clock.advance({ seconds: launchSessionIdleSeconds - 1 });
     expect((await launch.post('session', [['launch', launch.launchId]])).status).toBe(204);
@@ -97,7 +97,7 @@ describe('the launch session', () => {
     expect((await launch.post('session', [])).status).toBe(401);
   });
 
-  it('is found among cookies of the same name that a neighbouring host has set for the parent domain', async () => {
+  it('is found among cookies of the same name that another host has set for the parent domain', async () => {
     const launch = await application.openLaunch();
     const attackers = await application.openLaunch();
     const withTossed = (...values: string[]) => ({
@@ -107,17 +107,17 @@ describe('the launch session', () => {
     });
     expect((await launch.send('', withTossed('tossed'))).status).toBe(200);
     expect((await launch.send('', withTossed(attackers.ticket, '', 'x', 'y'))).status).toBe(200);
-    // A request makes at most four look-ups.
+    // A request looks up at most four tickets.
     expect((await launch.send('', withTossed('1', '2', '3', '4'))).status).toBe(401);
   });
 
-  it('is not read from a cookie name that a host without TLS can set', async () => {
+  it('is not read from a cookie without the prefix __Secure-, which a host without TLS can set', async () => {
     const launch = await application.openLaunch();
     const headers = { cookie: `launch-session=${launch.ticket}` };
     expect((await launch.send('', { headers })).status).toBe(401);
   });
 
-  it('ends at the absolute end of its launch, however busy it is', async () => {
+  it('ends at the absolute end of its launch, even if requests continue to extend it', async () => {
     const launch = await application.openLaunch(aLaunchContext(), { chainSeconds: 12 * 3600 });
     for (let hours = 0; hours < 12; hours += 0.25) {
       expect([hours, (await launch.send('')).status]).toEqual([hours, 200]);
@@ -130,7 +130,7 @@ describe('the launch session', () => {
     ]);
   });
 
-  it('is answered 429 beyond its rate limit, while another session is not', async () => {
+  it('has its own rate limit: further requests are answered 429, and another session is not affected', async () => {
     const limited = await startOrdering(undefined, undefined, { requestsPerSecondPerSession: 2 });
     const [launch, other] = [await limited.openLaunch(), await limited.openLaunch()];
     const statuses = async () => [(await launch.send('')).status, (await launch.send('review')).status];
@@ -149,7 +149,7 @@ describe('the launch session', () => {
     expect(requestsPerSecondPerSession).toBe(30);
   });
 
-  it('is not opened by a launch token or by a session with invalid content', async () => {
+  it('is not accepted from a launch token, and invalid session content is answered 500', async () => {
     const context = aLaunchContext();
     const request = { ttlSeconds: 60, correlationId: context.launchId, events: [] };
     const token = await application.tickets.issue('launch-token', { ...request, context });
@@ -168,7 +168,7 @@ describe('the launch session', () => {
     expect(statuses).toEqual([401, 500]);
   });
 
-  it('is accepted from a newer release, with members that this release does not know', async () => {
+  it('is accepted if a newer release added members that this release does not know', async () => {
     const { request, ...context } = aLaunchContext();
     const patient = { ...request.patient, newer: { member: 1 } };
     const issue = await application.tickets.issue('launch-session', {
@@ -184,7 +184,7 @@ describe('the launch session', () => {
     expect(response.status).toBe(200);
   });
 
-  it('never mixes two launches: a form of one is refused by the other, and changes neither', async () => {
+  it('opens only its own launch: pages and forms of another launch are answered 401', async () => {
     const [one, other] = [await application.openLaunch(), await application.openLaunch()];
     await press(one, 'update', { tick: ['HFBC'] });
     await press(other, 'update', { tick: ['XCXR'] });
@@ -194,7 +194,7 @@ describe('the launch session', () => {
     expect([tickedIn(await one.page()), tickedIn(await other.page())]).toEqual([['HFBC'], ['XCXR']]);
   });
 
-  it('is not needed for the start page, which refers to the practice system', async () => {
+  it('is not needed for the start page, which asks the user to start from the practice system', async () => {
     for (const path of ['/oltr/', '/oltr']) {
       const response = await fetchWhole(application.url + path);
       expect(response.status).toBe(200);
@@ -206,7 +206,7 @@ describe('the launch session', () => {
   });
 });
 
-describe('a form from another site', () => {
+describe('a forged form from another site', () => {
   it.each([
     ['Sec-Fetch-Site: cross-site', { 'sec-fetch-site': 'cross-site' }, 403],
     [
@@ -220,21 +220,21 @@ describe('a form from another site', () => {
     ['our own Origin', { origin: publicUrl }, 303],
     ['our own page', { 'sec-fetch-site': 'same-origin', origin: publicUrl }, 303],
     ['no browser', {}, 303],
-  ])('is detected by its headers: %s', async (_case, headers, status) => {
+  ])('is recognised by its headers, unlike a form of the service: %s', async (_case, headers, status) => {
     const launch = await application.openLaunch();
     expect((await launch.post('', choice, headers)).status).toBe(status);
     expect(tickedIn(await launch.page())).toEqual(status === 303 ? ['HFBC'] : []);
   });
 
-  it('can be detected, because the pages let browsers send their origin', async () => {
+  it('can be recognised, because the referrer policy of the pages lets browsers send Origin', async () => {
     const launch = await application.openLaunch();
     expect((await launch.send('')).headers.get('referrer-policy')).toBe('same-origin');
   });
 });
 
-describe('the other actions', () => {
+describe('every action except OrderTest', () => {
   it.each(actions.filter((action) => action !== 'OrderTest'))(
-    '%s orders nothing: a form to order is refused and changes nothing',
+    'is refused with the forms of an order, and stores nothing: %s',
     async (action) => {
       const launch = await application.openLaunch(aLaunchContext({ request: { action } }));
       for (const path of ['', 'chosen', 'matches', 'review']) {
@@ -295,7 +295,7 @@ describe('text from a patient record', () => {
     expect(review).toContain('&lt;Harbour&gt; &amp; &quot;Surgery&quot;');
   });
 
-  it('appears in no log line and in no URL', async () => {
+  it('never appears in a log line or a URL', async () => {
     const launch = await application.openLaunch(aLaunchContext({ request: names }));
     const addresses: string[] = [];
     const visit = async (path: string) => {

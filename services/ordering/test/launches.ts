@@ -16,12 +16,12 @@ import { createCatalogues } from '../src/domain/catalogues.ts';
 import { ordering } from '../src/service.ts';
 import { openOrderingDatabase } from '../src/store/database.ts';
 
-/** The origin of the application for browsers, which they send as `Origin`. */
+/** The public origin of the application, which browsers send as `Origin`. */
 export const publicUrl = 'https://launch.example.org';
 
 /**
- * Starts ordering with in-process dependencies, or with another database, and exposes the parts that tests
- * check.
+ * Starts the ordering service with in-process dependencies, or with another database. Returns the parts that
+ * tests inspect.
  */
 export async function startOrdering(
   openStorage: () => Promise<Storage> = openTestStorage,
@@ -69,7 +69,7 @@ export type OpenLaunch = Awaited<ReturnType<typeof openLaunch>>;
 
 type Fields = readonly (readonly [name: string, value: string])[];
 
-/** Opens a launch as a browser does, with a URL and a cookie. Does not follow redirects. */
+/** Opens a launch as a browser does, with its URL and its cookie. Its requests do not follow redirects. */
 async function openLaunch({
   url,
   tickets,
@@ -102,8 +102,8 @@ async function openLaunch({
     send(path, { method: 'POST', body: toForm(fields), headers });
   const page = async (path = '') => (await send(path)).text();
   const { hostname: domain } = new URL(url);
-  // Browsers accept a name with `__Secure-` only if the cookie is Secure, and also send it to the loopback by
-  // http.
+  // A browser accepts a cookie with the prefix `__Secure-` only if it is Secure. Browsers also send Secure
+  // cookies to a loopback address over http.
   const browserCookie = {
     name: '__Secure-launch-session',
     value: issue.ticket,
@@ -156,7 +156,7 @@ export async function press(
   ]);
 }
 
-/** Opens a launch, chooses tests and requests the review. */
+/** Opens a launch, chooses tests and opens the review. */
 export async function chooseAndReview(
   application: Application,
   tick: string[],
@@ -167,7 +167,7 @@ export async function chooseAndReview(
   return launch;
 }
 
-/** Returns the stored rows of a launch's order. */
+/** Returns the stored requests of a launch. */
 export async function rowsOf({ storage }: Application, { launchId }: OpenLaunch) {
   const database = await openOrderingDatabase(storage);
   return database.selectFrom('test_requests').selectAll().where('launch_id', '=', launchId).execute();
@@ -185,7 +185,7 @@ export async function submit(launch: OpenLaunch, details = ''): Promise<Response
   ]);
 }
 
-/** Returns the fields that the examinations of a review require. */
+/** Returns the fields that a review requires for imaging examinations. */
 export function neededFor(html: string): [string, string][] {
   const answers = Object.entries({ side: 'Left', pregnancy: 'No', 'mri-safety': 'None of these' });
   const names = new Set(
@@ -216,7 +216,7 @@ export async function openForOrder(
   return openAction(application, action, order);
 }
 
-/** Creates a submitted order, with the launch that made it. */
+/** Submits an order. Returns the GUID of its request and the context of the launch that submitted it. */
 export async function anOrder(
   application: Application,
   tick: string[],
@@ -261,8 +261,8 @@ export const shownIn = (html: string) =>
   [...html.matchAll(/data-test="([^"]*)">/g)].map(([, code = '']) => code);
 
 /**
- * Returns the invented patient, a woman of 68, with a new number, so that one test's request is no repeat in
- * another.
+ * Returns the invented patient, a woman of 68, with a new NHS number, so that a request of one test is no
+ * repeat in another test.
  */
 export function aPatient(changes: Partial<LaunchRequest['patient']> = {}): LaunchRequest['patient'] {
   const value = String(randomInt(1_000_000_000, 9_999_999_999));
@@ -333,7 +333,7 @@ export function aLaunchContext({
   };
 }
 
-/** Returns fields as a browser sends them. */
+/** Returns the fields encoded as a browser encodes a form. */
 export function toForm(fields: Fields): URLSearchParams {
   const form = new URLSearchParams();
   for (const [name, value] of fields) form.append(name, value);
