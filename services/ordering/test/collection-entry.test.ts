@@ -195,7 +195,7 @@ describe('the date and time of a collection entry', () => {
       '2026-04-05T12:00:00Z',
       '2026-04-04T15:15:00.000Z',
     ],
-  ])('are read in the time zone of the practice, in %s (%s): %s at %s', (_case, timeZone, date, time, now, at) => {
+  ])('are read in the practice’s time zone: %s (%s): %s at %s', (_case, timeZone, date, time, now, at) => {
     expect(instantOf(read({ date, time }, { now, timeZone }))).toBe(at);
   });
 

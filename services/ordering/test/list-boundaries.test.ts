@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => application.stop());
 
 describe('a list of a practice', () => {
-  it('shows another practice its own first page for a cursor of this practice', async () => {
+  it('shows its own first page if the cursor names a request of another practice', async () => {
     const [practice, neighbour] = [aPractice(), aPractice()];
     const own = await orderFor(application, { request: { practice: neighbour } });
     const foreign = await orderFor(application, { request: { practice } });
@@ -22,7 +22,7 @@ describe('a list of a practice', () => {
     }
   });
 
-  it('ignores a practice, patient or action in a URL or a form', async () => {
+  it('ignores a practice, launch or action that a URL or a form names', async () => {
     const [practice, neighbour] = [aPractice(), aPractice()];
     const foreign = await orderFor(application, { request: { practice } });
     const launch = await openList(application, 'LocationSampleQueue', { request: { practice: neighbour } });
@@ -40,7 +40,7 @@ describe('a list of a practice', () => {
 });
 
 describe('a list of a patient', () => {
-  it('contains each request of the patient once, by any identifier and never by name', async () => {
+  it('contains once each request that has an identifier of the patient, and none that has only the name', async () => {
     const [nhs, chi] = [aPatient(), aPatient()].map(({ identifiers }) => identifiers[0]?.value ?? '');
     const both = aPatient({
       identifiers: [

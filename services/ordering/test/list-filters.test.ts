@@ -10,7 +10,7 @@ const penhaligon = {
   identifier: { system: 'professional-code', value: 'G8100001' },
   name: { title: 'Dr', family: 'Penhaligon', given: ['Edith'] },
 } as const satisfies LaunchRequest['requester'];
-/** Requests by their distinguishing feature, newest first. */
+/** The short name of each request by its GUID. The tests list the names, newest request first. */
 const names = new Map<string | undefined, string>();
 beforeAll(async () => {
   application = await startOrdering();
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-/** Returns the list after a search with these fields, which are those of the page. */
+/** Posts these fields of the search form, and returns the page of the list. */
 async function filtered(launch: OpenLaunch, fields: Record<string, string>): Promise<string> {
   const posted = await launch.post('requests', Object.entries({ launch: launch.launchId, ...fields }));
   expect([posted.status, posted.headers.get('location')]).toEqual([303, `${launch.home}requests#found`]);
@@ -50,7 +50,7 @@ async function filtered(launch: OpenLaunch, fields: Record<string, string>): Pro
 const openPractice = (action: 'LocationReportList' | 'LocationSampleQueue' = 'LocationReportList') =>
   openList(application, action, { request: { practice } });
 
-/** Returns the value of an item of a list box, by its text. */
+/** Returns the value of the option with this text. */
 const valueOf = (html: string, text: string) =>
   [...html.matchAll(/<option value="([^"]*)"[^>]*>([^<]*)</g)].find(([, , said]) => said === text)?.[1] ?? '';
 
@@ -74,12 +74,12 @@ describe('the filters of a practice’s list', () => {
     ['a test, a day and words', { test: 'HFBC', day: 'today', q: 'penhaligon' }, ['urgent']],
     ['words that no filtered request contains', { test: 'HFBC', q: 'xyzzy' }, []],
     ['punctuation, which finds nothing', { test: 'HFBC', q: '!!' }, []],
-  ])('admit %s', async (_, fields, expected) => {
+  ])('find requests by %s', async (_, fields, expected) => {
     const html = await filtered(await openPractice(), fields);
     expect(listedIn(html).map((guid) => names.get(guid))).toEqual(expected);
   });
 
-  it('offer the laboratories of the catalogue and the requesters of the practice, and can be combined', async () => {
+  it('offer the laboratories of the catalogue and the requesters of the practice, also in combination', async () => {
     const launch = await openPractice();
     const html = await launch.page('requests');
     const chosen = async (fields: Record<string, string>) =>
@@ -93,7 +93,7 @@ describe('the filters of a practice’s list', () => {
     expect(html.match(/Bairstow, Thomas \(Dr\)<\/option>/g)).toHaveLength(1);
   });
 
-  it('do not name requesters of another practice', async () => {
+  it('do not offer requesters of another practice', async () => {
     const stranger = {
       identifier: { system: 'professional-code' as const, value: 'G9999999' },
       name: { family: 'Strange', given: ['Una'] },
@@ -102,7 +102,7 @@ describe('the filters of a practice’s list', () => {
     expect(await (await openPractice()).page('requests')).not.toContain('Strange');
   });
 
-  it('are stored for the launch, are shown as chosen, and are cleared together', async () => {
+  it('are stored for the launch and selected on the page, and one button clears them all', async () => {
     const launch = await openPractice();
     const html = await filtered(launch, { test: 'HFBC', day: 'today', priority: 'urgent', q: 'fbc' });
     expect(textOf(html)).toContain('1 urgent request matches “fbc” and the filters');
@@ -111,7 +111,7 @@ describe('the filters of a practice’s list', () => {
     expect(listedIn(await filtered(launch, { action: 'clear' }))).toHaveLength(names.size);
   });
 
-  it('report a date that does not exist, and ignore it', async () => {
+  it('show an error for a date that does not exist, and ignore the date', async () => {
     const html = await filtered(await openPractice(), { from: '31/02/2026', to: '1/3/2026' });
     expect(textOf(html)).toContain('From must be a real date, like 21/11/2026');
     expect(html).toContain('<title>Error: ');
@@ -119,7 +119,7 @@ describe('the filters of a practice’s list', () => {
   });
 
   it.each(['31/12/9999', '1/1/0001', '31/12/1899', '1/1/3000'])(
-    'report a day in a year that no request has, %s, and ignore it',
+    'show an error for a date in a year that no request can have, and ignore the date: %s',
     async (day) => {
       const html = await filtered(await openPractice(), { from: day, to: day });
       expect(textOf(html)).toContain('From must be a real date, like 21/11/2026');
@@ -129,7 +129,7 @@ describe('the filters of a practice’s list', () => {
   );
 
   it.each([{ day: 'tomorrow' }, { status: 'Lost' }, { test: 'x'.repeat(401) }, { day: 'toString' }])(
-    'refuse a value that no page offers: %j',
+    'are refused with a value that no page offers: %j',
     async (fields) => {
       const launch = await openPractice();
       const posted = await launch.post('requests', Object.entries({ launch: launch.launchId, ...fields }));
@@ -137,7 +137,7 @@ describe('the filters of a practice’s list', () => {
     },
   );
 
-  it('offer no status that the action does not list', async () => {
+  it('offer no status of requests that the list of the action does not contain', async () => {
     const queue = await openPractice('LocationSampleQueue');
     const html = await filtered(queue, { status: 'Complete' });
     expect(listedIn(html).map((guid) => names.get(guid))).toEqual(['faeces', 'urgent', 'waiting']);
@@ -148,7 +148,7 @@ describe('the filters of a practice’s list', () => {
   });
 });
 
-describe('a day of the filters', () => {
+describe('a day in a filter', () => {
   const madeAt = async (instants: readonly string[]) => {
     const own = { practice: aPractice() };
     const database = await openOrderingDatabase(application.storage);
@@ -167,7 +167,7 @@ describe('a day of the filters', () => {
       listedIn(await filtered(launch, fields)).map((guid) => made.get(guid));
   };
 
-  it('is a day in the time zone of the practice, from midnight to midnight', async () => {
+  it('lasts from midnight to midnight in the time zone of the practice', async () => {
     const list = await madeAt([
       '2025-06-30T22:59:59.999Z',
       '2025-06-30T23:00:00.000Z',
@@ -180,7 +180,7 @@ describe('a day of the filters', () => {
     ]);
   });
 
-  it('is 24 hours for a request that becomes overdue', async () => {
+  it('lasts 24 hours when the filter finds overdue requests', async () => {
     const now = application.clock.now();
     const instants = [now - 86_400_001, now - 86_400_000 + 3_600_000].map((time) =>
       new Date(time).toISOString(),
@@ -191,7 +191,7 @@ describe('a day of the filters', () => {
 });
 
 describe('the filters of a patient’s list', () => {
-  it('narrow the list as those of a practice do, without a list of requesters', async () => {
+  it('find requests by test, status and day, but not by requester', async () => {
     const request = { practice: aPractice(), patient: aPatient() };
     const blood = await orderFor(application, { request }, ['HFBC']);
     const imaging = await orderFor(application, { request }, ['XCXR']);

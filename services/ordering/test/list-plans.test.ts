@@ -20,7 +20,7 @@ import { requesters } from './stored/names.ts';
 import { seedRequests, settle } from './stored/seed.ts';
 
 const stored = 5_000;
-/** Far fewer than are stored: a page, the count up to a thousand, and the requests that a search reads. */
+/** Limits the rows of a page: its requests, the count up to 1000, and the requests that a search reads. */
 const readAtMost = 2_000;
 
 const similarSince = '2025-12-02T09:30:00Z';
@@ -31,7 +31,7 @@ const everyFilter = filterTerms({
   requester: 'professional-code G8134567',
 });
 const practice = aPractice();
-/** A practice whose requests are all for one patient. */
+/** A practice whose requests are all for the same patient. */
 const single = aPractice();
 const patient = inventPatient(practice, 7);
 const [nhsNumber = ''] = patient.identifiers.map(({ value }) => value);
@@ -82,18 +82,18 @@ describe('a page of a list', () => {
     ['a day of a patient', 'PatientReportList', oneDay, ''],
     ['a day and a test of a patient', 'PatientReportList', oneDay, 'blood'],
     ['many filters', 'LocationReportList', { ...oneDay, priority: 'urgent', search: everyFilter }, ''],
-  ])('reads few rows, by indexes: %s', async (_, action, query, q) => {
+  ])('reads fewer than 2000 rows, by indexes: %s', async (_, action, query, q) => {
     const plans = await plansOfPage(queryFor(action, { ...query, ...searchFor(q) }));
     expect(plans.flatMap(scansOf).filter(({ kind }) => kind === 'Seq Scan')).toEqual([]);
     expect(rowsOf(plans)).toBeLessThan(readAtMost);
   });
 
-  it('reads only matching rows when many old requests match', async () => {
+  it('reads fewer than 2000 rows besides the matching requests when many old requests match', async () => {
     const plans = await plansOfPage(queryFor('LocationReportList', searchFor('penhaligon')));
     expect(rowsOf(plans)).toBeLessThan(readAtMost + stored / 5);
   });
 
-  it('reads no more rows for a patient with many requests', async () => {
+  it('reads fewer than 4000 rows for a patient with many requests', async () => {
     const request = {
       action: 'PatientReportList',
       practice: single,
@@ -101,22 +101,22 @@ describe('a page of a list', () => {
     } as const;
     const sight = sightOf(aLaunchContext({ client, request }));
     const plans = await plansOfPage({ sight, statuses: actionRules.PatientReportList.lists, similarSince });
-    // Each identifier has its own runs, and each run is counted up to a thousand.
+    // The page reads the indexes once for each identifier of the patient, and counts requests up to a limit.
     expect(rowsOf(plans)).toBeLessThan(2 * readAtMost);
   });
 
-  it('reads each requester of the practice once', async () => {
+  it('reads each requester of the practice once for the filter', async () => {
     const { sight } = queryFor('LocationReportList', {});
     expect((await findRequesters(database, sight)).map(({ name }) => name.family)).toEqual(
       requesters.map(({ family }) => family),
     );
     const plans = await plansOf((recorded) => findRequesters(recorded, sight));
     expect(plans.flatMap(scansOf).filter(({ kind }) => kind === 'Seq Scan')).toEqual([]);
-    // Reads an identifier and a name for each requester, and the end of the index.
+    // For each requester, the query reads an identifier and a name; finally it reads the end of the index.
     expect(rowsOf(plans)).toBeLessThanOrEqual(4 * requesters.length);
   });
 
-  it('reads no more rows in the middle of the list', async () => {
+  it('reads as few rows in the middle of the list as at its start', async () => {
     const { guid } = await database
       .selectFrom('test_requests')
       .select('guid')
@@ -133,7 +133,7 @@ describe('a page of a list', () => {
 });
 
 describe('the count of the most requested tests', () => {
-  it('reads the newest requests by indexes, however many requests the practice has', async () => {
+  it('reads only the newest requests, by indexes, even if the practice has many', async () => {
     const context = aLaunchContext({ client, request: { practice } });
     const now = Date.parse('2026-03-02T09:30:00Z');
     const plans = await plansOf((recorded) =>
@@ -164,11 +164,11 @@ type Plan = {
   readonly Plans?: readonly Plan[];
 };
 
-/** Returns the plan of each query that reads requests for a page, with the rows that it read. */
+/** Returns the executed plan of each query that reads requests for a page of a list. */
 const plansOfPage = (query: ListQuery) =>
   plansOf((recorded) => recorded.transaction().execute((tx) => readRequestPage(tx, query)));
 
-/** Returns the plan of each query that reads requests, with the rows that it read. */
+/** Returns the executed plan of each query with which `read` reads requests. */
 async function plansOf(read: (recorded: OrderingDatabase) => Promise<unknown>): Promise<Plan[]> {
   const queries: CompiledQuery[] = [];
   const recorded = database.withPlugin(recorder(queries));
@@ -185,7 +185,7 @@ async function plansOf(read: (recorded: OrderingDatabase) => Promise<unknown>): 
   });
 }
 
-/** Records only executed queries, because parts of queries are compiled, too. */
+/** Records only queries that are executed, because Kysely compiles parts of queries, too. */
 function recorder(queries: CompiledQuery[]): KyselyPlugin {
   const compiled = new Map<object, CompiledQuery>();
   return {
@@ -201,7 +201,7 @@ function recorder(queries: CompiledQuery[]): KyselyPlugin {
   };
 }
 
-/** Returns every scan of a plan that reads rows, without the index part of a bitmap scan. */
+/** Returns every scan of a plan with its number of rows, without the index scan below a bitmap heap scan. */
 function scansOf(plan: Plan): { kind: string; rows: number }[] {
   const kind = plan['Node Type'];
   const read = plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0);

@@ -12,17 +12,17 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-/** Completes a request, as recording its last sample does. */
+/** Sets a request to Complete, as the service does when the last sample is recorded. */
 async function complete(guid: string): Promise<void> {
   const database = await openOrderingDatabase(application.storage);
   await database.updateTable('test_requests').set({ status: 'Complete' }).where('guid', '=', guid).execute();
 }
 
-/** Returns the tests of the first row. */
+/** Returns the text of the tests in the first row of a list. */
 const listedTests = (html: string) =>
   textOf(/app-list__tests"[^]*?app-list__cell">([^]*?)<\/td>/.exec(html)?.[1] ?? '');
 
-/** Two requests of one patient, the second of which is Complete. */
+/** Orders two requests for one patient, and completes the second request. */
 async function twoRequests() {
   const request = { practice: aPractice(), patient: aPatient() };
   const open = await orderFor(application, { request });
@@ -37,14 +37,14 @@ describe('the list of each action', () => {
     ['PatientSampleQueue', '/samples'],
     ['PatientRequestList', '/samples'],
     ['LocationSampleQueue', '/samples'],
-  ])('contains the incomplete requests for %s, each with a link to change it', async (action, step) => {
+  ])('contains the Incomplete requests for %s, each with a link to its next step', async (action, step) => {
     const { request, open } = await twoRequests();
     const launch = await openList(application, action, { request });
     expect(linksIn(await launch.page('requests'))).toEqual([`${launch.home}requests/${open}${step}`]);
   });
 
   it.each<[Action]>([['PatientReport'], ['PatientReportList'], ['LocationReportList']])(
-    'contains every request for %s, newest first, each with a link to read it',
+    'contains every request for %s, newest first, each with a link to its page',
     async (action) => {
       const { request, open, complete: done } = await twoRequests();
       const launch = await openList(application, action, { request });
@@ -66,7 +66,7 @@ describe('the list of each action', () => {
   });
 
   it.each<[Action]>([['UpdateTest'], ['PatientSampleQueue'], ['PatientReport']])(
-    'is opened by %s with an unknown originating id, and explains why',
+    'is opened by %s if the originating id is unknown, and explains why',
     async (action) => {
       const { request, open } = await twoRequests();
       const launch = await openList(application, action, { request });
@@ -80,7 +80,7 @@ describe('the list of each action', () => {
     },
   );
 
-  it('answers 404 to OrderTest, for reading and for searching', async () => {
+  it('is answered 404 to OrderTest, which has no list', async () => {
     const launch = await openList(application, 'OrderTest');
     expect((await launch.send('requests')).status).toBe(404);
     expect((await launch.post('requests', [['q', 'whitfield']])).status).toBe(404);
@@ -92,7 +92,7 @@ describe('the list of each action', () => {
     ['LocationSampleQueue', 'No samples are waiting to be collected in this practice'],
     ['PatientReportList', 'No tests have been requested for this patient here'],
     ['LocationReportList', 'No tests have been requested in this practice yet'],
-  ])('explains the next step for %s when it is empty', async (action, title) => {
+  ])('explains the next step for %s when the list is empty', async (action, title) => {
     const request = { practice: aPractice(), patient: aPatient() };
     const launch = await openList(application, action, { request });
     const text = textOf(await launch.page('requests'));
@@ -102,7 +102,7 @@ describe('the list of each action', () => {
 });
 
 describe('a row of a list', () => {
-  it('shows the date, tests, patient, requester and missing samples of a request, and links to it', async () => {
+  it('shows the date, tests, patient, requester and missing samples of a request, and links to its page', async () => {
     const patient = aPatient({ identifiers: [{ system: 'nhs-number', value: '9434765919' }] });
     const practice = aPractice();
     const order = await orderFor(application, { request: { practice, patient } }, ['HFBC', 'BUE', 'XCXR']);
@@ -127,7 +127,7 @@ describe('a row of a list', () => {
     expect(textOf(link)).toBe(`View request ${references} for WHITFIELD, Margaret Anne`);
   });
 
-  it('shows when no sample is missing', async () => {
+  it('states “None needed” for a request whose tests need no sample', async () => {
     const request = { practice: aPractice() };
     await orderFor(application, { request }, ['XCXR']);
     const launch = await openList(application, 'LocationReportList', { request });
@@ -147,7 +147,7 @@ describe('a row of a list', () => {
     expect(textOf(await launch.page('requests'))).toContain('1 Jul 2026 at 11:30pm');
   });
 
-  it('contains all tests of a long list, in a line that can be opened', async () => {
+  it('contains every test of a long request, in a summary that the user can open', async () => {
     const request = { practice: aPractice() };
     await orderFor(application, { request }, ['HFBC', 'HESR', 'HRET', 'HFER', 'HB12', 'HFOL']);
     const launch = await openList(application, 'LocationReportList', { request });
@@ -158,7 +158,7 @@ describe('a row of a list', () => {
     );
   });
 
-  it('omits removed tests, and escapes text that a caller sent', async () => {
+  it('omits removed tests, and escapes text from the practice system', async () => {
     const patient = aPatient({ name: { family: '<b>Ó & "Q"</b>', given: ['\u202eevil'] } });
     const request = { practice: aPractice(), patient };
     const { guid } = await orderFor(application, { request }, ['HFBC', 'BUE']);
@@ -200,7 +200,7 @@ describe('the pages of a list', () => {
   });
 
   it.each<[Action]>([['LocationReportList'], ['PatientReportList'], ['UpdateTest']])(
-    'lead through %s from the newest request to the oldest and back',
+    'have links from the newest request to the oldest and back for %s',
     async (action) => {
       const launch = await openList(application, action, { request });
       const first = await launch.page('requests');
@@ -217,7 +217,7 @@ describe('the pages of a list', () => {
     },
   );
 
-  it('neither lose nor repeat a request while others are submitted', async () => {
+  it('neither omit nor repeat a request if another request is submitted between them', async () => {
     const own = { practice: aPractice(), patient: aPatient() };
     const made: string[] = [];
     for (let index = 0; index < 30; index += 1)
@@ -227,7 +227,7 @@ describe('the pages of a list', () => {
     const newer = await orderFor(application, { request: own });
     const second = await launch.page(next);
     expect(listedIn(second)).toEqual(made.slice(25));
-    // More than one page is newer than the second page: the first page shows the rest.
+    // 26 requests are newer than the second page, so the newest request is on a page before this page.
     const back = await launch.page(pageLink(second, 'prev'));
     expect(listedIn(back)).toEqual(made.slice(0, 25));
     expect(listedIn(await launch.page(pageLink(back, 'prev')))).toEqual([newer.guid, ...made.slice(0, 24)]);
@@ -241,14 +241,14 @@ describe('the pages of a list', () => {
     [`after=${randomUUID()}`],
     ["before='; drop table ordering.test_requests"],
     ['before[a]=b&before=c'],
-  ])('begin at the newest request for the cursor ?%s', async (query) => {
+  ])('begin at the newest request if the cursor is invalid: ?%s', async (query) => {
     const launch = await openList(application, 'LocationReportList', { request });
     const response = await launch.send(`requests?${query}`);
     expect(response.status).toBe(200);
     expect(listedIn(await response.text())).toEqual(guids.slice(0, 25));
   });
 
-  it('count at most a thousand requests', async () => {
+  it('count up to 1000 requests, and show 1,000+ for more', async () => {
     const own = { practice: aPractice(), patient: aPatient() };
     const { guid } = await orderFor(application, { request: own });
     const database = await openOrderingDatabase(application.storage);
@@ -276,13 +276,13 @@ describe('the pages of a list', () => {
   });
 });
 
-describe('the audit trail', () => {
+describe('the audit trail of lists', () => {
   const listed = (launchId: string) =>
     application.published.filter(
       ({ type, correlationid }) => type === 'orders.listed.v1' && correlationid === launchId,
     );
 
-  it('records each shown page of a list with its number of requests, without their content', async () => {
+  it('records the user, patients and number of requests of each page that is shown', async () => {
     const { request } = await twoRequests();
     const launch = await openList(application, 'LocationReportList', { request });
     await launch.page('requests');
@@ -298,7 +298,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('records no list that is not shown, and refuses prefetches', async () => {
+  it('does not record a HEAD request or a prefetch, and a prefetch is refused', async () => {
     const { request } = await twoRequests();
     const launch = await openList(application, 'LocationReportList', { request });
     expect((await launch.send('requests', { method: 'HEAD' })).status).toBe(200);

@@ -115,13 +115,13 @@ describe('the search in the list of a practice', () => {
   });
 
   it.each(['fbc', '02/03/2026', '2 Mar 2026', '2026-03-02', '020326', 'today', '2nd of March', 'march 2'])(
-    'finds every request with a test, or of a day: %s',
+    'finds every request that contains a test or was made on a day: %s',
     async (q) => {
       expect(await found(q)).toEqual(['Agnieszka', 'Cathal']);
     },
   );
 
-  it('finds a request by its order reference, with or without its prefix', async () => {
+  it('finds a request by its order reference, in lower case and without its hyphen', async () => {
     for (const q of [firstReference, firstReference.toLowerCase(), firstReference.replace('-', '')]) {
       expect(await found(q)).toEqual(['Cathal']);
     }
@@ -159,7 +159,7 @@ describe('the search in the list of a practice', () => {
     expect(await found(q)).toEqual([]);
   });
 
-  it('filters by priority, with or without words', async () => {
+  it('filters requests by priority, with and without search words', async () => {
     const database = await openOrderingDatabase(application.storage);
     const own = { practice: aPractice() };
     const urgent = await orderFor(application, { request: own });
@@ -181,7 +181,7 @@ describe('the search in the list of a practice', () => {
 
 describe('a typing error in a search', () => {
   const day = 86_400;
-  /** Returns a search in a list of requests of Baker, of Bakes, and of a Baker four months ago. */
+  /** Returns a search in a list of requests for Baker, for Bakes, and for another Baker 91 days ago. */
   async function bakers() {
     const request = { practice: aPractice() };
     const names = new Map<string | undefined, string>();
@@ -203,7 +203,7 @@ describe('a typing error in a search', () => {
   }
 
   it.each(['beker', 'bakre', 'baiker', 'vaker', 'bakrr', "'beker'", 'Beker, Beth', 'beker ferritn'])(
-    'finds similar words, marked as similar: %s',
+    'leads to requests with similar words of the last 90 days, marked “Similar”: %s',
     async (q) => {
       const { html, exact, similar } = await (await bakers())(q);
       expect([q, exact, similar.includes('baker')]).toEqual([q, [], true]);
@@ -213,7 +213,7 @@ describe('a typing error in a search', () => {
     },
   );
 
-  it('is tolerated below the exact matches, and the audit trail records both', async () => {
+  it('is tolerated in a second list below the exact matches, and the audit event counts both lists', async () => {
     const { launch, html, exact, similar } = await (await bakers())('baker');
     expect([exact, similar]).toEqual([['baker', 'long ago'], ['bakes']]);
     expect(textOf(html)).toContain('2 requests match “baker”');
@@ -226,14 +226,14 @@ describe('a typing error in a search', () => {
   });
 
   it.each(['bekker', 'bker', 'bek', 'backr', 'bb82017', '=aker'])(
-    'is not tolerated twice, in a short word or in a number: %s',
+    'is not tolerated twice in a word, in a short word, or in a number: %s',
     async (q) => {
       const { exact, similar } = await (await bakers())(q);
       expect([q, exact, similar]).toEqual([q, [], []]);
     },
   );
 
-  it('finds no request of another practice, and none that the filters exclude', async () => {
+  it('leads to no request of another practice, and to no request that a filter excludes', async () => {
     const request = { practice: aPractice() };
     const find = await bakers();
     await orderFor(application, { request });
@@ -243,7 +243,7 @@ describe('a typing error in a search', () => {
     expect(similarIn(await search(launch, 'beker', 'urgent'))).toEqual([]);
   });
 
-  it('finds a test of the patient in their own list', async () => {
+  it('is tolerated in the name of a test in the list of a patient', async () => {
     const request = { practice, patient: cathal };
     const launch = await openList(application, 'PatientReportList', { request });
     const html = await search(launch, 'fulll');
@@ -252,7 +252,7 @@ describe('a typing error in a search', () => {
 });
 
 describe('an urgent request', () => {
-  it('is found by the word urgent, with a name or alone', async () => {
+  it('is found by the word “urgent”, alone or with a name', async () => {
     const request = { practice: aPractice() };
     const launch = await chooseAndReview(application, ['HFBC'], aLaunchContext({ request }));
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
@@ -268,8 +268,8 @@ describe('an urgent request', () => {
   });
 });
 
-describe('the words of a search', () => {
-  it('appear in no URL, but on every page of the list until they are cleared', async () => {
+describe('the search words of a list', () => {
+  it('appear in no URL, and apply until the user clears them', async () => {
     const launch = await openList(application, 'LocationReportList', { request: { practice } });
     const posted = await post(launch, { q: 'cathal', priority: 'any', action: 'search' });
     expect([posted.status, posted.headers.get('location')]).toEqual([303, `${launch.home}requests#found`]);
@@ -290,7 +290,7 @@ describe('the words of a search', () => {
     expect(listedIn(await other.page('requests'))).toEqual([second, first]);
   });
 
-  it('are escaped on the page, which explains the next step when nothing matches', async () => {
+  it('are escaped in the message that no request matches', async () => {
     const launch = await openList(application, 'LocationReportList', { request: { practice } });
     const html = await search(launch, `"><script>\u0000\u0007 ${'x'.repeat(500)}`);
     expect(html).not.toContain('"><script>');
@@ -299,7 +299,7 @@ describe('the words of a search', () => {
     );
   });
 
-  it('are refused with an unknown button or priority, and from another site', async () => {
+  it('are refused with an unknown button or priority, from another site, and above the size limit', async () => {
     const launch = await openList(application, 'LocationReportList', { request: { practice } });
     expect((await post(launch, { q: 'x', action: 'drop' })).status).toBe(400);
     expect((await post(launch, { q: 'x', priority: 'stat', action: 'search' })).status).toBe(400);
@@ -309,13 +309,13 @@ describe('the words of a search', () => {
     expect(large.status).toBe(413);
   });
 
-  it('are never logged', async () => {
+  it('never appear in a log line', async () => {
     const launch = await openList(application, 'LocationReportList', { request: { practice } });
     await search(launch, 'Zebediah 9876543210');
     expect(application.lines.join('\n')).not.toMatch(/zebediah|9876543210|súilleabháin/i);
   });
 
-  it('apply to each page of the list', async () => {
+  it('apply to every page of the list', async () => {
     const own = { practice: aPractice() };
     const cathals = aPatient({ name: cathal.name });
     const ofCathal: string[] = [];
@@ -333,7 +333,7 @@ describe('the words of a search', () => {
 });
 
 describe('the search in the list of a patient', () => {
-  it('finds a request by test or order reference, and appears when there are many requests', async () => {
+  it('finds a request by test or order reference, and is not offered for a short list', async () => {
     const request = { practice, patient: cathal };
     const launch = await openList(application, 'PatientReportList', { request });
     for (const q of ['full blood', 'hfbc', 'chest x-ray', firstReference]) {

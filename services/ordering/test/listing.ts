@@ -5,23 +5,23 @@ import { type Application, aLaunchContext, anOrder, type OpenLaunch } from './la
 
 type Overrides = { request?: Partial<LaunchRequest>; client?: Partial<LaunchContext['client']> };
 
-/** Returns a new practice. */
+/** Returns a practice with a new ODS code. */
 export const aPractice = (): LaunchRequest['practice'] => ({
   identifier: { system: 'ods-organization-code', value: `P${randomUUID()}` },
   name: 'Harbour Surgery',
 });
 
-/** Returns a new patient. */
+/** Returns a patient with a new NHS number. */
 export const aPatient = (patient: Partial<LaunchRequest['patient']> = {}): LaunchRequest['patient'] => ({
   ...aLaunchContext().request.patient,
   identifiers: [{ system: 'nhs-number', value: `9${randomInt(1e8, 1e9)}` }],
   ...patient,
 });
 
-/** Orders tests; returns the order with the reference of its first batch. */
+/** Orders tests and advances the clock by a minute. Returns the request's GUID and its launch context. */
 export async function orderFor(application: Application, overrides: Overrides, tests = ['HFBC']) {
   const order = await anOrder(application, tests, aLaunchContext(overrides));
-  // Two requests of the same instant have no defined order.
+  // Lists sort by time, so requests of the same instant have no defined order.
   application.clock.advance({ seconds: 60 });
   return order;
 }
@@ -37,21 +37,21 @@ export function openList(
   );
 }
 
-/** Returns the links of the rows of a list. */
+/** Returns the URL of the link in each row of a list. */
 export const linksIn = (html: string) =>
   [...html.matchAll(/app-list__step"[^]*?href="([^"]*)"/g)].map(([, href = '']) => href);
 
-/** Returns the GUIDs of the requests that a page lists, from the top, without those of similar spelling. */
+/** Returns the GUIDs of the exact matches on a page, in their order. */
 export const listedIn = (html: string) => guidsIn(html.split(similarRows)[0]);
 
-/** Returns the GUIDs of the requests that a page lists because their spelling is similar. */
+/** Returns the GUIDs of the requests on a page that match by similar spelling, in their order. */
 export const similarIn = (html: string) => guidsIn(html.split(similarRows)[1]);
 
 const similarRows = 'app-list__similar';
 
 const guidsIn = (html = '') => linksIn(html).map((href) => /requests\/([^/]*)/.exec(href)?.[1]);
 
-/** Returns the URL of a link between pages. */
+/** Returns the URL of the link to the previous or the next page. */
 export const pageLink = (html: string, rel: 'prev' | 'next') =>
   new RegExp(`href="([^"]*)" rel="${rel}"`).exec(html)?.[1];
 

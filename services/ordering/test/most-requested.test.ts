@@ -28,7 +28,7 @@ const aPractice = () => ({
   name: 'Some Surgery',
 });
 
-/** A practice that no other test knows. */
+/** A practice that only the current test uses. */
 let practice: ReturnType<typeof aPractice>;
 beforeEach(() => {
   practice = aPractice();
@@ -48,7 +48,7 @@ async function mostRequested(request?: Request) {
 const hours = (count: number) => application.clock.advance({ seconds: count * 3_600 });
 
 describe('the tests that a practice requests most', () => {
-  it('are chips for every user of the practice, most requested first, if requested more than once', async () => {
+  it('are shown to every user of the practice, most requested first, if they were requested twice', async () => {
     await order(['BUE', 'HFBC']);
     expect(await mostRequested()).toEqual([]);
     hours(1);
@@ -59,7 +59,7 @@ describe('the tests that a practice requests most', () => {
     expect(await mostRequested({ author })).toEqual(['HFBC', 'BUE']);
   });
 
-  it('are counted again by the first order an hour after the last count', async () => {
+  it('are counted again when an order is submitted an hour or more after the last count', async () => {
     await order(['HFBC']);
     application.clock.advance({ seconds: 3_599 });
     await order(['HFBC']);
@@ -72,14 +72,14 @@ describe('the tests that a practice requests most', () => {
   it.each([
     [90 * 86_400, ['HFBC']],
     [90 * 86_400 + 1, []],
-  ])('include an order of the last ninety days only: one of %s seconds ago', async (seconds, expected) => {
+  ])('are counted in orders of the last 90 days, %s seconds ago', async (seconds, expected) => {
     await order(['HFBC']);
     application.clock.advance({ seconds });
     await order(['HFBC']);
     expect(await mostRequested()).toEqual(expected);
   });
 
-  it('do not count tests that were removed from their request', async () => {
+  it('do not include a test that was removed from its request', async () => {
     const ordered = await order(['HFBC', 'BUE']);
     const launch = await openChange(application, ordered);
     await press(launch, 'remove:BUE', { at: launch.at });
@@ -89,7 +89,7 @@ describe('the tests that a practice requests most', () => {
     expect(await mostRequested()).toEqual(['HFBC']);
   });
 
-  it('are offered only if they apply to the patient and are not favourites', async () => {
+  it('are shown only if they apply to the patient and are no favourites of the user', async () => {
     for (const _time of [1, 2]) {
       await order(['MPSA', 'HFBC', 'BUE'], { patient: aPatient({ gender: 'male' }) });
       hours(1);
@@ -101,7 +101,7 @@ describe('the tests that a practice requests most', () => {
     expect(await mostRequested()).toEqual(['HFBC']);
   });
 
-  it('come first in a panel of up to sixteen tests above the groups, before the common tests of the catalogue', async () => {
+  it('are shown above the groups, up to 16 tests, and before the common tests of the catalogue', async () => {
     const catalogue = readCatalogue();
     const common = catalogue.common.map(({ code }) => code);
     const shipped = await startOrdering(openTestStorage, createCatalogues([catalogue]));
@@ -123,7 +123,7 @@ describe('the tests that a practice requests most', () => {
     }
   });
 
-  it('never include those of another practice', async () => {
+  it('do not include tests that only another practice requests', async () => {
     for (const _time of [1, 2]) {
       await order(['HFBC']);
       hours(1);

@@ -52,7 +52,7 @@ afterAll(async () => {
   redis.disconnect();
 });
 
-/** Opens a launch session in Redis; returns its cookie and the key of its record. */
+/** Issues a launch session in Redis. Returns the key of its record, and a function that opens its pages. */
 async function openSession(context: LaunchContext) {
   const before = new Set(await redis.keys(`${prefix}*:ticket:*`));
   const issued = await parts.tickets.issue('launch-session', {
@@ -71,7 +71,7 @@ async function openSession(context: LaunchContext) {
 }
 
 describe('a session whose record was changed in Redis', () => {
-  it('does not show the patient of another launch whose sealed context was copied into it', async () => {
+  it('is refused if the sealed context of another launch was copied into its record', async () => {
     const [mine, victim] = [await openSession(aLaunchContext()), await openSession(aLaunchContext())];
     const before = await mine.open(mine.launchId);
     expect([before.status, (await before.text()).includes('app-patient')]).toEqual([200, true]);

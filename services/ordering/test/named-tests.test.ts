@@ -8,7 +8,7 @@ const catalogue = readCatalogue();
 const search = createTestSearch(catalogue);
 const tests = [...catalogue.orderables.values()];
 
-// The names are read from the catalogue and compared in a way that shares no code with the search.
+// The expected results are computed from the catalogue without any code of the search.
 
 /** Returns the words of a text in lower case, without accents, punctuation and "and". */
 const plainWords = (text: string) =>
@@ -30,7 +30,7 @@ const spelt = (word: string) =>
         .replace(/is(ed|ing)$/, 'iz$1')
         .replace(/our(s?)$/, 'or$1');
 
-/** Returns the forms in which a name may be typed, without spaces: as it is, and without the s of plurals. */
+/** Returns the forms of a name that the search treats as equal: without spaces, with or without a plural s. */
 function formsOf(words: readonly string[]): string[] {
   const singular = words.map((word) => (word.length < 4 ? word : word.replace(/s$/, '')));
   const glued = [words.join('')].map((word) => (word.length < 4 ? word : word.replace(/s$/, '')));
@@ -62,7 +62,7 @@ function canMean(words: readonly string[], codes: readonly string[], seen: reado
   );
 }
 
-/** Returns the queries of some that add a test which they do not name. */
+/** Returns the queries that would add a test although they do not name it. */
 const faultyAmong = (queries: Iterable<string>) =>
   [...queries].filter((query) => {
     const { codes } = namedTests(query, search.names);
@@ -72,7 +72,7 @@ const faultyAmong = (queries: Iterable<string>) =>
 const unique = [...new Set(named.map(({ name }) => name.toLowerCase()))];
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789 '.split('');
 
-/** Returns a name with one letter added, left out, changed or swapped with the next. */
+/** Generates every misspelling of a name by one letter: added, omitted, changed, or swapped with the next. */
 function* editsOf(name: string): Generator<string> {
   for (let at = 0; at <= name.length; at += 1) {
     const [start, rest] = [name.slice(0, at), name.slice(at)];
@@ -86,7 +86,7 @@ function* editsOf(name: string): Generator<string> {
 }
 
 describe('the Enter key in the search', () => {
-  it('adds a test by its name, abbreviation and code, and by a synonym unless it is an examination', () => {
+  it('adds a test by its name, abbreviation and code, and by a synonym unless the test is an examination', () => {
     const faulty = named.filter(({ name, code, isAdded }) => {
       const isOneTest = codesOf(plainWords(name)).size === 1;
       const expected = isAdded && isOneTest ? [code] : [];
@@ -95,25 +95,25 @@ describe('the Enter key in the search', () => {
     expect(faulty).toEqual([]);
   });
 
-  it('adds nothing by a prefix or a word of a name, unless that is a complete name', () => {
+  it('adds nothing by a prefix or a word of a name, unless the prefix or word is a complete name', () => {
     expect(
       faultyAmong(unique.flatMap((name) => name.split('').map((_, at) => name.slice(0, at + 1)))),
     ).toEqual([]);
     expect(faultyAmong(unique.flatMap((name) => name.split(/\W+/)))).toEqual([]);
   });
 
-  it('adds nothing by a name with one wrong letter, unless that is a complete name', () => {
+  it('adds nothing by a name with one wrong letter, unless the result is another complete name', () => {
     expect(unique.flatMap((name) => faultyAmong(editsOf(name)))).toEqual([]);
   });
 
-  it('adds an examination by no word that only finds it', () => {
+  it('adds no examination by a search term that is not its name', () => {
     const finds = tests.flatMap((test) => test.finds);
     const added = finds.flatMap((each) => namedTests(each, search.names).codes);
     expect(added.filter((code) => catalogue.orderables.get(code)?.imaging !== undefined)).toEqual([]);
     expect(faultyAmong(finds)).toEqual([]);
   });
 
-  it('adds two tests by their names, one after the other', () => {
+  it('adds two tests by a query that contains both names', () => {
     const own = named.filter(({ name, isAdded }) => isAdded && codesOf(plainWords(name)).size === 1);
     const pairs = own.map(({ name }, at) => `${name}, ${own[(at * 7 + 3) % own.length]?.name}`);
     const unread = pairs.filter((query) => namedTests(query, search.names).codes.length === 0);
@@ -126,7 +126,7 @@ describe('the Enter key in the search', () => {
 });
 
 describe('a name of the catalogue', () => {
-  it('belongs to one test, except abbreviations that tests share', () => {
+  it('belongs to one test only, except for the shared abbreviations CT/NG and VZV', () => {
     const shared = named.filter(({ name }) => codesOf(plainWords(name)).size > 1);
     expect([...new Set(shared.map(({ name }) => name))].toSorted()).toEqual(['CT/NG', 'VZV']);
   });
@@ -151,7 +151,7 @@ describe('the matches of a search', () => {
     }
   });
 
-  it('show a panel after its tests, unless the search is its whole name', () => {
+  it('contain a panel after its tests, unless the query is the complete name of the panel', () => {
     const panels = tests.filter(({ covers }) => covers.length > 0);
     const faulty = unique.flatMap((query) => {
       const codes = [...offered(query).codes];

@@ -13,7 +13,7 @@ import {
   startOrdering,
 } from './launches.ts';
 
-/** The SQL of every query of the application. */
+/** The SQL of every query that the application executes. */
 const queries: string[] = [];
 let application: Application;
 beforeAll(async () => {
@@ -41,11 +41,11 @@ const recorder: KyselyPlugin = {
   transformResult: async ({ result }) => result,
 };
 
-/** Counts how often one request searches for repeats, and how often it writes. */
+/** Counts the queries of one HTTP request that search for repeats, and the queries that write. */
 async function asksOf(send: () => Promise<Response>) {
   queries.length = 0;
   const response = await send();
-  // The queries of the relay and its outbox do not belong to the request.
+  // Ignores queries of the outbox, which the relay also makes.
   const own = queries.filter((sql) => !sql.includes('outbox'));
   const count = (form: RegExp) => own.filter((sql) => form.test(sql)).length;
   const asked = {
@@ -59,7 +59,7 @@ async function asksOf(send: () => Promise<Response>) {
 const chosen = () =>
   chooseAndReview(application, ['DHBA1C', 'HFBC'], aLaunchContext({ request: { patient: aPatient() } }));
 
-describe('a page', () => {
+describe('a GET request for a page', () => {
   it.each(['', 'review', 'review?check'])(
     'writes nothing and searches for repeats once: %j',
     async (page) => {
@@ -70,7 +70,7 @@ describe('a page', () => {
   );
 });
 
-describe('the review of an unchanged request', () => {
+describe('the review of a change without changes', () => {
   it('stores no draft until its form is submitted', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launch = await openChange(application, ordered);
@@ -91,8 +91,8 @@ describe('the review of an unchanged request', () => {
   });
 });
 
-describe('a submission', () => {
-  it('searches for repeats once and stores the form once', async () => {
+describe('the submission of an order', () => {
+  it('searches for repeats once, and updates the draft once', async () => {
     const launch = await chosen();
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     const { response, asked } = await asksOf(() =>

@@ -21,7 +21,7 @@ afterAll(() => application.stop());
 
 type Request = NonNullable<Parameters<typeof aLaunchContext>[0]>['request'];
 
-/** A patient that no other test knows. */
+/** A patient that only the current test uses. */
 let patient: ReturnType<typeof aPatient>;
 beforeEach(() => {
   patient = aPatient();
@@ -32,14 +32,14 @@ const order = (tests: string[], request: Request = {}) =>
 const open = (request: Request = {}) =>
   application.openLaunch(aLaunchContext({ request: { patient, ...request } }));
 
-/** Returns the request that the button chooses again, and its text. */
+/** Returns the GUID of the request whose tests the button chooses again, and the text of the button. */
 function againIn(html: string) {
   const [, guid, text] = /value="again:([^"]*)"[^>]*>([^<]*)</.exec(html) ?? [];
   return guid === undefined ? undefined : { guid, text: text?.trim() };
 }
 
-describe('the same tests as last time', () => {
-  it('are added to the chosen tests by one button, which names them and their date', async () => {
+describe('the tests of the patient’s last request', () => {
+  it('are added to the chosen tests by one button, whose text contains the tests and the date', async () => {
     const { guid } = await order(['HFBC', 'BUE', 'BLFT', 'DHBA1C', 'HFER', 'XKNE']);
     const launch = await open();
     const text = 'Same as last time, 2 March 2026: FBC, Ferritin, U&amp;E, LFT, HbA1c and 1 more';
@@ -50,14 +50,14 @@ describe('the same tests as last time', () => {
     expect(html).toContain('Chosen as on 2 March 2026: ');
   });
 
-  it('have the usual warnings about repeats', async () => {
+  it('have warnings of repeats when the button adds them', async () => {
     const { guid } = await order(['DHBA1C']);
     const launch = await open();
     await press(launch, `again:${guid}`);
     expect(await launch.page()).toContain('HbA1c was requested on 2 March 2026');
   });
 
-  it('are those of the latest request, without the tests that were removed from it', async () => {
+  it('do not include tests that were removed from the request', async () => {
     await order(['HFBC']);
     application.clock.advance({ seconds: 1 });
     const latest = await order(['BUE', 'BLFT']);
@@ -68,7 +68,7 @@ describe('the same tests as last time', () => {
     expect(again).toEqual({ guid: latest.guid, text: 'Same as last time, 2 March 2026: U&amp;E' });
   });
 
-  it('are not offered to a patient without a request, or while a request is changed', async () => {
+  it('are not offered for a patient without requests, or while a request is changed', async () => {
     expect(againIn(await (await open()).page())).toBeUndefined();
     const ordered = await order(['HFBC']);
     const later = await order(['BUE']);
@@ -78,7 +78,7 @@ describe('the same tests as last time', () => {
     expect(tickedIn(await change.page(change.at))).toEqual(['HFBC']);
   });
 
-  it('omit, with a message, tests that no longer apply to the patient or left the catalogue', async () => {
+  it('are added without tests that do not apply or have left the catalogue, and a message names those', async () => {
     patient = aYoungPatient('male');
     const { guid } = await order(['HFBC', 'MPSA', 'BUE']);
     const database = await openOrderingDatabase(application.storage);
@@ -106,7 +106,7 @@ describe('the same tests as last time', () => {
       expect(html).toContain(said);
   });
 
-  it('come from the user’s own practice only', async () => {
+  it('are offered only for a request of the user’s own practice and of the same patient', async () => {
     const practice = {
       identifier: { system: 'ods-organization-code' as const, value: randomUUID() },
       name: 'Some Surgery',

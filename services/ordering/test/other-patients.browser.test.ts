@@ -9,14 +9,14 @@ const launchFor = (patient = aPatient()) =>
   desk.application.openLaunch(aLaunchContext({ request: { patient } }));
 const addressOf = ({ home }: OpenLaunch) => desk.application.url + home;
 
-describe('two windows of one browser', () => {
-  it('show a notice while their patients differ, and have the same title', async () => {
+describe('several windows of one browser', () => {
+  it('show a notice while they contain different patients, and no patient in their titles', async () => {
     const [mine, other] = [await launchFor(), await launchFor(aPatient({ birthDate: '1990-05-01' }))];
     const { browser, page, close } = await desk.open(mine);
     const again = await browser.newPage();
     await again.goto(addressOf(mine));
     const line = page.locator('#other-patients');
-    // The browser also gets the cookies of the other launch, whose path is its own.
+    // The browser also receives the cookie of the other launch, which has its own path.
     await browser.addCookies([{ ...other.browserCookie, path: other.home }]);
     const second = await browser.newPage();
     await second.goto(addressOf(other));
@@ -29,7 +29,7 @@ describe('two windows of one browser', () => {
     await close();
   });
 
-  it('show no notice for two windows of one patient', async () => {
+  it('show no notice if they contain the same patient', async () => {
     const mine = await launchFor();
     const { browser, page, close } = await desk.open(mine);
     const again = await browser.newPage();
@@ -42,8 +42,8 @@ describe('two windows of one browser', () => {
   });
 });
 
-describe('a short page', () => {
-  it('has its footer at the end of the window', async () => {
+describe('a page shorter than its window', () => {
+  it('has its footer at the bottom of the window', async () => {
     const { page, close } = await desk.open(await launchFor(), { viewport: { width: 1280, height: 800 } });
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('We keep a request that you did not submit for 24 hours.').waitFor();

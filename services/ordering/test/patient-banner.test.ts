@@ -7,7 +7,7 @@ const { request } = aLaunchContext();
 const today = '2026-03-02';
 
 describe('the patient banner', () => {
-  it('names the patient as surname, given names (title), with date of birth, age, gender and NHS number', () => {
+  it('shows the patient as SURNAME, given names (title), with date of birth, age, gender and NHS number', () => {
     expect(presentBanner(request, today)).toEqual({
       name: 'WHITFIELD, Margaret Anne (Mrs)',
       listName: 'WHITFIELD, Margaret Anne',
@@ -24,7 +24,7 @@ describe('the patient banner', () => {
     });
   });
 
-  it('shows other identifiers as they are, after the NHS number, and the previous surname', () => {
+  it('shows the previous surname, and other identifiers unformatted after the NHS number', () => {
     const banner = presentBanner(
       {
         ...request,
@@ -46,7 +46,7 @@ describe('the patient banner', () => {
     ]);
   });
 
-  it('shows an invalid number as it was sent, and marks it as invalid', () => {
+  it('shows an invalid NHS number unformatted, and marks it as doubtful', () => {
     const identifiers = [{ system: 'nhs-number', value: '943 476 5918', isDoubtful: true }] as const;
     const patient = { ...request.patient, identifiers };
     expect(presentBanner({ ...request, patient }, today).identifiers).toEqual([
@@ -54,7 +54,7 @@ describe('the patient banner', () => {
     ]);
   });
 
-  it('omits a title and given names that were not sent', () => {
+  it('omits the title or the given names if the launch does not contain them', () => {
     expect(fullName({ family: 'Whitfield', given: [] })).toBe('Whitfield');
     expect(fullName({ family: 'Whitfield', given: ['M'] })).toBe('Whitfield, M');
   });
@@ -70,7 +70,7 @@ describe('the patient banner', () => {
     ['days', '2026-03-02', '2026-03-01', '1 day'],
     ['the day of birth', '2026-03-02', '2026-03-02', '0 days'],
     ['a future date of birth', '2026-03-02', '2026-03-03', undefined],
-  ])('shows the age on %s', (_case, day, birthDate, age) => {
+  ])('shows the patient’s age: %s', (_case, day, birthDate, age) => {
     expect(ageOn(day, birthDate)).toBe(age);
   });
 });

@@ -30,19 +30,19 @@ const practiceOf = (value: string) => ({
 });
 const by = aLaunchContext().request.author;
 
-/** A practice that no other test knows. */
+/** A practice that only the current test uses. */
 let practice: ReturnType<typeof practiceOf>;
 beforeEach(() => {
   practice = practiceOf(randomUUID());
 });
 
-/** Returns a launch of the same user for a new patient. */
+/** Returns the context of a launch by the same user for a new patient. */
 const contextOf = (of = practice) =>
   aLaunchContext({ request: { practice: of, author: by, patient: aPatient() } });
 
 const open = (of = practice) => application.openLaunch(contextOf(of));
 
-/** Returns the codes of the catalogue's group of a test, in order. */
+/** Returns the codes of the tests that a page shows in a group of the catalogue, in their order. */
 const groupOf = (html: string, id: string) =>
   [
     ...(html.split(`id="group-${id}"`)[1]?.split('</fieldset>')[0] ?? '').matchAll(/data-test="([^"]*)"/g),
@@ -64,7 +64,7 @@ async function saveSet(launch: OpenLaunch, name: string): Promise<Response> {
 }
 
 describe('the favourites of a user', () => {
-  it('are chips at the top of the page, in the order of their addition, also in the next launch', async () => {
+  it('are shown above the search in the order in which they were added, in this and in later launches', async () => {
     const launch = await open();
     expect(await launch.page()).not.toMatch(/data-chips="(yours|practice)"/);
     const starred = await press(launch, 'favourite:XCXR', { tick: ['BUE'] });
@@ -80,7 +80,7 @@ describe('the favourites of a user', () => {
     expect(tickedIn(await launch.page())).toEqual(['BUE']);
   });
 
-  it('remain in their group too', async () => {
+  it('are still shown in their group of the catalogue', async () => {
     const launch = await open();
     const before = groupOf(await launch.page(), 'haematology');
     await press(launch, 'favourite:HFBC');
@@ -89,7 +89,7 @@ describe('the favourites of a user', () => {
     expect(html.match(/id="test-HFBC"/g)).toHaveLength(1);
   });
 
-  it('are added by a press of their chip, and removed by another', async () => {
+  it('are chosen when the user presses their chip, and removed when the user presses it again', async () => {
     const launch = await open();
     await press(launch, 'favourite:HFBC');
     expect(await launch.page()).toContain('value="add:HFBC" data-chip="HFBC" aria-pressed="false"');
@@ -102,7 +102,7 @@ describe('the favourites of a user', () => {
     expect((await launch.post('', [['action', 'add:NONE']])).status).toBe(400);
   });
 
-  it('are not shown for a patient to whom they do not apply', async () => {
+  it('are shown only to patients to whom the tests apply', async () => {
     const launch = await open();
     for (const code of ['MPSA', 'HFBC']) await press(launch, `favourite:${code}`);
     expect(chipsIn(await launch.page(), 'yours')).toEqual(['HFBC']);
@@ -111,7 +111,7 @@ describe('the favourites of a user', () => {
     expect(chipsIn(await man.page(), 'yours')).toEqual(['HFBC', 'MPSA']);
   });
 
-  it('fill one line; a button shows the others', async () => {
+  it('fill one line, and a button shows the favourites that do not fit on the line', async () => {
     const launch = await open();
     const codes = offeredCodes(application.catalogue).slice(0, 20);
     for (const code of codes) {
@@ -127,14 +127,14 @@ describe('the favourites of a user', () => {
     expect(written.join('').length).toBeLessThan(105);
   });
 
-  it('are removed by the star; a second press changes nothing', async () => {
+  it('are removed when the user presses the star, and removing them again changes nothing', async () => {
     const launch = await open();
     await press(launch, 'favourite:HFBC');
     for (const _time of [1, 2]) await press(launch, 'unfavourite:HFBC');
     expect(await launch.page()).not.toMatch(/data-chips="(yours|practice)"/);
   });
 
-  it('can be changed by a script, which receives the new chips', async () => {
+  it('can be changed by the script of the page, which receives the new list of favourites', async () => {
     const launch = await open();
     const answer = await launch.post('chosen', [['action', 'favourite:HFBC']]);
     expect(chipsIn(await answer.text(), 'yours')).toEqual(['HFBC']);
@@ -144,7 +144,7 @@ describe('the favourites of a user', () => {
     );
   });
 
-  it('never include those of a colleague, or of a user with the same name elsewhere', async () => {
+  it('never include favourites of a colleague, or of the same user name in another practice or client', async () => {
     const mine = await open();
     await press(mine, 'favourite:HFBC');
     const { request } = mine.context;
@@ -162,7 +162,7 @@ describe('the favourites of a user', () => {
     expect(chipsIn(await mine.page(), 'yours')).toEqual(['HFBC']);
   });
 
-  it('accept only tests of the catalogue, and omit tests that left it', async () => {
+  it('accept only tests of the catalogue, and tests that have left it are not shown', async () => {
     const launch = await open();
     for (const action of ['favourite:NONE', 'favourite:', 'favourite:<b>']) {
       expect((await launch.post('', [['action', action]])).status).toBe(400);
@@ -173,7 +173,7 @@ describe('the favourites of a user', () => {
     expect(chipsIn(await launch.page(), 'yours')).toEqual(['HFBC']);
   });
 
-  it('are limited to a hundred, also when added at the same time', async () => {
+  it('are limited to 100, even if several are added at the same time', async () => {
     const userKey = randomUUID();
     const codes = Array.from({ length: maxFavourites + 5 }, (_, index) => `T${index}`);
     const done = await Promise.all(codes.map((code) => choices.addPersonalFavourite({ userKey, code })));
@@ -183,7 +183,7 @@ describe('the favourites of a user', () => {
 });
 
 describe('the favourites of a practice', () => {
-  it('are chips for every user of the practice, after their own favourites, each test once', async () => {
+  it('are shown to every user of the practice after the user’s own favourites, without duplicates', async () => {
     const launch = await open();
     await press(launch, 'add-practice-favourites', { tick: ['HFBC', 'BUE'] });
     expect(await launch.page()).toContain('The chosen tests are now practice favourites.');
@@ -195,7 +195,7 @@ describe('the favourites of a practice', () => {
     expect(chipsIn(await other.page(), 'practice')).toEqual(['BUE', 'HFBC']);
   });
 
-  it('keep the tests that were added when a star applied to the whole practice', async () => {
+  it('include tests that an earlier release stored for the practice when a user pressed the star', async () => {
     const launch = await open();
     const practiceKey = practiceKeyOf(practice, launch.context.client);
     await choices.addFavourite({ practiceKey, code: 'HFBC', by });
@@ -203,20 +203,20 @@ describe('the favourites of a practice', () => {
     expect(await launch.page()).toContain('value="favourite:HFBC" aria-pressed="false"');
   });
 
-  it('are removed one at a time, for every user', async () => {
+  it('are removed one by one, for every user of the practice', async () => {
     const launch = await open();
     await press(launch, 'add-practice-favourites', { tick: ['HFBC', 'BUE'] });
     for (const _time of [1, 2]) await press(await open(), 'remove-practice-favourite:HFBC');
     expect(chipsIn(await launch.page(), 'practice')).toEqual(['BUE']);
   });
 
-  it('cannot be added without a chosen test', async () => {
+  it('cannot be added while no test is chosen', async () => {
     const launch = await open();
     await press(launch, 'add-practice-favourites');
     expect(await launch.page()).toContain('Choose tests before you add them to the practice favourites.');
   });
 
-  it('never include those of another practice', async () => {
+  it('never include favourites of another practice', async () => {
     const [here, there] = [await open(), await open(practiceOf(randomUUID()))];
     await press(here, 'add-practice-favourites', { tick: ['HFBC'] });
     expect(await there.page()).not.toMatch(/data-chips="(yours|practice)"/);
@@ -224,7 +224,7 @@ describe('the favourites of a practice', () => {
     expect(chipsIn(await here.page(), 'practice')).toEqual(['HFBC']);
   });
 
-  it('are limited to a hundred, also when added at the same time', async () => {
+  it('are limited to 100, even if several are added at the same time', async () => {
     const practiceKey = randomUUID();
     const codes = Array.from({ length: maxFavourites + 5 }, (_, index) => `T${index}`);
     const done = await Promise.all(codes.map((code) => choices.addFavourite({ practiceKey, code, by })));
@@ -234,7 +234,7 @@ describe('the favourites of a practice', () => {
 });
 
 describe('the order sets of a practice', () => {
-  it('are saved from the chosen tests, and stored with their author and date', async () => {
+  it('contain the chosen tests, and are stored with their author and date', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC', 'XCXR'] });
     expect((await saveSet(launch, '  New   patient ')).headers.get('location')).toBe(launch.home);
@@ -257,7 +257,7 @@ describe('the order sets of a practice', () => {
     ]);
   });
 
-  it('have names that are cut before a character that does not fit', async () => {
+  it('have names that are shortened to 60 characters without splitting a surrogate pair', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC'] });
     for (const _time of [1, 2]) expect((await saveSet(launch, `${'n'.repeat(59)}😀`)).status).toBe(303);
@@ -266,7 +266,7 @@ describe('the order sets of a practice', () => {
     expect(html).toContain('This practice already has an order set with this name');
   });
 
-  it('store a panel, not the tests that it contains', async () => {
+  it('contain a panel as one test, not as the tests of the panel', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFER', 'HHAEM', 'HFBC'] });
     await saveSet(launch, 'Anaemia');
@@ -294,7 +294,7 @@ describe('the order sets of a practice', () => {
     expect(ownSetsIn(html)).toHaveLength(1);
   });
 
-  it('are deleted for every user; a user of an old page is informed', async () => {
+  it('are deleted for every user, and a user whose page is older sees a message', async () => {
     const [launch, other] = [await open(), await open()];
     await press(launch, 'update', { tick: ['HFBC'] });
     await saveSet(launch, 'Ours');
@@ -322,7 +322,7 @@ describe('the order sets of a practice', () => {
     expect(ownSetsIn(await there.page())).toEqual([]);
   });
 
-  it('never include those of a practice with the same local code at another client', async () => {
+  it('never include order sets of a practice with the same local code at another client', async () => {
     const request = {
       practice: { ...practice, identifier: { system: 'local-org-code', value: '0042' } },
     } as const;
@@ -341,7 +341,7 @@ describe('the order sets of a practice', () => {
     expect(ownSetsIn(await here.page()).map(({ name }) => name)).toEqual(['Ours']);
   });
 
-  it('show names as escaped text', async () => {
+  it('have escaped names on the page', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC'] });
     await saveSet(launch, '<b onclick="x">\u0000 & "set"');
@@ -350,7 +350,7 @@ describe('the order sets of a practice', () => {
     expect(html).toContain('&lt;b onclick=&quot;x&quot;&gt; &amp; &quot;set&quot;');
   });
 
-  it('omit tests that left the catalogue', async () => {
+  it('are added without tests that have left the catalogue', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC'] });
     await saveSet(launch, 'Ours');
@@ -365,7 +365,7 @@ describe('the order sets of a practice', () => {
     expect(tickedIn(await launch.page())).toEqual(['HFBC', 'BUE']);
   });
 
-  it('are limited to fifty, also when added at the same time', async () => {
+  it('are limited to 50, even if several are saved at the same time', async () => {
     const practiceKey = randomUUID();
     const names = Array.from({ length: maxPracticeSets + 3 }, (_, index) => `Set ${index}`);
     const done = await Promise.all(
@@ -376,7 +376,7 @@ describe('the order sets of a practice', () => {
   });
 });
 
-describe('favourites and order sets of the whole practice', () => {
+describe('the favourites and order sets of a practice', () => {
   const buttons = async () => {
     const editor = await open();
     await press(editor, 'add-practice-favourites', { tick: ['HFBC'] });
@@ -387,7 +387,7 @@ describe('favourites and order sets of the whole practice', () => {
   const openAs = (isPracticeEditor: boolean) =>
     application.openLaunch(aLaunchContext({ request: { practice }, isPracticeEditor }));
 
-  it('can be changed by editors only: others see no buttons, and are refused with a reference', async () => {
+  it('cannot be changed by other users than editors: they see no buttons, and forms are answered 403', async () => {
     const actions = await buttons();
     const launch = await openAs(false);
     const html = await launch.page();
@@ -412,7 +412,7 @@ describe('favourites and order sets of the whole practice', () => {
     expect(tickedIn(await launch.page())).toEqual(['HFBC']);
   });
 
-  it('can be changed by an editor', async () => {
+  it('can be changed by an editor of the practice', async () => {
     const actions = await buttons();
     const launch = await openAs(true);
     for (const action of actions) expect(await launch.page()).toContain(`value="${action}"`);
