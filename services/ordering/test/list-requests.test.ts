@@ -102,7 +102,7 @@ describe('the list of each action', () => {
 });
 
 describe('a row of a list', () => {
-  it('shows the date, tests, patient, requester and missing samples of a request, and links to its page', async () => {
+  it('shows a request’s date, tests, patient, requester, missing samples and link', async () => {
     const patient = aPatient({ identifiers: [{ system: 'nhs-number', value: '9434765919' }] });
     const practice = aPractice();
     const order = await orderFor(application, { request: { practice, patient } }, ['HFBC', 'BUE', 'XCXR']);

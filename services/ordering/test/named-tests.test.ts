@@ -30,7 +30,7 @@ const spelt = (word: string) =>
         .replace(/is(ed|ing)$/, 'iz$1')
         .replace(/our(s?)$/, 'or$1');
 
-/** Returns the forms of a name that the search treats as equal: without spaces, with or without a plural s. */
+/** Returns the forms of a name that the search treats as equal: without spaces, with and without plural s. */
 function formsOf(words: readonly string[]): string[] {
   const singular = words.map((word) => (word.length < 4 ? word : word.replace(/s$/, '')));
   const glued = [words.join('')].map((word) => (word.length < 4 ? word : word.replace(/s$/, '')));

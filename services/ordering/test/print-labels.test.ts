@@ -17,7 +17,7 @@ const addressOf = (guids: readonly string[]) =>
   `labels?${new URLSearchParams(guids.map((guid): [string, string] => ['request', guid])).toString()}`;
 
 describe('the labels of several requests', () => {
-  it('are printed together, each with its own patient, and each request is counted', async () => {
+  it('are printed together, each with the patient of its request, and recorded for each request', async () => {
     const practice = aPractice();
     const one = await orderFor(application, { request: { practice, patient: named('Frost') } }, [
       'HFBC',
@@ -44,7 +44,7 @@ describe('the labels of several requests', () => {
     );
   });
 
-  it('are printed only if the user may see every request: otherwise nothing is printed or counted', async () => {
+  it('are not printed or recorded if the user may not see one of the requests: the answer is 404', async () => {
     const practice = aPractice();
     const own = await orderFor(application, { request: { practice, patient: aPatient() } });
     const foreign = await orderFor(application, { request: { practice: aPractice(), patient: aPatient() } });
@@ -56,7 +56,7 @@ describe('the labels of several requests', () => {
     expect(await publishedBy(application, launch, 'order.printed.v1')).toHaveLength(1);
   });
 
-  it('are limited to one page; without a ticked request the list explains the next step', async () => {
+  it('are limited to the 25 requests of a page, and the list shows a message if no request is ticked', async () => {
     const launch = await openList(application, 'LocationSampleQueue');
     const many = Array.from({ length: 26 }, () => crypto.randomUUID());
     expect((await launch.send(addressOf(many))).status).toBe(400);
@@ -71,7 +71,7 @@ describe('the labels of several requests', () => {
     );
   });
 
-  it('are selected in the list', async () => {
+  it('are printed from a form in the list, which has a checkbox for each request', async () => {
     const practice = aPractice();
     const { guid } = await orderFor(application, { request: { practice } });
     const launch = await openList(application, 'LocationSampleQueue', { request: { practice } });
@@ -85,7 +85,7 @@ describe('the label stock', () => {
   const stockOf = (html: string) => /app-labels--([a-z0-9-]+)/.exec(html)?.[1];
   const blanksOf = (html: string) => html.match(/app-label--blank/g)?.length ?? 0;
 
-  it('is a sheet until another is chosen; the browser stores the choice and nothing about a patient', async () => {
+  it('is an A4 sheet by default, and a cookie stores the chosen stock only', async () => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     const path = `requests/${launch.guid}/labels`;
     expect(stockOf(await launch.page(path))).toBe('a4-24');
@@ -114,12 +114,12 @@ describe('the label stock', () => {
     ['-1', 0],
     ['two', 0],
     ['1e1', 0],
-  ])('of a sheet starts at label %s after %d empty labels', async (start, empty) => {
+  ])('can be a used sheet: with start label %s, %d labels stay empty', async (start, empty) => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     expect(blanksOf(await launch.page(`requests/${launch.guid}/labels?start=${start}`))).toBe(empty);
   });
 
-  it('has no start label on a roll', async () => {
+  it('has no start label if it is a roll', async () => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     const html = await launch.page(`requests/${launch.guid}/labels?stock=roll-51x25&start=5`);
     expect(blanksOf(html)).toBe(0);
@@ -130,7 +130,7 @@ describe('the label stock', () => {
     ['male', ' M '],
     ['other', ' Other '],
     ['unknown', ' '],
-  ] as const)('has the sex %s beside the date of birth', async (gender, letter) => {
+  ] as const)('shows the gender %s beside the date of birth', async (gender, letter) => {
     const { patient } = aLaunchContext().request;
     const { guid, context } = await orderFor(application, {
       request: { patient: { ...patient, ...aPatient(), gender } },

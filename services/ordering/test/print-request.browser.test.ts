@@ -6,8 +6,8 @@ import { aLaunchContext, anOrder, aPatient, chooseAndReview, fieldValues, openAc
 const desk = useDesk();
 
 /**
- * The widest names within the limits of the specification: surname 70, given names 35 in total, previous
- * surname 35.
+ * The widest names within the limits of the specification: a surname of 70 characters, given names of 35 in
+ * total, and a previous surname of 35.
  */
 const widest = {
   name: { title: 'W'.repeat(35), family: 'W'.repeat(70), given: ['W'.repeat(20), 'W'.repeat(15)] },
@@ -18,14 +18,14 @@ const widest = {
 
 type PrintOptions = {
   readonly of?: object;
-  /** Tubes of the two samples. */
+  /** The number of tubes of the first and the second sample. */
   readonly quantities?: readonly [string, string];
   readonly hasScript?: boolean;
-  /** The query parameters: the stock and the first label. */
+  /** The query of the URL, with the label stock and the first free label. */
   readonly query?: string;
 };
 
-/** Opens a paper of an order of two samples in a browser. */
+/** Orders tests with two samples, and opens the form or the labels of the order in a browser. */
 async function openPaper(
   paper: 'form' | 'labels',
   { of = {}, quantities = ['1', '1'], hasScript = true, query = '' }: PrintOptions = {},
@@ -54,7 +54,7 @@ async function openPaper(
   return page;
 }
 
-/** The properties of a box on a paper, for a script in the browser. */
+/** The properties of an element that a script in the browser returns. */
 type Box = {
   readonly className: string;
   readonly scrollWidth: number;
@@ -63,7 +63,7 @@ type Box = {
   readonly clientHeight: number;
 };
 
-/** Returns the boxes of a paper that overflow by at least a rounded pixel. */
+/** Returns the classes of elements whose content overflows by more than a pixel, which may be rounding. */
 const overflowing = (boxes: readonly Box[]) =>
   boxes
     .filter((box) => box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1)
@@ -80,7 +80,7 @@ const boxesOf = (page: Awaited<ReturnType<typeof openPaper>>, selector: string) 
     })),
   );
 
-/** Returns the width and height of each page, in millimetres. */
+/** Returns the width and height of each page of a PDF, in millimetres. */
 const sizesOf = (pdf: Buffer) =>
   [...pdf.toString('latin1').matchAll(/\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/g)].map((box) =>
     box.slice(1).map((points) => Math.round((Number(points) / 72) * 25.4)),
@@ -88,13 +88,13 @@ const sizesOf = (pdf: Buffer) =>
 
 const pagesOf = (pdf: Buffer) => pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length;
 
-describe('a paper of a request', () => {
+describe('the printed form and labels of a request', () => {
   it.each([
     [['2', '1'], 3, 1],
     [['20', '4'], 24, 1],
     [['20', '5'], 25, 2],
   ] as const)(
-    'has %s tubes of two samples as %d labels on %d sheets of 24',
+    'contain for %s tubes of two samples %d labels, on %d sheets of 24',
     async (quantities, count, sheets) => {
       const page = await openPaper('labels', { quantities });
       await page.emulateMedia({ media: 'print' });
@@ -137,7 +137,7 @@ describe('a paper of a request', () => {
       ],
     ],
   ] as const)(
-    'fits the widest names of the specification on %s, a label of %d by %d mm, and cuts no surname',
+    'fit the widest names of the specification on a label of %s (%d by %d mm), without cutting a surname',
     async (stock, width, height, pages) => {
       const page = await openPaper('labels', {
         of: widest,
@@ -160,7 +160,7 @@ describe('a paper of a request', () => {
     [22, 1],
     [23, 2],
   ])(
-    'starts at label %d of a used sheet, by the script, without counting another print: %d sheets',
+    'start at label %d of a used sheet if the user selects that label, and fill %d sheets',
     async (start, sheets) => {
       const page = await openPaper('labels', { quantities: ['2', '1'] });
       await page.getByLabel('First free label on the sheet').selectOption(String(start));
@@ -174,7 +174,7 @@ describe('a paper of a request', () => {
     },
   );
 
-  it('shows the widest names in full, with one page for each laboratory', async () => {
+  it('show the widest names in full on the form, with one page for each laboratory', async () => {
     const page = await openPaper('form', { of: widest });
     await page.emulateMedia({ media: 'print' });
     expect(
@@ -185,7 +185,7 @@ describe('a paper of a request', () => {
     await page.context().close();
   });
 
-  it.each(['form', 'labels'] as const)('prints nothing but the %s', async (paper) => {
+  it.each(['form', 'labels'] as const)('are printed without the rest of the page: %s', async (paper) => {
     const page = await openPaper(paper);
     const own = paper === 'form' ? '.app-form' : '.app-labels';
     const aside = page.locator('header, nav, footer, .app-patient, .app-context, h1, button, .app-printing');
@@ -196,7 +196,7 @@ describe('a paper of a request', () => {
     await page.context().close();
   });
 
-  /** Submits and prints an order of one test, in a browser. */
+  /** Presses “Submit and print” for an order of one test, in a browser. */
   async function submitAndPrint(hasScript: boolean) {
     const context = aLaunchContext({ request: { patient: aPatient() } });
     const launch = await chooseAndReview(desk.application, ['HFBC'], context);
@@ -215,12 +215,12 @@ describe('a paper of a request', () => {
     return page;
   }
 
-  it('is printed after the submission, the form before the labels', async () => {
+  it('are printed after the submission, the form before the labels', async () => {
     const page = await submitAndPrint(true);
     const printed = () => page.evaluate<string>('printed.join()');
     await until(async () => (await printed()).startsWith('form'));
     const isClosed = await page.evaluate<boolean>('dialogsClosed > 0');
-    // If nobody closes the first dialog, the browser ignores the second, so its content is checked.
+    // If the first print dialog stays open, the browser ignores the second, so the test checks its content.
     if (!isClosed) await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
     const isLabels = () => page.locator('[data-now] .app-label').count();
     await until(async () => (isClosed ? (await printed()) === 'form,labels' : (await isLabels()) === 1));
@@ -229,7 +229,7 @@ describe('a paper of a request', () => {
     await page.context().close();
   });
 
-  it('is printed after the submission by the browser’s own command, without a script', async () => {
+  it('are printed after the submission by the browser’s own print command, without scripts', async () => {
     const page = await submitAndPrint(false);
     await page.emulateMedia({ media: 'print' });
     expect(await page.getByRole('heading', { name: 'What to do next' }).isVisible()).toBe(false);
@@ -240,7 +240,7 @@ describe('a paper of a request', () => {
     await page.context().close();
   });
 
-  it('is printed by its button', async () => {
+  it('are printed by the Print button of their page', async () => {
     const page = await openPaper('labels');
     const printed = page.evaluate(
       `new Promise((resolve) => addEventListener('beforeprint', () => resolve(true), { once: true }))`,
@@ -250,7 +250,7 @@ describe('a paper of a request', () => {
     await page.context().close();
   });
 
-  it('explains how to print without the script, and shows no button that does nothing', async () => {
+  it('are shown without scripts with an explanation of how to print, and without the Print button', async () => {
     const page = await openPaper('labels', { hasScript: false });
     expect(await page.getByRole('button', { name: 'Print', exact: true }).count()).toBe(0);
     expect(await page.locator('noscript p').isVisible()).toBe(true);

@@ -25,7 +25,7 @@ afterAll(() => application.stop());
 
 const { patient } = aLaunchContext().request;
 
-/** Creates an order for a patient, and a launch that reads it. */
+/** Submits an order for a patient, and opens a PatientReport launch for that order. */
 async function openReader(tick: string[], of: Partial<LaunchPatient> = {}) {
   const context = aLaunchContext({ request: { patient: { ...patient, ...of } } });
   return openAction(application, 'PatientReport', await anOrder(application, tick, context));
@@ -34,7 +34,7 @@ async function openReader(tick: string[], of: Partial<LaunchPatient> = {}) {
 const form = (launch: { guid: string }) => `requests/${launch.guid}/form`;
 const labels = (launch: { guid: string }) => `requests/${launch.guid}/labels`;
 
-/** Returns the papers of a page, its forms or its labels, as text. */
+/** Returns the text of each form or label on a page. */
 const papersOf = (html: string) =>
   (html.match(/<section class="app-form"[^]*?<\/section>|<li class="app-label"[^]*?<\/li>/g) ?? []).map(
     (paper) => paper.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '),
@@ -53,7 +53,7 @@ async function record(order: Awaited<ReturnType<typeof anOrder>>, fields: [strin
 }
 
 describe('the request form', () => {
-  it('is a sheet for each laboratory, with the patient and the barcode of the reference on it', async () => {
+  it('has a sheet for each laboratory, with the patient and the barcode of the order reference', async () => {
     const launch = await openReader(['HFBC', 'BUE', 'XCXR']);
     const html = await launch.page(form(launch));
     const [pathology = '', imaging = '', ...more] = papersOf(html);
@@ -80,7 +80,7 @@ describe('the request form', () => {
     expect(imaging).not.toContain('Full blood count');
   });
 
-  it('contains only the answers to questions of its laboratory', async () => {
+  it('contains on each sheet only the answers to questions of that laboratory', async () => {
     const launch = await chooseAndReview(application, ['CINR', 'KFAE', 'XKNE']);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     const submitted = await launch.post('review', [
@@ -100,7 +100,7 @@ describe('the request form', () => {
     for (const sheet of sheets) expect(sheet).toContain('Fall');
   });
 
-  it('shows who took the samples and when', async () => {
+  it('shows who collected a sample and when', async () => {
     const order = await anOrder(application, ['HFBC', 'BUE']);
     await record(order, [
       ['taken:S2', 'yes'],
@@ -117,7 +117,7 @@ describe('the request form', () => {
 });
 
 describe('the sample labels', () => {
-  it('are one for each tube, with the patient, the reference and a line for missing values', async () => {
+  it('are one for each tube, with the patient, the order reference and space for a missing date and time', async () => {
     const order = await anOrder(application, ['BUE', 'HFBC', 'XCXR']);
     await record(order, [
       ['taken:S1', 'yes'],
@@ -141,7 +141,7 @@ describe('the sample labels', () => {
     ]);
   });
 
-  it('are not printed or counted when no sample is needed', async () => {
+  it('are not printed or recorded if no sample is needed', async () => {
     const launch = await openReader(['XCXR']);
     const html = await launch.page(labels(launch));
     expect(html).toContain('No samples are needed, so there are no labels to print.');
@@ -149,14 +149,14 @@ describe('the sample labels', () => {
     expect(await publishedBy(application, launch, 'order.printed.v1')).toEqual([]);
   });
 
-  it('are not printed for samples that are labelled by hand, which the page lists', async () => {
+  it('are not printed for samples that must be labelled by hand; the page lists these samples', async () => {
     const launch = await openReader(['CGRP', 'HFBC']);
     const html = await launch.page(labels(launch));
     expect(papersOf(html)).toEqual([expect.stringContaining('EDTA blood (purple top)')]);
     expect(html).toMatch(/Label these by hand when you collect them: Transfusion EDTA blood/);
   });
 
-  it('never cut an identifier: a longer one is written by hand', async () => {
+  it('never shorten an identifier: an identifier that does not fit must be written by hand', async () => {
     const longest = 'W'.repeat(24);
     const fits = await openReader(['HFBC'], { identifiers: [{ system: 'hospital-number', value: longest }] });
     expect(papersOf(await fits.page(labels(fits)))[0]).toContain(`Hospital number ${longest} `);
@@ -167,7 +167,7 @@ describe('the sample labels', () => {
     expect(label).not.toContain('WW');
   });
 
-  it('show the NHS number rather than a hospital number', async () => {
+  it('show the NHS number if the patient also has a hospital number', async () => {
     const launch = await openReader(['HFBC'], {
       identifiers: [
         { system: 'hospital-number', value: randomUUID().slice(0, 8) },
@@ -179,7 +179,7 @@ describe('the sample labels', () => {
 });
 
 describe('a barcode', () => {
-  it('has quiet zones, and bars wide enough for printers and scanners of a practice', async () => {
+  it('has quiet zones of 10 modules, and modules of 0.254 mm', async () => {
     const launch = await openReader(['HFBC']);
     const [svg = ''] = /<svg [^]*?<\/svg>/.exec(await launch.page(labels(launch))) ?? [];
     const [, modules = '', width = ''] =
@@ -196,8 +196,8 @@ describe('a barcode', () => {
   });
 });
 
-describe('printing', () => {
-  it.each([form, labels])('escapes names', async (paper) => {
+describe('the pages with the form and the labels', () => {
+  it.each([form, labels])('escape names: %p', async (paper) => {
     const hostile = '"><script>alert(1)</script>';
     const launch = await openReader(['HFBC'], { name: { family: hostile, given: [hostile] } });
     const html = await launch.page(paper(launch));
@@ -205,7 +205,7 @@ describe('printing', () => {
     expect(html.toLowerCase()).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
   });
 
-  it('needs no inline style', async () => {
+  it('contain no inline style, which their content security policy forbids', async () => {
     const launch = await openReader(['HFBC']);
     for (const paper of [form, labels]) {
       const response = await launch.send(paper(launch));
@@ -214,7 +214,7 @@ describe('printing', () => {
     }
   });
 
-  it('is allowed for every action that may read the request', async () => {
+  it('are shown to every action that may read the request', async () => {
     const order = await anOrder(application, ['HFBC']);
     for (const action of actions.filter((each) => each !== 'OrderTest')) {
       const launch = await openAction(application, action, order);
@@ -222,7 +222,7 @@ describe('printing', () => {
     }
   });
 
-  it('is allowed for OrderTest with its own order only', async () => {
+  it('are shown to OrderTest for its own order only', async () => {
     const { guid, context } = await anOrder(application, ['HFBC']);
     const own = await application.openLaunch(context);
     const other = await application.openLaunch(aLaunchContext());
@@ -232,7 +232,7 @@ describe('printing', () => {
     }
   });
 
-  it('is refused for another patient and for another practice', async () => {
+  it('are not shown to a launch for another patient or another practice: the answer is 404', async () => {
     const { guid } = await anOrder(application, ['HFBC']);
     const identifiers = [{ system: 'nhs-number' as const, value: '9434765870' }];
     const practice = {
@@ -259,7 +259,7 @@ describe('the audit trail of printing', () => {
       data.isReprint,
     ]);
 
-  it('records each print and whether it is a reprint; the page names the previous user', async () => {
+  it('records each print and whether it is a reprint; the page names the user who printed last', async () => {
     const first = await openForOrder(application, 'LocationReportList', ['HFBC']);
     expect(await first.page(labels(first))).not.toContain('Printed before');
     const { context } = first;
@@ -294,7 +294,7 @@ describe('the audit trail of printing', () => {
     ]);
   });
 
-  it('counts correctly when several connections print at the same time', async () => {
+  it('counts each of several prints at the same time once, on PostgreSQL', async () => {
     const testDatabase = await createTestDatabase();
     const replicated = await startOrdering(() =>
       openPostgresStorage({ url: testDatabase.url, applicationName: 'ordering' }),
@@ -315,7 +315,7 @@ describe('the audit trail of printing', () => {
     }
   });
 
-  it.each([form, labels])('does not count a HEAD or a prefetch', async (paper) => {
+  it.each([form, labels])('does not record a HEAD request or a prefetch: %p', async (paper) => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     expect((await launch.send(paper(launch), { method: 'HEAD' })).status).toBe(200);
     for (const headers of [{ 'Sec-Purpose': 'prefetch' }, { Purpose: 'prefetch' }]) {

@@ -5,7 +5,7 @@ import { waitLimitMs } from '@clinical-launch/testing/until';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import type { Application, OpenLaunch } from './launches.ts';
 
-/** Resolves with the events of one type that a launch caused, once the outbox is empty. */
+/** Waits until the outbox is empty, and returns the events of one type that a launch caused. */
 export async function publishedBy<T extends EventType>(
   { storage, published }: Application,
   { launchId }: Pick<OpenLaunch, 'launchId'>,

@@ -17,7 +17,7 @@ import { samplesPage, threeSamples } from './sample-forms.ts';
 
 const desk = useDesk();
 
-/** Opens the page of a launch that chooses tests. */
+/** Opens the page on which the user of a launch chooses tests. */
 async function open(launch: OpenLaunch, { hasScript = true } = {}) {
   const viewport = { width: 1280, height: 720 };
   return { launch, ...(await desk.open(launch, { viewport, javaScriptEnabled: hasScript })) };
@@ -25,7 +25,7 @@ async function open(launch: OpenLaunch, { hasScript = true } = {}) {
 
 const newOrder = () => desk.application.openLaunch(aLaunchContext({ request: { patient: aPatient() } }));
 
-/** A keyboard that counts: a letter that needs Shift, and a key with Control, are two presses. */
+/** Returns a keyboard that counts presses. A character with Shift and a key with Control are two presses. */
 function countingKeyboard({ keyboard }: Page) {
   let presses = 0;
   return {
@@ -52,8 +52,8 @@ async function orderedTests(launch: OpenLaunch) {
 
 const commonest = ['Full blood count', 'Urea and electrolytes'];
 
-describe('the commonest order, full blood count and U&E', () => {
-  it('takes at most 14 key presses', async () => {
+describe('an order of full blood count and U&E, the most common order', () => {
+  it('needs at most 14 key presses', async () => {
     const { launch, page, close } = await open(await newOrder());
     const keyboard = countingKeyboard(page);
     await keyboard.type('fbc u&e');
@@ -67,7 +67,7 @@ describe('the commonest order, full blood count and U&E', () => {
     await close();
   });
 
-  it('takes at most 4 clicks by the panel of the most requested tests, without scripts as well', async () => {
+  it('needs 4 clicks if the tests are among the most requested tests, with and without scripts', async () => {
     for (const hasScript of [true, false]) {
       const { launch, page, close } = await open(await newOrder(), { hasScript });
       for (const code of ['HFBC', 'BUE']) {
@@ -83,7 +83,7 @@ describe('the commonest order, full blood count and U&E', () => {
     }
   });
 
-  it('takes at most 4 clicks, without scripts as well', async () => {
+  it('needs at most 4 clicks in the catalogue, with and without scripts', async () => {
     for (const hasScript of [true, false]) {
       const { launch, page, close } = await open(await newOrder(), { hasScript });
       let clicks = 0;
@@ -106,7 +106,7 @@ describe('the commonest order, full blood count and U&E', () => {
   it.each([
     ['a search', '#search', 'fbc u&e', 2],
     ['an order set', 'button[value="add-set:tired-all-the-time"]', '', 11],
-  ])('takes fewer than 40 keyboard stops from %s, without any shortcut', async (_by, begin, typed, tests) => {
+  ])('needs fewer than 40 presses of Tab from %s, without a shortcut', async (_by, begin, typed, tests) => {
     const { launch, page, close } = await open(await newOrder());
     let stops = await tabTo(page, page.locator(begin));
     await page.keyboard.type(typed);
@@ -127,11 +127,11 @@ describe('the commonest order, full blood count and U&E', () => {
 });
 
 describe('a chip at the top of the page', () => {
-  it('leads to the submitted order in fewer than 40 keyboard stops, without any shortcut', async () => {
+  it('leads to the submitted order with fewer than 40 presses of Tab, without a shortcut', async () => {
     const launch = await newOrder();
     for (const code of ['HFBC', 'HESR', 'HFER']) await press(launch, `favourite:${code}`);
     const { page, close } = await open(launch);
-    // The line of chips is one stop, before the search, which has the focus.
+    // The line of chips is one tab stop, immediately before the search box, which has the focus.
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
@@ -150,7 +150,7 @@ describe('a chip at the top of the page', () => {
   });
 });
 
-/** Returns whether the whole element is in sight, with nothing above it. */
+/** Returns whether the whole element is visible in the window and not covered by another element. */
 const isInSight = (element: Locator) =>
   element.evaluate((node) => {
     const { x, y, width, height } = node.getBoundingClientRect();
@@ -160,8 +160,8 @@ const isInSight = (element: Locator) =>
     return isInside && x >= 0 && x + width <= documentElement.clientWidth && node.contains(top);
   });
 
-describe('without scrolling', () => {
-  it('shows the most requested tests and the links to the groups at 1280 × 720, below a full line of chips', async () => {
+describe('the page, without scrolling', () => {
+  it('shows the most requested tests and the links to groups at 1280 × 720, below a full line of chips', async () => {
     const launch = await newOrder();
     const context = aLaunchContext({ request: { patient: launch.context.request.patient } });
     await anOrder(desk.application, ['HFBC', 'BUE', 'BLFT', 'HFER', 'SVITD'], context);
@@ -182,7 +182,7 @@ describe('without scrolling', () => {
   });
 
   it.each([true, false])(
-    'shows the next step at every width, and nothing is wider, with scripts: %s',
+    'shows the button of the next step at every width, and is never wider than the window (scripts: %s)',
     async (hasScript) => {
       const ordering = await newOrder();
       const { page, close } = await open(ordering, { hasScript });
@@ -197,7 +197,7 @@ describe('without scrolling', () => {
             const button = page.locator(`button[value="${step}"]:not(.nhsuk-u-visually-hidden)`);
             const isThere = async () =>
               (await Promise.all((await button.all()).map(isInSight))).includes(true);
-            // The observer of the bar is called with the next frame.
+            // The browser calls the intersection observer of the bar with the next frame.
             await until(isThere, () => `${step} is in sight at ${width}, ${place}`);
           }
         }
@@ -218,15 +218,15 @@ describe('without scrolling', () => {
   );
 });
 
-describe.each([true, false])('on a telephone, with scripts: %s', (hasScript) => {
-  /** Returns how many lines the elements in sight take. */
+describe.each([true, false])('the page on a telephone (scripts: %s)', (hasScript) => {
+  /** Returns on how many lines the visible elements are. */
   async function linesOf(elements: Locator): Promise<number> {
     const boxes = await Promise.all((await elements.all()).map((element) => element.boundingBox()));
     const ends = boxes.filter((box) => box !== null).map(({ y, height }) => Math.round((y + height) / 8));
     return new Set(ends).size;
   }
 
-  it('folds the groups, and names the patient and offers the next steps in one line each', async () => {
+  it('shows closed groups, the patient on one line, and the buttons of the next steps on one line', async () => {
     const { launch, page, close } = await open(await newOrder(), { hasScript });
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await linesOf(page.locator('.app-patient .app-facts__item'))).toBe(1);
@@ -238,7 +238,7 @@ describe.each([true, false])('on a telephone, with scripts: %s', (hasScript) => 
     await page.locator('#search').fill('knee');
     await page.keyboard.press('Enter');
     await page.getByRole('checkbox', { name: /^Knee X-ray/ }).check();
-    // The bar hides while the same button below the chosen tests is in view.
+    // The bar is hidden while the same button below the chosen tests is visible.
     await page.locator('button[value="review"]:visible').first().click();
     await isReviewed(page);
     expect(await page.locator('.app-next .nhsuk-button:visible').count()).toBe(4);

@@ -6,7 +6,7 @@ import { samplesPage, stored } from './sample-forms.ts';
 
 const desk = useDesk();
 
-it('the page records four samples without a script and by keyboard alone: tick all, Tab, Enter', async () => {
+it('the page of the samples records four samples without scripts, by Enter, Tab and Enter', async () => {
   const launch = await openForOrder(desk.application, 'PatientSampleQueue', ['BUE', 'HFBC', 'KMSU', 'VHIV']);
   const { page, close } = await desk.open(launch, { path: samplesPage(launch), javaScriptEnabled: false });
   try {
@@ -14,7 +14,7 @@ it('the page records four samples without a script and by keyboard alone: tick a
     expect(await tabTo(page, allNow)).toBeLessThanOrEqual(30);
     await Promise.all([page.waitForURL(/#record$/), page.keyboard.press('Enter')]);
     expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(4);
-    // The browser moves the focus there when it first draws the page.
+    // The browser moves the focus to the fragment #record when it first renders the page.
     await page.locator('#record:focus').waitFor();
     await page.keyboard.press('Tab');
     await Promise.all([page.waitForURL(/\/orders\//), page.keyboard.press('Enter')]);
@@ -25,7 +25,7 @@ it('the page records four samples without a script and by keyboard alone: tick a
   }
 });
 
-it('the page records the ticked samples by the Enter key in a field, and ticks no other', async () => {
+it('the page of the samples records only the ticked samples if the user presses Enter in a field', async () => {
   const launch = await openForOrder(desk.application, 'PatientSampleQueue', ['BUE', 'HFBC']);
   const { page, close } = await desk.open(launch, { path: samplesPage(launch) });
   try {

@@ -49,13 +49,13 @@ const statusesOf = ({ batches }: Order) =>
     ...tests.map((test) => `${test.code.value} ${test.status} ${test.statusAt}`),
   ]);
 
-/** Returns the completion times of a document's samples. */
+/** Returns the completion time of each sample in an order document. */
 const completionTimesIn = (document = '') =>
   [...document.matchAll(/<sampleCompletionTime(?:\/>|>([^<]*)<)/g)].map(([, time = '']) => time);
 
 describe('recording samples', () => {
   it.each(recordingActions)(
-    'completes the request with the last sample, after which it is immutable: %s',
+    'completes the request with the last sample, and a Complete request cannot be changed: %s',
     async (action) => {
       const launch = await openForOrder(application, action, threeSamples);
       const response = await record(launch, taken('S1', 'S2', 'S3'));
@@ -90,7 +90,7 @@ describe('recording samples', () => {
     },
   );
 
-  it('works in two steps: each document lists the taken samples, and only changed ones have a new date', async () => {
+  it('sends after each of two steps a document of all samples, with a new date for those of the step', async () => {
     const own = await startOrdering();
     try {
       const launch = await openForOrder(own, 'PatientSampleQueue', threeSamples);
@@ -126,7 +126,7 @@ describe('recording samples', () => {
     }
   });
 
-  it('accepts separate values for one sample, field by field, and its number of tubes', async () => {
+  it('accepts a different person, date or time for one sample, and its number of tubes', async () => {
     const launch = await openForOrder(application, 'LocationSampleQueue', threeSamples);
     await record(launch, {
       ...taken('S1', 'S2'),
@@ -138,7 +138,7 @@ describe('recording samples', () => {
       'year:S2': '2026',
       'quantity:S1': '3',
       'quantity:S3': '2',
-      // For a sample that is not ticked, only the quantity counts.
+      // Of a sample that is not ticked, the service reads only the quantity.
       'time:S3': 'later',
     });
     expect(await recordedOf(application, launch)).toEqual({
@@ -148,11 +148,11 @@ describe('recording samples', () => {
     });
     const [event] = await eventsOf(application, launch);
     if (event === undefined) throw new Error('No event was published');
-    // The person who took it and the number of tubes stay in this system.
+    // The order document contains neither the person who collected a sample nor the number of tubes.
     expect(JSON.stringify(orderIn(application, event))).not.toMatch(/Hill|Briain|quantity/);
   });
 
-  it('corrects and removes recorded samples while the request is Incomplete', async () => {
+  it('can correct and remove recorded samples while the request is Incomplete', async () => {
     const launch = await openForOrder(application, 'PatientRequestList', threeSamples);
     await record(launch, taken('S1', 'S2'));
     await record(launch, { 'taken:S1': undefined, 'time:S2': '8:15' });
@@ -171,7 +171,7 @@ describe('recording samples', () => {
     expect(batch?.status).toBe('R');
   });
 
-  it('leaves a recorded sample unchanged, to the second, unless it is corrected', async () => {
+  it('does not change the recorded time of a sample, to the second, unless the user corrects it', async () => {
     const own = await startOrdering();
     try {
       own.clock.advance({ seconds: 17 });
@@ -182,7 +182,7 @@ describe('recording samples', () => {
       const later = await openAction(own, 'PatientSampleQueue', order);
       expect((await record(later, taken('S2'))).status).toBe(303);
       const { batches } = await stored(own, order);
-      // In summer, when the clocks are an hour ahead of UTC.
+      // The second sample is recorded in British Summer Time, an hour ahead of UTC.
       expect(batches.flatMap(({ samples }) => samples.map(({ completedAt }) => completedAt))).toEqual([
         '2026-03-02T09:30:00.000Z',
         '2026-05-31T09:30:00.000Z',
@@ -194,7 +194,7 @@ describe('recording samples', () => {
     }
   });
 
-  it('changes only the samples that a form names', async () => {
+  it('changes only samples whose fields the form contains', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     await record(launch, taken('S1'));
     const [submission = ''] = fieldValues(await launch.page(samplesPage(launch)), 'submission');
@@ -213,7 +213,7 @@ describe('recording samples', () => {
     expect((await recordedOf(application, launch)).S2?.collectedBy).toBe('Nurse Hill');
   });
 
-  it('reports that nothing is new, and stores nothing', async () => {
+  it('answers 400 and stores nothing if the form contains no new sample', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const empty = await record(launch, {});
     expect(empty.status).toBe(400);
@@ -228,7 +228,7 @@ describe('recording samples', () => {
     expect(await eventsOf(application, launch)).toHaveLength(1);
   });
 
-  it('ticks every sample by a button, with the current time, and stores nothing yet', async () => {
+  it('can tick every sample with the current time by one button, which stores nothing', async () => {
     const own = await startOrdering();
     try {
       const launch = await openForOrder(own, 'PatientSampleQueue', threeSamples);

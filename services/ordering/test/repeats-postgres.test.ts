@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const contextOf = (patient: ReturnType<typeof aPatient>) => aLaunchContext({ request: { patient } });
 
-it('the service stores only one of several simultaneous orders of a test, and informs the others', async () => {
+it('the service stores one of several simultaneous orders of a test, and refuses the others', async () => {
   const patient = aPatient();
   const launches = await Promise.all(
     Array.from({ length: 6 }, () => chooseAndReview(application, ['DHBA1C', 'BVITD'], contextOf(patient))),
@@ -51,10 +51,10 @@ it('the service stores only one of several simultaneous orders of a test, and in
   expect(stored.flat()).toHaveLength(1);
 });
 
-it('a page finds the latest request of each test by one query when the patient has thousands', async () => {
+it('one query finds the latest request of each test, even if the patient has 5000 requests', async () => {
   const { guid } = await anOrder(application, ['DHBA1C', 'HFBC', 'BVITD'], contextOf(aPatient()));
   const tables = await openOrderingDatabase(application.storage);
-  // Inserts in parts, because of the service's statement timeout.
+  // Inserts 500 rows at a time, because the service has a statement timeout.
   for (let last = 500; last <= 5000; last += 500)
     await sql`
     insert into ordering.test_requests

@@ -25,7 +25,7 @@ afterAll(() => application.stop());
 
 const orderFor = (patient = aPatient(), request = {}) => aLaunchContext({ request: { patient, ...request } });
 
-/** Returns the warnings of a page. */
+/** Returns the text of each warning on a page. */
 const warningsIn = (html: string) =>
   [...html.matchAll(/class="app-warning"[^>]*>([^<]*)/g)].map(([, text]) => text);
 
@@ -41,7 +41,7 @@ async function submitWith(launch: OpenLaunch, fields: [string, string][]): Promi
 }
 
 describe('a test that was requested within its minimum interval', () => {
-  it('causes a warning with requester, date and state, on the panel and on the review', async () => {
+  it('causes a warning with requester, date and sample, beside the chosen tests and on the review', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C', 'HFBC'], orderFor(patient));
     application.clock.advance({ seconds: 12 * day });
@@ -56,7 +56,7 @@ describe('a test that was requested within its minimum interval', () => {
     expect(warningsIn(panel)).toEqual([waiting, said]);
   });
 
-  it('counts until the interval is over, and not on the next day', async () => {
+  it('has a warning with the interval until the interval is over', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C'], orderFor(patient));
     application.clock.advance({ seconds: 55 * day });
@@ -65,7 +65,7 @@ describe('a test that was requested within its minimum interval', () => {
     expect(await warningsFor(patient, ['DHBA1C'])).toEqual([expect.not.stringContaining('within')]);
   });
 
-  it('is not a repeat for another patient or without an interval', async () => {
+  it('is not a repeat for another patient', async () => {
     await anOrder(application, ['DHBA1C', 'HFBC'], orderFor());
     expect(await warningsFor(aPatient(), ['DHBA1C', 'HFBC'])).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe('a test that was requested within its minimum interval', () => {
     expect(await warningsFor({ ...aPatient(), identifiers: [given] }, ['DHBA1C'])).toHaveLength(1);
   });
 
-  it('counts for every requester, and the warning states that the sample was taken', async () => {
+  it('is a repeat for every requester, and the warning states if the sample was collected', async () => {
     const patient = aPatient();
     const practice = {
       identifier: { system: 'ods-organization-code', value: 'B99999' },
@@ -105,7 +105,7 @@ describe('a test that was requested within its minimum interval', () => {
     expect(dexa).toMatch(/by Hill, Ada: sent to Seaview Imaging Centre\./);
   });
 
-  it('counts if an earlier or a chosen panel contains it', async () => {
+  it('is a repeat if an earlier panel or a chosen panel contains it', async () => {
     const patient = aPatient();
     await anOrder(application, ['HHAEM'], orderFor(patient));
     expect(await warningsFor(patient, ['HB12'])).toEqual([
@@ -122,7 +122,7 @@ describe('a test that was requested within its minimum interval', () => {
     ]);
   });
 
-  it('names its latest request', async () => {
+  it('causes a warning that names its latest request', async () => {
     const patient = aPatient();
     await anOrder(application, ['BVITD'], orderFor(patient));
     application.clock.advance({ seconds: 10 * day });
@@ -133,8 +133,8 @@ describe('a test that was requested within its minimum interval', () => {
   });
 });
 
-describe('ordering a repeat', () => {
-  it('needs a reason, which is stored with the test; without it nothing is stored', async () => {
+describe('an order with a repeat', () => {
+  it('is not stored without a reason, which is stored with the test', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C'], orderFor(patient));
     const launch = await chooseAndReview(application, ['DHBA1C', 'HFBC'], orderFor(patient));
@@ -151,7 +151,7 @@ describe('ordering a repeat', () => {
     ]);
   });
 
-  it('is avoided by the Remove button, which keeps the typed text', async () => {
+  it('needs no reason after the user removes the test, and keeps the typed text', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C'], orderFor(patient));
     const launch = await chooseAndReview(application, ['DHBA1C', 'HFBC'], orderFor(patient));
@@ -168,7 +168,7 @@ describe('ordering a repeat', () => {
 });
 
 describe('a changed request', () => {
-  it('does not count as an earlier request of its own tests', async () => {
+  it('causes no warnings of repeats of its own tests', async () => {
     const order = await anOrder(application, ['DHBA1C', 'HFBC'], orderFor());
     const launch = await openAction(application, 'UpdateTest', order);
     const at = `requests/${order.guid}/tests/`;
@@ -177,7 +177,7 @@ describe('a changed request', () => {
     expect(warningsIn(await launch.page(`${at}review`))).toEqual([]);
   });
 
-  it('causes warnings of other requests for added tests only', async () => {
+  it('has warnings of repeats for added tests only', async () => {
     const patient = aPatient();
     const order = await anOrder(application, ['DHBA1C'], orderFor(patient));
     await anOrder(application, ['BVITD'], orderFor(patient));
@@ -187,7 +187,7 @@ describe('a changed request', () => {
     expect(warningsIn(await launch.page(`${at}review`))).toEqual([expect.stringMatching(/^Vitamin D was /)]);
   });
 
-  it('no longer counts a removed test, and counts an added one from that day', async () => {
+  it('causes no warning for a removed test, and a warning for an added test from the day of the change', async () => {
     const patient = aPatient();
     const order = await anOrder(application, ['DHBA1C', 'HFBC'], orderFor(patient));
     application.clock.advance({ seconds: 5 * day });

@@ -22,7 +22,7 @@ const referenceOf = (html: string) => /<strong class="app-nowrap">(NCP-\d+)</.ex
 const order = () => anOrder(application, ['HFBC'], aLaunchContext({ request: { patient: aPatient() } }));
 
 describe('the caption of a page', () => {
-  it('shows that a request is new, while its tests are chosen and reviewed', async () => {
+  it('shows “New request, not submitted” while the user chooses and reviews tests', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', { tick: ['HFBC'] });
     for (const path of ['', 'review']) {
@@ -30,7 +30,7 @@ describe('the caption of a page', () => {
     }
   });
 
-  it('names the request on each of its pages, and on the page after the submission', async () => {
+  it('shows the reference, time and state of a request on its pages; no page title has the reference', async () => {
     const ordered = await order();
     const orderer = await openAction(application, 'PatientReport', ordered);
     const form = await orderer.page(`requests/${ordered.guid}/form`);
@@ -54,7 +54,7 @@ describe('the caption of a page', () => {
   it.each([
     [1, 'yesterday at 9:30am'],
     [2, 'on 2 March 2026 at 9:30am'],
-  ])('counts days in the time zone of the practice: %i days later it shows %s', async (days, said) => {
+  ])('shows the request’s day at the practice, %i days later: %s', async (days, said) => {
     const app = await startOrdering();
     try {
       const ordered = await anOrder(app, ['HFBC']);
@@ -80,12 +80,12 @@ describe('the caption of a page', () => {
     expect(html).toContain('1 sample still to be collected · requested today at 9:30am');
   });
 
-  it('is absent from a list of several requests', async () => {
+  it('is absent from a list of requests', async () => {
     const list = await openAction(application, 'PatientReportList', await order());
     const html = await list.page('requests');
     expect(html).toContain('nhsuk-table');
     expect(captionIn(html)).toBeUndefined();
-    // Nor does a row repeat the patient of the banner, where the name has a title.
+    // A row of the list does not repeat the patient of the banner either, although the banner adds a title.
     expect(html).not.toContain('For <bdi>');
   });
 });

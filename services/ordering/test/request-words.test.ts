@@ -7,9 +7,9 @@ import { requestWords } from '../src/store/request-words.ts';
 import { inventRequests } from './stored/invented-requests.ts';
 import { timeZone } from './stored/seed.ts';
 
-describe('the words of a request', () => {
-  // Stored requests have these words: a release that changes them must index stored requests again.
-  it('equal the words of stored requests', async () => {
+describe('the search words of a request', () => {
+  // If a release changes these words, it must index stored requests again.
+  it('are the words of requests that are already stored', async () => {
     const storage = await openTestStorage();
     try {
       const database = await openOrderingDatabase(storage);
@@ -20,7 +20,7 @@ describe('the words of a request', () => {
           name: 'Harbour Surgery',
         },
         count: 1,
-        // Two tests by their codes, so that other tests of the catalogue change nothing.
+        // Contains only two tests, so that changes of other tests in the catalogue do not change the words.
         catalogue: {
           ...catalogue,
           orderables: new Map([...catalogue.orderables].filter(([code]) => ['BTROP', 'UTES'].includes(code))),

@@ -30,7 +30,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Leaves a draft behind, and returns the context of its launch. */
+/** Stores a draft without submitting it, and returns the context of its launch. */
 async function leaveDraft(context = aLaunchContext({ request: { patient: aPatient() } })) {
   const launch = await chooseAndReview(application, ['HFBC', 'XCXR'], context);
   await launch.post('review', [
@@ -45,7 +45,7 @@ async function leaveDraft(context = aLaunchContext({ request: { patient: aPatien
   return context;
 }
 
-/** Opens the next launch of the same user for the same patient, with changes. */
+/** Opens the next launch of the same user for the same patient; `changes` and `ofClient` replace values. */
 function openNext(
   { client, request }: LaunchContext,
   {
@@ -67,15 +67,15 @@ function openNext(
 
 const offerIn = (html: string) => /<p id="offer">([^<]*)<\/p>/.exec(html)?.[1];
 const offerOf = async (launch: OpenLaunch) => offerIn(await launch.page());
-/** The tests of `leaveDraft`. */
+/** Matches the offer of the tests that `leaveDraft` chooses. */
 const leftTests = /: Full blood count and Chest X-ray\.$/;
 
-/** When `leaveDraft` changed its draft, in the winter of London: `2 March 2026 at 9:30am` */
+/** Returns when `leaveDraft` last changed its draft, in London time: `2 March 2026 at 9:30am` */
 function leftAt() {
   return createTimeWriter('Europe/London')(application.clock.now() - 60_000);
 }
 
-/** Presses a button of the offer on a page, by default the current page. */
+/** Presses a button of the offer, on this page or on the current page. */
 async function answer(launch: OpenLaunch, action: string, page?: string) {
   const [changedAt = ''] = fieldValues(page ?? (await launch.page()), 'changed-at');
   const response = await launch.post('left-request', [
@@ -86,21 +86,21 @@ async function answer(launch: OpenLaunch, action: string, page?: string) {
   return [response.status, response.headers.get('location')?.replace(launch.home, '')];
 }
 
-/** Opens the next launch and continues in it. */
+/** Opens the next launch and continues the draft in that launch. */
 async function continueNext(context: LaunchContext) {
   const next = await openNext(context);
   expect(await answer(next, 'continue')).toEqual([303, '']);
   return next;
 }
 
-/** Returns the codes that a launch ordered. */
+/** Returns the codes of the tests that a launch ordered. */
 async function orderedIn(launch: OpenLaunch) {
   const rows = await rowsOf(application, launch);
   return rows.flatMap(({ batches }) => batches.flatMap(({ tests }) => tests.map(({ code }) => code.value)));
 }
 
 describe('an unsubmitted draft', () => {
-  it('is offered in the user’s next launch for the patient, which begins empty', async () => {
+  it('is offered in the user’s next launch for the patient, which starts with no test chosen', async () => {
     const context = await leaveDraft();
     const next = await openNext(context);
     const html = await next.page();
@@ -111,7 +111,7 @@ describe('an unsubmitted draft', () => {
     expect((await next.send('review')).headers.get('location')).toBe(`${next.home}?nothing-chosen`);
   });
 
-  it('is continued by its button, and the pages show its date', async () => {
+  it('is continued by the button of the offer, and the pages show the date of the draft', async () => {
     const context = await leaveDraft();
     const next = await continueNext(context);
     const html = await next.page();
@@ -122,7 +122,7 @@ describe('an unsubmitted draft', () => {
     expect(review).toContain('Continued from your request of');
     expect(review).toMatch(/<textarea[^>]*>Cough for three weeks</);
     expect(review).toMatch(/value="urgent" checked/);
-    // The time of a collection is never that of other samples.
+    // A collection of the earlier draft is not continued, because its time is not the time of these samples.
     expect(review).toMatch(/value="later" checked/);
     expect(review).not.toContain('Nurse Hill');
     expect((await submit(next)).headers.get('location')).toContain('/orders/');
@@ -139,14 +139,14 @@ describe('an unsubmitted draft', () => {
           ['action', 'review'],
         ]),
     ],
-  ])('adds nothing to an order whose tests were chosen by %s', async (_, choose) => {
+  ])('adds no test to an order whose tests were chosen by %s', async (_, choose) => {
     const next = await openNext(await leaveDraft());
     await choose(next);
     expect((await submit(next)).headers.get('location')).toContain('/orders/');
     expect(await orderedIn(next)).toEqual(['BUE']);
   });
 
-  it('is discarded by its button, and never offered again', async () => {
+  it('is discarded by the button of the offer, and never offered again unless its own window changes it', async () => {
     const context = await leaveDraft();
     const [next, other] = [await openNext(context), await openNext(context)];
     const page = await next.page();
@@ -156,14 +156,14 @@ describe('an unsubmitted draft', () => {
       expect(await offerOf(launch)).toBeUndefined();
     }
     expect(tickedIn(await next.page())).toEqual([]);
-    // The window that still shows it can change it, and other launches then offer it.
+    // The window of the first launch can still change the draft; then other launches offer it again.
     const first = await application.openLaunch(context);
     await press(first, 'update', { tick: ['BUE'] });
     expect(await offerOf(next)).toBeUndefined();
     expect(await offerOf(other)).toContain('Urea and electrolytes');
   });
 
-  it('is continued once when its button is pressed twice', async () => {
+  it('is continued once if the user presses the button twice', async () => {
     const next = await openNext(await leaveDraft());
     const page = await next.page();
     expect(await answer(next, 'continue', page)).toEqual([303, '']);
@@ -172,7 +172,7 @@ describe('an unsubmitted draft', () => {
     expect(tickedIn(await next.page())).toEqual(['HFBC']);
   });
 
-  it('is not continued from an old page after tests were chosen', async () => {
+  it('is not continued from an older page after the user chose tests', async () => {
     const next = await openNext(await leaveDraft());
     const page = await next.page();
     await next.post('chosen', [
@@ -183,7 +183,7 @@ describe('an unsubmitted draft', () => {
     const html = await next.page('?tests-chosen');
     expect(html).toContain('Tests have already been chosen here');
     expect([tickedIn(html), offerIn(html)]).toEqual([['BUE'], undefined]);
-    // It is offered again when nothing is chosen.
+    // The draft is offered again when no test is chosen.
     await press(next, 'remove:BUE');
     expect(await offerOf(next)).toMatch(leftTests);
   });
@@ -205,7 +205,7 @@ describe('an unsubmitted draft', () => {
   };
 
   it.each(Object.entries(inAnotherWindow))(
-    'is neither continued nor discarded after it was %s',
+    'is neither continued nor discarded after it was %s in another window',
     async (_, happen) => {
       const context = await leaveDraft();
       const next = await openNext(context);
@@ -221,7 +221,7 @@ describe('an unsubmitted draft', () => {
     },
   );
 
-  it('is not discarded after it was submitted as an order', async () => {
+  it('is not deleted by a new request if it was submitted as an order', async () => {
     const context = await leaveDraft();
     const first = await application.openLaunch(context);
     await submit(first);
@@ -232,12 +232,12 @@ describe('an unsubmitted draft', () => {
     expect(await first.page(`orders/${order?.guid}`)).toContain('Full blood count');
   });
 
-  it('refuses an unknown button', async () => {
+  it('is unchanged by an unknown button, which is answered 400', async () => {
     const next = await openNext(await leaveDraft());
     expect(await answer(next, 'merge')).toEqual([400, undefined]);
   });
 
-  it('makes an earlier review outdated', async () => {
+  it('makes an open review outdated if it is continued', async () => {
     const next = await openNext(await leaveDraft());
     await press(next, 'review', { tick: ['BUE'] });
     const [version = ''] = fieldValues(await next.page('review'), 'version');
@@ -251,7 +251,7 @@ describe('an unsubmitted draft', () => {
     expect(await orderedIn(next)).toEqual([]);
   });
 
-  it('is not hidden by a newer draft without content', async () => {
+  it('is offered even if the user has a newer draft without tests', async () => {
     const context = await leaveDraft();
     const empty = await openNext(context);
     await press(empty, 'search', { q: 'thyroid' });
@@ -260,14 +260,14 @@ describe('an unsubmitted draft', () => {
     expect(await offerOf(await openNext(context))).toMatch(leftTests);
   });
 
-  it('is offered with at most six of its tests by name', async () => {
+  it('is offered with the names of at most six tests', async () => {
     const tests = ['HFBC', 'BUE', 'BLFT', 'DHBA1C', 'XCXR', 'BCRP', 'BBONE'];
     const context = aLaunchContext({ request: { patient: aPatient() } });
     await chooseAndReview(application, tests, context);
     expect(await offerOf(await openNext(context))).toMatch(/: (?:[^,]+, ){5}[^,]+ and 1 more test\.$/);
   });
 
-  it('is continued by one of several windows at the same time', async () => {
+  it('is continued in only one of several windows that continue it at the same time', async () => {
     const context = await leaveDraft();
     const windows = await Promise.all(Array.from({ length: 6 }, () => openNext(context)));
     const pages = await Promise.all(windows.map((launch) => launch.page()));
@@ -279,14 +279,14 @@ describe('an unsubmitted draft', () => {
     expect(outcomes.filter((location) => location === '?offer-gone')).toHaveLength(5);
   });
 
-  it('is discarded by several windows at the same time, each with its own draft', async () => {
+  it('is discarded without a deadlock if several windows start a new request at the same time', async () => {
     const context = await leaveDraft();
     const windows = await Promise.all(Array.from({ length: 6 }, () => openNext(context)));
     await Promise.all(windows.map((launch) => press(launch, 'update', { tick: ['BUE'] })));
     const answers = await Promise.all(
       windows.map((launch) => launch.post('new-request', [['launch', launch.launchId]])),
     );
-    // A deadlock would be a 500.
+    // A deadlock would be answered 500.
     expect(answers.map(({ status }) => status)).toEqual(windows.map(() => 303));
     for (const launch of [...windows, await openNext(context)]) {
       const html = await launch.page();
@@ -294,7 +294,7 @@ describe('an unsubmitted draft', () => {
     }
   });
 
-  it('is copied: a change in the next launch does not change it', async () => {
+  it('is copied by the next launch, whose changes do not change the draft', async () => {
     const context = await leaveDraft();
     const next = await continueNext(context);
     await press(next, 'update', { tick: ['BUE'], untick: ['XCXR'] });
@@ -338,11 +338,11 @@ describe('an unsubmitted draft', () => {
     for (const action of ['continue', 'discard']) {
       expect(await answer(next, action, page)).toEqual([303, '?offer-gone']);
     }
-    // Its own user still finds it.
+    // The draft is still offered to its own user.
     expect(await offerOf(await openNext(context))).toMatch(leftTests);
   });
 
-  it('is not offered for a patient without a valid identifier, who cannot be recognised', async () => {
+  it('is not offered for a patient without a valid identifier, because the patient cannot be recognised', async () => {
     const identifiers = [{ system: 'nhs-number' as const, value: '1234', isDoubtful: true as const }];
     const context = await leaveDraft(aLaunchContext({ request: { patient: aPatient({ identifiers }) } }));
     expect(await offerOf(await openNext(context))).toBeUndefined();
@@ -367,7 +367,7 @@ describe('an unsubmitted draft', () => {
     expect(await answer(next, 'continue', page)).toEqual([303, '?offer-gone']);
   });
 
-  it('is not offered after any launch submitted it', async () => {
+  it('is not offered after a launch that continued it was submitted', async () => {
     const context = await leaveDraft();
     const next = await continueNext(context);
     await press(next, 'review');
@@ -385,7 +385,7 @@ describe('an unsubmitted draft', () => {
     expect(await offerOf(await openNext(context))).toBeUndefined();
   });
 
-  it('is not offered after its user started a new request, and the page is empty', async () => {
+  it('is not offered after its user started a new request, which starts with no test chosen', async () => {
     const context = await leaveDraft();
     const next = await continueNext(context);
     const sent = await next.post('new-request', [['launch', next.launchId]]);
@@ -397,7 +397,7 @@ describe('an unsubmitted draft', () => {
     expect(await offerOf(await openNext(context))).toBeUndefined();
   });
 
-  it('is the most recently changed draft if two windows were open', async () => {
+  it('is offered rather than an older draft if two windows were open', async () => {
     const context = await leaveDraft();
     const [one, other] = [await continueNext(context), await continueNext(context)];
     await press(one, 'update', { tick: ['BUE'] });
@@ -409,7 +409,7 @@ describe('an unsubmitted draft', () => {
     expect(tickedIn(await one.page())).toEqual(['HFBC', 'BUE', 'XCXR']);
   });
 
-  it('can still be changed in an open window after another was submitted, and is then offered', async () => {
+  it('is offered again if an open window changes it after another window was submitted', async () => {
     const context = await leaveDraft();
     const [one, other] = [await continueNext(context), await continueNext(context)];
     await press(one, 'review');

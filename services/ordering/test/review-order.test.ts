@@ -23,7 +23,7 @@ type Fields = [string, string][];
 const review = (tick: string[], patient = aPatient()) =>
   chooseAndReview(application, tick, aLaunchContext({ request: { patient } }));
 
-/** Presses a button of the review with these fields. */
+/** Presses a button of the review, with these fields in the form. */
 async function send(launch: OpenLaunch, fields: Fields, action = 'submit'): Promise<Response> {
   const [version = ''] = fieldValues(await launch.page('review'), 'version');
   return launch.post('review', [['version', version], ...fields, ['action', action]]);
@@ -31,7 +31,7 @@ async function send(launch: OpenLaunch, fields: Fields, action = 'submit'): Prom
 
 const locationOf = (response: Response) => response.headers.get('location') ?? '';
 
-/** Returns the links of the error summary, as `#id message`. */
+/** Returns the links of the error summary, each as `#id message`. */
 const faultsIn = (html: string) =>
   [
     ...(/nhsuk-error-summary__list[^]*?<\/ul>/.exec(html)?.[0] ?? '').matchAll(
@@ -40,7 +40,7 @@ const faultsIn = (html: string) =>
   ].map(([, href, text]) => `${href} ${text}`);
 
 describe('the questions of the laboratory', () => {
-  it('appear once each, for all tests that ask them', async () => {
+  it('appear once each, with the names of the tests that ask them', async () => {
     const launch = await review(['CINR', 'CTHRO', 'BLIP', 'DGLUF', 'EPROG', 'TLI'], aYoungPatient());
     const html = await launch.page('review');
     expect(html).toContain('Asked for: INR, Thrombophilia screen');
@@ -51,7 +51,7 @@ describe('the questions of the laboratory', () => {
     expect(html).toContain('Needed for: Thrombophilia screen');
   });
 
-  it('are counted while unanswered: the button shows the number and leads to the first', async () => {
+  it('are counted on a button until they are answered; the button leads to the first missing answer', async () => {
     const missingIn = (html: string) =>
       /<a class="nhsuk-button app-missing" href="([^"]*)"[^>]*>(.*?)<\/a>/.exec(html)?.slice(1);
     const launch = await review(['CINR', 'KMSU', 'XKNE'], aYoungPatient());
@@ -77,7 +77,7 @@ describe('the questions of the laboratory', () => {
     expect(missingIn(await (await review(['HFBC'])).page('review'))).toBeUndefined();
   });
 
-  it('prevent the submission, with all errors at once and the typed text kept, until they are answered', async () => {
+  it('prevent the submission until they are answered, with all errors at once, and keep the typed text', async () => {
     const launch = await review(['CINR', 'UABD', 'EPROG', 'KFAE'], aYoungPatient());
     const typed: Fields = [
       ['answer:last-menstrual-period-day', '31'],
@@ -118,7 +118,7 @@ describe('the questions of the laboratory', () => {
     ]);
   });
 
-  it('are not stored if no test asks them or if they do not exist', async () => {
+  it('are ignored in a form if no chosen test asks them or if they do not exist', async () => {
     const launch = await review(['HFBC']);
     await send(launch, [
       ['answer:anticoagulant', 'Aspirin'],
@@ -132,8 +132,8 @@ describe('the questions of the laboratory', () => {
   });
 });
 
-describe('the priority', () => {
-  it('is routine by default, and one of two values', async () => {
+describe('the priority of an order', () => {
+  it('is routine by default, and any other value than routine or urgent is answered 400', async () => {
     const launch = await review(['HFBC']);
     expect((await send(launch, [['priority', 'emergency']])).status).toBe(400);
     await send(launch, []);
@@ -141,15 +141,15 @@ describe('the priority', () => {
   });
 });
 
-describe('the samples', () => {
-  it('are taken later by default', async () => {
+describe('the samples of an order', () => {
+  it('are collected later by default', async () => {
     const launch = await review(['HFBC', 'BUE']);
     expect(await launch.page('review')).toMatch(/name="collect" type="radio" value="later" checked/);
     await send(launch, []);
     expect((await rowsOf(application, launch))[0]?.status).toBe('Incomplete');
   });
 
-  it('complete the request if they are taken now, by default by the author', async () => {
+  it('complete the request if they are collected now, by default by the author of the launch', async () => {
     const launch = await review(['HFBC', 'BUE', 'KMSU', 'XCXR']);
     const html = await launch.page('review');
     expect(html).toContain('name="collected-by" type="text" value="Okonkwo, Adaeze (Dr)"');
@@ -170,7 +170,7 @@ describe('the samples', () => {
     expect(row?.batches.map(({ status }) => status)).toEqual(['S', 'S', 'R']);
   });
 
-  it('are taken by the typed person at the typed time', async () => {
+  it('are stored with the person and the time that the user typed', async () => {
     const launch = await review(['HFBC']);
     const typed: Fields = [
       ['collect', 'now'],
@@ -188,7 +188,7 @@ describe('the samples', () => {
     });
   });
 
-  it('cannot be taken in the future or without a person; the typed text is kept', async () => {
+  it('cannot be collected in the future or without a person; the form keeps the typed text', async () => {
     const launch = await review(['HFBC']);
     const typed: Fields = [
       ['collect', 'now'],
@@ -206,7 +206,7 @@ describe('the samples', () => {
     expect(await rowsOf(application, launch)).toEqual([]);
   });
 
-  it('are not asked about if none is needed, and accept only now or later', async () => {
+  it('have no question on the review if no sample is needed; the form accepts only now or later', async () => {
     const launch = await review(['XCXR']);
     expect(await launch.page('review')).not.toContain('name="collect"');
     expect((await send(launch, [['collect', 'yesterday']])).status).toBe(400);
@@ -221,7 +221,7 @@ describe('text on the review', () => {
     ['answer:last-menstrual-period-day', 20],
     ['collected-by', 2000],
     ['collected-day', 2000],
-  ])('is cut before a character that does not fit: %s', async (name, length) => {
+  ])('is shortened without splitting a surrogate pair: %s', async (name, length) => {
     const launch = await review(['CINR']);
     const fields: Fields = [
       ['collect', 'now'],
@@ -231,7 +231,7 @@ describe('text on the review', () => {
     expect((await launch.send('review?check')).status).toBe(200);
   });
 
-  it('is shown for any host in the request URL', async () => {
+  it('is shown for an absolute request URL with an invalid port', async () => {
     const launch = await review(['CINR']);
     const path = `http://host:99999${launch.home}review?check`;
     const status = await new Promise((resolve, reject) => {
@@ -246,7 +246,7 @@ describe('text on the review', () => {
 });
 
 describe('the buttons of the review', () => {
-  it('begin with a button that only checks the form, for the Enter key', async () => {
+  it('start with a button that only checks the form, which the Enter key presses', async () => {
     const launch = await review(['CINR']);
     const form = /<form class="app-submit"[^]*?<\/form>/.exec(await launch.page('review'))?.[0] ?? '';
     expect(/<button[^>]*value="([^"]*)"/.exec(form)?.[1]).toBe('check');
@@ -257,7 +257,7 @@ describe('the buttons of the review', () => {
     expect(await rowsOf(application, launch)).toEqual([]);
   });
 
-  it.each(['order', 'remove:', 'update', ''])('are a fixed list: "%s" is refused', async (action) => {
+  it.each(['order', 'remove:', 'update', ''])('are a fixed list: "%s" is answered 400', async (action) => {
     const launch = await review(['HFBC']);
     expect((await send(launch, [], action)).status).toBe(400);
   });

@@ -20,7 +20,7 @@ type Case = Partial<Draft> & {
 
 const aWoman: PatientTraits = { gender: 'female', age: 30 };
 
-/** Decides on a draft; `repeated` are codes that were requested three days ago. */
+/** Decides the review of a draft. The tests with the codes `repeated` were also requested three days ago. */
 function decide({ repeated = [], patient = aWoman, at = now, ...typed }: Case): ReviewOutcome {
   const draft: Draft = { ...emptyDraft('5a0e7c36-0000-4000-8000-000000000000'), ...typed };
   const tests = draft.chosen.flatMap((code) => catalogue.orderables.get(code) ?? []);
@@ -40,7 +40,7 @@ function decide({ repeated = [], patient = aWoman, at = now, ...typed }: Case): 
   return decideReview({ draft, tests, addedTests, ...difference, patient, repeats, now: instant, timeZone });
 }
 
-/** Returns fields and messages, or the stored values. */
+/** Returns the errors as `field: message`, or the values to store. */
 function outcomeOf(typed: Case) {
   const outcome = decide(typed);
   return 'faults' in outcome
@@ -50,7 +50,7 @@ function outcomeOf(typed: Case) {
 
 const nothing: RequestDetails = { clinicalDetails: '', priority: 'routine', answers: [] };
 
-/** Returns the draft of a change of a request with these details; the typed fields take precedence. */
+/** Returns the draft of a change to a request with these details; `typed` replaces fields of the draft. */
 function aChange(details: Partial<RequestDetails>, typed: Partial<Draft> = {}): Case {
   const context = aLaunchContext();
   const request = emptyTestRequest({
@@ -62,8 +62,8 @@ function aChange(details: Partial<RequestDetails>, typed: Partial<Draft> = {}): 
   return { ...draftOf(request, '5a0e7c36-0000-4000-8000-000000000000'), ...typed };
 }
 
-describe('an order without required answers', () => {
-  it('is stored as routine, without details, with samples later', () => {
+describe('an order whose tests need no answers', () => {
+  it('is stored as routine, without clinical details, with samples to collect later', () => {
     expect(outcomeOf({ chosen: ['HFBC', 'KMSU'] })).toEqual({
       details: nothing,
       repeatReasons: {},
@@ -71,7 +71,7 @@ describe('an order without required answers', () => {
     });
   });
 
-  it('is stored with the typed text in one normal form', () => {
+  it('is stored with clinical details without control characters and surplus spaces', () => {
     const typed = { clinicalDetails: '  Tired\r\nfor weeks ', priority: 'urgent' as const };
     expect(outcomeOf({ chosen: ['HFBC'], ...typed })).toEqual({
       details: { clinicalDetails: 'Tired\nfor weeks', priority: 'urgent', answers: [] },
@@ -179,7 +179,7 @@ describe('the answer to a question', () => {
       `${date} Enter a date for ${lmp}`,
     ],
   ])(
-    'is stored, or refused with its error, if %s',
+    'is stored, or its error is returned, if %s',
     (_case, test, answers: Record<string, string>, expected, at = now) => {
       const outcome = decide({ chosen: [test], answers, at });
       const said =
@@ -190,7 +190,7 @@ describe('the answer to a question', () => {
     },
   );
 
-  it('is stored once, with the text of the question, for all tests that ask it', () => {
+  it('is stored once, with the text of the question, for all tests that ask the question', () => {
     const outcome = outcomeOf({
       chosen: ['CINR', 'CCLOT', 'CTHRO'],
       answers: { anticoagulant: 'None' },
@@ -202,7 +202,7 @@ describe('the answer to a question', () => {
     });
   });
 
-  it('is required if any test requires it', () => {
+  it('is required if one of the tests requires it', () => {
     expect(outcomeOf({ chosen: ['CCLOT'] })).toEqual({
       details: nothing,
       repeatReasons: {},
@@ -211,7 +211,7 @@ describe('the answer to a question', () => {
     expect(outcomeOf({ chosen: ['CCLOT', 'CINR'] })).toEqual([choice]);
   });
 
-  it('is dropped if no test asks it', () => {
+  it('is ignored if no test asks the question', () => {
     const answers = { anticoagulant: 'Aspirin', fasting: 'Fasting', 'no-question': 'x' };
     expect(outcomeOf({ chosen: ['BLIP'], answers })).toMatchObject({
       details: { answers: [{ question: 'fasting', answer: 'Fasting' }] },
@@ -255,25 +255,25 @@ describe('a test within its minimum interval', () => {
       'New or changed symptoms: rash',
     ],
     ['that no page lists, with typed text', { choice: 'Because', typed: 'rash' }, 'rash'],
-  ])('shares one reason with the others: %s', (_how, repeatReason, expected) => {
+  ])('shares one reason with other repeats: %s', (_how, repeatReason, expected) => {
     const codes = ['DHBA1C', 'BVITD'];
     expect(outcomeOf({ chosen: codes, repeated: codes, repeatReason })).toMatchObject({
       repeatReasons: { DHBA1C: expected, BVITD: expected },
     });
   });
 
-  it('is reported with the others that have no reason', () => {
+  it('is named in one error with the other repeats without a reason', () => {
     const codes = ['DHBA1C', 'BVITD', 'HFER'];
     expect(outcomeOf({ chosen: codes, repeated: codes, repeatReasons: { HFER: 'Lost' } })).toEqual([
       'repeat-reason: Give a reason for repeating HbA1c and Vitamin D, or remove them',
     ]);
   });
 
-  it('needs no reason if it has no interval, even if it was requested before', () => {
+  it('needs no reason if the catalogue has no interval for it', () => {
     expect(outcomeOf({ chosen: ['HFBC'], repeated: ['HFBC'] })).toMatchObject({ repeatReasons: {} });
   });
 
-  it('stores no reason for a test that is not a repeat', () => {
+  it('has no stored reason if it was not requested before', () => {
     expect(outcomeOf({ chosen: ['DHBA1C'], repeatReasons: { DHBA1C: 'x', HFBC: 'y' } })).toMatchObject({
       repeatReasons: {},
       overrideReasons: {},
@@ -301,12 +301,12 @@ describe('samples that are taken now', () => {
     ).not.toHaveProperty('collected');
   });
 
-  it('are ignored for a change', () => {
+  it('are ignored if the draft changes a request', () => {
     const change = aChange({}, { collection, chosen: ['HFBC'] });
     expect(outcomeOf(change)).toEqual({ details: nothing, repeatReasons: {}, overrideReasons: {} });
   });
 
-  it('have their errors at their fields', () => {
+  it('have an error at each invalid field', () => {
     const faults = outcomeOf({
       chosen: ['HFBC'],
       collection: { ...collection, by: '', date: { ...collection.date, day: '31', month: '2' }, time: '' },
@@ -319,7 +319,7 @@ describe('samples that are taken now', () => {
   });
 });
 
-it('reports every error at once, in the order of the page', () => {
+it('a review returns every error at once, in the order of the page', () => {
   const outcome = decide({
     chosen: ['DHBA1C', 'CTHRO', 'TLI'],
     repeated: ['DHBA1C'],
@@ -336,7 +336,7 @@ it('reports every error at once, in the order of the page', () => {
   ]);
 });
 
-describe('a change', () => {
+describe('a change to a request', () => {
   const unchanged = ['tests: Nothing has been changed yet. Add or remove a test, or close this page'];
   const answered = { question: 'fasting', text: 'Is the patient fasting?', answer: 'Fasting' };
 

@@ -6,8 +6,8 @@ const sources = globSync('**/*.ts', { cwd: src })
   .toSorted()
   .map((path) => ({ path, text: readFileSync(`${src}${path}`, 'utf8') }));
 
-describe('the rooms of the service', () => {
-  it('begin transactions only in use cases, one each', () => {
+describe('the source files of the service', () => {
+  it('start a transaction only in a use case, once in each', () => {
     const transactions = sources
       .map(({ path, text }) => ({ path, count: text.split('.transaction()').length - 1 }))
       .filter(({ count }) => count > 0);

@@ -6,22 +6,22 @@ import { waitLimitMs } from '@clinical-launch/testing/until';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import type { Application, OpenLaunch } from './launches.ts';
 
-/** A launch, with the request whose samples it records. */
+/** A launch that records the samples of the request `guid`. */
 export type Collector = OpenLaunch & { guid: string };
 
-/** Three samples of two laboratories; in order of draw: serum S1, EDTA blood S2, urine S3. */
+/** Tests that need three samples of two laboratories, in order of draw: serum S1, EDTA blood S2, urine S3. */
 export const threeSamples = ['BUE', 'HFBC', 'KMSU'];
-/** The initial time of an application's clock, and its user. */
+/** The initial time of the test clock, and the name of the user of each launch. */
 export const now = '2026-03-02T09:30:00.000Z';
 export const author = 'Okonkwo, Adaeze (Dr)';
 
-/** The paths of a request's pages: `samplesPage` is below the launch, `resultOf` is the full path. */
+/** The paths of the page of the samples, relative to the launch, and of the result page, from the root. */
 export const samplesPage = ({ guid }: { guid: string }) => `requests/${guid}/samples`;
 export const resultOf = ({ home, guid }: Collector) => `${home}orders/${guid}`;
 
 /**
- * Returns the fields of the page as a browser sends them: the ticked and typed values, with the user's
- * changes.
+ * Returns the fields that a browser sends for the form of this page after the user makes these changes.
+ * `undefined` removes a field.
  */
 export function filledIn(
   html: string,
@@ -41,10 +41,10 @@ export function filledIn(
   return fields;
 }
 
-/** Returns ticked boxes. */
+/** Returns the fields of the ticked checkboxes of these samples. */
 export const taken = (...ids: string[]) => Object.fromEntries(ids.map((id) => [`taken:${id}`, 'yes']));
 
-/** Reads the page, fills it in and sends it. */
+/** Reads the page of the samples, fills in the form and sends it. */
 export async function record(
   launch: Collector,
   changes: Record<string, string | undefined>,
@@ -54,13 +54,13 @@ export async function record(
   return launch.post(samplesPage(launch), [...fields]);
 }
 
-/** Returns the row of a request. */
+/** Returns the stored row of a request. */
 export async function stored({ storage }: Pick<Application, 'storage'>, { guid }: { guid: string }) {
   const database = await openOrderingDatabase(storage);
   return database.selectFrom('test_requests').selectAll().where('guid', '=', guid).executeTakeFirstOrThrow();
 }
 
-/** Returns the stored values of each sample: by whom and when, and how many. */
+/** Returns for each sample who collected it, when, and the number of tubes. */
 export async function recordedOf(application: Application, request: { guid: string }) {
   const { batches } = await stored(application, request);
   return Object.fromEntries(
@@ -73,7 +73,7 @@ export async function recordedOf(application: Application, request: { guid: stri
   );
 }
 
-/** Resolves with the events of a launch, once the outbox is empty. */
+/** Waits until the outbox is empty, and returns the order events of a launch. */
 export async function eventsOf(
   { storage, published }: Pick<Application, 'storage' | 'published'>,
   { launchId }: OpenLaunch,
@@ -99,6 +99,6 @@ export function orderIn(
   return parseOrder(opened.order);
 }
 
-/** Returns the messages of the error summary. */
+/** Returns the links of the error summary, each as `#id message`. */
 export const problemsOf = (html: string) =>
   [...html.matchAll(/<a href="(#[^"]*)">\s*([^<]*?)\s*<\/a>/g)].map(([, to, text]) => `${to} ${text}`);

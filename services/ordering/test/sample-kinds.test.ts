@@ -11,7 +11,7 @@ const catalogue = readCatalogue();
 const now = '2026-03-02T09:30:00.000Z';
 const testsOf = (codes: readonly string[]) => codes.flatMap((code) => catalogue.orderables.get(code) ?? []);
 
-/** Returns a request for these tests, or a request with more of them. */
+/** Returns a request for these tests, or the request `before` with these tests added. */
 function requested(codes: readonly string[], answers: Record<string, string>, before?: TestRequest) {
   const answered = Object.entries(answers).map(([question, answer]) => ({
     question,
@@ -28,7 +28,7 @@ function requested(codes: readonly string[], answers: Record<string, string>, be
   );
 }
 
-/** Returns the samples of a request with their tests: `Viral swab (green top), Genital: VHSV`. */
+/** Returns a line for each sample with its tests: `Viral swab (green top), Genital: VHSV`. */
 const samplesOf = ({ batches }: TestRequest) =>
   batches.flatMap(({ samples, tests }) =>
     samples.map(({ id, description }) => {
@@ -42,7 +42,7 @@ const planned = (tests: readonly Orderable[], answers: Record<string, string> = 
     samples.map((each) => [each.container.id, each.site, each.timing, each.tests.map(({ code }) => code)]),
   );
 
-describe('tests', () => {
+describe('the tests of a request', () => {
   it('never share one swab for two sites', () => {
     const request = requested(['VRESP', 'VHSV'], { 'lesion-site:VHSV': 'Genital' });
     expect(samplesOf(request)).toEqual([
@@ -51,14 +51,14 @@ describe('tests', () => {
     ]);
   });
 
-  it('share the blood of one tube', () => {
+  it('share one tube of blood if they need the same container', () => {
     expect(samplesOf(requested(['HFBC', 'DHBA1C', 'BUE'], {}))).toEqual([
       'Serum (gold top): BUE',
       'EDTA blood (purple top): HFBC DHBA1C',
     ]);
   });
 
-  it('share a sample if the site is answered equally, and need two otherwise', () => {
+  it('share a swab if the answers name the same site, and need two swabs otherwise', () => {
     const [herpes] = testsOf(['VHSV']);
     if (herpes === undefined) throw new Error('The catalogue has no VHSV');
     const other = { ...herpes, code: 'VZVPCR' };
@@ -70,8 +70,8 @@ describe('tests', () => {
   });
 });
 
-describe('a test of several containers', () => {
-  it('has all of them, and is in the document once, with its first sample', () => {
+describe('a test that needs several containers', () => {
+  it('has a sample in each container, and is in the document once, with its first sample', () => {
     const request = requested(['CTHRO', 'HFBC'], { anticoagulant: 'None' });
     expect(samplesOf(request)).toEqual([
       'Citrate blood (blue top): CTHRO',
@@ -84,7 +84,7 @@ describe('a test of several containers', () => {
     expect(batch?.tests.find(({ code }) => code.value === 'CTHRO')).not.toHaveProperty('otherSamples');
   });
 
-  it('has the timed tubes of a glucose tolerance test, apart from a fasting glucose', () => {
+  it('has a sample for each time, which it does not share with another test (glucose tolerance)', () => {
     expect(planned(testsOf(['DGLUF', 'DGTT']))).toEqual([
       ['fluoride', undefined, undefined, ['DGLUF']],
       ['fluoride', undefined, 'fasting', ['DGTT']],
@@ -92,7 +92,7 @@ describe('a test of several containers', () => {
     ]);
   });
 
-  it('is collected with its last container, which completes the request', () => {
+  it('is collected when its last container is collected, which completes the request', () => {
     const request = requested(['DGTT'], { fasting: 'Fasting' });
     const collected = { at: now, by: 'Hill, Ada' };
     const one = recordSamples(request, [{ sample: 'S1', collected, quantity: 1 }], now);
@@ -110,15 +110,15 @@ describe('a test of several containers', () => {
   });
 });
 
-describe('a changed answer for a site', () => {
+describe('a changed answer about the site of a sample', () => {
   const before = requested(['VHSV'], { 'lesion-site:VHSV': 'Genital' });
 
-  it('moves the sample that is still to be collected', () => {
+  it('changes the site of a sample that has not been collected', () => {
     const after = requested([], { 'lesion-site:VHSV': 'Anal' }, before);
     expect(samplesOf(after)).toEqual(['Viral swab (green top), Anal: VHSV']);
   });
 
-  it('keeps a sample that was collected', () => {
+  it('does not change a sample that has been collected', () => {
     const collected = { at: now, by: 'Hill, Ada' };
     const taken = recordSamples(before, [{ sample: 'S1', collected, quantity: 1 }], now);
     expect(samplesOf(requested([], { 'lesion-site:VHSV': 'Anal' }, taken))).toEqual([
@@ -126,7 +126,7 @@ describe('a changed answer for a site', () => {
     ]);
   });
 
-  it('adds a sample for a test that shared it', () => {
+  it('adds a second sample if another test shared the sample', () => {
     const [herpes] = testsOf(['VHSV']);
     const [batch] = before.batches;
     if (herpes === undefined || batch === undefined) throw new Error('The request has no test');

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-describe('forms that no page sends', () => {
+describe('forged forms of samples', () => {
   const valid: [string, string][] = [
     ['submission', '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b01'],
     ['version', '1'],
@@ -54,14 +54,14 @@ describe('forms that no page sends', () => {
     ['a future version', [...without('version'), ['version', '2']], 409],
     ['more than a form may contain', [...valid, ['by:S1', 'x'.repeat(70_000)]], 413],
     ['a form of another launch', [...valid, ['launch', '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b02']], 409],
-  ])('are refused, and nothing is stored: %s', async (_case, fields, status) => {
+  ])('are refused, and the service stores nothing: %s', async (_case, fields, status) => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     expect((await launch.post(samplesPage(launch), fields)).status).toBe(status);
     expect((await stored(application, launch)).version).toBe(1);
     expect((await launch.post(samplesPage(launch), valid)).status).toBe(303);
   });
 
-  it('are refused even with the identifier of an earlier submission', async () => {
+  it('may repeat the submission id of another request, and are stored for their own request', async () => {
     const first = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const second = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     for (const launch of [first, second]) {
@@ -71,7 +71,7 @@ describe('forms that no page sends', () => {
     }
   });
 
-  it('are refused for an action that only reads, and for another patient', async () => {
+  it('are refused for actions that do not record samples, and for another patient', async () => {
     const order = await anOrder(application, threeSamples);
     for (const action of ['PatientReport', 'PatientReportList', 'LocationReportList', 'OrderTest'] as const) {
       const reader = await openAction(application, action, order);
@@ -93,11 +93,11 @@ describe('forms that no page sends', () => {
   });
 });
 
-describe('two forms', () => {
+describe('two forms of samples for one request', () => {
   it.each([
     ['one after the other', async (send: () => Promise<Response>) => [await send(), await send()]],
     ['at the same instant', (send: () => Promise<Response>) => Promise.all([send(), send(), send(), send()])],
-  ])('are stored once if they are the same, %s', async (_case, sendAll) => {
+  ])('are stored once if they are equal and sent %s', async (_case, sendAll) => {
     const launch = await openForOrder(application, 'PatientRequestList', threeSamples);
     const html = await launch.page(samplesPage(launch));
     const answers = await sendAll(() => record(launch, taken('S1', 'S2', 'S3'), html));
@@ -108,7 +108,7 @@ describe('two forms', () => {
     expect(await eventsOf(application, launch)).toHaveLength(1);
   });
 
-  it('are both handled if they differ: the second is reported, not lost', async () => {
+  it('are both stored if they differ, after the user sends the second form again', async () => {
     const launch = await openForOrder(application, 'PatientRequestList', threeSamples);
     const html = await launch.page(samplesPage(launch));
     await record(launch, taken('S1'), html);
@@ -118,7 +118,7 @@ describe('two forms', () => {
     expect((await recordedOf(application, launch)).S2?.completedAt).toBe(now);
   });
 
-  it('show the second of two users the first user, the stored values and the remaining ticks', async () => {
+  it('cause a conflict page for the second user with the first user, stored values and remaining ticks', async () => {
     const order = await anOrder(application, threeSamples);
     const request = {
       ...order.context.request,
@@ -145,7 +145,7 @@ describe('two forms', () => {
     });
   });
 
-  it('inform the second of two users if the first completed the request', async () => {
+  it('cause the answer 409 for the second user if the first user completed the request', async () => {
     const order = await anOrder(application, threeSamples);
     const first = await openAction(application, 'PatientSampleQueue', order);
     const second = await openAction(application, 'PatientSampleQueue', order);
@@ -158,8 +158,8 @@ describe('two forms', () => {
   });
 });
 
-describe('on PostgreSQL', () => {
-  it('stores one of eight forms that are sent at the same time', async () => {
+describe('the service on PostgreSQL', () => {
+  it('stores one of eight forms of samples that are sent at the same time', async () => {
     const database = await createTestDatabase();
     const own = await startOrdering(() =>
       openPostgresStorage({ url: database.url, applicationName: 'record-samples' }),

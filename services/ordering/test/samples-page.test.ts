@@ -31,7 +31,7 @@ const recordingActions = ['PatientSampleQueue', 'PatientRequestList', 'LocationS
 
 describe('the page of the samples', () => {
   it.each(recordingActions)(
-    'of %s shows them in order of draw, with notes for the collection',
+    'of %s shows the samples in order of draw, with answers and details for the collection',
     async (action) => {
       const ordering = await chooseAndReview(application, [...threeSamples, 'CINR']);
       const [version = ''] = fieldValues(await ordering.page('review'), 'version');
@@ -71,7 +71,7 @@ describe('the page of the samples', () => {
     },
   );
 
-  it('offers the author of the launch and the current time, and ticks nothing', async () => {
+  it('contains the author of the launch and the current time, and no ticked sample', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const fields = filledIn(await launch.page(samplesPage(launch)));
     expect(Object.fromEntries(fields)).toMatchObject({
@@ -87,14 +87,14 @@ describe('the page of the samples', () => {
     expect([...fields.keys()].filter((name) => name.startsWith('taken:'))).toEqual([]);
   });
 
-  it('distinguishes two tubes of one kind by their laboratory', async () => {
+  it('names the laboratory of each tube if two laboratories need the same tube', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', ['BUE', 'VHIV']);
     expect(await launch.page(samplesPage(launch))).toContain(
       'Not recorded yet: Serum (gold top) for North Coast Pathology, Serum (gold top) for Westcliff Microbiology.',
     );
   });
 
-  it('omits tests without a sample, and a sample whose tests were all removed', async () => {
+  it('omits tests without a sample, and samples whose tests were all removed', async () => {
     const order = await anOrder(application, ['BUE', 'HFBC', 'XCXR']);
     const database = await openOrderingDatabase(application.storage);
     const { batches } = await stored(application, order);
@@ -118,8 +118,8 @@ describe('the page of the samples', () => {
   });
 });
 
-describe('an invalid value', () => {
-  it('is reported with a link to its field, and kept', async () => {
+describe('an invalid value in the form of the samples', () => {
+  it('is shown with an error and a link to its field, and stays in the form', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const response = await record(launch, {
       ...taken('S1', 'S2', 'S3'),
@@ -165,7 +165,7 @@ describe('an invalid value', () => {
       '#day The date must be within the last 60 days',
     ],
     ['by nobody', { by: ' ' }, '#by Enter who collected the sample'],
-  ])('is refused: taken %s', async (_case, changes, problem) => {
+  ])('is answered 400 with an error: collected %s', async (_case, changes, problem) => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const response = await record(launch, { ...taken('S1', 'S2'), ...changes });
     expect([response.status, problemsOf(await response.text())]).toEqual([400, [problem]]);
@@ -173,8 +173,8 @@ describe('an invalid value', () => {
   });
 });
 
-describe('the result page after samples', () => {
-  it('lists the missing samples, with links to them and to the list', async () => {
+describe('the result page after samples were recorded', () => {
+  it('lists the missing samples, with links to the page of the samples and to the list', async () => {
     const launch = await openForOrder(application, 'PatientRequestList', threeSamples);
     const response = await record(launch, taken('S1'));
     const html = await launch.page(response.headers.get('location') ?? '');
@@ -193,7 +193,7 @@ describe('the result page after samples', () => {
     ]);
   });
 
-  it('shows that the laboratory has the request', async () => {
+  it('shows “Submitted to the laboratory” after the last sample', async () => {
     const launch = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const response = await record(launch, taken('S1', 'S2', 'S3'));
     const html = await launch.page(response.headers.get('location') ?? '');
@@ -202,7 +202,7 @@ describe('the result page after samples', () => {
     expect(html).not.toContain(`href="${launch.home}requests"`);
   });
 
-  it('names the other requests that were amended in the launch, with their patients', async () => {
+  it('links to the other requests that the launch changed, with the names of their patients', async () => {
     const context = aLaunchContext();
     const other = {
       ...context.request.patient,
