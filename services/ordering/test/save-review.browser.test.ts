@@ -13,8 +13,8 @@ async function openReview() {
   return { launch, ...opened, status: opened.page.locator('#saved') };
 }
 
-describe('the review', () => {
-  it('saves itself while the user types, and shows that it is saved', async () => {
+describe('the review page', () => {
+  it('saves the draft while the user types, and shows “Saved”', async () => {
     const { launch, page, status, close } = await openReview();
     await page.locator('#details').fill('Tired for a month');
     await page.getByLabel('Urgent').check();
@@ -25,7 +25,7 @@ describe('the review', () => {
     await close();
   });
 
-  it('loses nothing when its window closes or the user goes back immediately', async () => {
+  it('saves the last typed text when the window closes or the user goes back', async () => {
     const { launch, page, close } = await openReview();
     await page.locator('#details').fill('Typed before Back');
     await page.goBack();
@@ -34,7 +34,7 @@ describe('the review', () => {
     expect(await page.locator('h1').innerText()).toBe('Choose tests');
     await page.locator('#chosen button[value="review"]').click();
     await page.locator('#details').fill('Typed before the window closed');
-    // The event of a window that closes. A busy browser may end a closed window before its scripts have run.
+    // Sends the event of a closing window, because a busy browser may end a window before its scripts run.
     await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide'))");
     await until(async () => (await typed()) === 'Typed before the window closed');
     await close();
@@ -52,7 +52,7 @@ describe('the review', () => {
     await close();
   });
 
-  it('reports a failed save, and tries again', async () => {
+  it('shows a message when a save fails, and tries again', async () => {
     const { launch, browser, page, status, close } = await openReview();
     await browser.setOffline(true);
     await page.locator('#details').fill('Tired');
@@ -63,7 +63,7 @@ describe('the review', () => {
     await close();
   });
 
-  it('reports a change in another window, instead of replacing it', async () => {
+  it('shows a message if another window changed the draft, and does not replace that change', async () => {
     const { launch, page, status, close } = await openReview();
     await launch.post('review', [
       ['details', 'By another window'],

@@ -22,7 +22,7 @@ afterAll(() => application.stop());
 const anOrderInReview = () =>
   chooseAndReview(application, ['HFBC'], aLaunchContext({ request: { patient: aPatient() } }));
 
-/** Opens the review of a launch, and returns how its script saves what is typed. */
+/** Opens the review of a launch. Returns a function that saves typed text as the script of the page does. */
 async function openReview(launch: OpenLaunch, at = '') {
   const html = await launch.page(`${at}review`);
   const [, page = '', edits = ''] = /data-page="([^"]*)" data-edits="([^"]*)"/.exec(html) ?? [];
@@ -41,8 +41,8 @@ async function openReview(launch: OpenLaunch, at = '') {
 const typedIn = async (launch: OpenLaunch, at = '') =>
   /<textarea[^>]*>([^<]*)</.exec(await launch.page(`${at}review`))?.[1];
 
-describe('text on the review', () => {
-  it('is stored while it is typed, and shown when the review is opened again', async () => {
+describe('text that the script of the review saves', () => {
+  it('is stored, and shown when the review is opened again', async () => {
     const launch = await anOrderInReview();
     const save = await openReview(launch);
     expect((await save(1, 'Tired')).status).toBe(204);
@@ -50,7 +50,7 @@ describe('text on the review', () => {
     expect(await typedIn(launch)).toBe('Tired for a month');
   });
 
-  it('is not replaced by an earlier save of the same page that arrives late', async () => {
+  it('is not replaced by an earlier save of the same page that arrives later', async () => {
     const launch = await anOrderInReview();
     const save = await openReview(launch);
     await save(2, 'Tired for a month');
@@ -59,7 +59,7 @@ describe('text on the review', () => {
     expect(await typedIn(launch)).toBe('Tired for a month');
   });
 
-  it('is not replaced by a window with an older version: the answer is 409', async () => {
+  it('is not replaced by a window with an older version of the draft, which is answered 409', async () => {
     const launch = await anOrderInReview();
     const [one, other] = [await openReview(launch), await openReview(launch)];
     expect((await one(1, 'First window')).status).toBe(204);
@@ -72,7 +72,7 @@ describe('text on the review', () => {
     expect(await typedIn(launch)).toBe('Third window');
   });
 
-  it('is not replaced if another window sent the form', async () => {
+  it('does not replace the text of a form that another window sent', async () => {
     const launch = await anOrderInReview();
     const save = await openReview(launch);
     await launch.post('review', [
@@ -83,7 +83,7 @@ describe('text on the review', () => {
     expect(await typedIn(launch)).toBe('By a button');
   });
 
-  it('changes nothing after the order was submitted', async () => {
+  it('does not change an order that was submitted before', async () => {
     const launch = await anOrderInReview();
     const save = await openReview(launch);
     await save(1, 'Tired');
@@ -105,7 +105,7 @@ describe('text on the review', () => {
     expect(await typedIn(changer, changer.at)).toBe('Tired for a month');
   });
 
-  it('leaves the chosen tests of another window unchanged, and is kept', async () => {
+  it('is stored without changing the tests that another window chose', async () => {
     const launch = await anOrderInReview();
     const save = await openReview(launch);
     await press(launch, 'update', { tick: ['BUE'] });
@@ -120,7 +120,7 @@ describe('text on the review', () => {
     ['a page that is not a GUID', { page: 'x' }],
     ['no sequence', { sequence: '' }],
     ['edits that are not a number', { edits: '-1' }],
-  ])('is answered 400 with %s', async (_case, fault) => {
+  ])('is not stored, and is answered 400, if the request has %s', async (_case, fault) => {
     const launch = await anOrderInReview();
     const fields = { page: randomUUID(), sequence: '1', edits: '0', details: 'Tired', ...fault };
     expect((await launch.post('review/draft', Object.entries(fields))).status).toBe(400);

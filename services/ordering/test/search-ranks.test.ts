@@ -9,12 +9,12 @@ const search = createTestSearch(catalogue);
 const woman: PatientTraits = { gender: 'female', age: 30 };
 const man: PatientTraits = { gender: 'male', age: 77 };
 const offered = (query: string, patient = woman) => offeredTests({ catalogue, query, patient, search });
-/** The matches of a query, best first. */
+/** Returns the codes of the matches of a query, best match first. */
 const found = (query: string, patient = woman) => [...offered(query, patient).codes];
-/** The codes of the tests that Enter adds. */
+/** Returns the codes of the tests that Enter adds. */
 const added = (query: string, patient = woman) => offered(query, patient).named.codes.join(' ');
 
-describe('the Enter key', () => {
+describe('the Enter key in the search box', () => {
   it.each([
     // Names, abbreviations and codes
     ['fbc', 'HFBC'],
@@ -59,7 +59,7 @@ describe('the Enter key', () => {
   });
 
   it.each([
-    // Tests that Enter once added although the query did not name them
+    // Queries that added a test in an earlier release although they do not name a test
     'cervical smear',
     'blood culture',
     'ct',
@@ -69,7 +69,7 @@ describe('the Enter key', () => {
     'vanc',
     'smear',
     'ferritni liver',
-    // Parts of names, typing errors, groups and words of panels
+    // Parts of names, typing errors, groups and words in the names of panels
     'ferr',
     'liver',
     'chest',
@@ -79,17 +79,17 @@ describe('the Enter key', () => {
     'haematology',
     'thyroid',
     'hepatitis',
-    // Indications and samples
+    // Reasons for a test, and samples
     'chest pain',
     'menopause',
     'pregnancy test',
     'swab',
     'diabetes',
-    // Synonyms of an examination, and another analyte that differs by an s
+    // Synonyms of an examination, and an analyte (DHEA) that differs from a test (DHEAS) by one letter
     'chest radiograph',
     'dxa',
     'dhea',
-    // Nothing
+    // Text without a known word
     'qqqqqq',
     '',
     '  ',
@@ -98,7 +98,7 @@ describe('the Enter key', () => {
     expect([added(query), added(query, man)]).toEqual(['', '']);
   });
 
-  it('adds nothing for a name of several tests, for any patient', () => {
+  it('adds nothing for a name that several tests share, whoever the patient is', () => {
     for (const patient of [woman, man]) {
       expect(added('ct/ng', patient)).toBe('');
       expect(found('ct/ng', patient)).toContain('VCTNU');
@@ -106,7 +106,7 @@ describe('the Enter key', () => {
     expect(added('vzv')).toBe('');
   });
 
-  it('adds nothing if a part of the query is not a name, and reports that part', () => {
+  it('adds nothing if a part of the query is no name of a test, and the search returns that part', () => {
     expect(offered('fbc qqq').named).toEqual({ codes: [], known: ['HFBC'], unknown: ['qqq'] });
     expect(found('fbc qqq')).toEqual(['HFBC']);
     expect(offered('fbc knee scan crp').named.unknown).toEqual(['knee scan']);
@@ -120,14 +120,14 @@ describe('the Enter key', () => {
     ['synacthen', 'Short Synacthen test'],
     ['vancomycin', 'Vancomycin or gentamicin level'],
     ['blood cultures', 'Blood culture'],
-  ])('adds nothing for “%s”, which is requested elsewhere, and offers no similar name', (query, name) => {
+  ])('adds nothing for “%s”, which is requested elsewhere, and finds no similar name', (query, name) => {
     for (const patient of [woman, man]) {
       expect(offered(query, patient).elsewhere.map((entry) => entry.name)).toEqual([name]);
       expect([added(query, patient), found(query, patient)]).toEqual(['', []]);
     }
   });
 
-  it('finds a test that is requested elsewhere by a part of the query and by the beginning of its name', () => {
+  it('adds nothing if a part of the query is a test that is requested elsewhere, which the search explains', () => {
     expect(offered('fbc hpv').elsewhere.map(({ name }) => name)).toEqual(['Cervical screening']);
     expect(offered('fbc hpv').named).toEqual({ codes: [], known: ['HFBC'], unknown: ['hpv'] });
     expect(offered('cervical').elsewhere.map(({ name }) => name)).toEqual(['Cervical screening']);
@@ -136,7 +136,7 @@ describe('the Enter key', () => {
     expect(offered('fbc').elsewhere).toEqual([]);
   });
 
-  it('adds a test for other patients only by its name, and then ranks it first', () => {
+  it('adds a test that does not apply to the patient if the query is its name, and the search ranks it first', () => {
     expect(added('psa')).toBe('MPSA');
     expect(added('fbc psa', man)).toBe('HFBC MPSA');
     expect(found('psa')).toEqual(['MPSA']);
@@ -145,7 +145,7 @@ describe('the Enter key', () => {
   });
 });
 
-describe('the first match', () => {
+describe('the first match of a search', () => {
   it.each([
     // Names and their beginnings
     ['haematinics', 'HHAEM'],
@@ -160,7 +160,7 @@ describe('the first match', () => {
     ['knee mri', 'RMKN'],
     ['xray chest', 'XCXR'],
     ['thyroid us', 'UTHY'],
-    // Indications, organs and samples
+    // Reasons for a test, organs and samples
     ['warfarin', 'CINR'],
     ['neck', 'UTHY'],
     ['smear', 'HFILM'],
@@ -172,18 +172,18 @@ describe('the first match', () => {
     ['thyriod', 'ETFT'],
     ['fcb', 'HFBC'],
     ['colesterol', 'BLIP'],
-  ])('for “%s” is %s', (query, code) => {
+  ])('is, for the query “%s”, the test %s', (query, code) => {
     expect(found(query)[0]).toBe(code);
   });
 
-  it('is followed by whole words of names, then by parts of names; a panel follows its tests', () => {
+  it('is followed by tests whose name contains the word, then by parts of words; a panel follows its tests', () => {
     expect(found('bone')).toEqual(['BBONE', 'DEXA', 'BALP', 'BPROF']);
     expect(found('ferritin')).toEqual(['HFER', 'HHAEM']);
     expect(found('profile').indexOf('BPROF')).toBeGreaterThan(found('profile').indexOf('BBONE'));
     expect(found('haematinics')[0]).toBe('HHAEM');
   });
 
-  it('belongs to a group only if nothing else matches', () => {
+  it('is a test of the group that the query names if no test matches by its own names', () => {
     expect(found('haematology')).toContain('HESR');
     expect(found('ultrasound')).not.toContain('XCXR');
   });

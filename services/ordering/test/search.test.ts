@@ -44,22 +44,22 @@ describe('the search for tests', () => {
     ['a panel by a misspelt part', 'feritin', 'HHAEM'],
     ['American spelling of a whole word', 'hemoglobin', 'HFBC'],
     ['American spelling of a synonym', 'hematinics', 'HHAEM'],
-  ])('tolerates %s: %s', (_case, query, code) => {
+  ])('finds the test for a query with %s: %s', (_case, query, code) => {
     expect(found(query)).toContain(code);
   });
 
-  it('returns one test for an exact abbreviation, without similar names', () => {
+  it('returns only the test that an abbreviation names, without similar names', () => {
     expect(found('FBC')).toEqual(['HFBC']);
     expect(found('PSA')).toEqual(['MPSA']);
     expect(found('hep a')).toEqual(['VHEPA', 'VHAIG']);
     expect(found('vitamin d')).toEqual(['BVITD']);
   });
 
-  it('tolerates only one typing error in a short word, and only a swap in an abbreviation', () => {
+  it('tolerates one typing error in a short word, and only two swapped letters in an abbreviation', () => {
     for (const query of ['fxy', 'tfxy', 'bxy', 'uqw']) expect(found(query)).toEqual([]);
   });
 
-  it('returns every test for an empty query, and none for unknown words', () => {
+  it('returns every test for an empty query, and no test if the query has an unknown word', () => {
     expect(found('')).toHaveLength(readCatalogue().orderables.size);
     expect(found('   ')).toHaveLength(readCatalogue().orderables.size);
     expect(found('qqqqqq')).toEqual([]);

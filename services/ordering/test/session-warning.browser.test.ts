@@ -6,14 +6,14 @@ const desk = useDesk();
 
 const aContext = () => aLaunchContext({ request: { patient: aPatient() } });
 
-/** Opens a launch in a browser whose clock moves with the server's. */
+/** Opens a launch in a browser. `advance` moves the clocks of the browser and the server together. */
 async function open(chainSeconds?: number) {
   const launch = await desk.application.openLaunch(
     aContext(),
     chainSeconds === undefined ? {} : { chainSeconds },
   );
   const opened = await desk.open(launch, {
-    // The clock does not advance between the steps of a test, however long they take.
+    // Stops the clock between the steps of a test, so that the time that a step takes does not matter.
     prepare: async ({ clock }) => {
       await clock.install({ time: 0 });
       await clock.pauseAt(desk.application.clock.now());
@@ -31,7 +31,7 @@ async function open(chainSeconds?: number) {
 }
 
 describe('the end of a session', () => {
-  it('is announced two minutes before, and a button extends it on the page', async () => {
+  it('is announced by a warning two minutes before, whose button extends the session on the same page', async () => {
     const { launch, page, warning, advance, close } = await open();
     await page.getByText('Practice order sets').click();
     await page.locator('#set-name').fill('Annual review');
@@ -50,7 +50,7 @@ describe('the end of a session', () => {
     await close();
   });
 
-  it('is postponed by the requests of a script, and by another window of the launch', async () => {
+  it('is postponed by requests of the page’s script, and by another window of the launch', async () => {
     const { launch, page, browser, warning, advance, close } = await open();
     await advance(28 * 60 - 2);
     await page.locator('#test-HFBC').check();
@@ -63,7 +63,7 @@ describe('the end of a session', () => {
     await close();
   });
 
-  it('hides the patient and explains the next step; the server refuses requests, too', async () => {
+  it('removes the patient from the page and shows the next step, and the server answers 401', async () => {
     const { launch, page, advance, close } = await open();
     await advance(30 * 60 + 1);
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
@@ -75,7 +75,7 @@ describe('the end of a session', () => {
     await close();
   });
 
-  it('cannot be moved beyond the absolute end, which the warning explains', async () => {
+  it('cannot be postponed beyond the absolute end of the launch, and the warning states this', async () => {
     const { launch, warning, page, advance, close } = await open(20 * 60);
     await advance(18 * 60 + 1);
     await warning.waitFor();

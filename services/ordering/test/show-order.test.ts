@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-describe('the result page', () => {
-  it('confirms with the references, lists the samples to take, and contains the hidden IFRAME Notepad', async () => {
+describe('the result page of a submitted order', () => {
+  it('shows the references and the samples to collect, and contains the hidden iframe “Notepad”', async () => {
     const launch = await chooseAndReview(application, ['BUE', 'CCLOT', 'KMSU']);
     const location = (await submit(launch)).headers.get('location') ?? '';
     const response = await launch.send(location);
@@ -37,7 +37,7 @@ describe('the result page', () => {
     expect(frame).not.toContain('data-result-origin');
   });
 
-  it('shows Urgent, explains the next step, and offers printing first', async () => {
+  it('shows the tag Urgent and the laboratory’s telephone number, and offers the form for printing first', async () => {
     const launch = await chooseAndReview(application, ['BUE', 'KMSU']);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     const review = await launch.page('review');
@@ -57,7 +57,7 @@ describe('the result page', () => {
     expect(firstAction).toMatch(/\/form$/);
   });
 
-  it('explains that details and answers are only on the form, if there are any', async () => {
+  it('states that clinical details and answers are only on the printed form if the order has details', async () => {
     for (const [details, said] of [
       ['Tired', true],
       ['', false],
@@ -69,7 +69,7 @@ describe('the result page', () => {
     }
   });
 
-  it('limits the session to the paths of this order', async () => {
+  it('sets cookies that limit the session to the paths of this order document', async () => {
     const launch = await chooseAndReview(application, ['BUE']);
     const response = await launch.send((await submit(launch)).headers.get('location') ?? '');
     const [row] = await rowsOf(application, launch);
@@ -80,7 +80,7 @@ describe('the result page', () => {
     );
   });
 
-  it('offers the document to the registered origin only, and lets only registered origins frame it', async () => {
+  it('offers the order document to the registered origin, and only registered origins can frame it', async () => {
     const client = { frameAncestors: ['https://pms.example.org'], resultOrigin: 'https://pms.example.org' };
     const launch = await chooseAndReview(application, ['BUE'], aLaunchContext({ client }));
     const response = await launch.send((await submit(launch)).headers.get('location') ?? '');
@@ -95,7 +95,7 @@ describe('the result page', () => {
     );
   });
 
-  it('answers 404 for another order and for another launch', async () => {
+  it('is not shown for an order of another launch: the answer is 404', async () => {
     const launch = await chooseAndReview(application, ['BUE']);
     const result = (await submit(launch)).headers.get('location') ?? '';
     const guid = result.split('/').at(-1);

@@ -23,14 +23,14 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-/** Returns a patient without other requests. */
+/** Returns a patient who has no requests yet. */
 const aPatient = (name = 'Pickering'): LaunchPatient => ({
   ...aLaunchContext().request.patient,
   name: { title: 'Mr', family: name, given: ['George'] },
   identifiers: [{ system: 'hospital-number', value: randomUUID() }],
 });
 
-/** Orders with all answers of the review; resolves with the launch that opens it again. */
+/** Submits an order with these fields of the review. Returns the GUID of the request and its launch. */
 async function orderWith(tick: string[], fields: [string, string][], patient = aPatient()) {
   const context = aLaunchContext({ request: { patient } });
   const launch = await chooseAndReview(application, tick, context);
@@ -43,7 +43,7 @@ async function orderWith(tick: string[], fields: [string, string][], patient = a
   return { guid, context, launch };
 }
 
-/** Records samples on the page for it. */
+/** Records samples on the page of the samples. */
 async function record(launch: OpenLaunch, guid: string, fields: [string, string][]): Promise<void> {
   const html = await launch.page(`requests/${guid}/samples`);
   const hidden = ['launch', 'submission', 'version'].map(
@@ -65,11 +65,11 @@ async function record(launch: OpenLaunch, guid: string, fields: [string, string]
   expect(response.status).toBe(303);
 }
 
-/** Returns the visible text of a page, without its tags, one space between words. */
+/** Returns the text of a page without tags, with one space between words. */
 const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
-describe('the report of a request', () => {
-  it('shows requester, tests, laboratory, status and history', async () => {
+describe('the page of a request', () => {
+  it('shows the requester, tests, samples, answers, status and history', async () => {
     const patient = aPatient();
     await orderWith(['HFER'], [], patient);
     const order = await orderWith(
@@ -112,7 +112,7 @@ describe('the report of a request', () => {
     expect(html).toMatch(/<p class="app-request__text"[^>]*>Fever\n {2}since &lt;Monday&gt;<\/p>/);
   });
 
-  it('shows a removed test, and who changed the tests', async () => {
+  it('shows a removed test as removed, and who changed the tests', async () => {
     const order = await anOrder(
       application,
       ['HFBC', 'BUE'],
@@ -146,7 +146,7 @@ describe('the report of a request', () => {
     application.clock.advance({ seconds: -until / 1000 });
   });
 
-  it('escapes names', async () => {
+  it('escapes names that the practice system sent', async () => {
     const hostile = '"><script>alert(1)</script>';
     const context = aLaunchContext({
       request: {
@@ -172,7 +172,7 @@ describe('the report of a request', () => {
     ['PatientSampleQueue', 'samples', 'Record samples'],
     ['PatientRequestList', 'samples', 'Record samples'],
     ['LocationSampleQueue', 'samples', 'Record samples'],
-  ] as const)('links to the page on which %s changes the request', async (action, page, text) => {
+  ] as const)('has a link for %s to the page that changes the request', async (action, page, text) => {
     const launch = await openForOrder(application, action, ['HFBC']);
     const html = await launch.page(`requests/${launch.guid}`);
     const link = `href="${launch.home}requests/${launch.guid}/${page}"`;
@@ -181,7 +181,7 @@ describe('the report of a request', () => {
   });
 
   it.each(['OrderTest', 'PatientReport', 'PatientReportList', 'LocationReportList'] as const)(
-    'offers no change for %s',
+    'has no link or form that changes the request for %s',
     async (action) => {
       const order = await orderWith(['HFBC'], []);
       const launch = action === 'OrderTest' ? order.launch : await openAction(application, action, order);
@@ -193,7 +193,7 @@ describe('the report of a request', () => {
   );
 
   it.each(['UpdateTest', 'PatientSampleQueue'] as const)(
-    'explains to %s that a Complete request cannot be changed',
+    'states for %s that a Complete request cannot be changed',
     async (action) => {
       const launch = await openForOrder(application, action, ['XCXR']);
       const text = textOf(await launch.page(`requests/${launch.guid}`));
@@ -206,13 +206,13 @@ describe('the report of a request', () => {
   );
 });
 
-describe('access to a request', () => {
+describe('access to the page of a request', () => {
   const otherPractice = {
     identifier: { system: 'ods-organization-code' as const, value: 'B82099' },
     name: 'Quayside Surgery',
   };
 
-  it('is refused for another patient, another practice, and the launch of another order', async () => {
+  it('is answered 404 to a launch for another patient, another practice or another order', async () => {
     const order = await orderWith(['HFBC'], []);
     const open = (action: Action, request = {}) =>
       application.openLaunch(aLaunchContext({ request: { ...order.context.request, action, ...request } }));
@@ -240,8 +240,8 @@ describe('access to a request', () => {
   );
 });
 
-describe('the audit trail of reading', () => {
-  it('records each time that a request was shown', async () => {
+describe('the audit trail of viewed requests', () => {
+  it('records an event each time the page of a request is shown', async () => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     for (const _time of [1, 2]) await launch.page(`requests/${launch.guid}`);
     const events = await publishedBy(application, launch, 'order.viewed.v1');
@@ -255,7 +255,7 @@ describe('the audit trail of reading', () => {
     expect(events.map(({ data }) => data)).toMatchObject([viewed, viewed]);
   });
 
-  it('names the patient of the request, also in a launch for another patient of the practice', async () => {
+  it('names the patient of the request, even if the launch is for another patient of the practice', async () => {
     const { guid, context } = await orderWith(['HFBC'], []);
     const request = { ...context.request, action: 'LocationReportList' as const, patient: aPatient() };
     const launch = await application.openLaunch(aLaunchContext({ request }));
@@ -266,7 +266,7 @@ describe('the audit trail of reading', () => {
     ]);
   });
 
-  it('records no HEAD request, and refuses a prefetch', async () => {
+  it('does not record a HEAD request or a prefetch, and a prefetch is answered 400', async () => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     const page = `requests/${launch.guid}`;
     expect((await launch.send(page, { method: 'HEAD' })).status).toBe(200);
@@ -279,8 +279,8 @@ describe('the audit trail of reading', () => {
   });
 });
 
-describe('the audit trail of forms that show a request', () => {
-  it('records the panel of the chosen tests once, if its page was not requested before', async () => {
+describe('the audit trail of forms whose answer shows a request', () => {
+  it('records one event for the list of chosen tests if the launch has not opened the page before', async () => {
     const launch = await openForOrder(application, 'UpdateTest', ['HFBC']);
     const at = `requests/${launch.guid}/tests/`;
     await launch.send(`${at}review`, { method: 'HEAD' });
@@ -298,7 +298,7 @@ describe('the audit trail of forms that show a request', () => {
     ['conflicts', '7', 'record', 409],
     ['only ticks the samples', '1', 'all-now', 200],
   ])(
-    'records the samples that are shown again with a form that %s',
+    'records an event if the page of the samples answers a form that %s',
     async (_why, version, action, status) => {
       const launch = await openForOrder(application, 'PatientSampleQueue', ['HFBC']);
       const answer = await launch.post(`requests/${launch.guid}/samples`, [
@@ -314,7 +314,7 @@ describe('the audit trail of forms that show a request', () => {
 });
 
 describe('the URL of a request', () => {
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('refuses %s for every action', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('answers 405 to %s for every action', async (method) => {
     const order = await orderWith(['HFBC'], []);
     const before = await rowsOf(application, order.launch);
     for (const action of ['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const) {

@@ -6,7 +6,7 @@ import { addFavourite, addPersonalFavourite, savePracticeSet } from '../src/work
 
 type Added = { readonly practiceKey: string; readonly by: LaunchRequest['author'] };
 
-/** Returns functions that read and add a practice's choices, each addition in a separate transaction. */
+/** Returns functions that read and add favourites and order sets, each addition in its own transaction. */
 export function practiceChoicesIn(database: OrderingDatabase) {
   const at = new Date().toISOString();
   return {

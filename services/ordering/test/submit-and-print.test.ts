@@ -19,8 +19,8 @@ afterAll(() => application.stop());
 const review = (tests: string[]) =>
   chooseAndReview(application, tests, aLaunchContext({ request: { patient: aPatient() } }));
 
-describe('Submit and print', () => {
-  it('submits once when a button is clicked twice, and leads to the result with form and labels', async () => {
+describe('the button “Submit and print”', () => {
+  it('submits once if it is clicked twice, and leads to the result page with the form and the labels', async () => {
     const launch = await review(['HFBC']);
     const html = await launch.page('review');
     const form = [
@@ -46,7 +46,7 @@ describe('Submit and print', () => {
     ]);
   });
 
-  it('prints nothing for a request with errors', async () => {
+  it('leads back to the review with errors, and stores no request, if an answer is missing', async () => {
     const launch = await review(['XCXR']);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     const posted = await launch.post('review?print', [

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-/** Resolves with the events of a launch, once the outbox is empty. */
+/** Waits until the outbox is empty, and returns the order events of a launch. */
 async function eventsOf({ launchId }: OpenLaunch): Promise<CloudEvent<'order.submitted.v1'>[]> {
   const database = await openOrderingDatabase(application.storage);
   await until(async () => (await database.selectFrom('outbox').select('id').execute()).length === 0);
@@ -39,8 +39,8 @@ const openOrder = ({ data }: CloudEvent<'order.submitted.v1'>) => {
   return parseOrder(opened.order);
 };
 
-describe('the review', () => {
-  it('shows the tests by laboratory, the samples and the requester', async () => {
+describe('the review of an order', () => {
+  it('shows the tests with their laboratories, the samples and the requester', async () => {
     const launch = await chooseAndReview(application, ['HFBC', 'KMSU', 'XCXR']);
     const html = await launch.page('review');
     for (const text of [
@@ -57,7 +57,7 @@ describe('the review', () => {
     }
   });
 
-  it('goes back to the catalogue and keeps the clinical details', async () => {
+  it('has a Back button that stores the clinical details', async () => {
     const launch = await chooseAndReview(application, ['HFBC']);
     const back = await launch.post('review', [
       ['details', 'Tired\r\nfor <3 weeks'],
@@ -67,7 +67,7 @@ describe('the review', () => {
     expect(await launch.page('review')).toMatch(/<textarea[^>]*>Tired\nfor &lt;3 weeks<\/textarea>/);
   });
 
-  it('does not submit a draft that was changed after it was shown', async () => {
+  it('does not submit a draft that was changed after the page was loaded', async () => {
     const launch = await chooseAndReview(application, ['HFBC']);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     await press(launch, 'update', { tick: ['BUE'] });
@@ -81,7 +81,7 @@ describe('the review', () => {
     expect((await submit(launch)).headers.get('location')).toContain('/orders/');
   });
 
-  it('does not submit clinical details that are too long, and keeps them', async () => {
+  it('shows an error for clinical details of more than 2000 characters, and keeps the text', async () => {
     const launch = await chooseAndReview(application, ['HFBC']);
     const details = 'x'.repeat(2001);
     expect((await submit(launch, details)).headers.get('location')).toBe(`${launch.home}review?check`);
@@ -94,7 +94,7 @@ describe('the review', () => {
 });
 
 describe('a submitted order', () => {
-  it('sends an event whose decrypted content equals the chosen tests', async () => {
+  it('is published in an event whose decrypted order contains the chosen tests', async () => {
     const launch = await chooseAndReview(application, ['HFBC', 'DHBA1C', 'BUE', 'VHIV', 'XCXR', 'DEXA']);
     const { request } = launch.context;
     await submit(launch, 'Tired all the time');
@@ -159,7 +159,7 @@ describe('a submitted order', () => {
     ]);
   });
 
-  it('is Incomplete, with clinical details and the keys for the lists', async () => {
+  it('is stored as Incomplete, with clinical details, and the keys of its practice and its patient', async () => {
     const longCode = 'P'.repeat(1024);
     const practice = {
       identifier: { system: 'local-org-code' as const, value: longCode },
@@ -207,7 +207,7 @@ describe('a submitted order', () => {
     expect(foreignRow?.patient_keys[0]).not.toBe(otherRow?.patient_keys[0]);
   });
 
-  it('has a separate reference for each batch', async () => {
+  it('has a different order reference for each batch', async () => {
     const launches = await Promise.all([1, 2, 3].map(() => chooseAndReview(application, ['HFBC', 'XCXR'])));
     await Promise.all(launches.map((launch) => submit(launch)));
     const rows = (await Promise.all(launches.map((launch) => rowsOf(application, launch)))).flat();

@@ -20,7 +20,7 @@ import {
   tenants,
 } from './tenants.ts';
 
-/** HbA1c has a minimum interval, so each order repeats those that its launch may see. */
+/** HbA1c has a minimum interval, so a new order is a repeat of every order that its launch may see. */
 const test = 'DHBA1C';
 
 let application: Application;
@@ -51,8 +51,8 @@ function orderOfTenant({ client, practice, patient }: Tenant): StoredOrder {
   return order;
 }
 
-describe('for any two clients, practices and patients, and each of the eight actions', () => {
-  it('a launch lists and finds only the requests of its action and its patient or practice', async () => {
+describe('for all clients, practices, patients and actions', () => {
+  it('a launch lists and finds only requests that its action, patient and practice allow', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLaunch(listing), async (launch) => {
         const seen = orders.filter((order) => maySee(launch, order));
@@ -68,7 +68,7 @@ describe('for any two clients, practices and patients, and each of the eight act
     );
   });
 
-  it('a launch opens only requests of its action, at any URL', async () => {
+  it('a launch opens only requests that its action, patient and practice allow, at any URL', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryPair(actions), async ({ launch, other }) => {
         const order = orderOfTenant(other);
@@ -90,7 +90,7 @@ describe('for any two clients, practices and patients, and each of the eight act
     );
   });
 
-  it('a launch changes only requests of its action, and sends no document of another', async () => {
+  it('a launch cannot change a request that it may not see, and sends no document of that request', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryPair(actions), async ({ launch, other }) => {
         const order = orderOfTenant(other);
@@ -107,7 +107,7 @@ describe('for any two clients, practices and patients, and each of the eight act
     );
   });
 
-  it('a launch offers the favourites and order sets of its own practice only', async () => {
+  it('a launch shows only favourites and order sets of its own practice', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLaunch(['OrderTest']), async (launch) => {
         const html = await (await openTenant(application, launch)).page();
@@ -120,7 +120,7 @@ describe('for any two clients, practices and patients, and each of the eight act
     );
   });
 
-  it('a launch offers only earlier tests of its patient in its practice', async () => {
+  it('a launch offers only the tests of an earlier request of its patient in its practice', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLaunch(['OrderTest']), async (launch) => {
         const known = orders.filter((order) => maySee({ ...launch, action: 'UpdateTest' }, order));
@@ -132,7 +132,7 @@ describe('for any two clients, practices and patients, and each of the eight act
     );
   });
 
-  it('a launch warns only of repeats of its patient', async () => {
+  it('a launch shows only warnings of repeats for its own patient', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLaunch(['OrderTest']), async (launch) => {
         const known = orders.filter((order) => samePatient(launch, order) && isWithinBinding(launch, order));
@@ -152,11 +152,11 @@ describe('for any two clients, practices and patients, and each of the eight act
 const stored = ({ guid }: StoredOrder) =>
   database.selectFrom('test_requests').selectAll().where('guid', '=', guid).executeTakeFirstOrThrow();
 
-/** Returns the submissions of a launch; each is stored with the event that sends its document. */
+/** Returns the submissions of a launch. Each submission has one event, which contains the order document. */
 const submittedBy = ({ launchId }: OpenLaunch) =>
   database.selectFrom('submissions').selectAll().where('launch_id', '=', launchId).execute();
 
-/** Returns the URLs within a launch that show a request, or the page of its order document. */
+/** Returns the URLs, relative to a launch, that show a request or contain its GUID as a cursor. */
 const addressesOf = ({ guid }: StoredOrder) => [
   ...['', '/samples', '/tests/', '/tests/review', '/form', '/labels'].map(
     (page) => `requests/${guid}${page}`,
@@ -167,8 +167,8 @@ const addressesOf = ({ guid }: StoredOrder) => [
 ];
 
 /**
- * Returns the forms that the order's own launches may send, with all further fields, under the name of
- * another launch.
+ * Returns the forms that change an order, complete as a launch of that order would send them, but with the
+ * id of another launch.
  */
 async function formsFor(
   order: StoredOrder,

@@ -2,7 +2,8 @@ import { actions } from '@clinical-launch/contracts/launch-context';
 import type { Client, Practice, StoredOrder, Tenant, TenantLaunch } from './tenants.ts';
 
 /**
- * The requests that each action may see, independent of the service's own rules (OLTR: Action definitions).
+ * States for each action whose requests it may see (OLTR: Action definitions). The table shares no code with
+ * the rules of the service.
  */
 const reach: Readonly<Record<(typeof actions)[number], readonly ('patient' | 'practice')[] | 'own'>> = {
   OrderTest: 'own',
@@ -15,15 +16,15 @@ const reach: Readonly<Record<(typeof actions)[number], readonly ('patient' | 'pr
   LocationReportList: ['practice'],
 };
 
-/** The actions that list requests. */
+/** The actions that have a list of requests. */
 export const listing = actions.filter((action) => reach[action] !== 'own');
 
 const sameClient = (one: Client, other: Client) =>
   one.issuer === other.issuer && one.clientId === other.clientId;
 
 /**
- * Returns whether two codes name the same practice: an ODS code everywhere, a local code within one issuer
- * and client.
+ * Returns whether two tenants have the same practice. An ODS code is unique everywhere, a local code only
+ * within one issuer and client.
  */
 export const samePractice = (one: Omit<Tenant, 'patient'>, other: Omit<Tenant, 'patient'>) =>
   sameCode(one.practice, other.practice) &&
@@ -32,7 +33,7 @@ export const samePractice = (one: Omit<Tenant, 'patient'>, other: Omit<Tenant, '
 const sameCode = ({ identifier: one }: Practice, { identifier: other }: Practice) =>
   one.system === other.system && one.value === other.value;
 
-/** Returns whether two patients are the same: they share a number, and differ in no other national number. */
+/** Returns whether two patients share a number, and have no different numbers of the same national system. */
 export function samePatient(launch: Tenant, order: Tenant): boolean {
   const isLocal = (system: string) => system === 'hospital-number';
   const areNear = sameClient(launch.client, order.client) && sameCode(launch.practice, order.practice);
@@ -52,7 +53,7 @@ export function samePatient(launch: Tenant, order: Tenant): boolean {
   return isShared && !isContradicted;
 }
 
-/** Returns whether an order is of a practice that the launch's client is bound to. */
+/** Returns whether the practice binding of the launch's client allows the practice of an order. */
 export const isWithinBinding = (launch: TenantLaunch, { client, practice: { identifier } }: StoredOrder) =>
   launch.practices === 'any' ||
   launch.practices.some(

@@ -16,7 +16,7 @@ import {
 export type Client = Pick<LaunchContext['client'], 'issuer' | 'clientId'>;
 export type Practice = LaunchContext['request']['practice'];
 
-/** A client, practice and patient: several clients may know the same practice and the same patient. */
+/** A client, a practice and a patient. Several clients may have the same practice and the same patient. */
 export type Tenant = {
   readonly client: Client;
   readonly practice: Practice;
@@ -26,13 +26,13 @@ export type Tenant = {
 export type StoredOrder = Tenant & {
   readonly guid: string;
   readonly originatingId: string;
-  /** A unique name. */
+  /** The family name of the requester, which is unique to this order. */
   readonly requester: string;
 };
 
 export type TenantLaunch = Tenant & {
   readonly action: Action;
-  /** The practice binding, as in the registry. */
+  /** The practice binding of the client, in the format of the registry. */
   readonly practices: NonNullable<LaunchPolicy['practices']>;
 };
 
@@ -71,7 +71,7 @@ export const tenants: Tenant[] = clients.flatMap((client) =>
   practices.flatMap((practice) => patients.map((patient) => ({ client, practice, patient }))),
 );
 
-/** Generates the practices of a client: any, or some with its launch's own. */
+/** Generates the practice binding of a client: any practice, or some practices including `own`. */
 const arbitraryPractices = (own: Practice): fc.Arbitrary<TenantLaunch['practices']> =>
   fc.option(fc.subarray(practices), { nil: undefined }).map((also) => {
     if (also === undefined) return 'any';
@@ -86,13 +86,13 @@ const launchOf = (tenant: Tenant, actions: readonly Action[]): fc.Arbitrary<Tena
     .record({ action: fc.constantFrom(...actions), practices: arbitraryPractices(tenant.practice) })
     .map((stated) => ({ ...tenant, ...stated }));
 
-/** Generates a launch of one of these actions for any tenant. */
+/** Generates a launch with one of these actions for any tenant. */
 export const arbitraryLaunch = (actions: readonly Action[]): fc.Arbitrary<TenantLaunch> =>
   fc.constantFrom(...tenants).chain((tenant) => launchOf(tenant, actions));
 
 /**
- * Generates a launch and a tenant whose order it may try to read: a neighbour that differs in one thing, or
- * any other.
+ * Generates a launch, and another tenant whose order the launch tries to read. The two often differ in only
+ * one of client, practice and patient.
  */
 export function arbitraryPair(
   actions: readonly Action[],
@@ -106,15 +106,15 @@ export function arbitraryPair(
   );
 }
 
-/** Two vendors that each have a practice 0042, one of which opens its queue. */
+/** Two clients that each have a practice with the local code 0042. One client opens its sample queue. */
 export const namesakes: { readonly launch: TenantLaunch; readonly other: Tenant } = {
   launch: { client: other, practice: local, patient, action: 'LocationSampleQueue', practices: 'any' },
   other: { client: demo, practice: local, patient },
 };
 
 /**
- * Pairs that differ only in the patient, in patients who share a hospital number, in the practice, and in the
- * client.
+ * Pairs of tenants. They differ only in the patient, only in a patient with the same hospital number, only in
+ * the practice, or only in the client.
  */
 const neighbours: readonly (readonly [Tenant, Tenant])[] = [
   [0, 3],
@@ -126,7 +126,7 @@ const neighbours: readonly (readonly [Tenant, Tenant])[] = [
   return tenant && neighbour ? [[tenant, neighbour] as const] : [];
 });
 
-/** Each of these actions beside each kind of neighbour: every run of the properties includes them. */
+/** Returns each action with each pair of neighbours, as examples that every run of a property includes. */
 export const besideNeighbours = (actions: readonly Action[]) =>
   actions.flatMap((action) =>
     neighbours.map(([tenant, other]) => ({
@@ -141,7 +141,8 @@ const differences = (one: Tenant, another: Tenant) =>
   ).length;
 
 /**
- * Orders a test for a tenant through the pages, with a reason, because it repeats the other tenants' orders.
+ * Orders a test for a tenant through the pages. The form contains a reason, because the test may be a repeat
+ * of an order of another tenant.
  */
 export async function orderOf(
   application: Application,
@@ -165,7 +166,7 @@ export async function orderOf(
   return { client, practice, patient, guid, originatingId, requester };
 }
 
-/** Makes a test the favourite of a tenant's practice, and saves an order set for it, through the page. */
+/** Adds a test to the favourites of a tenant's practice and saves an order set, through the page. */
 export async function storeChoices(
   application: Application,
   tenant: Tenant,
@@ -180,7 +181,7 @@ export async function storeChoices(
   ]);
 }
 
-/** Opens a launch as its client does, naming an order by the caller's identifier. */
+/** Opens a launch for a tenant; `originatingId` is the practice system's identifier of an order. */
 export function openTenant(
   application: Application,
   { client, practice, patient, action, practices: stated }: TenantLaunch,

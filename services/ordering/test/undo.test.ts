@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-/** A practice that no other test knows. */
+/** A practice that only the current test uses. */
 let practice: ReturnType<typeof aLaunchContext>['request']['practice'];
 beforeEach(() => {
   practice = { identifier: { system: 'ods-organization-code', value: randomUUID() }, name: 'Some Surgery' };
@@ -25,7 +25,7 @@ beforeEach(() => {
 
 const open = () => application.openLaunch(aLaunchContext({ request: { practice, patient: aPatient() } }));
 
-/** Returns the button that undoes the last step. */
+/** Returns the value of the button that undoes the last step. */
 const undoIn = (html: string) => /value="(undo:[^"]*)"/.exec(html)?.[1] ?? 'undo:none';
 const undo = async (launch: OpenLaunch) => press(launch, undoIn(await launch.page()));
 const setIn = (html: string) => /value="delete-set:([^"]*)"/.exec(html)?.[1];
@@ -35,11 +35,11 @@ const saveSet = (launch: OpenLaunch) =>
     ['action', 'save-set'],
   ]);
 
-describe('an undo', () => {
+describe('the Undo button', () => {
   it.each([
     ['remove:HFBC', 'Removed Full blood count.'],
     ['clear', 'Removed Full blood count and Urea and electrolytes.'],
-  ])('restores the tests that "%s" removed', async (action, said) => {
+  ])('restores the tests that the button "%s" removed', async (action, said) => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC', 'BUE'] });
     await press(launch, action);
@@ -51,7 +51,7 @@ describe('an undo', () => {
     expect(await launch.page()).toContain('Your last removal has been undone.');
   });
 
-  it('restores favourites, of the user and of the practice', async () => {
+  it('restores a removed favourite of the user, and of the practice', async () => {
     const launch = await open();
     await press(launch, 'favourite:HFBC');
     await press(launch, 'add-practice-favourites', { tick: ['BUE'] });
@@ -64,7 +64,7 @@ describe('an undo', () => {
     expect([chipsIn(html, 'yours'), chipsIn(html, 'practice')]).toEqual([['HFBC'], ['BUE']]);
   });
 
-  it('restores an order set, unless its name is used again', async () => {
+  it('restores a deleted order set, unless a new order set has the same name', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC'] });
     await saveSet(launch);
@@ -84,7 +84,7 @@ describe('an undo', () => {
     expect(setIn(html)).toBe(setIn(await colleague.page()));
   });
 
-  it('reverses only the last step of its launch, once', async () => {
+  it('undoes only the last step of its own launch', async () => {
     const launch = await open();
     await press(launch, 'update', { tick: ['HFBC', 'BUE'] });
     await press(launch, 'remove:HFBC');

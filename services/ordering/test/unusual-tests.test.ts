@@ -36,8 +36,8 @@ async function submitWith(launch: OpenLaunch, fields: [string, string][]) {
   return response.headers.get('location') ?? '';
 }
 
-describe('a test that does not apply to a man', () => {
-  it('is not offered, and neither is an order set with it', async () => {
+describe('a test that does not apply to the patient', () => {
+  it('is not offered, and an order set that does not apply is not offered either', async () => {
     const html = await (await open()).page();
     expect(shownIn(html)).toContain('MPSA');
     expect(shownIn(html)).not.toContain('VHVS');
@@ -55,7 +55,7 @@ describe('a test that does not apply to a man', () => {
     expect(html).toContain('Usually for female patients');
   });
 
-  it('is explained if a search finds nothing else, with and without scripts', async () => {
+  it('is explained if a search finds no other test, with and without scripts', async () => {
     const woman = await open(aYoungPatient());
     expect(await matches(woman, 'semen')).toEqual({
       codes: [],
@@ -73,7 +73,7 @@ describe('a test that does not apply to a man', () => {
     expect((await matches(woman, 'swab')).notes).toEqual([]);
   });
 
-  it('has no questions', async () => {
+  it('has no questions for the patient, such as the last menstrual period of a man', async () => {
     const man = await chooseAndReview(
       application,
       ['ETFT', 'EFSH'],
@@ -82,7 +82,7 @@ describe('a test that does not apply to a man', () => {
     expect(await man.page('review')).not.toMatch(/pregnant|menstrual/);
   });
 
-  it('is omitted from a practice’s order set, with a message', async () => {
+  it('is not added with an order set of the practice, and a message names the test', async () => {
     const woman = await open(aYoungPatient());
     await press(woman, 'update', { tick: ['HFBC', 'VHVS'] });
     await press(woman, 'save-set');
@@ -101,8 +101,8 @@ describe('a test that does not apply to a man', () => {
   });
 });
 
-describe('a test that is requested elsewhere', () => {
-  it('is explained, with scripts and without, and Enter adds nothing', async () => {
+describe('a test that practices request elsewhere', () => {
+  it('is explained if a search finds the test, and Enter does not add it, with and without scripts', async () => {
     const launch = await open();
     const text =
       'is not requested here. If you suspect a pulmonary embolism, send the patient to hospital today.';
@@ -118,8 +118,8 @@ describe('a test that is requested elsewhere', () => {
   });
 });
 
-describe('a test that a user overrides', () => {
-  it('causes a warning, and requires a reason that the request, its form and its report show', async () => {
+describe('a test that the user requests although it does not apply to the patient', () => {
+  it('causes a warning and needs a reason, which the request, its form and its page contain', async () => {
     const context = aLaunchContext({ request: { patient: aMan() } });
     const launch = await chooseAndReview(application, ['HFBC', 'VHVS'], context);
     const warning =
@@ -145,7 +145,7 @@ describe('a test that a user overrides', () => {
     expect(linesOf(request)).toHaveLength(2);
   });
 
-  it('requires no second reason when the request is changed', async () => {
+  it('needs no second reason if the request is changed later', async () => {
     const context = aLaunchContext({ request: { patient: aMan() } });
     const launch = await chooseAndReview(application, ['HFBC', 'VHVS'], context);
     const guid = (await submitWith(launch, [['override:VHVS', 'Trans man']])).split('/').at(-1) ?? '';
@@ -156,7 +156,7 @@ describe('a test that a user overrides', () => {
   });
 
   it.each(['other', 'unknown'] as const)(
-    'is never found for a patient of gender %s: every test is offered',
+    'needs no reason for a patient of gender %s, to whom every test is offered',
     async (gender) => {
       const html = await (await open(aYoungPatient(gender))).page();
       expect(shownIn(html)).toEqual([...application.catalogue.orderables.keys()]);

@@ -7,7 +7,7 @@ import { inventRequests } from './stored/invented-requests.ts';
 import { seedRequests } from './stored/seed.ts';
 
 const desk = useDesk();
-/** A fixed code, so that the invented names are always the same. */
+/** Has a fixed code, because the invented requests depend on the code. */
 const practice = {
   identifier: { system: 'ods-organization-code', value: 'WORKLIST' },
   name: 'Harbour Surgery',
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await seedRequests(await openOrderingDatabase(desk.application.storage), inventRequests(invention));
 });
 
-/** Opens the practice's list in a browser window. */
+/** Opens the list of the practice in a browser window. */
 async function openWorkList({ width = 1280, height = 900, hasScript = true } = {}) {
   const launch = await openList(desk.application, 'LocationReportList', { request: { practice } });
   return desk.open(launch, {
@@ -28,8 +28,8 @@ async function openWorkList({ width = 1280, height = 900, hasScript = true } = {
   });
 }
 
-describe('the work list', () => {
-  it('shows fifteen requests on a screen of 1280 by 900, below its filters', async () => {
+describe('the list of a practice in a browser', () => {
+  it('shows at least 15 requests below its filters on a screen of 1280 × 900', async () => {
     const { page, close } = await openWorkList();
     const rows = page.locator('.app-list tbody tr');
     expect(await rows.count()).toBe(25);
@@ -40,7 +40,7 @@ describe('the work list', () => {
     await close();
   });
 
-  it('fits a window of 320 pixels, and can be filtered without scripts', async () => {
+  it('fits a window of 320 pixels, and has filters that work without scripts', async () => {
     const { page, close } = await openWorkList({ width: 320, height: 640, hasScript: false });
     const width = await page.evaluate('document.documentElement.scrollWidth');
     expect(width).toBe(320);
@@ -52,7 +52,7 @@ describe('the work list', () => {
     await close();
   });
 
-  it.each([320, 390, 1280])('leaves room between its title and "Sign out" at %i pixels', async (width) => {
+  it.each([320, 390, 1280])('has space between its title and “Sign out” at %i pixels', async (width) => {
     const { page, close } = await openWorkList({ width, hasScript: false });
     const title = await page.locator('.nhsuk-header__service-name').boundingBox();
     const button = await page.getByRole('button', { name: 'Sign out' }).boundingBox();
@@ -61,10 +61,10 @@ describe('the work list', () => {
     await close();
   });
 
-  it('shows as many whole names of tests as fit, and all when the line is opened, without scripts', async () => {
+  it('shows the names of tests that fit on a line, and all names when the user opens the line', async () => {
     const { page, close } = await openWorkList({ hasScript: false });
     const rows = page.locator('.app-list__names');
-    /** Returns how many names of each long row are in sight. */
+    /** Returns how many names of tests are visible in each row with many tests. */
     const inSight = () =>
       rows.evaluateAll((all: Line[]) =>
         all.map((line) => {

@@ -13,9 +13,9 @@ afterAll(() => application.stop());
 const fields = ['launch', 'test', 'was', 'q', 'action', 'version', 'details', 'taken:S1', 'by', 'priority'];
 const limitBytes = 64 * 1024;
 
-describe('a form within the limit', () => {
+describe('a form up to the size limit', () => {
   it.each(['the catalogue', 'its panel', 'its matches', 'the review', 'the list', 'the samples'])(
-    'for %s is answered without a failure, whatever it contains',
+    'for %s is never answered 5xx, whatever its fields contain',
     async (page) => {
       const collecting = await openForOrder(application, 'PatientSampleQueue', threeSamples);
       const ordering = await application.openLaunch();

@@ -12,9 +12,9 @@ export type Invention = {
   /** The number of patients; by default, a quarter of the number of requests. */
   readonly patients?: number;
   readonly catalogue: Catalogue;
-  /** Time of the newest request; the others are spread evenly over the two years before. */
+  /** The time of the newest request. The other requests are spread evenly over the two years before. */
   readonly newest: Date;
-  /** The first of this practice's order numbers. */
+  /** The first order number of this practice. */
   readonly firstNumber: number;
 };
 
@@ -22,8 +22,8 @@ export const client = { issuer: 'https://launch.example.org/idp/demo/v2.0', clie
 
 const twoYearsMs = 2 * 365 * 86_400_000;
 /**
- * Generates the requests of one practice, oldest first, always the same. One in 30 waits for samples, one in
- * 20 is urgent.
+ * Generates the requests of one practice, oldest first. The result is the same for the same practice. One
+ * request in 30 waits for samples, and one in 20 is urgent.
  */
 export function* inventRequests(invention: Invention): Generator<TestRequest> {
   for (let index = 0; index < invention.count; index += 1) yield inventRequest(invention, index);
@@ -85,10 +85,10 @@ function taken(request: TestRequest, now: string): TestRequest {
   return recordSamples(request, records, now);
 }
 
-/** Returns the patient of a number, who is the same person in every request. */
+/** Returns the patient with this number in a practice, who is the same person in every request. */
 export function inventPatient(practice: LaunchRequest['practice'], number: number): LaunchPatient {
   const draw = drawFrom(`patient ${practice.identifier.value} ${number}`);
-  // Squared, so that the names at the start of the list are the most common.
+  // Squares the random number, so that names at the start of the list are the most common.
   const family = familyNames[Math.floor(draw() ** 2 * familyNames.length)] ?? 'Smith';
   const born = new Date(Date.UTC(1930, 0, 1 + Math.floor(draw() * 90 * 365)));
   return {
@@ -115,7 +115,7 @@ export function inventPatient(practice: LaunchRequest['practice'], number: numbe
 
 type Draw = () => number;
 
-/** Returns numbers from 0 to 1 that are derived from a text (mulberry32). */
+/** Returns a random number generator (mulberry32, from 0 to 1) whose seed is the hash of a text. */
 function drawFrom(text: string): Draw {
   let state = createHash('sha256').update(text).digest().readUInt32LE();
   return () => {

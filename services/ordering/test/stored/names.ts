@@ -1,6 +1,6 @@
 const words = (text: string) => text.trim().split(/\s+/);
 
-/** Common names first: the first family names are given to many more people than the others. */
+/** Sorted with the common names first, which many more patients have than the names at the end. */
 export const familyNames = words(`
   Smith Jones Taylor Brown Williams Wilson Johnson Davies Patel Robinson Wright Thompson Evans Walker White Roberts
   Green Hall Wood Jackson Clarke Khan Harrison Ward Turner Hill Cooper Morris Moore Clark Lewis Baker Harris King
@@ -19,7 +19,7 @@ export const givenNames = words(`
   Siobhán Seán Aoife Niamh Rhys Cerys Gwen Callum Eilidh Fiona Angus Chidi Ngozi Kwame Ama Thandi José Zoë Chloë
 `);
 
-/** The first of these left the practice long ago. */
+/** The first requester left the practice long ago, so all requests of hers are old. */
 export const requesters = [
   { family: 'Penhaligon', given: ['Edith'], code: 'G8100001' },
   { family: 'Bairstow', given: ['Thomas'], code: 'G8134567' },

@@ -3,7 +3,7 @@ import type { TestRequest } from '../../src/domain/test-request.ts';
 import { jsonb, type OrderingDatabase } from '../../src/store/database.ts';
 import { newRow } from '../../src/store/test-requests.ts';
 
-/** The zone of the practices, whose days are search words. */
+/** The time zone of the practices. The day of a request in this zone is one of its search words. */
 export const timeZone = 'Europe/London';
 
 /** Returns the row of an invented request. */
@@ -13,8 +13,8 @@ const batchSize = 250;
 const connections = 6;
 
 /**
- * Stores requests as rows that the service itself builds, many at a time, with the submission that ordered
- * each.
+ * Stores requests in batches, each request with the submission that ordered it. The rows are built by the
+ * service's own function.
  */
 export async function seedRequests(
   database: OrderingDatabase,
@@ -28,8 +28,8 @@ export async function seedRequests(
 }
 
 /**
- * Does what autovacuum does within a minute: the planner has statistics, and index-only scans need no
- * look-up.
+ * Vacuums and analyses the tables, as autovacuum does within a minute. Then the planner has statistics, and
+ * index-only scans read no table pages.
  */
 export async function settle(database: OrderingDatabase): Promise<void> {
   await sql`vacuum analyze ordering.test_requests, ordering.submissions`.execute(database);
