@@ -7,16 +7,16 @@ import { type Catalogues, createCatalogues } from './domain/catalogues.ts';
 const shipped = fileURLToPath(new URL('../catalogue/catalogue.json', import.meta.url));
 
 /**
- * Reads a catalogue file; without a path, the file that ships with this service.
- * @throws Error if the file cannot be read; TypeError with every error if it is invalid
+ * Reads a catalogue file. Without a path, reads the catalogue that ships with this service.
+ * @throws Error if the file cannot be read; TypeError that lists every error if the catalogue is invalid
  */
 export function readCatalogue(path: string = shipped): Catalogue {
   return parseCatalogue(JSON.parse(readFileSync(path, 'utf8')));
 }
 
 /**
- * Reads the catalogue in a file, or in each file of a folder whose name ends in `.json`.
- * @throws Error if they cannot be read; TypeError with every error if they are invalid
+ * Reads one catalogue file, or every file of a folder whose name ends in `.json`.
+ * @throws Error if a file cannot be read; TypeError that lists every error if a catalogue is invalid
  */
 export function readCatalogues(path: string = shipped): Catalogues {
   if (!statSync(path).isDirectory()) return createCatalogues([readCatalogue(path)]);
@@ -25,7 +25,7 @@ export function readCatalogues(path: string = shipped): Catalogues {
   return createCatalogues(names.toSorted().map((name) => readNamed(path, name)));
 }
 
-/** Reads one catalogue of a folder. @throws TypeError that names the file */
+/** Reads one catalogue file of a folder. @throws TypeError that names the file */
 function readNamed(folder: string, name: string): Catalogue {
   try {
     return readCatalogue(join(folder, name));

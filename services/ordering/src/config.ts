@@ -18,16 +18,16 @@ export type OrderingConfig = {
   /** The address that browsers use, without a path: `https://launch.example.org` */
   readonly publicUrl: string;
   readonly catalogues: Catalogues;
-  /** The IANA zone of the practices, from which a patient's age is calculated. */
+  /** The IANA time zone of the practices, in which pages show times and a patient's age is calculated. */
   readonly timeZone: string;
   readonly supportLine?: string | undefined;
   /** Creates the patient pseudonyms for audit events. */
   readonly pseudonyms: PatientPseudonyms;
-  /** The maximum requests of one launch session per second and process; no limit by default. */
+  /** The most HTTP requests of one launch session per second and process. Without it, there is no limit. */
   readonly requestsPerSecondPerSession?: number;
 };
 
-/** More than a user can cause by ticking tests and typing. Each request may store an audit event. */
+/** A user who ticks tests and types sends fewer requests. Each request may store an audit event. */
 const requestsPerSecondPerSession = 30;
 
 /** The settings that only ordering has. */
@@ -72,7 +72,7 @@ function readCataloguesFor(path: string | undefined): Catalogues {
   try {
     return readCatalogues(path);
   } catch (cause) {
-    // The errors of a catalogue name paths in it, never a value of the environment.
+    // The errors of a catalogue name paths in the catalogue, never a value of the environment.
     const reason = cause instanceof TypeError ? cause.message : 'cannot be read as JSON';
     throw new ConfigurationError([`CATALOGUE_FILE ${reason}`], { cause });
   }

@@ -4,8 +4,8 @@ import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Pages } from '@clinical-launch/pages/templates';
 
 /**
- * Creates the error for a request without a live session of this launch: no session, an ended one, or one of
- * another launch.
+ * Creates the error for a request without a live session of this launch. The session may be missing, have
+ * ended, or belong to another launch.
  */
 export const sessionEnded = () =>
   new ServiceError({
@@ -20,7 +20,7 @@ export const foreignForm = () =>
     message: 'This form was sent from another website. Nothing has been changed',
   });
 
-/** Creates the error for a form of another launch, whose patient may be a different one. */
+/** Creates the error for a form of another launch, which may be for another patient. */
 export const formOfAnotherLaunch = () =>
   new ServiceError({
     code: 'form_of_another_launch',
@@ -51,8 +51,8 @@ export const noCatalogueOfLaboratory = () =>
 export const pageNotFound = () => new ServiceError({ code: 'not_found', message: 'Page not found' });
 
 /**
- * Creates the error for a request that does not exist or that this launch may not see; the response does not
- * reveal which.
+ * Creates the error for a request that does not exist or that this launch may not see. The response is the
+ * same in both cases, so that it does not reveal whether the request exists.
  */
 export const requestNotFound = () =>
   new ServiceError({
@@ -67,7 +67,7 @@ export const requestComplete = () =>
     message: 'This request has been submitted to the laboratory, so you cannot change it',
   });
 
-/** Creates the error for a prefetch: its response could be shown later without an audit event. */
+/** Creates the error for a prefetch. A browser could show the response later without an audit event. */
 export const speculativeReading = () =>
   new ServiceError({
     code: 'speculative_request',
@@ -78,7 +78,7 @@ export const speculativeReading = () =>
 export const faultyForm = () =>
   new ServiceError({ code: 'faulty_form', message: 'The form could not be read' });
 
-/** The next step for the user, by the status of an error page. */
+/** The next step for the user, by the HTTP status of the error page. */
 const advice: Readonly<Record<number, string>> = {
   401: 'Start again from your practice system. We keep a request that you did not submit for 24 hours. Open the same patient to continue it.',
   403: 'Go back to your practice system and start again from there.',
@@ -88,13 +88,13 @@ const advice: Readonly<Record<number, string>> = {
   429: 'Nothing has been changed. Wait a few seconds, then try again.',
 };
 
-/** The titles for errors that services share, whose messages are for developers. */
+/** The page titles for errors of the shared libraries, whose messages are for developers. */
 const titles: Readonly<Record<number, string>> = {
   405: 'Page not found',
   429: 'Too many requests in a short time',
 };
 
-/** Creates the error dialect that answers with pages in the layout of the application. */
+/** Creates the error dialect that answers with an error page in the layout of the application. */
 export function pageDialect(pages: Pages): ErrorDialect {
   return (error, { response, call }) => {
     const page = pages.render('message.njk', {
@@ -103,7 +103,7 @@ export function pageDialect(pages: Pages): ErrorDialect {
       correlationId: error.status === 401 ? undefined : call.correlationId,
     });
     const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
-    // Keeps the origin that may frame the page; the error page contains no patient data.
+    // Keeps the frame-ancestors of the page, which is safe because an error page contains no patient data.
     const policy = response.getHeader('Content-Security-Policy') ?? headers['Content-Security-Policy'];
     setHeaders(response, { ...headers, 'Content-Security-Policy': policy });
     sendText(response, 'text/html', page);

@@ -23,9 +23,9 @@ import { openOrderingDatabase } from './store/database.ts';
 export type OrderingDependencies = {
   readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
   readonly storage: Storage;
-  /** The bus that the outbox publishes to. */
+  /** The event bus to which the outbox publishes. */
   readonly bus: Pick<EventBus, 'publish'>;
-  /** Encrypts the order in the event for the consumer that renders it. */
+  /** Encrypts the order in the event for the service that renders the order document. */
   readonly sealers: Pick<Sealers, 'order'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -33,7 +33,7 @@ export type OrderingDependencies = {
 
 const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Creates the OLTR web application, to mount at `/`; it answers below `/oltr`. Migrates its schema first. */
+/** Migrates the schema and creates the OLTR web application. Mount it at `/`; it answers below `/oltr`. */
 export async function ordering(config: OrderingConfig, backing: OrderingDependencies): Promise<Service> {
   const { tickets, storage, bus, sealers, clock, logger } = backing;
   const { catalogues, timeZone, pseudonyms, requestsPerSecondPerSession: perSession } = config;

@@ -1,25 +1,26 @@
 import type { Action } from '@clinical-launch/contracts/launch-context';
 import type { RequestStatus, TestRequest } from './test-request.ts';
 
-/** An action that a user may take in a launch, besides signing out. */
+/** A permission of a user in a launch. Every user may also sign out. */
 export type Permission = 'order' | 'change-tests' | 'record-samples' | 'read';
 
 export type ActionRule = {
   /**
-   * The requests that the launch can see: its own; those of its patient, from any requester; those of its
-   * patient in its own practice, because no other practice may remove a test; or all of its practice.
+   * The requests that the launch can see: `own`, only requests that this launch made; `patient`, requests of
+   * its patient from any practice; `patient-of-practice`, requests of its patient in its own practice,
+   * because another practice must not remove tests; `practice`, all requests of its practice.
    */
   readonly sees: 'own' | 'patient' | 'patient-of-practice' | 'practice';
-  /** The first page: a new order, the request with the launch's originating id, or a list. */
+  /** The first page: a new order, the request with the launch's originating id, or the list. */
   readonly opens: 'new-order' | 'named-request' | 'list';
-  /** The statuses of the requests in its list. */
+  /** The statuses of the requests in the action's list; empty for an action without a list. */
   readonly lists: readonly RequestStatus[];
   readonly may: readonly Permission[];
 };
 
 const every: readonly RequestStatus[] = ['Incomplete', 'Complete'];
 
-/** OLTR: Action definitions, one row for each action. */
+/** The rule of each action (OLTR: Action definitions). */
 export const actionRules: Readonly<Record<Action, ActionRule>> = {
   OrderTest: { sees: 'own', opens: 'new-order', lists: [], may: ['order', 'read'] },
   UpdateTest: {
@@ -51,10 +52,10 @@ export const actionRules: Readonly<Record<Action, ActionRule>> = {
   LocationReportList: { sees: 'practice', opens: 'list', lists: every, may: ['read'] },
 };
 
-/** A step that a launch can take with a request. */
+/** The page to which a link to a request leads. */
 export type RequestStep = 'view' | 'change-tests' | 'record-samples';
 
-/** Returns the step that the action takes with a request. A Complete request can only be viewed. */
+/** Returns the page that an action opens for a request. A Complete request can only be viewed. */
 export function requestStep(
   { may }: Pick<ActionRule, 'may'>,
   { status }: Pick<TestRequest, 'status'>,

@@ -4,8 +4,8 @@ import { answerKey } from './questions.ts';
 import { type Answer, codeOf, liveCodes, type RequestedBatch, type TestRequest } from './test-request.ts';
 
 /**
- * Returns the answers that one laboratory needs: those to the questions of its tests. If the catalogue
- * changed and no test of the request asks a question any more, every laboratory gets the answer.
+ * Returns the answers to the questions that one laboratory's tests ask. If the catalogue has changed and no
+ * test of the request asks a question any more, every laboratory receives the answer.
  */
 export function answersFor(
   { tests }: Pick<RequestedBatch, 'tests'>,

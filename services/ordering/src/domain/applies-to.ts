@@ -2,24 +2,24 @@ import type { LaunchPatient } from '@clinical-launch/contracts/launch-context';
 import { localDay } from '@clinical-launch/contracts/time';
 import { monthsOld } from './days.ts';
 
-/** The patients that a test, a question or an order set applies to. An absent limit excludes nobody. */
+/** Limits a test, a question or an order set to some patients. An absent limit excludes nobody. */
 export type AppliesTo = {
   readonly sex?: 'female' | 'male';
-  /** In completed years, both inclusive. */
+  /** The youngest and the oldest age in completed years, both inclusive. */
   readonly ageFrom?: number;
   readonly ageTo?: number;
 };
 
-/** The patient's sex and age, which the limits refer to. */
+/** The patient's recorded gender and age, which decide whether a limit excludes the patient. */
 export type PatientTraits = Pick<LaunchPatient, 'gender'> & {
-  /** In completed years; absent if the date of birth is after today. */
+  /** The age in completed years; absent if the date of birth is after today. */
   readonly age?: number;
 };
 
 type Limited = { readonly appliesTo?: AppliesTo };
 
 /**
- * Returns the patient's sex, and their age today.
+ * Returns the patient's gender and their age today.
  * @param moment `now`: milliseconds since 1970; `timeZone`: IANA name
  */
 export function traitsOf(
@@ -31,8 +31,8 @@ export function traitsOf(
 }
 
 /**
- * Returns whether an entry applies to a patient. A gender of `other` or `unknown` says nothing about the
- * body, so it excludes nothing. Nor does an unknown age.
+ * Returns whether a catalogue entry applies to a patient. The gender `other` or `unknown` says nothing about
+ * the patient's body, so it excludes no entry. An unknown age excludes no entry either.
  */
 export function isFor({ appliesTo = {} }: Limited, { gender, age }: PatientTraits): boolean {
   const { sex, ageFrom = 0, ageTo = Number.POSITIVE_INFINITY } = appliesTo;
@@ -41,7 +41,7 @@ export function isFor({ appliesTo = {} }: Limited, { gender, age }: PatientTrait
   return !isOtherSex && !isOtherAge;
 }
 
-/** Returns an order set with only the tests that apply to a patient; with none if the set does not apply. */
+/** Returns an order set with only the tests that apply to a patient: none if the set does not apply. */
 export function setFor<Test extends Limited, OrderSet extends Limited & { readonly tests: readonly Test[] }>(
   set: OrderSet,
   patient: PatientTraits,
@@ -49,11 +49,11 @@ export function setFor<Test extends Limited, OrderSet extends Limited & { readon
   return { ...set, tests: isFor(set, patient) ? set.tests.filter((test) => isFor(test, patient)) : [] };
 }
 
-/** The words for patients of each sex; `shortWords` are for places with little room. */
+/** The words for patients of each sex. The note beside the search box uses `shortWords`. */
 const patientWords = { female: 'female patients', male: 'male patients' };
 export const shortWords = { female: 'women', male: 'men' };
 
-/** Describes the patients that an entry applies to: `female patients aged 12 to 55`. */
+/** Describes the patients to whom an entry applies: `female patients aged 12 to 55`. */
 export function describeAppliesTo({ sex, ageFrom, ageTo }: AppliesTo, words = patientWords): string {
   const patients = sex === undefined ? 'patients' : words[sex];
   if (ageFrom !== undefined && ageTo !== undefined) return `${patients} aged ${ageFrom} to ${ageTo}`;

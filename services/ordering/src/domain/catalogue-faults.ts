@@ -2,7 +2,7 @@ import type { FileFault } from '@clinical-launch/contracts/fault';
 import type { CatalogueFile } from './catalogue-schema.ts';
 import { isConceptId } from './snomed.ts';
 
-/** Returns the errors in a file that neither its schema nor its references reveal. */
+/** Returns the errors in a catalogue file that the schema and the check of references do not find. */
 export const contentFaults = (file: CatalogueFile): FileFault[] => [
   ...idFaults(file),
   ...optionFaults(file.questions ?? []),
@@ -12,7 +12,7 @@ export const contentFaults = (file: CatalogueFile): FileFault[] => [
   ...conceptFaults(file.orderables),
 ];
 
-/** A catalogue with performers needs an id; the default catalogue must not have one. */
+/** Checks that a catalogue with performers has an id, and that the default catalogue has no id. */
 function idFaults({ id, performers = [] }: CatalogueFile): FileFault[] {
   if ((id === undefined) === (performers.length === 0)) return [];
   return [{ path: 'id', message: 'must be present with performers, and only then' }];
@@ -26,7 +26,7 @@ function optionFaults(questions: NonNullable<CatalogueFile['questions']>): FileF
   );
 }
 
-/** Checks that age limits admit at least one age, and that only date questions are limited in weeks. */
+/** Checks that `ageFrom` is never above `ageTo`, and that only date questions have `withinWeeks`. */
 function limitFaults({ questions = [], orderables, orderSets }: CatalogueFile): FileFault[] {
   const ages = Object.entries({ questions, orderables, orderSets }).flatMap(([list, entries]) =>
     entries.flatMap(({ appliesTo: { ageFrom = 0, ageTo = 130 } = {} }, index) =>
@@ -43,7 +43,7 @@ function limitFaults({ questions = [], orderables, orderSets }: CatalogueFile): 
   return [...ages, ...weeks];
 }
 
-/** Checks that a test's samples differ, and that none has both a fixed site and a question for it. */
+/** Checks that the samples of a test differ, and that each has at most one of `site` and `siteQuestion`. */
 function sampleFaults({ orderables, questions = [] }: CatalogueFile): FileFault[] {
   const perTest = new Set(
     questions.flatMap(({ id, perTest: is, kind }) => (is && kind !== 'date' ? [id] : [])),
@@ -88,7 +88,7 @@ type SampleEntry = NonNullable<CatalogueFile['orderables'][number]['samples']>[n
 const keyOfSample = ({ container, site = '', siteQuestion = '', timing = '' }: SampleEntry) =>
   JSON.stringify([container, site, siteQuestion, timing]);
 
-/** Checks that a panel contains only single tests of the catalogue: nested panels would be ambiguous. */
+/** Checks that a panel contains only single tests of the catalogue, because nested panels are ambiguous. */
 function panelFaults(orderables: CatalogueFile['orderables']): FileFault[] {
   const single = new Set(orderables.flatMap(({ code, covers }) => (covers === undefined ? [code] : [])));
   return orderables.flatMap(({ covers = [] }, index) =>

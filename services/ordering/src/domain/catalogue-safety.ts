@@ -4,10 +4,10 @@ import { isNamedBy } from './test-search.ts';
 
 type Topic = NonNullable<Question['topic']>;
 
-/** Returns the topics that must be asked about before an examination. */
+/** Returns the topics about which the form must ask before an examination. */
 function topicsOf({ modality, hasSides, hasContrast }: Imaging): Topic[] {
   return [
-    // IR(ME)R 2017, regulation 11: an enquiry before an exposure of people who may be pregnant.
+    // IR(ME)R 2017, regulation 11, requires an enquiry before the exposure of a person who may be pregnant.
     ...(isIonising[modality] ? (['pregnancy'] as const) : []),
     ...(modality === 'mri' ? (['mri-safety'] as const) : []),
     ...(hasSides === true ? (['side'] as const) : []),
@@ -27,19 +27,20 @@ const isIonising: Readonly<Record<Imaging['modality'], boolean>> = {
 export const isExposure = ({ imaging }: Pick<Orderable, 'imaging'>) =>
   imaging !== undefined && isIonising[imaging.modality];
 
-/** The ages that every pregnancy question must cover, both inclusive. */
+/** Every pregnancy question must be asked of women of these ages, both inclusive. */
 const pregnancyAges = { ageFrom: 12, ageTo: 55 } as const satisfies AppliesTo;
 
-/** The answers to a pregnancy enquiry. All but `No` need a conversation before an exposure. */
+/** The answers to a pregnancy enquiry. After any answer except `No`, the practice must telephone first. */
 const pregnancyAnswers = ['Yes', 'No', 'Not known'];
 
-/** Returns whether an answer rules out an exposure until the department has been telephoned. */
+/** Returns whether an answer means that the practice must telephone before an exposure. */
 export const isPregnancyPossible = ({ topic }: Pick<Question, 'topic'>, answer: string) =>
   topic === 'pregnancy' && answer !== 'No';
 
 /**
- * Returns the errors in a valid catalogue that may harm a patient: examinations that lack clinical details or
- * a question that they need, and questions that can contradict each other. Each line names the test.
+ * Returns the errors in a valid catalogue that may harm a patient. Examples are an examination without a
+ * required question, and two questions whose answers can contradict each other. Each error names the test or
+ * the question.
  */
 export function safetyFaults({ orderables, questions, elsewhere }: Catalogue): string[] {
   return [
@@ -50,7 +51,7 @@ export function safetyFaults({ orderables, questions, elsewhere }: Catalogue): s
   ];
 }
 
-/** No name of an `elsewhere` entry may be the name of a test that is requested here. */
+/** Checks that no name of an `elsewhere` entry is also the name of a test in the catalogue. */
 function elsewhereFaults(elsewhere: readonly Elsewhere[], tests: readonly Orderable[]): string[] {
   return elsewhere.flatMap(({ name, synonyms = [] }) =>
     [name, ...synonyms].flatMap((each) =>
@@ -61,7 +62,7 @@ function elsewhereFaults(elsewhere: readonly Elsewhere[], tests: readonly Ordera
   );
 }
 
-/** Two questions on one topic could be answered differently in one request. */
+/** Checks that each topic has one question, because two answers on one topic could contradict each other. */
 function topicFaults(questions: readonly Question[]): string[] {
   const byTopic = Map.groupBy(questions, ({ topic }) => topic);
   return [...byTopic].flatMap(([topic, own]) =>

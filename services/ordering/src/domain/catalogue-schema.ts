@@ -9,35 +9,35 @@ const id = Type.String({
 });
 const code = Type.String({ pattern: '^[A-Z0-9]{1,20}$', description: 'must be capital letters and digits' });
 
-/** The patients that an entry applies to (`AppliesTo`). */
+/** The patients to whom an entry applies (`AppliesTo`). */
 const appliesTo = closedObject({
   sex: Type.Optional(Type.Enum(['female', 'male'])),
   ageFrom: Type.Optional(Type.Integer({ minimum: 0, maximum: 130 })),
   ageTo: Type.Optional(Type.Integer({ minimum: 0, maximum: 130 })),
 });
 
-/** A laboratory's question about the patient, asked once for all tests that need it. */
+/** A laboratory's question about the patient. The review asks it once for all tests that need the answer. */
 export const question = closedObject({
   id,
   text,
   hint: Type.Optional(text),
-  /** `choice` needs options; `date` is a day; `text` is a line. */
+  /** A `choice` has options, a `date` is a day, and a `text` is one line. */
   kind: Type.Enum(['choice', 'date', 'text']),
   options: Type.Optional(Type.Array(text, { minItems: 2 })),
-  /** The topic, if a rule depends on it (`safetyFaults`). */
+  /** Present if a rule of `safetyFaults` depends on the topic. */
   topic: Type.Optional(Type.Enum(['pregnancy', 'side', 'mri-safety', 'contrast-allergy', 'kidney-function'])),
-  /** Limits the question to these patients. */
+  /** The patients about whom the question is asked. */
   appliesTo: Type.Optional(appliesTo),
-  /** Asks for each test, because the side of a knee says nothing about a shoulder. */
+  /** Asks once for each test, because the side of a knee says nothing about the side of a shoulder. */
   perTest: Type.Optional(Type.Boolean()),
-  /** How far back a date may be; no date may be in the future. */
+  /** The maximum age of a date, in weeks. No date may be in the future. */
   withinWeeks: Type.Optional(Type.Integer({ minimum: 1, maximum: 520 })),
 });
 
-/** A sample that a test needs. Tests share one only if container, site and timing are equal. */
+/** A sample that a test needs. Tests share a sample only if container, site and timing are equal. */
 const sample = closedObject({
   container: id,
-  /** The site, if it is always the same: `Throat`. */
+  /** The site on the body, if the test always has the same site: `Throat`. */
   site: Type.Optional(text),
   /** The question whose answer is the site. */
   siteQuestion: Type.Optional(id),
@@ -47,22 +47,22 @@ const sample = closedObject({
 
 /** The schema of the catalogue file. Entries refer to each other by id. */
 export const catalogueSchema = closedObject({
-  /** Separates a practice's choices in this catalogue from those in others. Required with `performers`. */
+  /** Separates favourites and order sets of this catalogue from others. Required with `performers`. */
   id: Type.Optional(id),
-  /** The performers that offer these tests; without them, this is the default catalogue. */
+  /** The laboratories that offer these tests. A catalogue without performers is the default catalogue. */
   performers: Type.Optional(Type.Array(closedObject(performerCode), { minItems: 1 })),
   locations: Type.Array(
     closedObject({
-      /** Also the prefix of its order references. */
+      /** The id is also the prefix of order references of this location. */
       id: Type.String({ pattern: '^[A-Z]{2,5}$', description: 'must be two to five capital letters' }),
       name: text,
       code: closedObject({
         value: text,
         scheme: Type.Union([Type.Literal('NHSORGANISATIONS'), Type.Literal('LOCAL')]),
       }),
-      /** The number to call about an urgent request. */
+      /** The telephone number for urgent requests. */
       telephone: Type.Optional(text),
-      /** OrderCategory in the order document. */
+      /** The `OrderCategory` in the order document. */
       category: text,
     }),
     { minItems: 1 },
@@ -72,7 +72,7 @@ export const catalogueSchema = closedObject({
       id,
       name: text,
       closure: text,
-      /** The colours of the stylesheet. */
+      /** The colour of the cap, for which the stylesheet has a class. */
       colour: Type.Enum([
         'black',
         'blue',
@@ -88,9 +88,9 @@ export const catalogueSchema = closedObject({
         'white',
         'yellow',
       ]),
-      /** The order of draw; lower numbers come first, and blood before everything else. */
+      /** The position in the order of draw. Lower numbers come first; blood comes before other samples. */
       drawOrder: Type.Integer({ minimum: 1 }),
-      /** The laboratory accepts no printed label, as for transfusion: label by hand at the bedside. */
+      /** The laboratory accepts no printed label, as for transfusion. The label is written at the bedside. */
       isLabelledByHand: Type.Optional(Type.Boolean()),
     }),
   ),
@@ -98,29 +98,29 @@ export const catalogueSchema = closedObject({
   orderables: Type.Array(
     closedObject({
       code,
-      /** The SNOMED CT concept id, if it is certain. The order document contains the local code. */
+      /** The SNOMED CT concept id, if it is certain. The order document contains the local code instead. */
       snomed: Type.Optional(
         Type.String({ pattern: '^[1-9]\\d{5,17}$', description: 'must be a SNOMED CT concept id' }),
       ),
       name: text,
       abbreviation: Type.Optional(text),
-      /** Other names of the same test. Typing one in the search and pressing Enter adds the test. */
+      /** Other names of the same test. Enter in the search box adds the test by any of these names. */
       synonyms: Type.Optional(Type.Array(text)),
-      /** Words that find the test, but never add it: indications, organs, samples. */
+      /** Words by which the search finds the test but Enter does not add it: indications, organs, samples. */
       finds: Type.Optional(Type.Array(text)),
       group: id,
       location: id,
-      /** The container of its only sample, in place of `samples`. */
+      /** The container of the test's only sample, instead of `samples`. */
       container: Type.Optional(id),
-      /** If this and `container` are absent, nothing is collected from the patient, as for imaging. */
+      /** If `samples` and `container` are absent, the test needs no sample, as for imaging. */
       samples: Type.Optional(Type.Array(sample, { minItems: 1 })),
       /** Instructions for before and during collection. */
       note: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      /** The laboratory must be telephoned for each request. */
+      /** The practice must telephone the laboratory for each request. */
       telephoneFirst: Type.Optional(Type.Boolean()),
-      /** For a panel: the tests that it contains, which need not be ordered separately. */
+      /** The codes of the tests that a panel contains, which need not be ordered separately. */
       covers: Type.Optional(Type.Array(code, { minItems: 1 })),
-      /** A repeat for the same patient within this interval needs a reason. */
+      /** Within this interval, a repeat for the same patient needs a reason. */
       minimumIntervalDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3660 })),
       asks: Type.Optional(
         Type.Array(closedObject({ question: id, isRequired: Type.Optional(Type.Boolean()) })),
@@ -129,29 +129,29 @@ export const catalogueSchema = closedObject({
       imaging: Type.Optional(
         closedObject({
           modality: Type.Enum(['x-ray', 'ct', 'mri', 'ultrasound', 'dxa']),
-          /** The examination is of one or both sides of the body. */
+          /** The part of the body has a left and a right side. */
           hasSides: Type.Optional(Type.Boolean()),
-          /** A contrast medium may be given. */
+          /** The patient may receive a contrast medium. */
           hasContrast: Type.Optional(Type.Boolean()),
         }),
       ),
-      /** The laboratory refuses the test without clinical details. Imaging needs them by default. */
+      /** The laboratory refuses the test without clinical details. The default is true for imaging. */
       needsClinicalDetails: Type.Optional(Type.Boolean()),
-      /** The test is not offered for other patients; requesting it for one needs a reason. */
+      /** The test is not offered for other patients. A request for another patient needs a reason. */
       appliesTo: Type.Optional(appliesTo),
     }),
     { minItems: 1 },
   ),
   questions: Type.Optional(Type.Array(question)),
-  /** The tests that most practices request most, shown until a practice has a count of its own. */
+  /** The tests that most practices request most. They fill up a practice's own most requested tests. */
   common: Type.Optional(Type.Array(code)),
-  /** Services that are requested in another way. The search explains how; Enter adds nothing. */
+  /** Services that practices request in another way. The search explains how, and Enter does not add them. */
   elsewhere: Type.Optional(
     Type.Array(
       closedObject({
         name: text,
         synonyms: Type.Optional(Type.Array(text)),
-        /** How to request it instead, as a sentence. */
+        /** A sentence that explains how to request the service instead. */
         instead: Type.String({ minLength: 1, maxLength: 200 }),
       }),
     ),

@@ -4,20 +4,20 @@ import type { AppliesTo } from './applies-to.ts';
 import { contentFaults } from './catalogue-faults.ts';
 import { type CatalogueFile, catalogueSchema } from './catalogue-schema.ts';
 
-/** A laboratory, by its identifier in launches. */
+/** The identifier of a laboratory in launches. */
 export type Performer = Readonly<NonNullable<CatalogueFile['performers']>[number]>;
-/** A place where tests are performed. */
+/** A laboratory location, where tests are performed. */
 export type LabLocation = Readonly<CatalogueFile['locations'][number]>;
 /** A container for a sample. */
 export type Container = Readonly<CatalogueFile['containers'][number]>;
 export type Group = Readonly<CatalogueFile['groups'][number]>;
-/** A question about an ordered test. */
+/** A question that a test asks about the patient. */
 export type Question = Readonly<NonNullable<CatalogueFile['questions']>[number]>;
 
-/** A service that is requested in another way, and how. */
+/** A service that practices request in another way, with the explanation. */
 export type Elsewhere = Readonly<NonNullable<CatalogueFile['elsewhere']>[number]>;
 
-/** A sample that a test needs, with its references resolved. */
+/** A sample that a test needs, with its container and its question instead of their ids. */
 export type NeededSample = {
   readonly container: Container;
   readonly site?: string;
@@ -27,7 +27,7 @@ export type NeededSample = {
 
 export type Imaging = Readonly<NonNullable<CatalogueFile['orderables'][number]['imaging']>>;
 
-/** A service that a laboratory provides: a blood test, an X-ray. */
+/** A test that a laboratory offers: a blood test, an X-ray. */
 export type Orderable = {
   readonly code: string;
   readonly snomed?: string;
@@ -35,11 +35,11 @@ export type Orderable = {
   readonly abbreviation?: string;
   /** Other names of the same test. */
   readonly synonyms: readonly string[];
-  /** Words that find the test without being its name: indications, organs, samples. */
+  /** Words by which the search finds the test but that are not its name: indications, organs, samples. */
   readonly finds: readonly string[];
   readonly group: Group;
   readonly location: LabLocation;
-  /** Empty if nothing is collected from the patient. */
+  /** Empty if the test needs no sample from the patient. */
   readonly samples: readonly NeededSample[];
   readonly note?: string;
   readonly telephoneFirst?: boolean;
@@ -60,11 +60,11 @@ export type OrderSet = {
   readonly appliesTo?: AppliesTo;
 };
 
-/** The catalogue with all references resolved. Its lists are in page order. */
+/** A catalogue with objects instead of ids. Its lists have the order of the page. */
 export type Catalogue = {
-  /** Absent from the default catalogue. */
+  /** Absent in the default catalogue. */
   readonly id?: string;
-  /** Empty for the default catalogue. */
+  /** Empty in the default catalogue. */
   readonly performers: readonly Performer[];
   readonly locations: readonly LabLocation[];
   readonly containers: ReadonlyMap<string, Container>;
@@ -115,7 +115,7 @@ export function parseCatalogue(candidate: unknown): Catalogue {
         location,
         covers,
         asks: askedOf(asks, `${path}.asks`),
-        // IR(ME)R 2017, regulation 10: an examination is justified by sufficient clinical information.
+        // IR(ME)R 2017, regulation 10, requires sufficient clinical information to justify an examination.
         needsClinicalDetails: entry.needsClinicalDetails ?? isImaging(entry, location),
         samples: [
           ...(container === undefined ? [] : samplesOf([{ container }], path)),
@@ -149,7 +149,7 @@ export function parseCatalogue(candidate: unknown): Catalogue {
 export const isImaging = ({ imaging }: Pick<Orderable, 'imaging'>, { category }: LabLocation) =>
   imaging !== undefined || category === 'Imaging';
 
-/** Creates functions that resolve the keys and references of a catalogue, and add errors to `faults`. */
+/** Creates functions that resolve the references of a catalogue, and add errors to `faults`. */
 function referencesWith(faults: FileFault[]) {
   const lookUp = <T>(entries: ReadonlyMap<string, T>, key: string, path: string) => {
     const found = entries.get(key);

@@ -3,17 +3,17 @@ import { type Catalogue, catalogueError } from './catalogue.ts';
 import type { TestRequest } from './test-request.ts';
 
 /**
- * The catalogues of the laboratories, selected by the performer of a payload (OLTR: ServiceRequest,
- * performer).
+ * The catalogues of the laboratories. The performer in the payload of a launch selects the catalogue (OLTR:
+ * ServiceRequest, performer).
  */
 export type Catalogues = {
   readonly all: readonly Catalogue[];
-  /** Returns the catalogue that names a performer, otherwise the default; undefined if there is neither. */
+  /** Returns the catalogue that contains a performer, otherwise the default catalogue, if there is one. */
   find(performer: { readonly identifier: CodedIdentifier }): Catalogue | undefined;
   /**
-   * Returns the catalogue of a request's own laboratory, whichever launch reads or changes it. If that
-   * catalogue was removed, returns an empty one: the request contains its own texts, so it can still be read,
-   * and its tests can be removed.
+   * Returns the catalogue of the laboratory to which a request was sent, even if the launch names another
+   * laboratory. If that catalogue was removed, returns an empty catalogue. Users can then still read the
+   * request, which contains its own texts, and remove its tests.
    */
   ofRequest(request: Pick<TestRequest, 'parties'>): Catalogue;
 };
@@ -32,7 +32,7 @@ const noCatalogue: Catalogue = {
 
 /**
  * Combines catalogues. The catalogue without performers is the default.
- * @throws TypeError that lists every performer and id that two catalogues share, and a second default
+ * @throws TypeError that lists every performer and id of two catalogues, and a second default catalogue
  */
 export function createCatalogues(all: readonly Catalogue[]): Catalogues {
   const byPerformer = new Map<string, Catalogue>();

@@ -19,7 +19,7 @@ import {
   type TestRequest,
 } from './test-request.ts';
 
-/** A test to add, with its reasons. */
+/** A test to add, with the reasons for a repeat or for an unusual patient. */
 export type AddedTest = { readonly test: Orderable } & Pick<RequestedTest, 'repeatReason' | 'overrideReason'>;
 
 export type TestChange = {
@@ -28,23 +28,23 @@ export type TestChange = {
   readonly remove: readonly string[];
   /** ISO 8601 instant */
   readonly now: string;
-  /** New, unused batch numbers: one for each location of `newLocations`. */
+  /** Unused batch numbers, one for each location of `newLocations`. */
   readonly batchNumbers: readonly number[];
   readonly newGuid: () => string;
 };
 
-/** Returns the locations of tests for which a request has no batch yet. */
+/** Returns the locations of added tests for which the request has no batch yet. */
 export function newLocations(batches: readonly RequestedBatch[], add: readonly AddedTest[]): LabLocation[] {
   const locations = new Set(add.map(({ test }) => test.location));
   return [...locations].filter((location) => !batches.some((batch) => isAt(batch, location)));
 }
 
 /**
- * Adds tests to a request and removes others. A test joins the batch of its location, and shares untaken
- * samples of the same kind (`SampleKind`). Only the laboratory knows whether a tube that was sent has enough
- * blood for one more test. A removed test stays in the request with status D (OLTR: the UpdateTest document
- * contains all batches).
- * @throws RangeError when there are fewer numbers than new batches
+ * Adds tests to a request and removes others. An added test joins the batch of its location. It shares a
+ * sample of the same `SampleKind` only if that sample is not collected yet, because only the laboratory knows
+ * whether a tube has enough blood for another test. A removed test stays in the request with status D (OLTR:
+ * the UpdateTest document contains all batches).
+ * @throws RangeError if there are fewer numbers than new batches
  */
 export function changeTests(request: TestRequest, change: TestChange): TestRequest {
   const counter = continueIds(request.batches);
@@ -74,7 +74,8 @@ function removeTests(batch: RequestedBatch, { remove, now }: TestChange): Reques
 type Counter = (kind: 'B' | 'S' | 'T') => string;
 
 /**
- * Returns a counter of ids that are unique within one request: B1, S1, T1, S2, ... after the existing ones.
+ * Returns a function that returns the next unused id of a request: B1 for a batch, S1 for a sample, T1 for a
+ * test.
  */
 function continueIds(batches: readonly RequestedBatch[]): Counter {
   const counts = {
@@ -104,7 +105,7 @@ function emptyBatch({ location, number, counter, change: { now, newGuid } }: Bat
   };
 }
 
-/** Returns a reference such as `NCP-000042`: short enough to read out, and unique to its batch. */
+/** Returns a reference such as `NCP-000042`, which is short enough to read out and unique to its batch. */
 function orderReference({ id }: LabLocation, number: number | undefined): string {
   if (number === undefined) throw new RangeError('Each new batch needs a number');
   return `${id}-${String(number).padStart(6, '0')}`;
@@ -134,7 +135,7 @@ function addTests(
   return { ...batch, samples, tests: [...batch.tests, ...tests] };
 }
 
-/** Returns the references of a test to its samples. */
+/** Returns the sample ids of a test, and the key of the answer that is the site. */
 function samplesFor(
   test: Orderable,
   samples: readonly RequestedSample[],
@@ -154,8 +155,8 @@ function samplesFor(
 }
 
 /**
- * Adds the samples, in order of draw. A test without a sample gets a placeholder, because the document has a
- * sample for every test.
+ * Returns the samples with those that added tests need, in order of draw. Adds a placeholder for tests
+ * without a sample, because the document has a sample for every test.
  */
 function withSamplesFor(
   added: readonly AddedTest[],

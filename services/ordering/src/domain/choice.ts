@@ -34,10 +34,10 @@ export type ChoiceButton =
   /** Adds an order set of the catalogue or of the practice. */
   | { readonly kind: 'add-set'; readonly id: string };
 
-/** The action of a button on one test; `favourite` and `unfavourite` change the user's own favourites. */
+/** The action of a button on one test. `favourite` and `unfavourite` change the user's own favourites. */
 type CodeVerb = 'add' | 'remove' | 'favourite' | 'unfavourite' | 'remove-practice-favourite';
 
-/** The buttons that change the choices of the whole practice. */
+/** The buttons that change the favourites or order sets of the practice. */
 const practiceButtons: ReadonlySet<ChoiceButton['kind']> = new Set([
   'save-set',
   'delete-set',
@@ -51,9 +51,9 @@ export const changesPractice = ({ kind }: ChoiceButton) => practiceButtons.has(k
 /** A button, with the tests or order set that it refers to. */
 export type ChoiceAction =
   | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' | 'again' | 'undo' }>
-  | { readonly kind: 'undo' /** Absent if another step came first. */; readonly removed?: Removed }
+  | { readonly kind: 'undo' /** Absent if the user has taken another step since. */; readonly removed?: Removed }
   | ({
-      readonly kind: 'again' /** The local day of that request, YYYY-MM-DD. */;
+      readonly kind: 'again' /** The local day of the earlier request, YYYY-MM-DD. */;
       readonly day: string;
     } & OrderAgain)
   | {
@@ -66,7 +66,7 @@ export type ChoiceAction =
       readonly kind: 'add-set';
       /** Only the tests that apply to the patient. */
       readonly set: OrderSet;
-      /** Codes of its other tests. */
+      /** Codes of tests in the set that do not apply to the patient. */
       readonly leftOut: readonly string[];
     };
 
@@ -82,22 +82,22 @@ export type Choice = {
   /** Codes of the ticked boxes. */
   readonly ticked: readonly string[];
   /**
-   * Codes of the boxes that were ticked when the page was created. A test chosen in another window since is
-   * in neither list.
+   * Codes of the boxes that were ticked when the page was created. A test that another window has chosen
+   * since then is in neither list.
    */
   readonly was: readonly string[];
-  /** The words in the search box; absent if the form has no search box. */
+  /** The text in the search box; absent if the form has no search box. */
   readonly search?: string;
 };
 
-/** The maximum length of a search. */
+/** The maximum length of the text in the search box. */
 export const maxSearchLength = 100;
 
 const plainForm = /^(update|search|clear-search|clear|review|save-set|add-practice-favourites)$/;
 const targetForm =
   /^(add|remove|favourite|unfavourite|remove-practice-favourite|add-set|delete-set|use|again|undo):([A-Za-z0-9-]{1,40})$/;
 
-/** The format of the ids of requests and of practices' own order sets. */
+/** The format of the id of a request and of a practice's order set. */
 const guid = new RegExp(guidPattern);
 
 /**
@@ -144,8 +144,9 @@ export function readChoiceButton(
 }
 
 /**
- * Returns the draft after a posted form. Applies only the user's changes: boxes that a search hid, and tests
- * chosen in another window since, stay as they are. Tests that a chosen panel contains are always removed.
+ * Returns the draft after a posted form. Applies only the changes that the user made on the page: tests that
+ * a search hid, or that another window has chosen since, stay as they are. Always removes tests that a chosen
+ * panel contains.
  */
 export function applyChoice(draft: Draft, choice: Choice, catalogue: Catalogue): Draft {
   const { action, ticked, was, search = draft.search } = choice;
@@ -189,7 +190,7 @@ function wantedCodes(draft: Draft, { action, ticked, was }: Omit<Choice, 'search
   if (action.kind === 'clear') wanted.clear();
   if (action.kind === 'use') for (const code of action.codes) wanted.delete(code);
   for (const code of addedBy(action)) wanted.add(code);
-  // A test of an older catalogue has no box; it stays until its button removes it.
+  // A test of an older catalogue has no box. It stays chosen until the user presses its Remove button.
   const known = new Set([...catalogue.orderables.keys(), ...(draft.base?.chosen ?? [])]);
   return inCatalogueOrder(
     [...wanted].filter((code) => known.has(code)),
@@ -213,7 +214,7 @@ function addedBy(action: ChoiceAction): readonly string[] {
   }
 }
 
-/** Returns the codes of the tests that a button removed, for its undo. */
+/** Returns the codes of the tests that a button removed, so that the step can be undone. */
 export function removedBy({ kind }: ChoiceAction, before: Draft, after: Draft): string[] {
   const isRemoving = kind === 'remove' || kind === 'clear' || kind === 'use';
   return isRemoving ? before.chosen.filter((code) => !after.chosen.includes(code)) : [];

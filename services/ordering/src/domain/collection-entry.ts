@@ -3,30 +3,30 @@ import { localDay, localTime } from '@clinical-launch/contracts/time';
 import { type CollectionEntry, cleanText } from './draft.ts';
 import { instantsOf } from './local-instants.ts';
 
-/** The person who took a sample, and the time: `at` is an ISO 8601 instant. */
+/** The person who collected a sample, and the time. `at` is an ISO 8601 instant. */
 export type Collected = { readonly at: string; readonly by: string };
 
-/** An error in one field of an entry, worded for the user. */
+/** An error in one field of a collection entry, worded for the user. */
 export type CollectionFault = { readonly field: 'by' | 'date' | 'time'; readonly message: string };
 
 export type CollectionReading =
   | { readonly collected: Collected }
   | { readonly faults: readonly CollectionFault[] };
 
-/** The maximum length of the name of the person who took a sample. */
+/** The maximum length of the name of the person who collected a sample. */
 export const maxCollectorLength = 100;
 
 const oldestDays = 60;
-/** The clock of the person who took the sample may be slightly ahead of the server's. */
+/** The clock of the person who collected the sample may be slightly ahead of the server's clock. */
 const graceMs = 60_000;
 const dayMs = 86_400_000;
 
 type Moment = { readonly now: number; readonly timeZone: string };
 
 /**
- * Reads who took a sample and when, as typed in the practice's local time, to the minute. The time must not
- * be in the future or more than 60 days ago. If the clocks showed the time twice, uses the later one that is
- * not in the future. Refuses a time that the clocks skipped when they went forward.
+ * Reads who collected a sample and when, in the practice's local time, to the minute. The time must not be in
+ * the future or more than 60 days ago. If the clocks showed the time twice, uses the later instant that is
+ * not in the future. If the clocks skipped the time, returns an error.
  * @param moment `now`: milliseconds since 1970; `timeZone`: IANA name
  */
 export function readCollectionEntry({ by, date, time }: CollectionEntry, moment: Moment): CollectionReading {
@@ -43,7 +43,7 @@ export function readCollectionEntry({ by, date, time }: CollectionEntry, moment:
     : { faults };
 }
 
-/** Returns the entry for the stored values, in local time; the inverse of `readCollectionEntry`. */
+/** Returns the entry of a recorded collection in local time. The inverse of `readCollectionEntry`. */
 export function writeCollectionEntry({ at, by }: Collected, timeZone: string): CollectionEntry {
   const [day = '', time = ''] = localTime(Date.parse(at), timeZone).split('T');
   const [year = '', month = '', dayOfMonth = ''] = day.split('-');
@@ -54,7 +54,7 @@ export function writeCollectionEntry({ at, by }: Collected, timeZone: string): C
   };
 }
 
-/** Returns the entry for a sample that is taken now. @param now milliseconds since 1970 */
+/** Returns the entry of a sample that is collected now. @param now milliseconds since 1970 */
 export const collectionNow = (now: number, by: string, timeZone: string): CollectionEntry =>
   writeCollectionEntry({ at: new Date(now).toISOString(), by }, timeZone);
 
@@ -81,7 +81,7 @@ function readDate(date: CollectionEntry['date']): Read {
   if (missing.length > 0) {
     return faultOf('date', `The date must include a ${missing.map(([part]) => part).join(' and ')}`);
   }
-  // Within 60 days, a year of two digits is unambiguous.
+  // A year of two digits is unambiguous, because the date must be within the last 60 days.
   const whole = /^\d\d$/.test(year) ? `20${year}` : year;
   const isWritten = [day, month].every((part) => /^\d{1,2}$/.test(part)) && /^[12]\d{3}$/.test(whole);
   const text = `${whole}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
@@ -90,7 +90,7 @@ function readDate(date: CollectionEntry['date']): Read {
 
 const clockForm = /^(\d{1,2})(?:[:.]?(\d\d))?\s*(am|pm)?$/;
 
-/** Reads a time as HH:MM of 24 hours: accepts 9:05, 0905, 9.05, 9:05am and 9am. */
+/** Reads a time as HH:MM in the 24-hour clock. Accepts 9:05, 0905, 9.05, 9:05am and 9am. */
 function readTime(time: string): Read {
   const typed = time.trim().toLowerCase();
   if (typed === '') return faultOf('time', 'Enter the time the sample was collected');

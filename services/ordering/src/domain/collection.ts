@@ -4,10 +4,10 @@ import { samplesOf } from './record-samples.ts';
 import { isSameKind, type SampleKind, type SiteAnswers, sampleKindsOf } from './sample-kind.ts';
 import { sampleIdsOf, type TestRequest } from './test-request.ts';
 
-/** A sample to take from the patient, once, for all of its tests. */
+/** A sample to collect from the patient, with all tests that share the sample. */
 export type PlannedSample = SampleKind & { readonly tests: readonly Orderable[] };
 
-/** The chosen tests of one laboratory location. */
+/** The chosen tests of one laboratory location, and their samples. */
 export type PlannedBatch = {
   readonly location: LabLocation;
   readonly tests: readonly Orderable[];
@@ -15,7 +15,7 @@ export type PlannedBatch = {
   readonly samples: readonly PlannedSample[];
 };
 
-/** Splits tests by laboratory location; tests of one batch share a sample of the same kind. */
+/** Splits tests by laboratory location. Tests of one location share a sample of the same `SampleKind`. */
 export function planBatches(
   tests: readonly Orderable[],
   { locations }: Catalogue,
@@ -39,7 +39,7 @@ function planSamples(tests: readonly Orderable[], answers: SiteAnswers): Planned
   return planned.toSorted(byDrawOrder);
 }
 
-/** Returns all samples to take, for all laboratories, in order of draw. */
+/** Returns the samples to collect for all laboratories, in order of draw. */
 export function drawList(
   batches: readonly PlannedBatch[],
 ): (PlannedSample & { readonly location: LabLocation })[] {
@@ -49,15 +49,15 @@ export function drawList(
 }
 
 /**
- * Returns the samples that a request's live tests need, taken or not, with these tests and the container, in
- * order of draw.
+ * Returns the samples that the live tests of a request need, whether collected or not, in order of draw. Each
+ * sample has its tests and its container.
  */
 export function samplesInDrawOrder(request: Pick<TestRequest, 'batches'>, { containers }: Catalogue) {
   return samplesOf(request)
     .map(({ sample, batch }) => ({
       sample,
       batch,
-      // Absent if the catalogue no longer contains it.
+      // The container is absent if it has left the catalogue.
       container: containers.get(sample.container ?? ''),
       tests: batch.tests.filter((test) => isLive(test) && sampleIdsOf(test).includes(sample.id)),
     }))
@@ -66,7 +66,7 @@ export function samplesInDrawOrder(request: Pick<TestRequest, 'batches'>, { cont
 
 type Drawn = { readonly container?: Container | undefined };
 
-/** Containers that the catalogue no longer contains come last. */
+/** Sorts samples by the order of draw. Samples whose container has left the catalogue come last. */
 const byDrawOrder = (one: Drawn, other: Drawn) => drawOrderOf(one) - drawOrderOf(other);
 
 const drawOrderOf = ({ container }: Drawn) => container?.drawOrder ?? Number.MAX_SAFE_INTEGER;

@@ -1,9 +1,10 @@
-/** Returns how many days one day, YYYY-MM-DD, is after another. */
+/** Returns the number of days from an earlier day to a later day, both YYYY-MM-DD. */
 export const daysBetween = (earlier: string, later: string): number =>
   Math.round((Date.parse(later) - Date.parse(earlier)) / 86_400_000);
 
 /**
- * Returns the whole months from a date of birth to a day, both YYYY-MM-DD; undefined if the birth is later.
+ * Returns the age in whole months on a day, from a date of birth, both YYYY-MM-DD. Returns undefined if the
+ * date of birth is later.
  */
 export function monthsOld(today: string, birthDate: string): number | undefined {
   if (birthDate > today) return undefined;
@@ -12,17 +13,17 @@ export function monthsOld(today: string, birthDate: string): number | undefined 
   return (thisYear - year) * 12 + (thisMonth - month) - (thisDay < day ? 1 : 0);
 }
 
-/** A date as typed: day, month and year. */
+/** The day, month and year that a user typed. */
 export type TypedDate = { readonly day: string; readonly month: string; readonly year: string };
 
 /**
- * Returns a typed date as drafts store it: `2026-2-28`. Dashes separate its parts, so typed dashes become
- * spaces.
+ * Returns a typed date in the format of drafts: `2026-2-28`. Dashes separate the parts, so typed dashes are
+ * replaced by spaces.
  */
 export const writeTypedDate = ({ day, month, year }: TypedDate) =>
   [year, month, day].map((part) => part.replaceAll('-', ' ')).join('-');
 
-/** Reads a typed date as drafts store it. */
+/** Reads a typed date from the format of drafts. */
 export function readTypedDate(written: string): TypedDate {
   const [year = '', month = '', day = ''] = written.split('-');
   return { day, month, year };

@@ -4,63 +4,63 @@ import { withoutCovered } from './panels.ts';
 import type { PracticeSet } from './practice-choices.ts';
 import { liveCodes, type Priority, type RequestDetails, type TestRequest } from './test-request.ts';
 
-/** The key of a draft: `target` is the request that it changes, or the launch itself for a new order. */
+/** The key of a draft. `target` is the request that the draft changes, or the launch of a new order. */
 export type DraftPlace = {
   readonly launchId: string;
   readonly target: string;
-  /** Identifies the user, patient, practice, client and laboratory whose next launch may find the draft. */
+  /** Identifies user, patient, practice, client and laboratory. Their next launch may find the draft. */
   readonly ownerKey?: string | undefined;
 };
 
-/** The choices in a launch before they are submitted. */
+/** The chosen tests and typed fields of a launch before the user submits them. */
 export type Draft = {
   /**
-   * The GUID of the next submission, so that a form sent twice is submitted once. A new order uses it as its
-   * own GUID.
+   * The GUID of the next submission, so that a form sent twice is submitted once. It is also the GUID of the
+   * request that a new order creates.
    */
   readonly submissionId: string;
-  /** Increases with each change of the chosen tests, so that a form shows whether its tests are current. */
+  /** Increases with each change of the chosen tests. Forms contain it, so outdated forms are refused. */
   readonly version: number;
   /** Codes of the chosen tests, in the order of the catalogue. */
   readonly chosen: readonly string[];
-  /** For a change: the request when the change began. */
+  /** The request when its change began; absent for a new order. */
   readonly base?: DraftBase;
   readonly search: string;
   readonly clinicalDetails: string;
   readonly priority: Priority;
-  /** As typed, by id of the question; a date as `writeTypedDate` writes it. */
+  /** The typed answers, by the key of the answer. A date has the format of `writeTypedDate`. */
   readonly answers: Readonly<Record<string, string>>;
-  /** The reason for a test within its minimum interval, by code. */
+  /** The reason for a repeat of one test, by the code of the test. */
   readonly repeatReasons: Readonly<Record<string, string>>;
-  /** The reason for all other tests within their minimum interval: from the list, and as typed. */
+  /** The shared reason for all other repeats: the choice from the list, and the typed text. */
   readonly repeatReason: RepeatReason;
-  /** The reason for a test that does not apply to the patient, by code. */
+  /** The reason for a test that does not apply to the patient, by the code of the test. */
   readonly overrideReasons: Readonly<Record<string, string>>;
   readonly collection: CollectionPlan;
-  /** When the earlier draft that this one continues was last changed. ISO 8601 instant */
+  /** Present if the draft continues an earlier draft: when that draft was last changed, ISO 8601 instant. */
   readonly restoredFrom?: string;
-  /** The user discarded an earlier draft, so this launch offers no other. */
+  /** Present if the user discarded an earlier draft. Then the launch offers no earlier draft. */
   readonly hasDeclined?: true;
-  /** Increases whenever fields of the review are stored. */
+  /** Increases each time fields of the review are stored. */
   readonly edits: number;
-  /** The page whose automatic save stored them last. */
+  /** The page whose automatic save last stored fields of the review. */
   readonly savedBy?: Pick<PageSave, 'page' | 'sequence'>;
   /** The result of the last step, which the next page shows. */
   readonly notice?: Notice;
 };
 
-/** The content of a request when a change of it began. */
+/** The content of a request when its change began. */
 export type DraftBase = Pick<Draft, 'chosen' | 'clinicalDetails' | 'priority' | 'answers'> & {
   readonly version: number;
 };
 
 /** An automatic save of a review page while the user types. */
 export type PageSave = {
-  /** A GUID that is unique to each page sent. */
+  /** The GUID of the page; each response has a new GUID. */
   readonly page: string;
   /** Increases with each save of the page. */
   readonly sequence: number;
-  /** `edits` of the draft that the page showed. */
+  /** The number `edits` of the draft when the page was created. */
   readonly edits: number;
 };
 
@@ -73,28 +73,28 @@ export type Notice = {
   readonly again?: {
     readonly day: string;
     readonly codes: readonly string[];
-    /** Names of its tests that the catalogue does not contain. */
+    /** Names of tests of that request that the catalogue does not contain. */
     readonly missing: readonly string[];
   };
-  /** Codes of tests of that set or request that were not added, because they do not apply to the patient. */
+  /** Codes of tests of the set or request that were not added, because they do not apply to the patient. */
   readonly leftOut?: readonly string[];
   /** Codes of tests that were removed because a chosen panel contains them. */
   readonly takenOff?: readonly string[];
   /** Tests that were removed because an earlier request already contains them. */
   readonly used?: { readonly orderReference: string; readonly codes: readonly string[] };
-  /** The result for one of the practice's own order sets, by its name as typed. */
+  /** The result of saving or deleting an order set of the practice, with the typed name of the set. */
   readonly practiceSet?: { readonly outcome: PracticeSetOutcome; readonly name: string };
-  /** The removal of the last step, which can be undone until the next step. */
+  /** The removal that the last step made, which can be undone until the next step. */
   readonly undo?: Undo;
-  /** The result of an undo: `late` if another step came first. */
+  /** The result of an undo: `late` if the user has taken another step since the removal. */
   readonly undone?: 'done' | 'late';
-  /** The result for the favourites of the practice or the user. */
+  /** The result of adding favourites of the practice or the user. */
   readonly favourites?: FavouritesOutcome;
-  /** The version of the request before this change was added to a newer one. */
+  /** The version of the request on which the change was based before it was merged with a newer version. */
   readonly rebasedFrom?: number;
 };
 
-/** A removal that can be undone. Its id stops an old page from undoing another removal. */
+/** A removal that can be undone. The id prevents an old page from undoing another removal. */
 export type Undo = { readonly id: string; readonly removed: Removed };
 
 export type Removed =
@@ -107,20 +107,20 @@ export type FavouritesOutcome = 'shared' | 'full' | 'empty';
 export type PracticeSetOutcome = 'saved' | 'deleted' | 'unnamed' | 'taken' | 'full' | 'empty' | 'gone';
 
 /**
- * When the samples are taken: later, or now, with the person and the time as typed, in the practice's local
- * time.
+ * When the samples are collected: later, or now. If now, contains the typed person and the typed time, in the
+ * practice's local time.
  */
 export type CollectionPlan = { readonly when: 'later' } | ({ readonly when: 'now' } & CollectionEntry);
 
-/** The person, date and time of a collection, as typed in a form. */
+/** The person, date and time of a collection that a user typed. */
 export type CollectionEntry = {
   readonly by: string;
   readonly date: TypedDate;
-  /** As typed: `14:05` */
+  /** The typed time, such as `14:05`. */
   readonly time: string;
 };
 
-/** Returns the draft of a new order. */
+/** Returns the empty draft of a new order. */
 export const emptyDraft = (submissionId: string): Draft => ({
   submissionId,
   version: 0,
@@ -136,20 +136,20 @@ export const emptyDraft = (submissionId: string): Draft => ({
   edits: 0,
 });
 
-/** A draft that the user left behind in an earlier launch, and when it was last changed (ISO 8601). */
+/** An unsubmitted draft of an earlier launch, and when it was last changed (ISO 8601 instant). */
 export type LeftDraft = { readonly draft: Draft; readonly changedAt: string };
 
-/** Returns whether a draft of a new order contains anything that its user would have to enter again. */
+/** Returns whether a draft of a new order contains a test or clinical details. */
 export const hasContent = ({ chosen, clinicalDetails }: Pick<Draft, 'chosen' | 'clinicalDetails'>) =>
   chosen.length > 0 || clinicalDetails !== '';
 
-/** Returns whether the draft of an earlier launch may be offered in place of this one. */
+/** Returns whether a launch with this draft may offer the draft of an earlier launch. */
 export const isOffered = (draft: Draft) =>
   !hasContent(draft) && draft.restoredFrom === undefined && draft.hasDeclined === undefined;
 
 /**
- * Returns the draft of a launch that continues an earlier draft. Leaves out the collection, because the time
- * typed then is not the time of these samples.
+ * Returns the draft of a launch that continues an earlier draft. Omits the collection of the earlier draft,
+ * because its time is not the time at which these samples are collected.
  */
 export function continueDraft(own: Draft, { draft, changedAt }: LeftDraft): Draft {
   const { notice: _notice, savedBy: _savedBy, hasDeclined: _hasDeclined, ...content } = draft;
@@ -157,14 +157,14 @@ export function continueDraft(own: Draft, { draft, changedAt }: LeftDraft): Draf
   return { ...content, ...nextOf(own), search, collection, restoredFrom: changedAt };
 }
 
-/** Returns the draft after its user discarded it. */
+/** Returns the empty draft after the user discarded its content. */
 export const emptiedDraft = (draft: Draft): Draft => ({
   ...emptyDraft(draft.submissionId),
   ...nextOf(draft),
   hasDeclined: true,
 });
 
-/** The higher numbers let a page that is still open detect the replacement. */
+/** Increases the numbers of a draft, so that an open page detects that the draft was replaced. */
 const nextOf = ({ submissionId, version, edits }: Draft) => ({
   submissionId,
   version: version + 1,
@@ -172,8 +172,7 @@ const nextOf = ({ submissionId, version, edits }: Draft) => ({
 });
 
 /**
- * Returns the draft of a change: the content of the request, to which tests are added or from which they are
- * removed.
+ * Returns the draft of a change to a request. The draft starts with the content of the request.
  */
 export function draftOf(request: TestRequest, submissionId: string): Draft {
   const { version, ...content } = baseOf(request);
@@ -193,7 +192,7 @@ function baseOf(request: TestRequest): DraftBase {
 const typedAnswers = ({ answers }: Pick<RequestDetails, 'answers'>) =>
   Object.fromEntries(answers.map(({ question, answer }) => [question, answer]));
 
-/** Returns the tests that a change adds to its request and removes from it; a new order adds all. */
+/** Returns the codes that a draft adds to its request and removes from it. A new order adds all its tests. */
 export function differenceOf({ chosen, base }: Pick<Draft, 'chosen' | 'base'>, catalogue: Catalogue) {
   const before = base?.chosen ?? [];
   const after = withoutCovered(chosen, catalogue);
@@ -204,8 +203,8 @@ export function differenceOf({ chosen, base }: Pick<Draft, 'chosen' | 'base'>, c
 }
 
 /**
- * Applies the change in a draft to a request that another user has changed since: adds and removes the same
- * tests, and keeps the other changes of this draft.
+ * Applies the change in a draft to a newer version of the request, which another user has stored. The result
+ * adds and removes the same tests, and keeps the details and answers that the draft changed.
  */
 export function rebase(draft: Draft, request: TestRequest, catalogue: Catalogue): Draft {
   const { added, removed } = differenceOf(draft, catalogue);
@@ -229,7 +228,7 @@ function changedEntries(now: Draft['answers'], before: Draft['answers']): Draft[
   return Object.fromEntries(Object.entries(now).filter(([key, value]) => before[key] !== value));
 }
 
-/** Returns codes in the order of the catalogue; codes of an older catalogue come last. */
+/** Returns codes in the order of the catalogue. Codes that have left the catalogue come last. */
 export function inCatalogueOrder(codes: readonly string[], { orderables }: Catalogue): string[] {
   const wanted = new Set(codes);
   return [
@@ -241,7 +240,7 @@ export function inCatalogueOrder(codes: readonly string[], { orderables }: Catal
 /** The maximum length of clinical details. */
 export const maxClinicalDetailsLength = 2000;
 
-/** Returns typed text with LF line ends, and without characters that a database or a page does not accept. */
+/** Returns typed text with LF line endings, without characters that a database or a page refuses. */
 export function cleanText(text: string): string {
   return withoutControls(text.replace(/\r\n?/g, '\n')).trim();
 }
@@ -250,15 +249,14 @@ export function cleanText(text: string): string {
 export const withoutControls = (text: string) => text.replace(/[^\P{Cc}\n\t]|[\uFFFE\uFFFF]/gu, '');
 
 /**
- * Returns the beginning of a text, of at most `length` UTF-16 units. Never splits a surrogate pair, because a
- * database rejects half of one.
+ * Returns at most the first `length` UTF-16 units of a text. Does not split a surrogate pair, because a
+ * database rejects half a surrogate pair.
  */
 export const beginningOf = (text: string, length: number) =>
   text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 
 /**
- * Returns the chosen tests, without those that the catalogue no longer contains or that a chosen panel
- * contains.
+ * Returns the chosen tests. Omits tests that have left the catalogue and tests that a chosen panel contains.
  */
 export function chosenTests({ chosen }: Pick<Draft, 'chosen'>, catalogue: Catalogue): Orderable[] {
   return withoutCovered(chosen, catalogue).flatMap((code) => catalogue.orderables.get(code) ?? []);

@@ -1,12 +1,12 @@
-/** The sheets or roll of labels in a practice's printer. `public/labels.css` contains the dimensions. */
+/** A kind of labels for a printer: sheets or a roll. `public/labels.css` contains the dimensions. */
 export type LabelStock = {
   readonly id: string;
   readonly name: string;
-  /** The grid of a sheet, so that printing can start on a partly used sheet. Absent for a roll. */
+  /** The rows and columns of a sheet, on which printing may start at any label. Absent for a roll. */
   readonly sheet?: { readonly rows: number; readonly columns: number };
 };
 
-/** The first is the default. */
+/** The label stocks that a user can choose. The first stock is the default. */
 export const labelStocks = [
   { id: 'a4-24', name: 'A4 sheet of 24, 70 × 36 mm', sheet: { rows: 8, columns: 3 } },
   { id: 'roll-51x25', name: 'Roll, 51 × 25 mm (Zebra)' },
@@ -14,7 +14,7 @@ export const labelStocks = [
   { id: 'roll-89x36', name: 'Roll, 89 × 36 mm (DYMO)' },
 ] as const satisfies readonly LabelStock[];
 
-/** Returns the stock with the first known id; the default if none is known. */
+/** Returns the stock with the first known id. If no id is known, returns the default stock. */
 export const labelStockOf = (ids: readonly (string | null)[]): LabelStock =>
   ids.map((id) => labelStocks.find((stock) => stock.id === id)).find((stock) => stock !== undefined) ??
   labelStocks[0];

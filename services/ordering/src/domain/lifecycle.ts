@@ -7,9 +7,9 @@ import {
 } from './test-request.ts';
 
 /**
- * The transitions of a test's status code (OLTR: States and transitions). A sample recorded by mistake may be
- * undone while the request is Incomplete. A deleted test stays deleted; ordering it again adds a new line to
- * the document.
+ * The next status code of a test, by whether its samples are collected (OLTR: States and transitions). A
+ * sample that was recorded by mistake can be undone while the request is Incomplete. A deleted test stays
+ * deleted. If the test is ordered again, the document contains a second line for it.
  */
 const nextStatus: Readonly<Record<OrderStatus, { readonly taken: OrderStatus; readonly open: OrderStatus }>> =
   {
@@ -18,14 +18,14 @@ const nextStatus: Readonly<Record<OrderStatus, { readonly taken: OrderStatus; re
     D: { taken: 'D', open: 'D' },
   };
 
-/** Returns whether a test has not been removed. */
+/** Returns whether a test is live, that is, not removed from its request. */
 export const isLive = ({ status }: Pick<OrderedTest, 'status'>) => status !== 'D';
 
-/** Returns whether a sample is taken from the patient; for imaging, the document has a placeholder. */
+/** Returns whether a sample is collected from the patient. For imaging, the document has a placeholder. */
 export const isTakenFromPatient = ({ container }: Pick<RequestedSample, 'container'>) =>
   container !== undefined;
 
-/** Returns the samples that live tests need, taken or not. */
+/** Returns the samples that live tests need, whether collected or not. */
 export function liveSamples({
   samples,
   tests,
@@ -34,7 +34,7 @@ export function liveSamples({
   return samples.filter((sample) => isTakenFromPatient(sample) && wanted.has(sample.id));
 }
 
-/** Updates the status codes of a batch from its samples; a changed status gets the time `now`, ISO 8601. */
+/** Updates the status codes of a batch from its samples. `now` is the time of each change, ISO 8601. */
 export function settleBatch(batch: RequestedBatch, now: string): RequestedBatch {
   const samples = new Map(batch.samples.map((sample) => [sample.id, sample]));
   const tests = batch.tests.map((test) => {
@@ -44,7 +44,7 @@ export function settleBatch(batch: RequestedBatch, now: string): RequestedBatch 
   return withStatus({ ...batch, tests }, batchStatus({ ...batch, tests }), now);
 }
 
-/** Returns D if every test is deleted, S if every needed sample is taken, otherwise R. */
+/** Returns D if every test is deleted, S if every needed sample is collected, otherwise R. */
 function batchStatus(batch: RequestedBatch): OrderStatus {
   if (!batch.tests.some(isLive)) return 'D';
   const samples = liveSamples(batch);
@@ -60,8 +60,8 @@ function withStatus<Part extends { readonly status: OrderStatus; readonly status
 }
 
 /**
- * Returns the status of a request (OLTR: Request status). If every sample that a live test needs is taken,
- * the request is Complete and immutable. A test without a sample does not delay it.
+ * Returns the status of a request (OLTR: Request status). If every sample that a live test needs is
+ * collected, the request is Complete and immutable. Tests without a sample are not waited for.
  */
 export function requestStatus(batches: readonly RequestedBatch[]): RequestStatus {
   const isWaiting = batches.flatMap(liveSamples).some(({ completedAt }) => completedAt === undefined);

@@ -5,30 +5,30 @@ import { isWord, laboratoryWord, type RequestSearch, requesterWord, testWord } f
 import type { Priority, RequestStatus } from './test-request.ts';
 import { takeDates } from './written-dates.ts';
 
-/** Periods relative to today: the first and the last day. */
+/** The first and the last day of each period, relative to today. */
 export const recentDays = {
   today: { first: 0, last: 0 },
   yesterday: { first: -1, last: -1 },
   week: { first: -6, last: 0 },
 } as const;
 
-/** The filters of a list. They combine; an absent filter admits every request. */
+/** The filters of a list. A request must match every filter that is present. */
 export type ListFilters = {
   readonly day?: keyof typeof recentDays;
-  /** The first and the last day, as typed; absent if `day` is present. */
+  /** The typed first and last day; absent if `day` is present. */
   readonly from?: string;
   readonly to?: string;
   /** The code of a test. */
   readonly test?: string;
-  /** Overdue: has been waiting for samples for more than a day. */
+  /** An `overdue` request has waited for its samples for more than a day. */
   readonly status?: RequestStatus | 'overdue';
-  /** As returned by `laboratoryKeyOf`. */
+  /** The key of a laboratory (`laboratoryKeyOf`). */
   readonly laboratory?: string;
-  /** As returned by `codeKeyOf`, of the requester's identifier. */
+  /** The key of a requester's identifier (`codeKeyOf`). */
   readonly requester?: string;
 };
 
-/** The search of a launch's list. It names patients, so it must not appear in a URL. */
+/** The search of a launch's list. The text may name a patient, so it must not appear in a URL. */
 export type ListSearch = {
   readonly text: string;
   readonly priority?: Priority;
@@ -37,26 +37,26 @@ export type ListSearch = {
 
 /** The number of requests on a page. */
 export const pageSize = 25;
-/** The number at which counting stops. */
+/** The number of requests at which a list stops counting. */
 export const maxCount = 1000;
 
-/** How many days back a search allows for typing errors. */
+/** A search tolerates typing errors only for requests of this many days. */
 const similarDays = 90;
 
-/** Returns since when a search allows for typing errors, in milliseconds since 1970. */
+/** Returns the time of the oldest request for which a search tolerates typing errors, in ms since 1970. */
 export const similarSince = (now: number): number => now - similarDays * 86_400_000;
 
-/** A request that has waited longer for its samples is overdue. */
+/** After this time, a request that waits for its samples is overdue. */
 const overdueMs = 86_400_000;
 
 type Moment = { readonly now: number; readonly timeZone: string };
 
-/** Milliseconds since 1970: requests from `since` on, and made before `before`. */
+/** A period from `since`, inclusive, to `before`, exclusive, in milliseconds since 1970. */
 export type Period = { readonly since?: number; readonly before?: number };
 
 /**
- * Returns the period in which the requests of a list were made, in the practice's local days. Ignores an
- * invalid day, and accepts the two days in either order.
+ * Returns the period that the filters of a list name, in local days of the practice. Ignores an invalid day,
+ * and accepts the two days in either order.
  */
 export function periodOf({ day, from, to, status }: ListFilters, { now, timeZone }: Moment): Period {
   const [first, last] = day === undefined ? typedDays(from, to) : daysBack(recentDays[day]);
@@ -81,8 +81,8 @@ function typedDays(from = '', to = ''): [string | undefined, string | undefined]
 }
 
 /**
- * Reads a typed day as YYYY-MM-DD; undefined if it is not a date, or its year cannot be searched. A two-digit
- * year is in this century.
+ * Reads a typed day as YYYY-MM-DD. Returns undefined if the text is not a date, or if no request can have its
+ * year. A year of two digits is in this century.
  */
 export function readDay(text: string): string | undefined {
   const { dates, rest } = takeDates(text);
@@ -90,13 +90,13 @@ export function readDay(text: string): string | undefined {
   return day !== undefined && isSearchableDay(day) ? day : undefined;
 }
 
-/** Returns the fields whose text is not a date. */
+/** Returns the names of the fields whose text is not a valid date. */
 export const faultyDays = ({ from = '', to = '' }: ListFilters): ('from' | 'to')[] => [
   ...(from !== '' && readDay(from) === undefined ? (['from'] as const) : []),
   ...(to !== '' && readDay(to) === undefined ? (['to'] as const) : []),
 ];
 
-/** Returns the search terms that find the requests of a test, a laboratory and a requester. */
+/** Returns the search terms of the filters for a test, a laboratory and a requester. */
 export const filterTerms = ({ test, laboratory, requester }: ListFilters): RequestSearch =>
   [
     ...(test === undefined ? [] : [testWord(test)]),
