@@ -7,13 +7,13 @@ import { type Nearness, rememberedNearness } from './typing-slips.ts';
 export type SearchName = {
   /** The name without spaces, in both spellings: `ureaandelectrolytes`. */
   readonly phrases: readonly string[];
-  /** Its words in American spelling, in their order. */
+  /** The words of the name in American spelling, in their order. */
   readonly sequence: readonly string[];
-  /** Its words in both spellings, and its phrases. */
+  /** The words of the name in both spellings, and `phrases`. */
   readonly words: readonly string[];
 };
 
-/** Names with all their words. */
+/** Several names, and the words of all these names. */
 export type SearchNames = { readonly names: readonly SearchName[]; readonly words: readonly string[] };
 
 /** The names by which a search finds a test. */
@@ -21,15 +21,15 @@ export type SearchEntry = {
   readonly code: string;
   readonly title: SearchName;
   readonly synonyms: readonly SearchName[];
-  /** The words that find the test without being its name. */
+  /** The words by which the search finds the test but that are not its name. */
   readonly finds: readonly SearchName[];
-  /** The codes of the tests that a panel contains; empty if it is no panel. */
+  /** The codes of the tests that a panel contains; empty for a single test. */
   readonly covers: readonly string[];
-  /** All names of these tests. */
+  /** All names of the tests that a panel contains. */
   readonly parts: readonly SearchName[];
-  /** The name and the abbreviation. */
+  /** The name and the abbreviation of the test. */
   readonly heads: SearchNames;
-  /** `heads`, the synonyms and the words that find the test. */
+  /** `heads`, `synonyms` and `finds`. */
   readonly own: SearchNames;
   /** `own` and `parts`. */
   readonly all: SearchNames;
@@ -39,18 +39,18 @@ export type SearchEntry = {
 
 /** The words of a query, in lower case and American spelling. A query without words matches every test. */
 export type SearchQuery = {
-  /** Each word once. */
+  /** The different words of the query. */
   readonly words: readonly string[];
-  /** All its words, joined. */
+  /** All words of the query, joined without spaces. */
   readonly phrase: string;
 };
 
-/** Returns whether a query matches a test in one of the ranked ways. */
+/** Returns whether a query matches a test by one criterion. */
 export type Match = (query: SearchQuery, entry: SearchEntry) => boolean;
 
 type Named = Pick<Orderable, 'code' | 'name' | 'abbreviation' | 'synonyms' | 'finds'>;
 
-/** Prepares the names of a test, with those of the tests that it contains. */
+/** Prepares the names of a test for comparison; for a panel, also the names of its parts. */
 export function toSearchEntry(
   test: Named & Pick<Orderable, 'covers' | 'group'>,
   parts: readonly Named[],
@@ -94,7 +94,7 @@ function toSearchName(text: string): SearchName {
   };
 }
 
-/** Prepares the words of a query. */
+/** Prepares the words of a query for comparison. */
 export const toSearchQuery = (words: readonly string[]): SearchQuery => ({
   words: [...new Set(words)],
   phrase: words.join(''),
@@ -107,12 +107,13 @@ const isTitle: Match = ({ phrase }, { title }) => isExactly(phrase, title);
 
 const isSynonym: Match = ({ phrase }, { synonyms }) => synonyms.some((name) => isExactly(phrase, name));
 
-/** The ways in which a query is a complete name. */
+/** Criteria that a query is a complete name of a test. */
 export const byWholeName: readonly Match[] = [isTitle, isAbbreviation, isSynonym];
 
 /**
- * The ways in which a query names a test itself, best first. An exact synonym comes before the beginning of a
- * name: synonyms include abbreviations such as Hb and TSH, and TSH is not the TSH receptor antibody.
+ * Criteria that a query names a test itself, best match first. An exact synonym ranks above the beginning of
+ * a name, because synonyms include abbreviations: the synonym TSH must not rank below the name “TSH receptor
+ * antibody”.
  */
 export const byName: readonly Match[] = [
   ...byWholeName,
@@ -124,29 +125,29 @@ export const byName: readonly Match[] = [
   (query, { heads }) => beginsWords(query, heads),
 ];
 
-/** The ways in which a query matches the beginnings of words in all names of a test; panels last. */
+/** Criteria that the query matches the beginnings of words in any name of a test. Panels rank last. */
 export const bySynonym: readonly Match[] = [
   (query, { parts, own }) => parts.length === 0 && beginsWords(query, own),
   (query, { own }) => beginsWords(query, own),
 ];
 
-/** The ways in which a query names a part of a panel. */
+/** Criteria that a query names a part of a panel. */
 export const byPart: readonly Match[] = [
   ({ phrase }, { parts }) => parts.some((name) => isExactly(phrase, name)),
   (query, { all }) => beginsWords(query, all),
 ];
 
-/** The ways in which a query matches the middle of words. */
+/** Criteria that a query matches the middle of words. */
 export const byMiddle: readonly Match[] = [
   ({ words }, { all }) => words.every((word) => all.words.some((each) => each.includes(singular(word)))),
 ];
 
-/** The ways in which a query names a group, and thus no test in particular. */
+/** Criteria that a query names a group of the catalogue, and so no test in particular. */
 export const byGroup: readonly Match[] = [(query, { withGroup }) => beginsWords(query, withGroup)];
 
 /**
- * Creates the ways in which a query with typing errors names a test. They cache comparisons, so create them
- * for each search.
+ * Creates criteria that a query with typing errors names a test. The criteria cache comparisons, so each
+ * search needs new criteria.
  */
 export function bySlip(): readonly Match[] {
   const isSlipAway = rememberedNearness();
@@ -158,8 +159,8 @@ export function bySlip(): readonly Match[] {
 }
 
 /**
- * Returns the codes of the tests that a query matches, best first; equal matches keep their order. A panel
- * comes after its tests, unless the query is its whole name.
+ * Returns the codes of the tests that a query matches, best match first. Tests that match by the same
+ * criterion keep their order. A panel comes after its tests, unless the query is its complete name.
  */
 export function rank(query: SearchQuery, entries: readonly SearchEntry[], matches: readonly Match[]) {
   const found = entries
@@ -182,7 +183,7 @@ const isExactly = (phrase: string, { phrases }: SearchName) =>
 
 const isSameWord = (typed: string, word: string) => singular(typed) === singular(word);
 
-/** Returns whether the name begins with the words of the query, all of them complete. */
+/** Returns whether the name of a test begins with the complete words of the query. */
 function startsTitle({ words }: SearchQuery, { title }: SearchEntry): boolean {
   return words.every((word, index) => isSameWord(word, title.sequence[index] ?? ''));
 }

@@ -8,8 +8,8 @@ import {
 } from './test-request.ts';
 
 /**
- * Moves each test whose site answer changed to a sample of the new site. A collected sample keeps its site.
- * If no other test needs the sample, its site changes; otherwise the test gets another sample.
+ * Applies changed answers about the site of a sample. A collected sample keeps its site. If no other test
+ * needs the sample, the sample gets the new site. Otherwise the test gets another sample with the new site.
  * @param newId returns an unused id for a sample
  */
 export function moveSamples(
@@ -48,7 +48,7 @@ const isOpenTwin = (sample: RequestedSample, { from, site }: { from: RequestedSa
   sample.timing === from.timing &&
   sample.site === site;
 
-/** The site is at the end of a description (`describeKind`). */
+/** Returns the description of a sample with another site, which is at the end (`describeKind`). */
 const describedAt = ({ description, site = '' }: RequestedSample, other: string) =>
   `${description.slice(0, description.length - site.length)}${other}`;
 

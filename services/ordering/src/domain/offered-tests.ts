@@ -5,7 +5,7 @@ import { isNamedBy, type Meaning, type TestSearch } from './test-search.ts';
 
 type Offer = {
   readonly catalogue: Pick<Catalogue, 'orderables'>;
-  /** The words in the search box; empty for the whole catalogue. */
+  /** The text in the search box; empty for the whole catalogue. */
   readonly query: string;
   readonly patient: PatientTraits;
   readonly search: TestSearch;
@@ -13,31 +13,31 @@ type Offer = {
 
 /** The tests that a page offers. */
 export type OfferedTests = {
-  /** Codes, best first; in the order of the catalogue without a query. */
+  /** The codes of the tests, best match first. Without a query, in the order of the catalogue. */
   readonly codes: ReadonlySet<string>;
   /** The tests that the query names, which Enter adds. They come first in `codes`. */
   readonly named: Named;
-  /** The services that the query finds and that are requested in another way. */
+  /** The services that the query finds and that practices request in another way. */
   readonly elsewhere: readonly Elsewhere[];
-  /** Tests that match but do not apply to the patient; empty if others match. */
+  /** Tests that match but do not apply to the patient; empty if `codes` contains a test. */
   readonly unusual: readonly Orderable[];
 };
 
-/** The maximum number of such tests that a page explains. */
+/** The maximum number of unusual tests that a page explains. */
 const maxUnusual = 3;
 
 /**
- * Returns the tests that a page offers for a patient: those that the query names, then those that apply to
- * the patient and match the query. A test that does not apply is offered only if the query is exactly one of
- * its names.
+ * Returns the tests that a page offers for a patient. Tests that the query names come first. Then come tests
+ * that match the query and apply to the patient. A test that does not apply is offered only if the query is
+ * exactly one of its names.
  */
 export function offeredTests({ catalogue, query, patient, search }: Offer): OfferedTests {
   const named = namedTests(query, search.names);
   const { entries: elsewhere, isWhole } = search.findElsewhere(query);
-  // If the query names a service elsewhere, a near miss could be chosen by mistake.
+  // If the query names a service elsewhere, offers no test: a similar name could be chosen by mistake.
   const meanings = isWhole ? [] : search.find(query);
   const found = meanings.flatMap((meaning) => codesFor(meaning, catalogue, patient));
-  // If the whole query finds nothing, its known parts are better than an empty list.
+  // If the query finds no test, offers the tests that its parts name.
   const codes = new Set([...named.codes, ...(found.length === 0 ? named.known : found)]);
   const unusual = codes.size === 0 ? meanings.flatMap((meaning) => meaning.codes) : [];
   return {

@@ -3,16 +3,16 @@ import type { Catalogue, Orderable } from './catalogue.ts';
 import { isLive } from './lifecycle.ts';
 import { codeOf, type TestRequest } from './test-request.ts';
 
-/** The tests of an earlier request, for a new order of the same patient. */
+/** The tests of an earlier request that a new order for the same patient can repeat. */
 export type OrderAgain = {
   readonly tests: readonly Orderable[];
-  /** Codes of the tests that no longer apply to the patient. */
+  /** Codes of tests that no longer apply to the patient. */
   readonly leftOut: readonly string[];
-  /** Names of the tests that the catalogue does not contain. */
+  /** Names of tests that have left the catalogue. */
   readonly missing: readonly string[];
 };
 
-/** Returns the tests of a request that can be ordered today, and those that cannot. */
+/** Splits the tests of a request into tests that can be ordered today and tests that cannot. */
 export function orderAgain(
   { batches }: Pick<TestRequest, 'batches'>,
   { orderables }: Pick<Catalogue, 'orderables'>,

@@ -1,9 +1,9 @@
 import type { Catalogue, Orderable } from './catalogue.ts';
 
-/** A test that need not be ordered, and the chosen panel that contains it. */
+/** A test that need not be ordered, because a chosen panel contains it. */
 export type Covered = { readonly test: Orderable; readonly panel: Orderable };
 
-/** Returns the tests that the panels among the chosen codes contain, each once. */
+/** Returns the tests that the chosen panels contain, each once. */
 export function coveredBy(chosen: readonly string[], { orderables }: Catalogue): Covered[] {
   const covered = new Map<string, Covered>();
   for (const panel of chosen.flatMap((code) => orderables.get(code) ?? [])) {
@@ -16,7 +16,8 @@ export function coveredBy(chosen: readonly string[], { orderables }: Catalogue):
 }
 
 /**
- * Returns the chosen codes without the tests that a chosen panel contains: both are never ordered together.
+ * Returns the chosen codes without the tests that a chosen panel contains. A panel and a part of it are never
+ * ordered together.
  */
 export function withoutCovered(chosen: readonly string[], catalogue: Catalogue): string[] {
   const covered = new Set(coveredBy(chosen, catalogue).map(({ test }) => test.code));

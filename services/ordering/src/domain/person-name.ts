@@ -12,9 +12,9 @@ export const inCapitals = (family: string) => family.toLocaleUpperCase('en-GB');
 /** Returns the name of a patient as pages and papers show it: `SURNAME, Given (Title)`. */
 export const patientName = (name: PersonName) => fullName({ ...name, family: inCapitals(name.family) });
 
-/** Returns the name of a patient in a list, which has little room: without the title. */
+/** Returns the name of a patient for a list: without the title, because a row is narrow. */
 export const listName = ({ family, given }: PersonName) => patientName({ family, given });
 
-/** Returns `Dr T Bairstow`. */
+/** Returns a short name: `Dr T Bairstow`. */
 export const shortName = ({ title = '', family, given }: PersonName) =>
   [title, given.map((name) => name.replace(/^(.).*$/su, '$1')).join(''), family].filter(Boolean).join(' ');

@@ -1,39 +1,39 @@
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { Catalogue, OrderSet } from './catalogue.ts';
 
-/** A practice's own order set. */
+/** An order set that a practice saved. */
 export type PracticeSet = {
   readonly id: string;
   readonly name: string;
-  /** Codes of the catalogue at that time. */
+  /** Codes of tests in the catalogue when the set was saved. */
   readonly tests: readonly string[];
   readonly addedBy: LaunchRequest['author'];
   /** ISO 8601 instant */
   readonly addedAt: string;
 };
 
-/** A practice's own choices in a catalogue. */
+/** A practice's favourites and order sets for one catalogue. */
 export type PracticeChoices = {
-  /** Codes of tests, first added first. */
+  /** Codes of tests, in the order in which they were added. */
   readonly favourites: readonly string[];
-  /** By name. */
+  /** Sorted by name. */
   readonly sets: readonly PracticeSet[];
 };
 
-/** The choices of a practice and of the user. */
+/** The favourites and order sets of a practice, and the favourites of the user. */
 export type OwnChoices = PracticeChoices & {
-  /** The favourites of the user. */
+  /** Codes of the user's own favourites. */
   readonly personal: readonly string[];
 };
 
-/** The maximum number of favourites, of a practice and of each user. */
+/** The maximum number of favourites of a practice, and of a user. */
 export const maxFavourites = 100;
 /** The maximum number of order sets of a practice. */
 export const maxPracticeSets = 50;
 /** The maximum length of the name of an order set. */
 export const maxSetNameLength = 60;
 
-/** Returns the order set of a practice, with the tests that the catalogue still contains. */
+/** Returns an order set of a practice, without tests that have left the catalogue. */
 export const orderSetOf = ({ id, name, tests }: PracticeSet, { orderables }: Catalogue): OrderSet => ({
   id,
   name,

@@ -8,8 +8,8 @@ export type Printing = {
   /** ISO 8601 instant */
   readonly at: string;
   /**
-   * How often the same paper of this request was printed before, and by whom last; absent for the first
-   * print.
+   * How often the same paper of this request was printed before, and the time and user of the last print.
+   * Absent for the first print.
    */
   readonly before?: {
     readonly times: number;

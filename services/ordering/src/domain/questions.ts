@@ -5,13 +5,14 @@ import { daysBetween, readTypedDate } from './days.ts';
 import { cleanText } from './draft.ts';
 
 /**
- * A question, asked once for all tests that need it, or once for each; required if any of them requires it.
+ * A question on the review, asked once for all tests that need the answer, or once for each test. It is
+ * required if one of its tests requires the answer.
  */
 export type AskedQuestion = {
   readonly question: Question;
-  /** Identifies its answer (`answerKey`). */
+  /** The key of the answer (`answerKey`). */
   readonly key: string;
-  /** The text on the page; includes the test's name if the question is asked for each test. */
+  /** The text on the page, with the name of the test if the question is asked for each test. */
   readonly text: string;
   readonly tests: readonly Orderable[];
   readonly isRequired: boolean;
@@ -20,7 +21,7 @@ export type AskedQuestion = {
 /** The maximum length of an answer, and of a reason for a repeat. */
 export const maxAnswerLength = 200;
 
-/** Returns the questions of these tests about a patient: the required ones first, each in order. */
+/** Returns the questions of these tests about a patient. Required questions come first. */
 export function askedBy(tests: readonly Orderable[], patient: PatientTraits): AskedQuestion[] {
   const asked = new Map<string, AskedQuestion>();
   for (const test of tests) {
@@ -41,16 +42,16 @@ export function askedBy(tests: readonly Orderable[], patient: PatientTraits): As
   return [...asked.values()].toSorted((one, other) => Number(other.isRequired) - Number(one.isRequired));
 }
 
-/** Returns the key of an answer: the id of its question, with the test if it is asked for each. */
+/** Returns the key of an answer: the id of the question; with the test's code if asked for each test. */
 export const answerKey = ({ id, perTest }: Question, { code }: Pick<Orderable, 'code'>) =>
   perTest === true ? `${id}:${code}` : id;
 
-/** An answer as it is stored, empty if the question was left open; or the error message. */
+/** The answer to store, which is empty if the user left the question open; or the error message. */
 export type AnswerReading = { readonly answer: string } | { readonly message: string };
 
 /**
- * Reads a typed answer: the text of one of the options, a day as YYYY-MM-DD, or a line of text.
- * @param typed as in the draft; a date as `writeTypedDate` writes it
+ * Reads a typed answer. The result is the text of an option, a day as YYYY-MM-DD, or a line of text.
+ * @param typed the answer in the draft; a date in the format of `writeTypedDate`
  * @param today YYYY-MM-DD at the practice
  */
 export function readAnswer(asked: AskedQuestion, typed: string, today: string): AnswerReading {

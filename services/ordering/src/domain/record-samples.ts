@@ -2,10 +2,10 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { liveSamples, requestStatus, settleBatch } from './lifecycle.ts';
 import type { RequestedBatch, RequestedSample, TestRequest } from './test-request.ts';
 
-/** The current record of one sample. */
+/** Whether a sample is collected, by whom and when, and its number of tubes. */
 export type SampleRecord = {
   readonly sample: string;
-  /** Absent if it is still to be taken. `at`: ISO 8601 instant. */
+  /** Absent if the sample is not collected yet. `at` is an ISO 8601 instant. */
   readonly collected?: { readonly at: string; readonly by: string };
   readonly quantity: number;
 };
@@ -13,14 +13,14 @@ export type SampleRecord = {
 /** The maximum number of tubes or pots of one sample. */
 export const maxQuantity = 20;
 
-/** Returns the samples of a request that live tests need, with their batch, in the order of the document. */
+/** Returns the samples that live tests of a request need, with their batches, in document order. */
 export function samplesOf({ batches }: Pick<TestRequest, 'batches'>) {
   return batches.flatMap((batch) => liveSamples(batch).map((sample) => ({ sample, batch })));
 }
 
 /**
- * Records the samples that were taken. Leaves unnamed samples, and samples that no live test needs,
- * unchanged. With the last sample, the request becomes Complete.
+ * Stores the records of samples in a request. Does not change other samples, or samples that no live test
+ * needs. When the last sample is recorded, the request becomes Complete.
  * @param now ISO 8601 instant
  */
 export function recordSamples(
@@ -41,7 +41,7 @@ export function recordSamples(
 }
 
 /**
- * Records all samples of a request as taken by one person at one time.
+ * Records that one person collected all samples of a request at one time.
  * @param now ISO 8601 instant
  */
 export function recordAllSamples(

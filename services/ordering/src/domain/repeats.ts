@@ -14,38 +14,38 @@ export type EarlierTest = {
   readonly isSampleTaken: boolean;
   /** Absent for a test without a sample. */
   readonly container?: string;
-  /** The laboratory that performs it. */
+  /** The name of the laboratory that performs the test. */
   readonly provider: string;
   readonly orderReference: string;
 };
 
 /**
- * A chosen test that was requested before: within its minimum interval, today, or in a request that is still
- * waiting for its sample.
+ * A chosen test that was requested before: within its minimum interval, today, or in a request whose sample
+ * is not collected yet.
  */
 export type Repeat = {
   readonly test: Orderable;
-  /** Present if it was requested within this interval: it then needs a reason. */
+  /** Present if the test was requested within this interval, so that the repeat needs a reason. */
   readonly minimumIntervalDays?: number;
-  /** Its latest request. */
+  /** The latest request of the test. */
   readonly latest: EarlierTest;
-  /** The local day of that request, YYYY-MM-DD, and the days from it until today. */
+  /** The local day of the latest request, YYYY-MM-DD, and the number of days since then. */
   readonly day: string;
   readonly daysAgo: number;
-  /** A request that can be used instead: made today, or still waiting for its sample. */
+  /** A request that can be used instead of a repeat: from today, or one whose sample is not collected. */
   readonly usable?: EarlierTest;
 };
 
-/** The search among the patient's requests. */
+/** A search for earlier requests of a patient. */
 export type RepeatSearch = {
   readonly codes: readonly string[];
-  /** ISO 8601 instant: earlier requests do not count. */
+  /** The time of the oldest request to search, as an ISO 8601 instant. */
   readonly since: string;
 };
 
 const dayMs = 86_400_000;
 
-/** A request that has waited longer for its sample counts as abandoned. */
+/** After this number of days, a request that waits for its sample is regarded as abandoned. */
 const openDays = 365;
 
 /**
@@ -56,14 +56,14 @@ export function repeatSearch(tests: readonly Orderable[], catalogue: Catalogue, 
   const days = Math.max(openDays, ...tests.map(({ minimumIntervalDays = 0 }) => minimumIntervalDays));
   return {
     codes: [...new Set(tests.flatMap((test) => countedAs(test, catalogue)))],
-    // Intervals are whole local days, so the first day begins up to 24 hours earlier.
+    // Adds a day, because an interval begins at the start of a local day, up to 24 hours earlier.
     since: new Date(now - (days + 1) * dayMs).toISOString(),
   };
 }
 
 /**
- * Returns the codes that count as a request of a test: the test itself, the panels that contain it, and for a
- * panel the tests that it contains.
+ * Returns the codes whose requests are regarded as requests of a test: its own code, the codes of panels that
+ * contain the test, and for a panel the codes of its tests.
  */
 function countedAs({ code, covers }: Orderable, { orderables }: Catalogue): string[] {
   const panels = [...orderables.values()].filter((panel) => panel.covers.includes(code));
@@ -80,7 +80,7 @@ export type RepeatsBasis = {
   readonly timeZone: string;
 };
 
-/** Returns the tests that were requested before, each with its latest request. */
+/** Returns the chosen tests that were requested before, each with its latest request. */
 export function findRepeats({ tests, earlier, catalogue, now, timeZone }: RepeatsBasis): Repeat[] {
   const today = localDay(now, timeZone);
   const dayOf = ({ requestedAt }: EarlierTest) => localDay(Date.parse(requestedAt), timeZone);
@@ -96,7 +96,7 @@ export function findRepeats({ tests, earlier, catalogue, now, timeZone }: Repeat
     const current = before.filter((each) => isWaiting(each) || dayOf(each) === today);
     const latest = isWithin ? newest : current[0];
     if (latest === undefined) return [];
-    // A single test of a panel does not replace the panel.
+    // An earlier request of only one part of a panel cannot be used instead of the panel.
     const usable = current.find(({ code }) => !test.covers.includes(code));
     const day = dayOf(latest);
     return [

@@ -6,25 +6,25 @@ import { isLive } from './lifecycle.ts';
 import type { TestRequest } from './test-request.ts';
 import { takeDates, takeDaysInWords } from './written-dates.ts';
 
-/** A word to search for: a whole word, or the beginning of one. */
+/** A word to search for: a whole word, or the beginning of a word. */
 export type SoughtWord = { readonly word: string; readonly isWhole?: boolean };
 
 /**
- * A search: every term must match by one of its alternatives, and every word of that alternative must be
- * present.
+ * The terms of a search, each with its alternatives, each with its words. A request matches a term if the
+ * request contains every word of one alternative. It must match every term.
  */
 export type RequestSearch = readonly (readonly (readonly SoughtWord[])[])[];
 
 /**
- * The words that a request is indexed by: its patient and tests for a practice's list, only its tests for a
- * patient's list.
+ * The indexed words of a request. For the list of a practice, they include patient and tests; for the list of
+ * a patient, only tests.
  */
 export type RequestWords = { readonly ofPractice: readonly string[]; readonly ofPatient: readonly string[] };
 
 const maxTerms = 8;
 const maxWordLength = 64;
 
-/** Letters that NFKD does not decompose, with the letters that people type for them. */
+/** Letters that NFKD does not decompose, with the letters that people type instead. */
 const plainLetters: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
@@ -38,7 +38,8 @@ const plainLetters: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the parts of a text for comparison: `Ó Súilleabháin-Kelly` becomes `o`, `suilleabhain`, `kelly`.
+ * Returns the parts of a text in lower case without accents: `Ó Súilleabháin-Kelly` becomes `o`,
+ * `suilleabhain`, `kelly`.
  */
 function partsOf(text: string): string[] {
   return text
@@ -65,36 +66,36 @@ function wordsOf(text: string): string[] {
 const wordsOfName = ({ title = '', family, given }: PersonName) =>
   [title, family, ...given, given.join(' ')].flatMap(wordsOf);
 
-/** Returns a date of birth with a prefix that no typed word has, so that it never matches a number. */
+/** Returns the word of a date of birth. Its prefix prevents a match with a typed number. */
 const bornWord = (day: string) => `=${day.replaceAll('-', '')}`;
 
-/** Returns the day on which a request was made, with its own prefix. */
+/** Returns the word of the day on which a request was made, with a different prefix. */
 const requestedWord = (day: string) => `=d${day.replaceAll('-', '')}`;
 
-/** The word that every urgent request is indexed by. */
+/** The indexed word of every urgent request. */
 const urgentWord = '=u';
 
-/** Returns a code as one word, in hexadecimal digits, so that no two codes share a word. */
+/** Returns the word of a code, in hexadecimal digits, so that different codes have different words. */
 const coded = (sign: string, code: string) => `=${sign}${Buffer.from(code).toString('hex')}`;
 
-/** Returns the word that every request with this test is indexed by. */
+/** Returns the indexed word of every request with this test. */
 export const testWord = (code: string) => coded('t', code);
 
-/** Returns the text that identifies a laboratory. */
+/** Returns the key of a laboratory. */
 export const laboratoryKeyOf = ({ value, scheme }: { readonly value: string; readonly scheme: string }) =>
   `${scheme} ${value}`;
 
-/** Returns the word of requests with tests for this laboratory, by its key (`laboratoryKeyOf`). */
+/** Returns the indexed word of every request with tests for a laboratory (`laboratoryKeyOf`). */
 export const laboratoryWord = (key: string) => coded('l', key);
 
-/** Returns the word of requests from this requester, by the key of the identifier (`codeKeyOf`). */
+/** Returns the indexed word of every request of a requester, by the key of the identifier (`codeKeyOf`). */
 export const requesterWord = (key: string) => coded('r', key);
 
 /** The parts of a request that are indexed. */
 export type IndexedRequest = Pick<TestRequest, 'parties' | 'batches' | 'priority' | 'createdAt'>;
 
 /**
- * Returns the words that a request is indexed by, without those of removed tests.
+ * Returns the indexed words of a request. Omits the words of removed tests.
  * @param timeZone IANA zone of the practice, for the day of the request
  */
 export function wordsOfRequest(
@@ -131,10 +132,10 @@ export function wordsOfRequest(
 
 const unique = (words: readonly string[]) => [...new Set(words)];
 
-/** The codes of the tests with an abbreviation, normalised as in `termOf`: `ue` for U&E. */
+/** The codes of tests by their abbreviations, which have the format of `termOf`: `ue` for U&E. */
 type Abbreviations = ReadonlyMap<string, readonly string[]>;
 
-/** Returns the abbreviations of a catalogue; a stored request contains only the names of its tests. */
+/** Returns the abbreviations of a catalogue, which stored requests do not contain. */
 export function abbreviationsOf({ orderables }: Pick<Catalogue, 'orderables'>): Abbreviations {
   const abbreviated = [...orderables.values()].flatMap(({ abbreviation = '', code }) => {
     const word = joined(partsOf(abbreviation));
@@ -151,10 +152,10 @@ type Reading = {
 };
 
 /**
- * Reads a user's search. Every word must be the beginning of a word of the request, in any order, or the
- * abbreviation of one of its tests. A date means the date of birth or the day of the request; a day without a
- * year means the day of the request. A number may contain spaces. Returns undefined for an empty search. A
- * text without letters or digits finds nothing.
+ * Reads a user's search. Every typed word must be the beginning of a word of the request, in any order, or
+ * the abbreviation of one of its tests. A date is the date of birth or the day of the request. A day without
+ * a year is the day of the request. A number may contain spaces. Returns undefined for an empty search. A
+ * text without letters or digits finds no request.
  */
 export function readRequestSearch(
   text: string,
@@ -167,7 +168,7 @@ export function readRequestSearch(
     ...meant.flatMap((day) => [[isWord(bornWord(day))], [isWord(requestedWord(day))]]),
     ...(digits === undefined ? [] : [[{ word: digits }]]),
   ]);
-  // A month such as May may also be a name.
+  // Also searches for the typed words, because a month such as May may be a name.
   const near = inWords.map(({ day, written }) => [
     [isWord(requestedWord(day))],
     partsOf(written).map(asWord),
@@ -181,7 +182,7 @@ const asWord = (word: string): SoughtWord => ({ word });
 /** Returns the search for a whole word. */
 export const isWord = (word: string): SoughtWord => ({ word, isWhole: true });
 
-/** Returns the words between the spaces, with consecutive numbers joined: `943 476 5919`. */
+/** Splits a text at spaces, but joins consecutive numbers, such as `943 476 5919`. */
 function joinNumbers(text: string): string[] {
   return text
     .trim()
@@ -190,9 +191,9 @@ function joinNumbers(text: string): string[] {
 }
 
 /**
- * Reads `O’Brien` as one word or as two, and a word with a digit (`NCP-000042`) as one, because half of a
- * number means nothing. An abbreviation (`U&E`) means a test, or one word. A year (`1970`) means a year of
- * birth, or the beginning of a number.
+ * Returns the alternatives of one typed word. `O’Brien` is one word or two words. A word with a digit
+ * (`NCP-000042`) is one word, because half of a number means nothing. An abbreviation (`U&E`) is a test, or
+ * one word. A year (`1970`) is a year of birth, or the beginning of a number.
  */
 function termOf(text: string, abbreviations: Abbreviations): SoughtWord[][] {
   const parts = partsOf(text);

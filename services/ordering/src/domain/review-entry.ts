@@ -2,16 +2,16 @@ import { collectionNow } from './collection-entry.ts';
 import type { CollectionEntry, CollectionPlan, Draft, PageSave, RepeatReason } from './draft.ts';
 import type { Priority } from './test-request.ts';
 
-/** The review form, as typed. An absent field leaves the draft as it is. */
+/** The typed fields of the review form. An absent field does not change the draft. */
 export type ReviewEntry = {
   readonly clinicalDetails?: string;
   readonly priority?: Priority;
-  /** By id of the question; a date as `writeTypedDate` writes it. */
+  /** The answers by their keys. A date has the format of `writeTypedDate`. */
   readonly answers: Readonly<Record<string, string>>;
-  /** By code of the test. */
+  /** The reasons by the codes of the tests. */
   readonly repeatReasons: Readonly<Record<string, string>>;
   readonly repeatReason: Partial<RepeatReason>;
-  /** By code of the test. */
+  /** The reasons by the codes of the tests. */
   readonly overrideReasons: Readonly<Record<string, string>>;
   readonly collection?: { readonly when: 'later' } | ({ readonly when: 'now' } & PartialCollection);
 };
@@ -22,19 +22,19 @@ type PartialCollection = {
   readonly time?: string;
 };
 
-/** A review form, and the page that it was sent from. */
+/** A sent review form, and the state of the draft on its page. */
 export type ReviewForm = {
   readonly entry: ReviewEntry;
-  /** The version of the draft that the page showed. */
+  /** The version of the draft when the page was created. */
   readonly version?: string;
-  /** The GUID of the draft that the page showed. */
+  /** The GUID of the draft on the page. */
   readonly draftId?: string;
-  /** The fields of the form. */
+  /** All fields of the form, as one text. */
   readonly sent: string;
 };
 
 export type Reviewing = {
-  /** The person who takes a sample now, unless the form names another. */
+  /** The person who collects samples now, unless the form names another person. */
   readonly author: string;
   /** Milliseconds since 1970-01-01T00:00:00Z */
   readonly now: number;
@@ -75,8 +75,8 @@ function collectionAfter(
 }
 
 /**
- * Decides whether to store an automatic save. `late`: a newer save of this page arrived before it.
- * `conflict`: another page stored its fields since this one was created.
+ * Decides whether to store an automatic save. Returns `late` if a newer save of the same page arrived before.
+ * Returns `conflict` if another page has stored its fields since this page was created.
  */
 export function judgeSave(
   { savedBy, edits }: Pick<Draft, 'savedBy' | 'edits'>,

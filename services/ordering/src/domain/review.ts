@@ -10,7 +10,7 @@ import type { Answer, RequestDetails } from './test-request.ts';
 
 export type ReviewBasis = {
   readonly draft: Draft;
-  /** The tests of the catalogue that the request will have. */
+  /** The tests that the request will contain, without tests that have left the catalogue. */
   readonly tests: readonly Orderable[];
   readonly added: readonly string[];
   readonly addedTests: readonly Orderable[];
@@ -24,23 +24,23 @@ export type ReviewBasis = {
   readonly timeZone: string;
 };
 
-/** An error, worded for the user; `field` is the id of the element to correct. */
+/** An error, worded for the user. `field` is the id of the element that the user must correct. */
 export type ReviewFault = { readonly field: string; readonly message: string };
 
-/** The values that are stored with the tests. */
+/** The values that a submission stores with the tests. */
 export type Decision = {
   readonly details: RequestDetails;
-  /** The reason for repeating a test, by its code. */
+  /** The reason for repeating a test, by the code of the test. */
   readonly repeatReasons: Readonly<Record<string, string>>;
-  /** The reason for requesting a test that does not apply to the patient, by its code. */
+  /** The reason for requesting a test that does not apply to the patient, by the code of the test. */
   readonly overrideReasons: Readonly<Record<string, string>>;
-  /** The person who took all samples of a new order, and the time; absent if they are taken later. */
+  /** Who collected all samples of a new order, and when; absent if the samples are collected later. */
   readonly collected?: Collected;
 };
 
 export type ReviewOutcome = { readonly decision: Decision } | { readonly faults: readonly ReviewFault[] };
 
-/** Validates a draft, and returns the values to store or all errors in page order. */
+/** Validates a draft. Returns the values to store, or all errors in the order of the page. */
 export function decideReview(basis: ReviewBasis): ReviewOutcome {
   const answers = readAnswers(basis);
   const overrides = readOverrides(basis);
@@ -63,7 +63,7 @@ export function decideReview(basis: ReviewBasis): ReviewOutcome {
 
 const testsField = 'tests';
 
-/** A change must change something: a test, or the details for the laboratory. */
+/** Checks that a change adds or removes a test, or changes the details for the laboratory. */
 function unchangedFaults(
   { draft: { base }, added, removed }: ReviewBasis,
   { clinicalDetails, priority, answers }: RequestDetails,
@@ -85,13 +85,13 @@ function unchangedFaults(
       ];
 }
 
-/** Returns the ids of the fields with an error, in page order, without the error that nothing was changed. */
+/** Returns the ids of the fields with an error, without the error that nothing was changed. */
 export const missingFields = (faults: readonly ReviewFault[]) =>
   faults.map(({ field }) => field).filter((field) => field !== testsField);
 
 type Read<Value> = { readonly values: Value; readonly faults: readonly ReviewFault[] };
 
-/** Drops answers to questions that no test asks any more. */
+/** Reads the answers. Omits answers to questions that no test asks any more. */
 function readAnswers({ draft, tests, patient, now, timeZone }: ReviewBasis): Read<Answer[]> {
   const today = localDay(now, timeZone);
   const values: Answer[] = [];
@@ -109,10 +109,10 @@ function readAnswers({ draft, tests, patient, now, timeZone }: ReviewBasis): Rea
 const answerField = ({ key, question: { kind } }: AskedQuestion) =>
   kind === 'date' ? `${answerId(key)}-day` : answerId(key);
 
-/** Returns the id of the fields of an answer. */
+/** Returns the id of the element that contains the fields of an answer. */
 export const answerId = (key: string) => `answer-${key.replace(':', '-')}`;
 
-/** Returns the added tests that do not apply to a patient: each needs a reason. */
+/** Returns the added tests that do not apply to a patient. Each test needs a reason. */
 export const unusualFor = (patient: PatientTraits, added: readonly Orderable[]) =>
   added.filter((test) => !isFor(test, patient));
 
@@ -133,7 +133,7 @@ function readOverrides({ draft, addedTests, patient }: ReviewBasis): Read<Record
 
 const oneLine = (typed: string) => cleanText(typed).replace(/\s+/g, ' ');
 
-/** The reasons that the page offers. */
+/** The reasons for a repeat that the page offers. */
 export const repeatReasonChoices = [
   'Monitoring of treatment or of a known condition',
   'Abnormal or unexpected result',
@@ -142,7 +142,7 @@ export const repeatReasonChoices = [
   'Advised by a specialist',
 ];
 
-/** Reads the reasons for repeats: the shared reason, unless a test has its own. */
+/** Reads the reasons for repeats. A test without its own reason has the shared reason. */
 function readReasons({ draft, repeats }: ReviewBasis): Read<Record<string, string>> {
   const { choice, typed } = draft.repeatReason;
   const listedChoice = repeatReasonChoices.includes(choice) ? [choice] : [];
@@ -187,7 +187,7 @@ function detailsFaults({ tests }: ReviewBasis, clinicalDetails: string): ReviewF
 export const needingDetails = (tests: readonly Orderable[]) =>
   tests.filter(({ needsClinicalDetails }) => needsClinicalDetails).map(({ name }) => name);
 
-/** Reads the collection of a new order that needs samples from the patient. */
+/** Reads who collected the samples of a new order and when, if its tests need samples. */
 function readCollection({
   draft: { collection, base },
   tests,

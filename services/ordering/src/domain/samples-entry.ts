@@ -9,24 +9,24 @@ import type { CollectionEntry } from './draft.ts';
 import { maxQuantity, type SampleRecord, samplesOf } from './record-samples.ts';
 import type { RequestedSample, TestRequest } from './test-request.ts';
 
-/** The fields of one sample in a form, as typed. */
+/** The typed fields of one sample. */
 export type SampleEntry = {
   readonly isTaken: boolean;
-  /** The fields that differ from those for all samples; an empty field uses the shared value. */
+  /** The person, date and time of this sample. An empty field has the value that all samples share. */
   readonly own: CollectionEntry;
   readonly quantity: string;
 };
 
-/** The samples of a request in a form; a sample that it does not name stays as it is. */
+/** The typed form for the samples of a request. Samples that the form does not contain stay unchanged. */
 export type SamplesEntry = {
   readonly shared: CollectionEntry;
-  /** By id of the sample. */
+  /** The fields of each sample, by the id of the sample. */
   readonly samples: ReadonlyMap<string, SampleEntry>;
 };
 
 export type SamplesFault = {
   readonly field: CollectionFault['field'] | 'quantity' | 'taken';
-  /** Absent for a field that all samples share. */
+  /** The id of the sample; absent for a field that all samples share. */
   readonly sample?: string;
   readonly message: string;
 };
@@ -36,16 +36,17 @@ export type SamplesReading =
   | { readonly faults: readonly SamplesFault[] };
 
 /**
- * `now`: milliseconds since 1970; `timeZone`: IANA name; `author`: who took a sample unless another person is
- * named.
+ * `now`: milliseconds since 1970; `timeZone`: IANA name; `author`: the person who collected a sample unless
+ * the form names another person.
  */
 export type Recording = { readonly now: number; readonly timeZone: string; readonly author: string };
 
-/** The empty fields of a sample without its own person or time. */
+/** The empty fields of a sample that has no person, date or time of its own. */
 export const emptyEntry: CollectionEntry = { by: '', date: { day: '', month: '', year: '' }, time: '' };
 
 /**
- * Returns the initial form: the recorded values, and for the other samples the author and the current time.
+ * Returns the initial form. It contains the recorded values of collected samples. The author and the current
+ * time are the values for all other samples.
  */
 export function samplesEntryOf(
   request: Pick<TestRequest, 'batches'>,
@@ -62,7 +63,7 @@ export function samplesEntryOf(
   return { shared: collectionNow(now, author, timeZone), samples: new Map(samples) };
 }
 
-/** Returns the form with every untaken sample ticked, by the person in the form and at the current time. */
+/** Returns the form with every sample ticked, by the person in the form and at the current time. */
 export function tickAll(entry: SamplesEntry, request: TestRequest, recording: Recording): SamplesEntry {
   const { shared, samples } = samplesEntryOf(request, recording);
   const ticked = [...samples].map(([id, fresh]): [string, SampleEntry] => [
@@ -74,8 +75,8 @@ export function tickAll(entry: SamplesEntry, request: TestRequest, recording: Re
 }
 
 /**
- * Returns the typed fields for a request that another user has changed since; for samples that are now
- * recorded, the recorded values.
+ * Returns the form for a request that another user has changed since the page was created. Samples that are
+ * recorded now have their recorded values, and other samples the typed fields.
  */
 export function withTyped(entry: SamplesEntry, request: TestRequest, recording: Recording): SamplesEntry {
   const stored = samplesEntryOf(request, recording).samples;
@@ -86,13 +87,13 @@ export function withTyped(entry: SamplesEntry, request: TestRequest, recording: 
   return { shared: entry.shared, samples: new Map(typed) };
 }
 
-/** Returns whether a form names only samples that the request has and still needs. */
+/** Returns whether a form contains only samples that live tests of the request need. */
 export function isAboutSamplesOf({ samples }: SamplesEntry, request: Pick<TestRequest, 'batches'>): boolean {
   const known = new Set(samplesOf(request).map(({ sample }) => sample.id));
   return [...samples.keys()].every((id) => known.has(id));
 }
 
-/** Reads the typed fields: the records of the named samples in order of draw, or all errors at once. */
+/** Reads the typed fields. Returns a record for each sample in the form, or all errors at once. */
 export function readSamplesEntry(
   { shared, samples }: SamplesEntry,
   request: Pick<TestRequest, 'batches'>,
@@ -107,7 +108,7 @@ export function readSamplesEntry(
   return { records: readings.flatMap((reading) => ('record' in reading ? [reading.record] : [])) };
 }
 
-/** Returns whether records differ from the stored ones. */
+/** Returns whether records differ from the stored samples. */
 export function isChange(records: readonly SampleRecord[], request: Pick<TestRequest, 'batches'>): boolean {
   const stored = new Map(samplesOf(request).map(({ sample }) => [sample.id, sample]));
   return records.some(({ sample: id, collected, quantity }) => {
@@ -161,7 +162,7 @@ function readTaken(
     date: isOwn.date ? own.date : shared.date,
     time: isOwn.time ? own.time : shared.time,
   };
-  // Keeps the recorded time to the second, however long ago.
+  // Keeps the recorded time with its seconds, even if it is more than 60 days ago.
   if (sample.completedAt !== undefined && isAsRecorded(entry, sample, moment.timeZone)) {
     return { collected: { at: sample.completedAt, by: sample.collectedBy ?? '' } };
   }
@@ -179,7 +180,7 @@ function readQuantity(typed: string): number | undefined {
 
 const quantityOf = ({ quantity = 1 }: RequestedSample) => quantity;
 
-/** Returns the recorded values of a sample for the form; undefined if it is still to be taken. */
+/** Returns the recorded values of a sample for the form; undefined if the sample is not collected yet. */
 export const recordedEntry = ({ completedAt, collectedBy = '' }: RequestedSample, timeZone: string) =>
   completedAt === undefined
     ? undefined
@@ -189,7 +190,7 @@ function isAsRecorded(entry: CollectionEntry, sample: RequestedSample, timeZone:
   return isDeepStrictEqual(entry, recordedEntry(sample, timeZone));
 }
 
-/** Removes duplicates: an error of a shared field would be reported for each sample. */
+/** Removes duplicate errors, because an error in a shared field is found for each sample. */
 function withoutRepeats(faults: readonly SamplesFault[]): SamplesFault[] {
   return [...new Map(faults.map((fault) => [`${fault.sample}:${fault.field}`, fault])).values()].toSorted(
     (one, other) => Number(one.sample !== undefined) - Number(other.sample !== undefined),

@@ -4,25 +4,25 @@ import type { AddedTest } from './change-tests.ts';
 import { chosenTests, type Draft, differenceOf } from './draft.ts';
 import type { Decision } from './review.ts';
 
-/** A draft resolved with its catalogue. */
+/** The tests of a draft, as objects of the catalogue. */
 export type Selection = {
-  /** The tests of the catalogue that the request will have. */
+  /** The tests that the request will contain, without tests that have left the catalogue. */
   readonly tests: readonly Orderable[];
-  /** Codes of the tests that are new to the request; all of them in a new order. */
+  /** Codes of the tests that the draft adds. A new order adds all its tests. */
   readonly added: readonly string[];
   readonly addedTests: readonly Orderable[];
-  /** Codes of the tests that the change removes from the request. */
+  /** Codes of the tests that the draft removes from the request. */
   readonly removed: readonly string[];
 };
 
-/** Returns the tests that a draft adds, removes and retains. */
+/** Returns the tests of a draft, and the tests that it adds and removes. */
 export function selectionOf(draft: Draft, catalogue: Catalogue): Selection {
   const tests = chosenTests(draft, catalogue);
   const { added, removed } = differenceOf(draft, catalogue);
   return { tests, added, removed, addedTests: tests.filter(({ code }) => added.includes(code)) };
 }
 
-/** Returns the tests that a selection adds, each with its reasons, if it has any. */
+/** Returns the added tests of a selection with their reasons for a repeat or for an unusual patient. */
 export function withReasons(
   { addedTests }: Pick<Selection, 'addedTests'>,
   { repeatReasons, overrideReasons }: Pick<Decision, 'repeatReasons' | 'overrideReasons'>,

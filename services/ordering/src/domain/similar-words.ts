@@ -1,24 +1,24 @@
 import { isWord, type RequestSearch, type SoughtWord } from './request-search.ts';
 
-/** A word of a search, and the words that it may be a misspelling of. */
+/** A word of a search, and the words that the user may have meant. */
 export type Misspelt = { readonly word: SoughtWord; readonly others: readonly SoughtWord[] };
 
-/** With one error, a shorter word is another word; no name contains a longer word. */
+/** Returns whether a word has 5 to 24 letters. With one error, a shorter word is a different word. */
 const isSpeltOut = ({ word, isWhole = false }: SoughtWord) => !isWhole && /^[a-z]{5,24}$/.test(word);
 
-/** The maximum number of misspelt words in a search: each has hundreds of alternatives. */
+/** The maximum number of misspelt words in a search, because each word has hundreds of alternatives. */
 const maxWords = 3;
 
 const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index));
 
-/** Returns the words of a search that may have a typing error: those of five letters or more. */
+/** Returns the words of a search that may have a typing error. */
 export const misspeltIn = (search: RequestSearch): Misspelt[] =>
   search
     .flatMap((term) => term.flatMap((words) => (words.length === 1 ? words : [])).find(isSpeltOut) ?? [])
     .slice(0, maxWords)
     .map((word) => ({ word, others: oneErrorAway(word.word) }));
 
-/** Returns a search that also finds the alternatives of misspelt words. */
+/** Adds the alternatives of misspelt words to a search. */
 export const withOthers = (search: RequestSearch, misspelt: readonly Misspelt[]): RequestSearch =>
   search.map((term) => {
     const found = misspelt.find(({ word }) => term.some(([first]) => first === word));
@@ -26,8 +26,8 @@ export const withOthers = (search: RequestSearch, misspelt: readonly Misspelt[])
   });
 
 /**
- * Returns the words that result if one letter is dropped, added, changed or swapped with its neighbour:
- * beginnings of words, or whole words if the error is at the end.
+ * Returns the words that result if one letter is dropped, added, changed or swapped with its neighbour. The
+ * search finds words that begin with such a word; if the error is at the end, only whole words.
  */
 function oneErrorAway(word: string): SoughtWord[] {
   const last = word.length - 1;

@@ -11,12 +11,12 @@ const product = [
   [8, 7, 6, 5, 9, 3, 2, 1, 0, 4],
   [9, 8, 7, 6, 5, 4, 3, 2, 1, 0],
 ];
-/** The permutation of a digit, which is applied once for each place. */
+/** The permutation of a digit, which the algorithm applies once for each position. */
 const permutation = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
 
 /**
- * Returns whether a text has the format of a concept id: 6 to 18 digits, the partition of concepts, and the
- * check digit of Verhoeff (SNOMED CT Release File Specification, SNOMED CT Identifiers).
+ * Returns whether a text is a valid concept id: 6 to 18 digits, the partition identifier of concepts, and a
+ * Verhoeff check digit (SNOMED CT Release File Specification, SNOMED CT Identifiers).
  */
 export function isConceptId(text: string): boolean {
   if (!/^[1-9]\d{5,17}$/.test(text) || !/(?:00|10)\d$/.test(text)) return false;

@@ -4,52 +4,53 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Orderable } from './catalogue.ts';
 
 /**
- * OLTR: Request status. Complete is submitted to the laboratory and immutable; Incomplete may still change.
+ * The status of a request (OLTR: Request status). A Complete request was submitted to the laboratory and is
+ * immutable. An Incomplete request may still change.
  */
 export type RequestStatus = 'Incomplete' | 'Complete';
 
-/** A sample, with the id of its container in the catalogue; without one if nothing is taken. */
+/** A sample of a request. `container` is an id of the catalogue; absent if no sample is collected. */
 export type RequestedSample = OrderSample & {
   readonly container?: string;
-  /** The site on the body, and the timing; absent if they do not matter. */
+  /** The site on the body, and the timing. Each is absent if it does not matter. */
   readonly site?: string;
   readonly timing?: string;
-  /** The person who took it; present with `completedAt`. */
+  /** The person who collected the sample; present with `completedAt`. */
   readonly collectedBy?: string;
-  /** The number of its tubes or pots, and so of its labels; one when absent. */
+  /** The number of tubes or pots of the sample, each with one label. The default is 1. */
   readonly quantity?: number;
 };
 
-/** A test as it was requested. */
+/** A test of a request. */
 export type RequestedTest = OrderedTest & {
-  /** ISO 8601 instant, if it was added after the request was made. */
+  /** When the test was added, if that was after the request was made; ISO 8601 instant. */
   readonly requestedAt?: string;
-  /** The ids of its samples after the first, which is `sample`. */
+  /** The ids of the test's samples after the first, which is `sample`. */
   readonly otherSamples?: readonly string[];
-  /** The key of the answer that is the site of its sample. */
+  /** The key of the answer that names the site of the test's sample. */
   readonly siteFrom?: string;
-  /** The reason for ordering it within its minimum interval. */
+  /** The reason for ordering the test within its minimum interval. */
   readonly repeatReason?: string;
-  /** The reason for requesting it although it does not apply to the patient's sex or age. */
+  /** The reason for requesting the test although it does not apply to the patient's sex or age. */
   readonly overrideReason?: string;
 };
 
 /** Returns the ids of all samples of a test. */
 export const sampleIdsOf = ({ sample, otherSamples = [] }: RequestedTest) => [sample, ...otherSamples];
 
-/** The tests for one laboratory location. Each sample and test has R, S or D (`OrderStatus`). */
+/** The tests for one laboratory location. A batch and a test have the status R, S or D (`OrderStatus`). */
 export type RequestedBatch = Omit<OrderBatch, 'samples' | 'tests'> & {
   readonly samples: readonly RequestedSample[];
   readonly tests: readonly RequestedTest[];
 };
 
-/** The requester, the patient and the laboratory: the parts of the launch that a request stores. */
+/** The parts of the launch that a request stores, such as requester, patient and laboratory. */
 export type RequestParties = Pick<
   LaunchRequest,
   'patient' | 'requester' | 'author' | 'practice' | 'performer' | 'authoredOn'
 >;
 
-/** An answer to a question of the catalogue, in the words of the page. */
+/** An answer to a question of the catalogue, with the text of the question on the page. */
 export type Answer = { readonly question: string; readonly text: string; readonly answer: string };
 
 export type Priority = 'routine' | 'urgent';
@@ -62,7 +63,7 @@ export type RequestDetails = {
 };
 
 /**
- * A request with everything that changes together; `version` increases with each change (optimistic locking).
+ * A request with its tests and samples. `version` increases with each change (optimistic locking).
  */
 export type TestRequest = RequestDetails & {
   readonly guid: string;
@@ -110,12 +111,12 @@ export function liveCodes({ batches }: Pick<TestRequest, 'batches'>): string[] {
   return batches.flatMap(({ tests }) => tests.filter(({ status }) => status !== 'D')).map(codeOf);
 }
 
-/** Returns the catalogue's code of an ordered test. */
+/** Returns the code that an ordered test has in the catalogue. */
 export const codeOf = ({ code }: Pick<OrderedTest, 'code'>): Orderable['code'] => code.value;
 
 /**
- * Returns the order for the laboratory and the PMS, without the requester's details and the person who took a
- * sample.
+ * Returns the order for the laboratory and the PMS. Omits the clinical details, priority and answers, and who
+ * collected a sample.
  */
 export function toOrder({ guid, parties, batches }: TestRequest): Order {
   const { author: _, ...seen } = parties;

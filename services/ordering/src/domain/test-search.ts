@@ -16,11 +16,11 @@ import {
 } from './match-ranks.ts';
 import { phraseOf } from './search-words.ts';
 
-/** The tests that a query, or part of it, means. */
+/** The tests that a query, or a part of a query, finds. */
 export type Meaning = {
-  /** The words of the query with this meaning. */
+  /** The query, or the part of it, that finds these tests. */
   readonly query: string;
-  /** Codes of tests, best first. */
+  /** Codes of tests, best match first. */
   readonly codes: readonly string[];
 };
 
@@ -29,32 +29,32 @@ export type TestSearch = {
   /** The complete names of all tests, from which `namedTests` finds the tests that Enter adds. */
   readonly names: NameIndex;
   /**
-   * Returns the meaning of a query, or one meaning for each test in a query such as `fbc u&e lft`. Returns
-   * none if nothing matches, and the whole catalogue for an empty query.
+   * Returns the tests that a query finds, or one meaning for each part of a query such as `fbc u&e lft`.
+   * Returns no meaning if no test matches, and the whole catalogue for an empty query.
    */
   readonly find: (query: string) => readonly Meaning[];
-  /** Finds services that are requested in another way. */
+  /** Finds services that practices request in another way. */
   readonly findElsewhere: (query: string) => FoundElsewhere;
 };
 
 export type FoundElsewhere = {
   readonly entries: readonly Elsewhere[];
-  /** The whole query is the name of an entry, so it means no test. */
+  /** Whether the whole query is the name of an entry, so that it finds no test. */
   readonly isWhole: boolean;
 };
 
-/** Finds the codes of the tests that part of a query means, best first. */
+/** Finds the codes of the tests for a query or a part of it, best match first. */
 type Find = (words: readonly string[]) => readonly string[];
 
-/** The maximum words in a query of several tests, in one with typing errors, and in the name of a test. */
+/** The maximum number of words in a query for several tests, in a query with typing errors, and in a name. */
 const maxWords = 16;
 const maxMisspeltWords = 4;
 const maxWordsOfTest = 5;
 
 /**
  * Prepares the search over a catalogue. It ignores case, accents, punctuation, American spelling, plurals,
- * word order and unfinished words, and allows small typing errors. The more tolerant steps come last, so that
- * a good query does not return near misses.
+ * word order and unfinished words, and tolerates small typing errors. The most tolerant comparisons come
+ * last, and only if stricter comparisons find no test.
  */
 export function createTestSearch(catalogue: Catalogue): TestSearch {
   return {
@@ -91,9 +91,9 @@ function createFindElsewhere({ elsewhere }: Catalogue): TestSearch['findElsewher
 }
 
 /**
- * Returns the complete names of all tests: name, abbreviation, code and synonyms. A synonym of an examination
- * has no code, because Enter adds imaging only by its own name, abbreviation or code. Services that are
- * requested in another way have no code either.
+ * Returns the codes of all tests by their complete names: name, abbreviation, code and synonyms. A synonym of
+ * an imaging examination has no code, because Enter adds an examination only by its name, abbreviation or
+ * code. A service that practices request in another way has no code either.
  */
 function indexNames({ orderables, elsewhere }: Catalogue): NameIndex {
   const names = [...orderables.values()].flatMap((test) => {
@@ -115,7 +115,7 @@ function indexNames({ orderables, elsewhere }: Catalogue): NameIndex {
 }
 
 function createFind({ orderables }: Catalogue): TestSearch['find'] {
-  // A panel is also found by the names of the tests that it contains.
+  // The search also finds a panel by the names of the tests that it contains.
   const entries = [...orderables.values()].map((test) => {
     const parts = test.covers.flatMap((code) => orderables.get(code) ?? []);
     return toSearchEntry(test, parts);
@@ -125,9 +125,9 @@ function createFind({ orderables }: Catalogue): TestSearch['find'] {
     (matches: readonly Match[]): Find =>
     (words) =>
       rank(toSearchQuery(words), entries, matches);
-  // Shows every test that the query names, and then the panels that contain such a test.
+  // Returns every test that the query names, and then the panels that contain such a test.
   const findAll = find([...byName, ...bySynonym, ...byPart]);
-  /** Returns all matches, if a stricter search finds something. */
+  /** Returns all matches of a more tolerant search if the stricter search finds a test. */
   const onlyIf =
     (strict: Find, isEnough = isFound): Find =>
     (words) =>
@@ -165,8 +165,8 @@ function createFind({ orderables }: Catalogue): TestSearch['find'] {
 const isFound = (codes: readonly string[]) => codes.length > 0;
 
 /**
- * Reads a query as the names of several tests, each as long as possible. Returns nothing if a word is left
- * over, or if it is only one test.
+ * Reads a query as the names of several tests, each name as long as possible. Returns an empty list if a word
+ * belongs to no name, or if the query is only one name.
  */
 function several(words: readonly string[], find: Find, most = maxWords): Meaning[] {
   const meanings: Meaning[] = [];
@@ -184,14 +184,14 @@ function several(words: readonly string[], find: Find, most = maxWords): Meaning
 function longest(words: readonly string[], find: Find): Meaning | undefined {
   for (let length = Math.min(words.length, maxWordsOfTest); length > 0; length -= 1) {
     const query = words.slice(0, length).join(' ');
-    // A single letter begins too many names.
+    // A single letter finds no test, because too many names begin with one letter.
     const codes = query.length > 1 ? find(words.slice(0, length)) : [];
     if (codes.length > 0) return { query, codes };
   }
   return undefined;
 }
 
-/** Returns whether a query is exactly the code, or one of the names, of a test. */
+/** Returns whether a query is exactly the code or a name of a test. */
 export function isNamedBy(
   test: Pick<Orderable, 'code' | 'name' | 'abbreviation' | 'synonyms'>,
   query: string,

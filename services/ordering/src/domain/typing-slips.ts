@@ -1,7 +1,7 @@
 /** Returns whether a typed word may be a misspelling of another word. */
 export type Nearness = (typed: string, word: string) => boolean;
 
-/** Caches the comparison of two words during a search: most words are in the names of many tests. */
+/** Caches the comparison of two words during a search, because a word may be in the names of many tests. */
 export function rememberedNearness(): Nearness {
   const known = new Map<string, Map<string, boolean>>();
   return (typed, word) => {
@@ -14,8 +14,9 @@ export function rememberedNearness(): Nearness {
 }
 
 /**
- * Returns whether a typed word may be a misspelling of a word or of its beginning. With three letters only a
- * swap counts, because another letter makes another abbreviation: ECG is not a misspelt HCG.
+ * Returns whether a typed word may be a misspelling of a word or of its beginning. A word of three letters may
+ * only have two swapped letters, because a changed letter makes another abbreviation: ECG is not a misspelt
+ * HCG.
  */
 function isNear(typed: string, word: string): boolean {
   if (typed.length < 3) return typed === word;
@@ -48,7 +49,7 @@ function isWithin(allowed: number, one: string, other: string): boolean {
         isSwapped && row > 1 && column > 1 ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
       );
     }
-    // Each later row is computed from these two and cannot be smaller.
+    // No later row can have a smaller distance, because each row is computed from the two rows before it.
     if (current.every((slips) => slips > allowed) && last.every((slips) => slips > allowed)) return false;
     [beforeLast, last] = [last, current];
   }

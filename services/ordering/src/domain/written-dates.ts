@@ -1,9 +1,9 @@
 import { isCalendarDate } from '@clinical-launch/contracts/formats';
 import { dayAfter } from './local-instants.ts';
 
-/** The days that a text may mean, and the rest of the text. */
+/** The dates that a text contains, and the rest of the text. */
 export type WrittenDates = {
-  /** For each date the days that it can mean, YYYY-MM-DD, with its digits if it consists only of digits. */
+  /** For each date, the days that it can be, YYYY-MM-DD; and the digits of a date without letters. */
   readonly dates: readonly { readonly days: readonly string[]; readonly digits?: string }[];
   readonly rest: string;
 };
@@ -17,8 +17,8 @@ const year = '(?<year>\\d{4}|\\d{2})';
 const between = '\\s*[-./ ]\\s*';
 
 /**
- * Day before month, as in the UK; year first; with the month as a word on either side of the day; digits in a
- * row.
+ * The formats of dates. The day comes before the month, as in the UK, or the year comes first. The month may
+ * be a word, before or after the day. Digits may have no separators.
  */
 const forms = [
   `(?<year>\\d{4})${between}${monthNumber}${between}${day}`,
@@ -31,7 +31,7 @@ const forms = [
 
 /**
  * Extracts the dates of a text: `28/02/1958`, `28.2.58`, `28 Feb 1958`, `February 28th, 1958`, `1958-02-28`,
- * `28021958`. A year of two digits may be in this century or the last. A date that does not exist stays in
+ * `28021958`. A year of two digits may be in this or in the last century. A date that does not exist stays in
  * the text.
  */
 export function takeDates(text: string): WrittenDates {
@@ -49,7 +49,7 @@ export function takeDates(text: string): WrittenDates {
   return { dates, rest };
 }
 
-/** A day that is written without its year, and the text that names it. */
+/** A day whose text has no year, and that text. */
 export type DayInWords = { readonly day: string; readonly written: string };
 
 const monthName =
@@ -61,8 +61,8 @@ const wordForm = new RegExp(
 );
 
 /**
- * Extracts the days that a text names without a year, each as the most recent such day: `today`, `yesterday`,
- * `24 Nov`, `November 24th`.
+ * Extracts the days that a text contains without a year, such as `today`, `yesterday`, `24 Nov` and `November
+ * 24th`. Each is the most recent day of that name.
  * @param today YYYY-MM-DD at the practice
  */
 export function takeDaysInWords(text: string, today: string): { days: DayInWords[]; rest: string } {
@@ -83,7 +83,7 @@ function dayNamed(
 ): string | undefined {
   if (near !== undefined) return dayAfter(today, near.toLowerCase() === 'today' ? 0 : -1);
   const thisYear = Number(today.slice(0, 4));
-  // Between two 29 Februaries there are at most eight years.
+  // Nine years contain at least one 29 February, because two leap years are at most eight years apart.
   return Array.from({ length: 9 }, (_, back) =>
     daysOf({ day: dayText, month, year: String(thisYear - back) }),
   )
