@@ -4,8 +4,8 @@ import { american, wordsOf } from '../../public/named-tests.js';
 export const phraseOf = (text: string) => wordsOf(text).map(american).join('');
 
 /**
- * Returns words as they are and in American spelling. The words of a query are in American spelling (`hem` for
- * `haem`), so that `hem`, `haem` and `ha` all find `haemoglobin`.
+ * Returns words as they are and in American spelling. The words of a query are in American spelling (`hem`
+ * for `haem`), so that `hem`, `haem` and `ha` all find `haemoglobin`.
  */
 export const bothSpellings = (words: readonly string[]) => [...new Set([...words, ...words.map(american)])];
 

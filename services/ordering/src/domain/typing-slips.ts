@@ -14,9 +14,9 @@ export function rememberedNearness(): Nearness {
 }
 
 /**
- * Returns whether a typed word may be a misspelling of a word or of its beginning. A word of three letters may
- * only have two swapped letters, because a changed letter makes another abbreviation: ECG is not a misspelt
- * HCG.
+ * Returns whether a typed word may be a misspelling of a word or of its beginning. A word of three letters
+ * may only have two swapped letters, because a changed letter makes another abbreviation: ECG is not a
+ * misspelt HCG.
  */
 function isNear(typed: string, word: string): boolean {
   if (typed.length < 3) return typed === word;

@@ -7,17 +7,17 @@ import { createTestSearch, type TestSearch } from '../domain/test-search.ts';
 import type { WorkDependencies } from '../work/dependencies.ts';
 import type { Show } from './show.ts';
 
-/** The dependencies of the pages, the same for every request. */
+/** The dependencies of the pages, which are the same for every HTTP request. */
 export type Dependencies = WorkDependencies & {
   readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
   readonly pages: Pages;
   readonly catalogues: Catalogues;
   readonly searchIn: SearchIn;
-  /** The origin that browsers use: `https://launch.example.org` */
+  /** The public origin: `https://launch.example.org` */
   readonly publicOrigin: string;
-  /** Whether browsers use https. */
+  /** Whether the public origin is https. */
   readonly isSecure: boolean;
-  /** Counts a request of a launch session. @throws ServiceError 429 beyond its limit */
+  /** Counts an HTTP request of a launch session. @throws ServiceError 429 above the rate limit */
   readonly countRequest: (launchId: string) => void;
   readonly show: Show;
   readonly write: WriteTime;
@@ -28,9 +28,9 @@ export type Dependencies = WorkDependencies & {
 /** Returns the search over the tests of a catalogue. */
 export type SearchIn = (catalogue: Catalogue) => TestSearch;
 
-/** Prepares the searches once instead of for each request. */
+/** Prepares the search of each catalogue once, instead of for each HTTP request. */
 export function createSearches({ all }: Pick<Catalogues, 'all'>): SearchIn {
   const searches = new Map(all.map((catalogue) => [catalogue, createTestSearch(catalogue)]));
-  // The empty catalogue of a removed laboratory has no prepared search.
+  // The empty catalogue of a laboratory without a catalogue has no prepared search.
   return (catalogue) => searches.get(catalogue) ?? createTestSearch(catalogue);
 }

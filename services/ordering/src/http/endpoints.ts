@@ -29,7 +29,7 @@ import type { ChoosingVisit, Visit } from './visit.ts';
 const samples = '/requests/:guid/samples';
 const tests = '/requests/:guid/tests';
 
-/** Creates the pages below `/oltr`. */
+/** Creates the endpoints below `/oltr`. */
 export function createEndpoints(dependencies: Dependencies): Endpoint[] {
   const { pages } = dependencies;
   const shared = { source: '/ordering', dialect: pageDialect(pages) };
@@ -46,7 +46,7 @@ export function createEndpoints(dependencies: Dependencies): Endpoint[] {
   ];
 }
 
-/** Redirects to the first page of a launch, whose URL ends with a slash. */
+/** Redirects a launch URL without a final slash to the first page of the launch, which has the slash. */
 const toLaunch: Handler = (exchange) => {
   const launchId = textParameter(exchange, 'launchId');
   if (!guidForm.test(launchId)) throw pageNotFound();
@@ -55,7 +55,7 @@ const toLaunch: Handler = (exchange) => {
 
 type Methods = Readonly<Partial<Record<'GET' | 'POST', Handler<Visit>>>>;
 
-/** Returns the pages of a launch, one row each: the path below `/oltr/{launchId}`, and the methods. */
+/** Returns the endpoints of a launch, one a row: the path below `/oltr/{launchId}`, and the methods. */
 function launchPages(dependencies: Dependencies): readonly (readonly [path: string, methods: Methods])[] {
   const inOrder = (handle: Handler<ChoosingVisit>) =>
     behind(may('order'), behind(ofNewOrder(dependencies), handle));

@@ -15,9 +15,9 @@ import type { Dependencies } from './dependencies.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * Creates the guard that accepts a request if its cookie is the live session of the launch in its path, and
- * extends the session. It throws ServiceError 404 for a path without a launch, 401 without its session, 403
- * for a form from another site, 429 beyond the session's rate limit.
+ * Creates the guard that accepts an HTTP request if its cookie is the live session of the launch in the path,
+ * and extends the session. The guard throws ServiceError 404 if the path contains no launch id, 401 without
+ * the session, 403 for a form from another site, and 429 above the session's rate limit.
  */
 export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
   const { tickets, pages, publicOrigin, isSecure, pseudonyms, countRequest } = dependencies;
@@ -26,7 +26,7 @@ export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
     const launchId = textParameter(exchange, 'launchId');
     if (!guidForm.test(launchId)) throw pageNotFound();
     call.trace.follow(launchId);
-    // Set before any check, so that no other site can frame an error page.
+    // Sets the headers before any check, so that another site cannot frame an error page.
     setHeaders(response, launchPageHeaders(pages));
     if (request.method !== 'GET' && request.method !== 'HEAD' && !isOwnForm(request, publicOrigin)) {
       throw foreignForm();
@@ -46,7 +46,7 @@ export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
   };
 }
 
-/** Creates the guard of a step that some actions do not allow. It throws ServiceError 403. */
+/** Creates the guard that throws ServiceError 403 if the launch's action does not have a permission. */
 export function may(permission: Permission): Guard<Visit, Visit> {
   return (visit) => {
     if (!visit.rule.may.includes(permission)) throw notOfThisAction();

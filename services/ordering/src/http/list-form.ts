@@ -10,12 +10,12 @@ const statuses = { Incomplete: true, Complete: true, overdue: true } as const sa
   true
 >;
 
-/** Longer than any code or day that a page offers. */
+/** The maximum length of a filter. Every code that a page offers is shorter. */
 const maxChoiceLength = 400;
 
 /**
  * Reads the search of a list.
- * @throws ServiceError 400 for a button or a choice that the page does not contain
+ * @throws ServiceError 400 for a button or an option that the page does not contain
  */
 export function readListForm(form: URLSearchParams): ListSearch {
   const action = form.get('action') ?? 'search';
@@ -45,7 +45,7 @@ function readFilters(form: URLSearchParams): ListFilters {
 
 const line = (form: URLSearchParams, name: string) => withoutControls(form.get(name) ?? '');
 
-/** Reads one of the choices of a list box; undefined for "any", or if the form has no such field. */
+/** Reads an option of a list box. Returns undefined for "any", or if the form does not contain the field. */
 function choiceOf<Choice extends string>(
   form: URLSearchParams,
   name: string,

@@ -17,10 +17,9 @@ import { isRead } from './reading.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
 /**
- * Shows the requests that the launch can see and its action lists, newest first: `GET
- * /oltr/{launchId}/requests`. `?before=` and `?after=` a request's GUID lead to older and newer requests;
- * `?choose` means that the launch's originating id matches none of them; `?nothing-ticked`, that no request
- * was ticked for its labels.
+ * Shows the launch's list of requests, newest first: `GET /oltr/{launchId}/requests`. `?before={guid}` shows
+ * requests older than this request, and `?after={guid}` newer requests. `?choose` shows that no request has
+ * the launch's originating id. `?nothing-ticked` shows that the user ticked no request whose labels to print.
  */
 export function listRequests(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
@@ -48,14 +47,14 @@ export function listRequests(dependencies: Dependencies): Handler<Visit> {
 /** Stores the search of the list, so that it never appears in a URL: `POST /oltr/{launchId}/requests`. */
 export function searchRequests(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
-    // An action without a list has no search.
+    // Throws if the action has no list.
     getTexts(visit);
     await storeSearch(dependencies, visit.launchId, readListForm(await readLaunchForm(visit)));
     redirect(visit.response, `${visit.home}requests#found`);
   };
 }
 
-/** @throws ServiceError 404 for an action without a list */
+/** Returns the texts of the action's list. @throws ServiceError 404 for an action without a list */
 function getTexts({ rule, context }: Visit) {
   const { action } = context.request;
   if (action === 'OrderTest' || rule.lists.length === 0) throw pageNotFound();
@@ -63,8 +62,8 @@ function getTexts({ rule, context }: Visit) {
 }
 
 /**
- * Reads the GUID of the request next to the page. An invalid GUID, or one out of sight, means the first page,
- * so it reveals nothing.
+ * Reads the cursor of a page: the GUID of the request before or after the page. For an invalid GUID, or a
+ * request that the launch cannot see, the list shows its first page, which reveals nothing.
  */
 function cursorOf(address: URLSearchParams, name: string, go: 'older' | 'newer') {
   const guid = address.get(name) ?? '';

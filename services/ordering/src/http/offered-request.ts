@@ -13,7 +13,7 @@ const nextPages: Readonly<Record<OfferOutcome, string>> = {
 };
 
 /**
- * Continues or discards the offered request of an earlier launch: `POST …/left-request`.
+ * Continues or discards the offered draft of an earlier launch: `POST …/left-request`.
  * @throws ServiceError 400 for a button that no page contains
  */
 export function postLeftRequest(dependencies: Dependencies): Handler<ChoosingVisit> {
@@ -27,7 +27,7 @@ export function postLeftRequest(dependencies: Dependencies): Handler<ChoosingVis
   };
 }
 
-/** Discards the draft, and begins an empty request: `POST …/new-request`. */
+/** Discards the draft and starts a new request: `POST …/new-request`. */
 export function postNewRequest(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
     await readLaunchForm(visit);

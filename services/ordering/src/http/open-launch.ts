@@ -8,8 +8,8 @@ import { showChoice } from './tests-page.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * Shows the tests to choose, or redirects to the first page of an action that begins with a request or a
- * list: `GET /oltr/{launchId}/`.
+ * Opens a launch: `GET /oltr/{launchId}/`. For OrderTest, shows the page that chooses tests. For other
+ * actions, redirects to the request or to the list.
  */
 export function openLaunch(dependencies: Dependencies): Handler<Visit> {
   const showNewOrder = behind(ofNewOrder(dependencies), showChoice(dependencies));
@@ -18,7 +18,7 @@ export function openLaunch(dependencies: Dependencies): Handler<Visit> {
     if (rule.opens === 'new-order') return showNewOrder(visit);
     if (rule.opens === 'list') return redirect(response, `${home}requests`);
     const named = await findNamedRequest(dependencies, context);
-    // If the originating id is unknown, the user chooses among the patient's requests.
+    // If the originating id is unknown, the user chooses one of the patient's requests in the list.
     redirect(response, named === undefined ? `${home}requests?choose` : requestPage(home, rule, named));
   };
 }

@@ -12,16 +12,16 @@ import type { Dependencies } from './dependencies.ts';
 import { readRequest } from './reading.ts';
 import type { ChoosingVisit, Visit } from './visit.ts';
 
-/** A visit to the page of a request that the launch may see. */
+/** An HTTP request for a page about a test request that the launch may see. */
 export type RequestVisit = Visit & {
   readonly about: TestRequest;
-  /** The catalogue of the laboratory that the request was sent to. */
+  /** The catalogue of the laboratory to which the request was sent. */
   readonly catalogue: Catalogue;
 };
 
 /**
- * Creates the guard of the pages of the request in the path. It throws ServiceError 404 if the request does
- * not exist or this launch cannot see it.
+ * Creates the guard of the pages about the test request in the path. The guard throws ServiceError 404 if the
+ * request does not exist or the launch cannot see it.
  */
 export function ofRequest(dependencies: Dependencies): Guard<Visit, RequestVisit> {
   return async (visit) => {
@@ -32,15 +32,15 @@ export function ofRequest(dependencies: Dependencies): Guard<Visit, RequestVisit
 
 /**
  * Creates the guard of the pages of a new order, with the catalogue of the launch's laboratory. After the
- * submission, it redirects to the result, because a launch submits one order. It throws ServiceError 404 if
- * there is no such catalogue.
+ * submission, the guard redirects to the result page, because a launch submits one order. It throws
+ * ServiceError 404 if the laboratory has no catalogue.
  */
 export function ofNewOrder(dependencies: Dependencies): Guard<Visit, ChoosingVisit> {
   const { catalogues, clock, timeZone } = dependencies;
   return async (visit) => {
     const submitted = await findOwnOrder(dependencies, visit.launchId);
     if (submitted !== undefined) {
-      // A second click on "Submit and print" must print, too.
+      // If the user clicks "Submit and print" twice, the second response must print, too.
       const toPrint = queryOf(visit.request).has('print') ? '?print' : '';
       redirect(visit.response, `${resultPage(visit.home, submitted)}${toPrint}`);
       return undefined;
@@ -53,8 +53,8 @@ export function ofNewOrder(dependencies: Dependencies): Guard<Visit, ChoosingVis
 }
 
 /**
- * Creates the guard of the same pages for the change of a request, with the catalogue of the laboratory that
- * it was sent to. It throws ServiceError 404 as `ofRequest`, 409 if the request is Complete.
+ * Creates the guard of the pages that change a request, with the catalogue of the laboratory to which the
+ * request was sent. The guard throws ServiceError 404 as `ofRequest`, and 409 if the request is Complete.
  * @param shows whether the response to a form contains a part of the request
  */
 export function ofChange(dependencies: Dependencies, { shows = true } = {}): Guard<Visit, ChoosingVisit> {
@@ -62,21 +62,21 @@ export function ofChange(dependencies: Dependencies, { shows = true } = {}): Gua
   return async (visit) => {
     const request = await getRequest(visit, dependencies);
     if (request.status === 'Complete') {
-      // The form that completed the request may be sent twice.
+      // If the form that completed the request is sent again, shows the result instead of an error.
       if (!(await hasSubmitted(dependencies, visit.launchId, request.guid))) throw requestComplete();
       redirect(visit.response, resultPage(visit.home, request));
       return undefined;
     }
     const moment = { now: clock.now(), timeZone };
     const choosing = toChange(visit.context, request, catalogues.ofRequest(request), moment);
-    // The response to a form contains the panel, so a form without a previous page is the first view.
+    // The response to a form shows the request. If the launch has no draft yet, the form is its first view.
     const isReading = visit.request.method !== 'POST' || (shows && !(await hasDraft(dependencies, choosing)));
     if (isReading) await readRequest(visit, request, dependencies);
     return { ...visit, ...choosing, base: `${visit.home}requests/${request.guid}/tests/` };
   };
 }
 
-/** Attributes events to the patient of the request, who may not be the patient of the launch. */
+/** Finds the request in the path. Events then name its patient, who may not be the launch's patient. */
 async function getRequest(
   visit: Visit,
   dependencies: Pick<Dependencies, 'database' | 'pseudonyms'>,

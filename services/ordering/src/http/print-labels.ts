@@ -15,7 +15,7 @@ import type { RequestVisit } from './page-guards.ts';
 import { isRead } from './reading.ts';
 import type { Visit } from './visit.ts';
 
-/** Stores the label stock in the browser that prints, for a year. It contains no patient data. */
+/** The cookie that stores the chosen label stock in the browser for a year. It contains no patient data. */
 const stockCookie = 'label-stock';
 const yearSeconds = 365 * 86_400;
 
@@ -30,9 +30,10 @@ export function printLabels(dependencies: Dependencies): Handler<RequestVisit> {
 }
 
 /**
- * Prints the labels of the ticked requests of a list, up to a page of it: `GET
+ * Prints the labels of the requests that the user ticked in a list: `GET
  * /oltr/{launchId}/labels?request={guid}&request={guid}`.
- * @throws ServiceError 400 for more requests than a page contains, 404 if one of them is not visible
+ * @throws ServiceError 400 for more requests than a page of the list contains, 404 if the launch cannot see
+ * one of the requests
  */
 export function printTickedLabels(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
@@ -49,8 +50,8 @@ export function printTickedLabels(dependencies: Dependencies): Handler<Visit> {
 }
 
 /**
- * Reads the labels of visible requests for the chosen stock. Showing them counts as printing, for each
- * request with a label.
+ * Reads the labels of visible requests for the chosen stock. Stores a print for each request with a label,
+ * because a page with labels counts as a print.
  */
 export async function readLabels(visit: Visit, dependencies: Dependencies, requests: readonly TestRequest[]) {
   const { catalogues, write, nudge } = dependencies;
@@ -79,7 +80,7 @@ export async function readLabels(visit: Visit, dependencies: Dependencies, reque
   };
 }
 
-/** Reads the label stock from the URL or the cookie, and stores a chosen stock in the cookie. */
+/** Reads the label stock from the URL or the cookie. Stores a stock from the URL in the cookie. */
 function readStock({ request, response }: Visit, { isSecure }: Dependencies) {
   const address = queryOf(request);
   const chosen = address.get('stock');

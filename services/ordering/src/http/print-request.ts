@@ -15,8 +15,8 @@ export function printForm(dependencies: Dependencies): Handler<RequestVisit> {
 }
 
 /**
- * Reads the request forms. Showing them counts as printing, because the browser's own print command is always
- * available. The count is stored before anything is sent. A page without sheets counts nothing.
+ * Reads the request forms. A page with forms counts as a print, because the browser's own print command is
+ * always available. Stores the print before the response is sent. A page without forms is no print.
  */
 export async function readForm(
   visit: Pick<RequestVisit, 'request' | 'context' | 'call' | 'about' | 'catalogue'>,

@@ -6,7 +6,7 @@ import type { Dependencies } from './dependencies.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * Returns whether a user will read the response; HEAD has no body to read.
+ * Returns whether a user will read the response. The response to HEAD has no body.
  * @throws ServiceError 400 for a prefetch, a prerender or a preview, whose response could be shown later
  * without an audit event
  */
@@ -15,14 +15,14 @@ export function isRead(visit: Pick<Visit, 'request'>): boolean {
   return visit.request.method !== 'HEAD';
 }
 
-/** Rejects a prefetch or preview of a page. @throws ServiceError as `isRead` */
+/** Rejects a prefetch, prerender or preview of a page. @throws ServiceError 400 as `isRead` */
 export function assertNotSpeculative({ request }: Pick<Visit, 'request'>): void {
   if (isSpeculative(request)) throw speculativeReading();
 }
 
 /**
- * Stores the audit event before any part of the request is sent, so that the audit trail contains every view.
- * @throws ServiceError as `isRead`
+ * Stores the audit event of a view before the response is sent, so that the audit trail contains every view.
+ * @throws ServiceError 400 as `isRead`
  */
 export async function readRequest(
   visit: Visit,

@@ -16,7 +16,7 @@ export type ReviewAction =
 
 /**
  * Reads the form of the review.
- * @throws ServiceError 400 for a button, a submission, a priority or a time of collection that no page sends
+ * @throws ServiceError 400 for a value of `action`, `submission`, `priority` or `collect` that no page sends
  */
 export function readReviewForm(
   form: URLSearchParams,
@@ -27,7 +27,7 @@ export function readReviewForm(
   if (draftId !== null && !guidForm.test(draftId)) throw faultyForm();
   const action = readAction(form.get('action'));
   const sent = new URLSearchParams(form);
-  // A form sent with either submit button is the same submission.
+  // The buttons “Submit” and “Submit and print” make the same submission.
   if (action.kind === 'submit') sent.set('action', 'submit');
   return {
     action,
@@ -39,8 +39,8 @@ export function readReviewForm(
 }
 
 /**
- * Reads the form that a page sends while the user types.
- * @throws ServiceError 400 as `readReviewForm`, and if the page or its numbers are missing
+ * Reads the form that a script sends while the user types.
+ * @throws ServiceError 400 as `readReviewForm`, or if `page`, `sequence` or `edits` is missing or invalid
  */
 export function readReviewSave(form: URLSearchParams, catalogue: Catalogue): ReviewSave {
   const draftId = form.get('submission');
@@ -84,7 +84,7 @@ function readEntry(form: URLSearchParams, catalogue: Catalogue): ReviewEntry {
   };
 }
 
-/** Stores text beyond the limit, so that the user can shorten it; nobody types ten times the limit. */
+/** Keeps up to ten times the maximum length, so that a user who typed too much can shorten the text. */
 const bounded = (text: string, length: number) => beginningOf(cleanText(text), length * 10);
 
 const given = (entries: readonly (readonly [string, string | undefined])[]) =>
@@ -98,7 +98,7 @@ function typedLine(form: URLSearchParams, name: string): string | undefined {
   return typed === null ? undefined : bounded(typed, maxAnswerLength);
 }
 
-/** Returns the keys of all answers that a page may ask for, each with the kind of its question. */
+/** Returns the keys of all answers that the review may contain, each with the kind of its question. */
 function answerKeys({ orderables }: Catalogue): [string, Question['kind']][] {
   const asked = [...orderables.values()].flatMap((test) =>
     test.asks.map(({ question }): [string, Question['kind']] => [answerKey(question, test), question.kind]),

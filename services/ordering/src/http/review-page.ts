@@ -21,9 +21,9 @@ import { readReviewForm, readReviewSave } from './review-form.ts';
 import { type ChoosingVisit, readLaunchForm } from './visit.ts';
 
 /**
- * Shows the order or change before it is submitted, and its questions: `GET …/review`. The query states why
- * it was not submitted: `?check`, the typed fields are invalid; `?changed`, other tests were chosen in
- * another window; `?conflict`, another user changed the request.
+ * Shows the order or change before the submission, and its questions: `GET …/review`. The query states why a
+ * submission was refused. `?check`: a typed field is invalid. `?changed`: another window chose other tests.
+ * `?conflict`: another user changed the request.
  */
 export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
   const { database, write, show } = dependencies;
@@ -55,7 +55,7 @@ export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
         faults,
         missing: missingFields(open),
         author: context.request.author.name,
-        // The users who changed the request since this change began.
+        // The submissions of other users since this change began.
         changedBy:
           changed === undefined || after === undefined
             ? []
@@ -70,8 +70,8 @@ export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
 }
 
 /**
- * Submits exactly the content of the page, removes a test, or returns to the catalogue: `POST …/review`.
- * Stores the typed fields.
+ * Handles the buttons of the review: `POST …/review`. Stores the typed fields, then submits exactly the
+ * content of the page, removes a test, or returns to the page that chooses tests.
  */
 export function postReview(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
@@ -90,7 +90,7 @@ export function postReview(dependencies: Dependencies): Handler<ChoosingVisit> {
         return redirect(response, `${base}review`);
       case 'use': {
         const draft = await storeReview(dependencies, visit, { entry, button: action });
-        // Without tests there is nothing to review; the catalogue page explains why.
+        // If no test remains, redirects to the page that chooses tests, which explains why.
         return redirect(response, draft.chosen.length === 0 ? base : `${base}review`);
       }
       case 'submit': {
@@ -106,13 +106,13 @@ export function postReview(dependencies: Dependencies): Handler<ChoosingVisit> {
   };
 }
 
-/** Adds the papers to print to the URL of a result, if the form requests them: `POST …/review?print`. */
+/** Adds `?print` to the URL of the result page for “Submit and print”: `POST …/review?print`. */
 const toPrint = ({ request, home }: ChoosingVisit, next: string) =>
   queryOf(request).has('print') && next.startsWith(`${home}orders/`) ? `${next}?print` : next;
 
 /**
- * Stores the typed fields while the user types: `POST …/review/draft`, sent by a script. Answers 204 if they
- * were stored; 409 if another page stored other fields or the draft was submitted.
+ * Stores the fields that a script sends while the user types: `POST …/review/draft`. Answers 204 if the
+ * fields were stored, and 409 if another page stored other fields or the draft was submitted.
  */
 export function postReviewDraft(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
@@ -122,7 +122,7 @@ export function postReviewDraft(dependencies: Dependencies): Handler<ChoosingVis
   };
 }
 
-/** Submits a new order and returns the address of the next page. */
+/** Submits a new order and returns the URL of the next page. */
 async function submitNewOrder(
   visit: ChoosingVisit,
   dependencies: Dependencies,
@@ -140,8 +140,8 @@ async function submitNewOrder(
 }
 
 /**
- * Submits the change of a request and returns the address of the next page.
- * @throws ServiceError 409 if the request was completed since, 404 if it is out of sight
+ * Submits a change to a request and returns the URL of the next page.
+ * @throws ServiceError 409 if the request has become Complete, 404 if the launch can no longer see it
  */
 async function submitChangeOf(
   visit: ChoosingVisit & { readonly changed: TestRequest },

@@ -6,7 +6,7 @@ import { faultyForm } from '../errors.ts';
 /** The form of the page that records samples. */
 export type SamplesForm = {
   readonly action: 'record' | 'all-now';
-  /** The version of the request on the page. */
+  /** The version of the request when the page was created. */
   readonly version: number;
   readonly entry: SamplesEntry;
 };
@@ -14,14 +14,15 @@ export type SamplesForm = {
 const sampleField = /^(?:taken|by|day|month|year|time|quantity):(S\d{1,6})$/;
 
 /**
- * Reads the form of the page that records samples: `by`, `day`, `month`, `year`, `time` for all, the same
- * with `:{sampleId}` for one, `taken:{sampleId}` = `yes` and `quantity:{sampleId}`.
- * @throws ServiceError 400 for a form that no page sends: a repeated field, an unknown sample, a missing
- * version
+ * Reads the form of the page that records samples. `by`, `day`, `month`, `year` and `time` are the values for
+ * all samples. The same names with `:{sampleId}` are the values for one sample, as are
+ * `taken:{sampleId}=yes` and `quantity:{sampleId}`.
+ * @throws ServiceError 400 for a form that no page sends, such as a repeated field, an invalid sample id, or
+ * a missing version
  */
 export function readSamplesForm(form: URLSearchParams): SamplesForm {
   const names = [...form.keys()];
-  // URLSearchParams scans all fields for each lookup, and each sample has up to seven fields.
+  // Copies the fields to a Map, because URLSearchParams scans all fields for each look-up.
   const values = new Map(form);
   const field = (name: string) => values.get(name) ?? '';
   const action = form.get('action') ?? 'record';

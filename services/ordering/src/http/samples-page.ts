@@ -26,7 +26,7 @@ import { readSamplesForm, type SamplesForm } from './samples-form.ts';
 import { readLaunchForm } from './visit.ts';
 
 /**
- * Shows the samples to take and the recorded ones: `GET /oltr/{launchId}/requests/{guid}/samples`. The
+ * Shows the samples to collect and the recorded samples: `GET /oltr/{launchId}/requests/{guid}/samples`. The
  * handler throws ServiceError 409 if the request is Complete.
  */
 export function showSamples(dependencies: Dependencies): Handler<RequestVisit> {
@@ -39,10 +39,10 @@ export function showSamples(dependencies: Dependencies): Handler<RequestVisit> {
 }
 
 /**
- * Stores the samples that were taken, or ticks all: `POST` to the same address. Answers with a redirect to
- * the result, or with the page again if nothing was stored: 400 for invalid fields, 409 if another user has
- * changed the request. The handler throws ServiceError 409 if the request is Complete, 400 for a form that no
- * page sends.
+ * Stores the collected samples, or ticks all samples: `POST` to the same URL. Redirects to the result page.
+ * If nothing was stored, answers with the page: 400 for invalid fields, 409 if another user has changed the
+ * request. The handler throws ServiceError 409 if the request is Complete, and 400 for a form that no page
+ * sends.
  */
 export function postSamples(dependencies: Dependencies): Handler<RequestVisit> {
   return async (visit) => {
@@ -77,7 +77,7 @@ export function postSamples(dependencies: Dependencies): Handler<RequestVisit> {
   };
 }
 
-/** Shows the page with the typed fields and the reasons why they were not stored. */
+/** Shows the page with the typed fields and their errors. */
 async function showFaults(
   visit: RequestVisit,
   dependencies: Dependencies,
@@ -88,7 +88,8 @@ async function showFaults(
 }
 
 /**
- * Handles the button that works without a script: stores nothing and shows the page with every box ticked.
+ * Handles the button that ticks every sample, which works without a script. Shows the page with every box
+ * ticked, and stores nothing.
  */
 async function showTicked(visit: RequestVisit, dependencies: Dependencies, form: SamplesForm): Promise<void> {
   const { about } = visit;
@@ -100,8 +101,8 @@ async function showTicked(visit: RequestVisit, dependencies: Dependencies, form:
 }
 
 /**
- * Shows the stored values, who stored them and when, with the typed fields for samples that are still to be
- * taken.
+ * Shows the page after another user has changed the request. It contains that user, the time, and the
+ * recorded values; for samples that are not collected yet, the typed fields.
  */
 async function showConflict(
   visit: RequestVisit,
@@ -124,7 +125,7 @@ type SamplesPage = {
   readonly conflict?: { readonly by: string; readonly at: string } | undefined;
 };
 
-/** Shows the page. It contains the request, so even a form that stores nothing counts as a view. */
+/** Shows the page. Stores an audit event, because the page shows the request even after a refused form. */
 async function showForm(
   visit: RequestVisit,
   dependencies: Dependencies,

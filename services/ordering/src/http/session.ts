@@ -6,8 +6,8 @@ import type { Dependencies } from './dependencies.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
 /**
- * Answers 204 to a page that requests more time: `POST /oltr/{launchId}/session`. The guard `inLaunch` has
- * already extended the session, as it does for every request.
+ * Answers 204 to a page that extends the session: `POST /oltr/{launchId}/session`. The guard `inLaunch` has
+ * already extended the session, as it does for every HTTP request.
  */
 export async function extendSession(visit: Visit): Promise<void> {
   await readLaunchForm(visit);
@@ -15,8 +15,8 @@ export async function extendSession(visit: Visit): Promise<void> {
 }
 
 /**
- * Ends the session, so that neither this browser nor a copy of the cookie can use it:
- * `POST /oltr/{launchId}/sign-out`.
+ * Signs the user out: `POST /oltr/{launchId}/sign-out`. Ends the session, so that a copy of the cookie cannot
+ * use it either, and deletes the cookie.
  */
 export function signOut({ tickets, pages, isSecure }: Dependencies): Handler<Visit> {
   return async (visit) => {

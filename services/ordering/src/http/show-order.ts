@@ -12,9 +12,9 @@ import { readForm } from './print-request.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * Shows the result of a submission, with the hidden IFRAME `Notepad` for the PMS (OLTR: Returned data): `GET
- * /oltr/{launchId}/orders/{guid}`. Only for submissions of this launch. With `?print`, it contains the form
- * and the labels, which counts as printing.
+ * Shows the result of a submission of this launch: `GET /oltr/{launchId}/orders/{guid}`. The page contains
+ * the hidden iframe `Notepad` for the PMS (OLTR: Returned data). With `?print`, the page contains the form
+ * and the labels, and counts as a print of both.
  */
 export function showOrder(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
@@ -47,10 +47,10 @@ export function showOrder(dependencies: Dependencies): Handler<Visit> {
   };
 }
 
-/** Sets the session's cookies for the order's own paths, and for no other order's. */
+/** Sets the session cookie for the paths of this order's document, and for no other order. */
 function setDocumentCookies({ response, context, session }: Visit, guid: string, isSecure: boolean): void {
   const isFramed = context.client.frameAncestors.length > 0;
-  // A cookie's path ends at a slash, so the document next to the order's folder needs its own cookie.
+  // A cookie path matches whole segments, so `/orders/{guid}` does not match `/orders/{guid}.xml`.
   for (const path of [`/orders/${guid}`, `/orders/${guid}.xml`]) {
     const options = launchSessionCookieOptions({ path, isSecure, isFramed });
     setCookie(response, { name: launchSessionCookie(isSecure), value: session.ticket, ...options });

@@ -8,8 +8,8 @@ import type { RequestVisit } from './page-guards.ts';
 import { readRequest } from './reading.ts';
 
 /**
- * Shows the report of one request, which cannot be changed there (OLTR: PatientReport):
- * `GET /oltr/{launchId}/requests/{guid}`.
+ * Shows one request: `GET /oltr/{launchId}/requests/{guid}`. The page itself changes nothing (OLTR:
+ * PatientReport).
  */
 export function showRequest(dependencies: Dependencies): Handler<RequestVisit> {
   return async (visit) => {

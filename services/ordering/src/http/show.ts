@@ -9,21 +9,21 @@ import { captionOf } from '../present/request-caption.ts';
 import { presentSession } from '../present/session-model.ts';
 import type { Visit } from './visit.ts';
 
-/** The content of a page, in addition to that of the launch. */
+/** The model of a page, to which `Show` adds the patient banner and the session. */
 export type PageModel = {
-  /** The request of the page; the page shows its patient. */
+  /** The request that the page is about. The banner shows the patient of this request. */
   readonly about?: TestRequest;
-  /** The page is about a request that was not submitted yet. */
+  /** Whether the page is about a new order that is not submitted yet. */
   readonly isNewRequest?: true;
   readonly [name: string]: unknown;
 };
 
-/** Sends a page of a launch: the template with its model, below the banner. */
+/** Renders a template with its model below the banner, and sends the page. */
 export type Show = (visit: Visit & { readonly base?: string }, template: string, model: PageModel) => void;
 
 type ShowDependencies = { readonly pages: Pages; readonly clock: Clock; readonly timeZone: string };
 
-/** Prepares the pages of a launch. `timeZone` determines the current day. */
+/** Creates `Show`. The current day depends on `timeZone`. */
 export function createShow({ pages, clock, timeZone }: ShowDependencies): Show {
   return (visit, template, model) => {
     const { response, context, rule, home, launchId, base = home } = visit;

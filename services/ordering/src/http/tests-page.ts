@@ -25,8 +25,8 @@ import type { Dependencies } from './dependencies.ts';
 import { type ChoosingVisit, readLaunchForm } from './visit.ts';
 
 /**
- * Shows the catalogue with the chosen tests: `GET …/`. `?nothing-chosen` says that a review needs a test;
- * `?offer-gone` and `?tests-chosen`, why an offered request was not continued or discarded.
+ * Shows the catalogue with the chosen tests: `GET …/`. `?nothing-chosen` shows that a review needs at least
+ * one test. `?offer-gone` and `?tests-chosen` show why an offered draft was not continued or discarded.
  */
 export function showChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
   const { searchIn, show, write } = dependencies;
@@ -59,8 +59,8 @@ export function showChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
 }
 
 /**
- * Handles every button of that page: `POST …/`. Answers with a redirect, so that a reload does not post
- * again.
+ * Handles every button of the page that chooses tests: `POST …/`. Redirects, so that a reload does not post
+ * the form again.
  */
 export function postChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
@@ -98,8 +98,8 @@ function nextPage(base: string, action: ChoiceAction): string {
 }
 
 /**
- * Handles the same form and answers only with the panel of the chosen tests, and with the shortcuts after a
- * change of the favourites: `POST …/chosen`.
+ * Handles the same form, which a script sends: `POST …/chosen`. Answers with only the panel of the chosen
+ * tests; after a change of favourites, also with the chips.
  */
 export function postChosenPanel(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
@@ -123,8 +123,8 @@ export function postChosenPanel(dependencies: Dependencies): Handler<ChoosingVis
 }
 
 /**
- * Answers `POST …/matches` with the codes of the tests that match a search, best first, and notes on other
- * matches. It is a POST, so that the search appears in no URL.
+ * Answers `POST …/matches` with the codes of the tests that match a search, best match first. The notes
+ * explain matches that cannot be chosen. The method is POST, so that the search appears in no URL.
  */
 export function postMatches(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
@@ -147,8 +147,9 @@ async function chosenPanel(visit: ChoosingVisit, draft: Draft, { database }: Dep
 }
 
 /**
- * @throws ServiceError 403 if the user may not change the practice's choices; others as `readLaunchForm` and
- * `readChoiceForm`
+ * Reads the form of the page that chooses tests.
+ * @throws ServiceError 403 if the user may not change the practice's favourites or order sets; other errors
+ * as `readLaunchForm` and `readChoiceForm`
  */
 async function readAllowedForm(visit: ChoosingVisit): Promise<ChoiceForm> {
   const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
@@ -156,12 +157,12 @@ async function readAllowedForm(visit: ChoosingVisit): Promise<ChoiceForm> {
   return form;
 }
 
-/** Absent if no directory names the editors: then everyone may edit. */
+/** Returns whether the user may edit. If no directory names the editors, every user may edit. */
 const isEditor = ({ context }: ChoosingVisit) => context.isPracticeEditor !== false;
 
 /** @throws ServiceError 400 for a button that no page contains */
 function readChoiceForm(form: URLSearchParams, catalogue: Catalogue): ChoiceForm {
-  // Without a button (the Enter key of an old browser), the form only reports the ticked boxes.
+  // Without a button, as from the Enter key in an old browser, the form only stores the ticked boxes.
   const button = readChoiceButton(form.get('action') ?? 'update', catalogue);
   if (button === undefined) throw faultyForm();
   const search = form.get('q');

@@ -6,19 +6,19 @@ import type { ActionRule } from '../domain/action-rules.ts';
 import { formOfAnotherLaunch } from '../errors.ts';
 import type { Choosing } from '../work/launch.ts';
 
-/** A request within a live launch. */
+/** An HTTP request with a live session of its launch. */
 export type Visit = Exchange & {
   readonly launchId: string;
   readonly context: LaunchContext;
   readonly rule: ActionRule;
-  /** The session, extended by this request. */
+  /** The session, which this HTTP request has extended. */
   readonly session: LaunchSession;
-  /** `/oltr/{launchId}/` */
+  /** The path of the launch: `/oltr/{launchId}/` */
   readonly home: string;
 };
 
 /**
- * Reads the fields of a form of this launch. Every page names its launch in its forms.
+ * Reads the fields of a form of this launch. Every form contains the id of its launch.
  * @throws ServiceError 409 for a form of another launch; 413, 415 and 400 as `readForm`
  */
 export async function readLaunchForm({ request, response, launchId }: Visit): Promise<URLSearchParams> {
@@ -27,9 +27,9 @@ export async function readLaunchForm({ request, response, launchId }: Visit): Pr
   return form;
 }
 
-/** A visit to the pages that choose tests: those of a new order, or of the change of a request. */
+/** An HTTP request for the pages that choose tests, of a new order or of a change. */
 export type ChoosingVisit = Visit &
   Choosing & {
-    /** The path of these pages, with a slash at the end. */
+    /** The path of the page that chooses tests, with a slash at the end. */
     readonly base: string;
   };
