@@ -7,7 +7,7 @@ const stepPages: Readonly<Record<RequestStep, string>> = {
   'record-samples': '/samples',
 };
 
-/** Returns the URL that opens a request for the action. */
+/** Returns the URL of the page that the action opens for a request. */
 export function requestPage(
   home: string,
   rule: Pick<ActionRule, 'may'>,
@@ -16,5 +16,5 @@ export function requestPage(
   return `${home}requests/${request.guid}${stepPages[requestStep(rule, request)]}`;
 }
 
-/** Returns the URL of a submitted request, with the hidden IFRAME for the PMS. */
+/** Returns the URL of the result page of a submitted request. */
 export const resultPage = (home: string, { guid }: Pick<TestRequest, 'guid'>) => `${home}orders/${guid}`;

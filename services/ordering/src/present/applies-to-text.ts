@@ -3,7 +3,7 @@ import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import type { OfferedTests } from '../domain/offered-tests.ts';
 import { listed } from '../domain/panels.ts';
 
-/** Describes why a test is unusual for a patient: its usual patients, and the recorded sex and age. */
+/** Explains why a test is unusual for a patient: for whom it is usual, and the recorded gender and age. */
 export const describeUnusual = (test: Orderable, patient: PatientTraits) =>
   `${test.name} ${whyUnusual(test, patient)}`;
 
@@ -12,7 +12,7 @@ function whyUnusual({ appliesTo = {} }: Orderable, { gender, age }: PatientTrait
   return `is usually for ${describeAppliesTo(appliesTo)}. This patient is recorded as ${gender}${years}.`;
 }
 
-/** Explains the matches that a user cannot simply choose. Each note continues the name. */
+/** Explains the matches that a user cannot choose in the list. Each text follows the name of the test. */
 export function describeNotOffered({ elsewhere, unusual }: OfferedTests, patient: PatientTraits) {
   return [
     ...elsewhere.map(({ name, instead }) => ({ name, text: `is not requested here. ${instead}` })),
@@ -23,7 +23,7 @@ export function describeNotOffered({ elsewhere, unusual }: OfferedTests, patient
   ];
 }
 
-/** Describes the tests of an order set that were not added, if there are any. */
+/** Describes the tests that were not added because they do not apply to the patient. */
 export function describeLeftOut(leftOut: readonly string[], { orderables }: Catalogue): string[] {
   const names = leftOut.flatMap((code) => orderables.get(code)?.name ?? []);
   if (names.length === 0) return [];

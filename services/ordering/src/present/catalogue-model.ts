@@ -11,13 +11,13 @@ import { describeNotOffered } from './applies-to-text.ts';
 type CataloguePage = {
   readonly draft: Draft;
   readonly catalogue: Catalogue;
-  /** The user's and the practice's choices. Leaves out tests that the catalogue no longer contains. */
+  /** Favourites and order sets of the user and the practice. The page omits tests that left the catalogue. */
   readonly own: OwnChoices;
   readonly patient: PatientTraits;
   readonly search: TestSearch;
 };
 
-/** Presents the catalogue to choose tests from, with the own choices of user and practice. */
+/** Presents the catalogue for choosing tests, with favourites and order sets of user and practice. */
 export function presentCatalogue({ draft, catalogue, own, patient, search }: CataloguePage) {
   const offered = offeredTests({ catalogue, query: draft.search, patient, search });
   const favourites = new Set(own.personal);
@@ -65,7 +65,7 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
   };
 }
 
-/** Returns the abbreviation of a test, or its name if no abbreviation is unique to it. */
+/** Returns the abbreviation of a test, or its name if the abbreviation is absent or not unique. */
 function shortNameOf({ name, abbreviation = name }: Orderable, { names }: TestSearch) {
   const isOwn = keysOfName(abbreviation).every((key) => names.get(key)?.length === 1);
   return isOwn ? abbreviation : name;
@@ -77,8 +77,8 @@ type Listed = Orderable & {
 };
 
 /**
- * Returns the sections of the catalogue's page, with each test once: the matches of a search, best first, and
- * the groups.
+ * Returns the sections of the page that chooses tests. The first section contains the matches of a search,
+ * best match first. The groups contain all other tests.
  */
 function presentSections(
   { groups }: Catalogue,

@@ -27,7 +27,7 @@ export type Chosen = {
   readonly now: number;
 };
 
-/** Presents the chosen tests, as the panel and the review show them. */
+/** Presents the chosen tests for the panel and for the review. */
 export function presentChosen({ draft, selection, patient, repeats, changed, catalogue, now }: Chosen) {
   const { tests: chosen, added, addedTests, removed } = selection;
   const batches = planBatches(chosen, catalogue, draft.answers);
@@ -41,7 +41,7 @@ export function presentChosen({ draft, selection, patient, repeats, changed, cat
     chosen,
     added,
     removed: linesOf(changed, removed),
-    // Tests of the request from an older catalogue.
+    // Tests of the request that have left the catalogue.
     retired: linesOf(
       changed,
       draft.chosen.filter((code) => !catalogue.orderables.has(code)),
@@ -115,7 +115,7 @@ const describeFavourites = (outcome: FavouritesOutcome | undefined) =>
 const drawDetail = (tests: number, location: string) =>
   `${tests} ${tests === 1 ? 'test' : 'tests'} · ${location}`;
 
-/** Returns the lines of the request with these codes, in the request's own words. */
+/** Returns the tests of the request with these codes, by the names that the request contains. */
 function linesOf(changed: TestRequest | undefined, codes: readonly string[]) {
   const lines = changed?.batches.flatMap(({ tests }) => tests.filter(isLive)) ?? [];
   return lines
@@ -123,7 +123,7 @@ function linesOf(changed: TestRequest | undefined, codes: readonly string[]) {
     .map((line) => ({ code: codeOf(line), name: line.description, isTaken: line.status === 'S' }));
 }
 
-/** Returns the codes of the request's tests whose sample was taken. */
+/** Returns the codes of the request's tests whose samples are collected. */
 const takenCodes = (changed: TestRequest | undefined) =>
   changed?.batches.flatMap(({ tests }) => tests.filter(({ status }) => status === 'S').map(codeOf)) ?? [];
 
@@ -142,8 +142,8 @@ const shortDescription = ({ container, timing, site, siteFrom }: SampleKind) =>
     .join(', ');
 
 /**
- * Returns the samples that are still to be taken after the change. A test can join an untaken sample of the
- * request, so this applies the change to find out.
+ * Returns the samples that remain to be collected after a change. Applies the change to a copy of the
+ * request, because an added test may share a sample of the request.
  */
 function drawsAfter(request: TestRequest, { added, answers, removed, catalogue, now }: ChangedDraws) {
   const add = added.map((test) => ({ test }));
@@ -177,7 +177,7 @@ type ChangedDraws = Pick<Selection, 'removed'> &
   };
 
 /**
- * Describes the removed tests: a sentence for each panel,
+ * Describes the tests that chosen panels contain and that were removed, in one sentence for each panel:
  * `Ferritin removed: already in Haematinics profile.`
  */
 function describeTakenOff(

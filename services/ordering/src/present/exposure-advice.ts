@@ -5,13 +5,13 @@ import { isLive } from '../domain/lifecycle.ts';
 import { listed } from '../domain/panels.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 
-/** The advice about one location's examinations if the patient is or might be pregnant. */
+/** The advice about the examinations at one location for a patient who is or might be pregnant. */
 export type ExposureAdvice = Pick<LabLocation, 'name' | 'telephone'> & {
   readonly tests: string;
   readonly isOne: boolean;
 };
 
-/** Returns the advice about the tests that use ionising radiation (IR(ME)R 2017, regulation 11). */
+/** Returns the advice about tests that use ionising radiation (IR(ME)R 2017, regulation 11). */
 export function adviseOnExposure(tests: readonly Orderable[]): ExposureAdvice[] {
   const byLocation = Map.groupBy(tests.filter(isExposure), ({ location }) => location);
   return [...byLocation].map(([{ name, telephone }, own]) => ({
@@ -22,7 +22,7 @@ export function adviseOnExposure(tests: readonly Orderable[]): ExposureAdvice[] 
   }));
 }
 
-/** Returns the advice about a submitted request: none if its patient is not pregnant. */
+/** Returns the advice about a submitted request; none if the answer about a pregnancy is No or absent. */
 export function adviseOnRequest({ batches, answers }: TestRequest, catalogue: Catalogue): ExposureAdvice[] {
   const isPossible = answers.some(({ question, answer }) =>
     isPregnancyPossible(catalogue.questions.get(question) ?? {}, answer),

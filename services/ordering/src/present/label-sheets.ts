@@ -9,8 +9,8 @@ import { createBarcode } from './barcode.ts';
 import { presentIdentifiers } from './patient-banner.ts';
 
 /**
- * Presents the labels: one for each tube or pot of the samples that live tests need, taken or not, in order
- * of draw; and the samples without one, because they are labelled by hand.
+ * Presents the labels of a request, in order of draw. There is a label for each tube or pot of the samples
+ * that live tests need, whether collected or not. `byHand` lists samples that must be labelled by hand.
  */
 export async function presentLabels(
   request: TestRequest,
@@ -44,7 +44,7 @@ export async function presentLabels(
   };
 }
 
-/** An unknown sex stays blank, because a letter could be misread. */
+/** The text for each gender on a label. An unknown gender is blank, because a letter could be misread. */
 const sexes = { female: 'F', male: 'M', other: 'Other', unknown: '' } as const;
 
 function presentPatient({ name, birthDate, gender, identifiers }: LaunchPatient) {
@@ -57,8 +57,8 @@ function presentPatient({ name, birthDate, gender, identifiers }: LaunchPatient)
 }
 
 /**
- * Presents the name on a label: the surname in capitals first; the longer the name, the smaller its letters,
- * so that it fits completely (OLTR: HumanName, 70 and 35).
+ * Presents the name on a label, with the surname first in capitals. A longer name has smaller letters, so
+ * that it fits completely (OLTR: HumanName, 70 and 35 characters).
  */
 function labelName({ family, given }: PersonName) {
   const surname = inCapitals(family);
@@ -69,7 +69,7 @@ function labelName({ family, given }: PersonName) {
 
 type Chosen = { readonly stock: LabelStock; readonly start: number };
 
-/** Presents the list boxes of label stocks, and of the positions on a sheet where printing starts. */
+/** Presents the list boxes of the label stock and of the first label on a sheet. */
 export function presentLabelStocks(stocks: readonly LabelStock[], { stock: chosen, start }: Chosen) {
   const sheet = stocks.find((stock) => stock.sheet !== undefined)?.sheet ?? { rows: 1, columns: 1 };
   return {

@@ -5,12 +5,12 @@ import { listName, shortName } from '../domain/person-name.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { presentIdentifiers } from './patient-banner.ts';
 
-/** The characters of test names that fit on a line in every window; the stylesheet may show more. */
+/** The number of characters of test names that fit on a line in every window. A wide window shows more. */
 const lineLength = 22;
 
 export type ListWriting = {
   readonly write: WriteTime;
-  /** Returns the catalogue of the laboratory that a request was sent to. */
+  /** Returns the catalogue of the laboratory to which a request was sent. */
   readonly catalogueOf: (request: TestRequest) => Catalogue;
 };
 

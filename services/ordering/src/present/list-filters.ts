@@ -12,7 +12,7 @@ type Filtering = {
   readonly rule: ActionRule;
   /** The catalogue of the launch's laboratory, if it has one. */
   readonly catalogue: Catalogue | undefined;
-  /** The requesters of the practice; empty for the list of a patient. */
+  /** The requesters to filter by; empty for the list of a patient. */
   readonly requesters: readonly LaunchRequest['requester'][];
 };
 
@@ -23,7 +23,9 @@ const dayTexts = { today: 'Today', yesterday: 'Yesterday', week: 'Last 7 days' }
 const priorityTexts = { urgent: 'Urgent', routine: 'Routine' } as const satisfies Record<Priority, string>;
 const overdueText = 'Overdue (over a day)';
 
-/** Presents the filters of a list: the items of each list box, with the chosen item, and the typed days. */
+/**
+ * Presents the filters of a list: the options of each list box with the chosen option, and the typed days.
+ */
 export function presentFilters({ search, rule, catalogue, requesters }: Filtering) {
   const { filters, priority } = search;
   const statuses = [...rule.lists.map((status): Item => [status, status]), ['overdue', overdueText] as const];
@@ -63,7 +65,7 @@ type Item = readonly [value: string, text: string];
 const byText = (items: readonly Item[]) =>
   items.toSorted(([, one], [, other]) => one.localeCompare(other, 'en-GB'));
 
-/** Returns the items of a list box; none if there is nothing to choose. */
+/** Returns the options of a list box; none if there is nothing to choose. */
 const boxOf = (any: string, items: readonly Item[], chosen: string | undefined) =>
   items.length === 0
     ? []

@@ -7,11 +7,11 @@ import { type ListWriting, presentEntry } from './list-entry.ts';
 type List = {
   /** Newest first. */
   readonly requests: readonly TestRequest[];
-  /** The number on all pages; absent if a search fills a page and was not counted. */
+  /** The number of requests on all pages; absent if a search fills a page and its matches are not counted. */
   readonly count?: number;
   readonly hasNewer: boolean;
   readonly hasOlder: boolean;
-  /** The requests that match except for typing errors. */
+  /** The requests that match only if the search tolerates typing errors. */
   readonly similar: readonly TestRequest[];
 };
 
@@ -21,11 +21,11 @@ type ListPage = {
   readonly rule: ActionRule;
   readonly home: string;
   readonly writing: ListWriting;
-  /** The number of requests of one page, and the number at which counting stops. */
+  /** The number of requests on a page, and the number at which counting stops. */
   readonly limits: { readonly pageSize: number; readonly maxCount: number };
 };
 
-/** Presents a page of a list: its rows, the links to the neighbouring pages, and its search. */
+/** Presents a page of a list: its rows, the links to the next and previous pages, and its search. */
 export function presentList({ list, search, rule, home, writing, limits }: ListPage) {
   const { requests, similar, count, hasNewer, hasOlder } = list;
   const isFiltered = Object.keys(search.filters).length > 0;
@@ -47,7 +47,7 @@ export function presentList({ list, search, rule, home, writing, limits }: ListP
     isNarrowed,
     isFiltered,
     isOfPractice,
-    // Reading a few requests is faster than searching them.
+    // A list of only a few requests needs no search.
     isSearchable: isOfPractice || isNarrowed || hasNewer || hasOlder,
   };
 }

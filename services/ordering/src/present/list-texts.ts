@@ -22,7 +22,7 @@ const reportsOfPatient: ListTexts = {
   empty: { title: 'No tests have been requested for this patient here', text: startAgain },
 };
 
-/** The texts of each action's list. OrderTest has none. */
+/** The texts of the list of each action. OrderTest has no list. */
 export const listTexts: Readonly<Record<Exclude<Action, 'OrderTest'>, ListTexts>> = {
   UpdateTest: {
     title: 'Requests that can be changed',

@@ -3,10 +3,10 @@ import type { Catalogue } from '../domain/catalogue.ts';
 import { chosenTests, type LeftDraft } from '../domain/draft.ts';
 import { listed } from '../domain/panels.ts';
 
-/** The maximum number of tests that an offer names; it counts the others. */
+/** The maximum number of tests that an offer names. It only counts further tests. */
 const namedTests = 6;
 
-/** Presents the request of an earlier launch that can be continued. */
+/** Presents the offer to continue the draft of an earlier launch. */
 export function presentOffer({ draft, changedAt }: LeftDraft, catalogue: Catalogue, write: WriteTime) {
   const names = chosenTests(draft, catalogue).map(({ name }) => name);
   const more = names.length - namedTests;

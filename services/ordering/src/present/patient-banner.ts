@@ -9,35 +9,35 @@ import type { TestRequest } from '../domain/test-request.ts';
 
 export type PatientBanner = {
   readonly name: string;
-  /** The name as lists show it. */
+  /** The name in the format of lists. */
   readonly listName: string;
   readonly previousName?: string;
   readonly born: string;
-  /** The date of birth for places with little room. */
+  /** The date of birth with a short month, for lists. */
   readonly shortBorn: string;
-  /** Absent if the date of birth is after today. */
+  /** The age today; absent if the date of birth is after today. */
   readonly age?: string;
   readonly gender: string;
   readonly identifiers: readonly {
     readonly label: string;
     readonly value: string;
-    /** The identifier is invalid in its system, so no request is found by it. */
+    /** Whether the identifier is invalid, so that it is not used to find requests. */
     readonly isDoubtful?: true;
   }[];
   readonly address: string;
-  /** `01947 555 0142 (home)`; empty if the practice system sent none. */
+  /** Telephone numbers such as `01947 555 0142 (home)`; empty if the practice system sent none. */
   readonly telephones: readonly string[];
   readonly requester: string;
   readonly author: string;
   readonly practice: string;
-  /** The patient that is open in the practice system, if it may be a different patient. */
+  /** The patient who is open in the practice system; present if the request may be for another patient. */
   readonly openedFor?: { readonly name: string; readonly born: string };
 };
 
 const genders = { male: 'Male', female: 'Female', other: 'Other', unknown: 'Not known' } as const;
 
 /**
- * Presents the banner of every page of a launch.
+ * Presents the patient, requester, author and practice of a launch.
  * @param today YYYY-MM-DD at the practice
  */
 export function presentBanner(request: LaunchRequest, today: string): PatientBanner {
@@ -64,9 +64,9 @@ export function presentBanner(request: LaunchRequest, today: string): PatientBan
 }
 
 /**
- * Presents the banner of a page, with the patient of the page's request, or else of the launch. A launch for
- * a whole practice has no patient, so its lists show none.
- * @param about the request of the page
+ * Presents the banner of a page. The banner shows the patient of the request that the page is about,
+ * otherwise the patient of the launch. A list of a whole practice shows no patient.
+ * @param about the request that the page is about
  */
 export function presentPageBanner(
   request: LaunchRequest,
@@ -79,7 +79,8 @@ export function presentPageBanner(
 }
 
 /**
- * Returns the patient that is open in the practice system, if the request has another name or date of birth.
+ * Returns the patient who is open in the practice system if the patient of the request has another name or
+ * date of birth.
  */
 function openedForAnother(shown: PatientBanner, opened: PatientBanner): Pick<PatientBanner, 'openedFor'> {
   const isSame = shown.name === opened.name && shown.born === opened.born;
@@ -93,8 +94,8 @@ function shownRequest(request: LaunchRequest, about: TestRequest | undefined): L
 }
 
 /**
- * Presents identifiers: national ones before local ones, the NHS number first and in groups of 3, 3 and 4
- * digits.
+ * Presents identifiers. National identifiers come before local identifiers, and the NHS number comes first,
+ * in groups of 3, 3 and 4 digits.
  */
 export function presentIdentifiers({
   identifiers,
@@ -109,7 +110,7 @@ export function presentIdentifiers({
     }));
 }
 
-/** Returns the age: years from the second birthday on, months before it, weeks in the first month. */
+/** Returns the age in years from the second birthday; before it in months, weeks or days. */
 export function ageOn(today: string, birthDate: string): string | undefined {
   const wholeMonths = monthsOld(today, birthDate);
   if (wholeMonths === undefined) return undefined;

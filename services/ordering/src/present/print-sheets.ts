@@ -12,8 +12,8 @@ import { writtenAnswer } from './written-answer.ts';
 type Presenting = { readonly catalogue: Catalogue; readonly write: WriteTime };
 
 /**
- * Presents the request forms: one for each laboratory with live tests, because each goes with its own
- * samples.
+ * Presents the request forms. There is a form for each laboratory with live tests, because each laboratory
+ * receives the form with its samples.
  */
 export async function presentForms(request: TestRequest, presenting: Presenting) {
   const report = presentRequest(request, presenting);
@@ -33,7 +33,7 @@ export async function presentForms(request: TestRequest, presenting: Presenting)
   return { report, sheets: await Promise.all(forms) };
 }
 
-/** Presents when and by whom a paper is printed, and how often it was printed before. */
+/** Presents when and by whom a paper is printed now, and the earlier prints of the same paper. */
 export function presentPrinting({ at, before }: Printing, by: PersonName, write: WriteTime) {
   return {
     at: write(at),

@@ -5,14 +5,14 @@ import { listed } from '../domain/panels.ts';
 import { fullName } from '../domain/person-name.ts';
 import type { EarlierTest, Repeat } from '../domain/repeats.ts';
 
-/** Describes by whom and when a test was requested, its current state, and when it is usually repeated. */
+/** Describes who requested a test and when, its current state, and the interval between repeats. */
 export function describeRepeat({ test, latest, day, daysAgo, minimumIntervalDays: days }: Repeat): string {
   const requested = `${nameOf(test, latest)} was requested on ${writtenDate(day)} (${ago(daysAgo)})`;
   const said = `${requested} by ${fullName(latest.requester)}: ${stateOf(latest)}.`;
   return days === undefined ? said : `${said} Not usually repeated within ${counted(days)}.`;
 }
 
-/** Returns the earlier requests that can be used instead, each with the names of its tests. */
+/** Returns the earlier requests that can be used instead of repeats, each with the names of its tests. */
 export function presentUsable(repeats: readonly Repeat[]) {
   const references = new Set(repeats.flatMap(({ usable }) => usable?.orderReference ?? []));
   return [...references].map((orderReference) => {
@@ -21,7 +21,7 @@ export function presentUsable(repeats: readonly Repeat[]) {
   });
 }
 
-/** Describes the tests that were removed because an earlier request contains them. */
+/** Describes the tests that were removed because the user chose to use an earlier request. */
 export function describeUsed(used: Notice['used'], { orderables }: Pick<Catalogue, 'orderables'>): string[] {
   if (used === undefined) return [];
   const names = used.codes.flatMap((code) => orderables.get(code)?.name ?? []);

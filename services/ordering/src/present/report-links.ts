@@ -6,8 +6,8 @@ import { requestPage, resultPage } from './addresses.ts';
 type Reported = { readonly request: TestRequest; readonly rule: ActionRule; readonly home: string };
 
 /**
- * Presents the links of a request's report: back to the page it was opened from, and to the action's own
- * step.
+ * Presents the links on the page of a request: back to the list or the result page, and to the page on which
+ * the action changes the request.
  */
 export function presentReportLinks({ request, rule, home }: Reported, write: WriteTime) {
   const change = changeName(rule);
@@ -23,8 +23,8 @@ export function presentReportLinks({ request, rule, home }: Reported, write: Wri
 }
 
 /**
- * Returns the link to the list of the launch; a launch without a list made the request, so it links to the
- * submission.
+ * Returns the link to the list of the launch. A launch without a list has submitted the request itself, so
+ * the link leads to the result page.
  */
 function backLink({ request, rule, home }: Reported) {
   return rule.lists.length > 0
@@ -32,7 +32,7 @@ function backLink({ request, rule, home }: Reported) {
     : { href: resultPage(home, request), text: 'Back to the submitted request' };
 }
 
-/** Returns the name of the action's step for a request, if it is allowed. */
+/** Returns the text of the link with which the action changes a request; undefined if it only reads. */
 function changeName({ may }: ActionRule): string | undefined {
   if (may.includes('change-tests')) return 'Change tests';
   return may.includes('record-samples') ? 'Record samples' : undefined;

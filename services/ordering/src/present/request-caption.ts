@@ -8,7 +8,7 @@ import type { TestRequest } from '../domain/test-request.ts';
 type Moment = { readonly now: number; readonly timeZone: string };
 
 /**
- * Names a request in the caption of its pages, as a patient may have several:
+ * Returns the caption of the pages about a request, because a patient may have several requests:
  * `NCP-000003 · requested today at 9:55am · waiting for samples`.
  */
 export const captionOf = (request: TestRequest, moment: Moment) =>

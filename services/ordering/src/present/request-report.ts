@@ -14,12 +14,12 @@ import { writtenAnswer } from './written-answer.ts';
 
 type Presenting = { readonly catalogue: Pick<Catalogue, 'containers'>; readonly write: WriteTime };
 
-/** One step of a request's history. `at`: ISO 8601 instant */
+/** One submission in the history of a request. `at` is an ISO 8601 instant. */
 type Step = { readonly action: Action; readonly author: LaunchRequest['author']; readonly at: string };
 
 const testStatuses = {
   R: { text: 'Requested', since: 'Requested on', colour: 'blue' },
-  // The time of recording; the sample contains the time of collection.
+  // Shows when the sample was recorded. The sample itself shows when it was collected.
   S: { text: 'Sample collected', since: 'Sample recorded on', colour: 'green' },
   D: { text: 'Removed', since: 'Removed on', colour: 'grey' },
 } as const satisfies Record<OrderStatus, object>;
@@ -29,7 +29,7 @@ const steps: Readonly<Partial<Record<Action, string>>> = {
   UpdateTest: 'Tests changed',
 };
 
-/** Presents a request in words, for any reader. */
+/** Presents the content of a request for its page and its forms. */
 export function presentRequest(request: TestRequest, presenting: Presenting) {
   const { status, parties, batches, clinicalDetails, answers, priority, createdAt } = request;
   return {
@@ -81,7 +81,7 @@ function presentBatch(batch: RequestedBatch, { catalogue, write }: Presenting) {
       overrideReason: test.overrideReason,
       samples: sampleIdsOf(test).flatMap((sample) => samples.get(sample)?.description ?? []),
     })),
-    // A sample that was taken for a test that was removed afterwards is still shown.
+    // Also shows a collected sample whose tests were removed after the collection.
     samples: batch.samples
       .filter((sample) => isTakenFromPatient(sample) && (wanted.has(sample.id) || sample.completedAt))
       .map((sample) => ({

@@ -11,7 +11,7 @@ import { adviseOnRequest } from './exposure-advice.ts';
 
 type Result = {
   readonly order: TestRequest;
-  /** The version after this submission. */
+  /** The version of the request after this submission. */
   readonly version: number;
   /** The other requests that the launch submitted. */
   readonly others: readonly TestRequest[];
@@ -21,13 +21,13 @@ type Result = {
   readonly catalogue: Catalogue;
 };
 
-/** The titles of the result, by action. */
+/** The titles of the result page, by action. */
 const titles: Readonly<Partial<Record<Action, string>>> = {
   OrderTest: 'Request submitted',
   UpdateTest: 'Request updated',
 };
 
-/** Returns a laboratory's number for urgent requests, if the catalogue contains one. */
+/** Returns a laboratory's telephone number for urgent requests, if the catalogue contains one. */
 const telephoneOf = ({ code }: TestRequest['batches'][number]['provider'], { locations }: Catalogue) =>
   locations.find((location) => location.code.value === code.value && location.code.scheme === code.scheme)
     ?.telephone;
@@ -55,7 +55,7 @@ export function presentResult({ order, version, others, action, rule, home, cata
       href: resultPage(home, request),
       references: request.batches.map(({ orderReference }) => orderReference).join(', '),
       isComplete: request.status === 'Complete',
-      // A launch for one patient shows the name on every page.
+      // A launch for one patient already shows the patient's name on every page.
       ...(rule.sees === 'practice' ? { patient: patientName(request.parties.patient.name) } : {}),
     })),
     isList: rule.opens === 'list',

@@ -21,16 +21,16 @@ type Review = Chosen & {
   readonly faults: readonly ReviewFault[];
   /** The ids of the fields that prevent the submission. */
   readonly missing: readonly string[];
-  /** The person who takes the samples, unless the form names another. */
+  /** The person who collects the samples, unless the form names another person. */
   readonly author: PersonName;
-  /** The users who changed the request since this change began. */
+  /** The submissions of other users since this change began. */
   readonly changedBy: readonly Step[];
   /** IANA name */
   readonly timeZone: string;
   readonly write: WriteTime;
 };
 
-/** Presents the review: the tests, the samples and all questions, with the typed fields and their errors. */
+/** Presents the review: tests, samples and questions, with the typed fields and their errors. */
 export function presentReview(review: Review) {
   const { draft, faults, missing, patient, changed, changedBy, write } = review;
   const presented = presentChosen(review);
@@ -73,12 +73,12 @@ function presentQuestion({ question, key, text, tests, isRequired }: AskedQuesti
     askedFor: tests.map(({ name, abbreviation }) => abbreviation ?? name).join(', '),
     typed,
     date: readTypedDate(question.kind === 'date' ? typed : ''),
-    // The stylesheet shows it once the answer is chosen.
+    // The stylesheet shows the advice while an answer other than No is chosen.
     advice: question.topic === 'pregnancy' ? adviseOnExposure(tests) : [],
   };
 }
 
-/** Returns the initial fields of a collection now: the author, today, this minute. */
+/** Returns the typed collection, or the initial fields: the author of the launch and the current time. */
 function presentCollection({ draft: { collection }, author, now, timeZone }: Review) {
   if (collection.when === 'now') return collection;
   return { ...collectionNow(now, fullName(author), timeZone), when: collection.when };

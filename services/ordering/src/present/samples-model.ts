@@ -27,7 +27,7 @@ type Presenting = {
 
 type DrawnSample = ReturnType<typeof samplesInDrawOrder>[number];
 
-/** Presents the page that records samples: the stored values, and the form as it was filled in. */
+/** Presents the page that records samples: the recorded values, and the form with its typed fields. */
 export function presentSamples({ request, entry, faults }: Shown, presenting: Presenting) {
   const drawn = samplesInDrawOrder(request, presenting.catalogue);
   const samples = drawn.map((each) =>
@@ -47,7 +47,7 @@ export function presentSamples({ request, entry, faults }: Shown, presenting: Pr
     shared: entry.shared,
     faultOf: faultTexts(faults, undefined),
     errorList: faults.map((fault) => ({ text: textOf(fault, drawn), href: placeOf(fault, drawn) })),
-    /** Whether the request becomes Complete if the form is sent unchanged. */
+    /** Whether every sample is ticked, so that the request becomes Complete if the form is sent. */
     isComplete: samples.every(({ isTaken }) => isTaken),
     maxQuantity,
   };
@@ -91,15 +91,15 @@ function presentSample(
 }
 
 /**
- * Returns the name of a sample where its laboratory is not shown next to it: two may need the same kind of
- * tube.
+ * Returns the name of a sample for messages and lists. If two laboratories need the same kind of tube, the
+ * name contains the laboratory.
  */
 function nameOf({ sample: { description }, batch }: DrawnSample, drawn: readonly DrawnSample[]): string {
   const alike = drawn.filter(({ sample }) => sample.description === description);
   return alike.length === 1 ? description : `${description} for ${batch.provider.name}`;
 }
 
-/** Returns the messages of one sample, or of the shared fields, by field. */
+/** Returns the error messages of one sample, or of the shared fields, by the name of the field. */
 const faultTexts = (
   faults: readonly SamplesFault[],
   of: string | undefined,
@@ -113,7 +113,7 @@ function textOf({ sample, message }: SamplesFault, drawn: readonly DrawnSample[]
   return about === undefined ? message : `${nameOf(about, drawn)}: ${message}`;
 }
 
-/** Returns the id of the field with an error. */
+/** Returns the fragment of the field with an error: `#day-S3`. */
 function placeOf({ field, sample }: SamplesFault, drawn: readonly DrawnSample[]): string {
   if (field === 'taken') return `#taken-${drawn[0]?.sample.id}`;
   const name = field === 'date' ? 'day' : field;

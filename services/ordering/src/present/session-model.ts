@@ -4,7 +4,7 @@ import { writtenClock } from '@clinical-launch/contracts/written-time';
 type SessionLife = { readonly idleSeconds: number; readonly lastSeconds: number };
 
 /**
- * Returns the end of the session: its local time for the page, and the seconds until then for the script.
+ * Returns the end of the session: the local time for the page, and the remaining seconds for the script.
  * `lastSeconds` is absent if the session has no absolute end.
  */
 export function presentSession(

@@ -9,12 +9,12 @@ import type { OwnChoices } from '../domain/practice-choices.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 
 /**
- * The characters that fit on the line of chips beside the heading at 1280 pixels; a button shows the other
- * chips. The borders of a chip take the space of `chipBorder` characters.
+ * The number of characters that fit on the line of chips beside the heading at 1280 pixels. A button shows
+ * further chips. The borders of a chip are as wide as `chipBorder` characters.
  */
 const lineLength = 105;
 const chipBorder = 3;
-/** The characters of test names on the button "Same as last time". */
+/** The number of characters of test names on the button "Same as last time". */
 const againLength = 24;
 
 export type ShortcutsBasis = {
@@ -24,19 +24,19 @@ export type ShortcutsBasis = {
   /** Codes of the tests that the practice requests most, most requested first. */
   readonly mostRequested: readonly string[];
   readonly patient: PatientTraits;
-  /** The request whose tests can be chosen again. */
+  /** The request whose tests a new order can repeat. */
   readonly earlier: TestRequest | undefined;
   /** IANA name */
   readonly timeZone: string;
 };
 
-/** The maximum number of tests in the panel. */
+/** The maximum number of tests in the panel of the most requested tests. */
 const maxMostRequested = 16;
 
 /**
- * Presents the tests that are one click away: the favourites of the user and of the practice, and a panel of
- * the tests that the practice requests most, filled up with the common tests of the catalogue. Each test
- * appears once, and only if the catalogue contains it and it applies to the patient.
+ * Presents the chips, each of which chooses a test: the favourites of the user and the practice, and the
+ * tests that the practice requests most, filled up with the common tests of the catalogue. Each test appears
+ * once, and only if it is in the catalogue and applies to the patient.
  */
 export function presentShortcuts(basis: ShortcutsBasis) {
   const again = presentAgain(basis);
@@ -68,7 +68,7 @@ export function presentShortcuts(basis: ShortcutsBasis) {
   };
 }
 
-/** Presents the earlier request whose tests can be chosen again, if there are any. */
+/** Presents the button that repeats the tests of an earlier request, if any of its tests can be ordered. */
 function presentAgain({ earlier, catalogue, patient, timeZone }: ShortcutsBasis) {
   if (earlier === undefined) return undefined;
   const { tests } = orderAgain(earlier, catalogue, patient);
@@ -92,7 +92,7 @@ function presentAgain({ earlier, catalogue, patient, timeZone }: ShortcutsBasis)
 
 const shortName = ({ name, abbreviation }: Orderable) => abbreviation ?? name;
 
-/** Returns how many of these lengths fit into a length, in their order. */
+/** Returns how many of these lengths, from the first, fit into the length `all`. */
 function countFitting(lengths: readonly number[], all: number): number {
   let used = 0;
   const at = lengths.findIndex((length) => {
@@ -102,7 +102,7 @@ function countFitting(lengths: readonly number[], all: number): number {
   return at === -1 ? lengths.length : at;
 }
 
-/** Describes the tests that were chosen again, and those that the catalogue does not contain. */
+/** Describes the repeated tests, and the tests that are not in the catalogue. */
 export function describeAgain(
   again: Notice['again'],
   { orderables }: Pick<Catalogue, 'orderables'>,
