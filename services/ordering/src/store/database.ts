@@ -20,11 +20,11 @@ type AddedBy = {
   added_at: ColumnType<Date, string, never>;
 };
 
-/** The choices of practices and users for the page that chooses tests. */
+/** The favourites, order sets and most requested tests of practices and users. */
 type OwnChoiceTables = {
   favourites: AddedBy & { practice_key: string; code: string };
   practice_sets: AddedBy & { id: string; practice_key: string; name: string; tests: string[] };
-  /** By the key of the user (`userKeyOf`). */
+  /** `user_key` is the key of the user (`userKeyOf`). */
   personal_favourites: { user_key: string; code: string; added_at: ColumnType<Date, string, never> };
   /** The codes that a practice requests most, most requested first. */
   most_requested: { practice_key: string; codes: string[]; counted_at: Time };
@@ -34,9 +34,11 @@ export type OrderingTables = OutboxTables &
   OwnChoiceTables & {
     drafts: {
       launch_id: string;
-      /** The request that it changes, or the launch itself for a new order. */
+      /** The GUID of the request that the draft changes, or the launch id of a new order. */
       target: string;
-      /** The user and patient who can find it again (`draftOwnerKeyOf`); null if nobody can. */
+      /**
+       * The key of the user and patient whose next launch may find the draft (`draftOwnerKeyOf`), or null.
+       */
       owner_key: string | null;
       submission_id: string;
       version: number;
@@ -49,13 +51,15 @@ export type OrderingTables = OutboxTables &
       issuer: string;
       client_id: string;
       originating_id: string;
-      /** SHA-256 of issuer, client and originating id, because a caller's id may be too long for an index. */
+      /**
+       * SHA-256 of issuer, client and originating id, because an originating id may be too long for an index.
+       */
       originating_key: string;
       practice_system: string;
       practice_code: string;
       /** The key of the practice (`practiceKeyOf`). */
       practice_key: string;
-      /** SHA-256 of each of the patient's identifiers. */
+      /** The SHA-256 of each identifier of the patient (`patientKeysOf`). */
       patient_keys: string[];
       status: RequestStatus;
       version: number;
@@ -64,7 +68,7 @@ export type OrderingTables = OutboxTables &
       priority: Priority;
       answers: Answer[];
       batches: RequestedBatch[];
-      /** The words by which a list finds it (`requestWords`). */
+      /** The words by which a search in a list finds the request (`requestWords`). */
       words: string;
       created_at: Time;
       updated_at: Time;
@@ -76,7 +80,7 @@ export type OrderingTables = OutboxTables &
       filters: ListFilters;
       updated_at: Time;
     };
-    /** The launch that submitted each version of a request: its order, and each amendment. */
+    /** The submission of each version of a request: the order, and each amendment. */
     submissions: {
       id: string;
       request_guid: string;
@@ -86,7 +90,7 @@ export type OrderingTables = OutboxTables &
       author: LaunchRequest['author'];
       submitted_at: Time;
     };
-    /** The printed papers of a request, with the user. */
+    /** The prints of the form and the labels of a request, each with its user. */
     prints: {
       id: Generated<string>;
       request_guid: string;
@@ -97,7 +101,7 @@ export type OrderingTables = OutboxTables &
     };
   };
 
-/** The queries of this service. A transaction is also an `OrderingDatabase`. */
+/** The database of this service. A transaction is also an `OrderingDatabase`. */
 export type OrderingDatabase = Kysely<OrderingTables>;
 
 export type OrderingTransaction = Transaction<OrderingTables>;
@@ -105,10 +109,10 @@ export type OrderingTransaction = Transaction<OrderingTables>;
 /** The migrations of the schema. */
 export const migrations = readMigrations(new URL('migrations/', import.meta.url));
 
-/** Opens the schema of this service at its newest migration. */
+/** Migrates the schema of this service to the newest migration, and opens it. */
 export function openOrderingDatabase(storage: Storage): Promise<OrderingDatabase> {
   return storage.open<OrderingTables>('ordering', migrations);
 }
 
-/** Returns a value as `jsonb` for a column. */
+/** Returns a value for a column of type `jsonb`. */
 export const jsonb = <T>(value: T) => sql<T>`${JSON.stringify(value)}::jsonb`;

@@ -2,10 +2,10 @@ import type { Selectable } from 'kysely';
 import { type Draft, type DraftPlace, emptyDraft, hasContent } from '../domain/draft.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
-/** How long the draft of an abandoned launch is stored; sessions end long before. */
+/** After this time without a change, a draft is deleted. The session of its launch ends much earlier. */
 const retentionMs = 7 * 86_400_000;
 
-/** Finds the draft at a place; undefined if there is none yet. */
+/** Finds a draft by its key. Returns undefined if the user has changed nothing yet. */
 export async function findDraft(
   database: OrderingDatabase,
   { launchId, target }: DraftPlace,
@@ -20,15 +20,15 @@ export async function findDraft(
 }
 
 type Beginning = {
-  /** The draft to store if there is none yet. */
+  /** The draft to store if the table does not contain one yet. */
   readonly beginning: Draft;
   /** Milliseconds since 1970-01-01T00:00:00Z */
   readonly now: number;
 };
 
 /**
- * Returns the draft at a place and locks it until the end of this transaction: of two concurrent changes, the
- * second sees the first.
+ * Returns a draft by its key, and locks it until the end of the transaction. Of two concurrent changes, the
+ * second waits and then reads the result of the first.
  */
 export async function lockDraft(
   tx: OrderingTransaction,
@@ -84,7 +84,7 @@ export async function storeDraft(
     .execute();
 }
 
-/** A draft without content has no owner, so that it does not hide another draft of its user. */
+/** Returns the owner of a draft. An empty draft has no owner, so that it hides no other draft of its user. */
 const ownerOf = (draft: Draft, { ownerKey }: DraftPlace) => (hasContent(draft) ? (ownerKey ?? null) : null);
 
 async function forgetOld(tx: OrderingTransaction, now: number): Promise<void> {
@@ -94,7 +94,7 @@ async function forgetOld(tx: OrderingTransaction, now: number): Promise<void> {
     .execute();
 }
 
-/** Returns the draft of a row. A draft from an older release lacks newer members. */
+/** Returns the draft in a row. Members that an older release did not store have their initial values. */
 export function toDraft({ submission_id, version, content }: Selectable<OrderingTables['drafts']>): Draft {
   return { ...emptyDraft(submission_id), ...content, version };
 }

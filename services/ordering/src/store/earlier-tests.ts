@@ -6,9 +6,9 @@ import { hasOtherNumber, isOfBoundPractice, type Sight } from './keys.ts';
 
 export type PatientSearch = RepeatSearch &
   Pick<Sight, 'patientNumbers' | 'practices'> & {
-    /** As returned by `patientKeysOf`. */
+    /** The keys of the patient (`patientKeysOf`). */
     readonly patientKeys: readonly string[];
-    /** The request that is being changed, which does not count as its own repeat. */
+    /** The request that the user is changing, whose tests are no repeats of themselves. */
     readonly except?: string;
   };
 
@@ -24,10 +24,10 @@ type Row = {
 };
 
 /**
- * Finds the latest live requests of each of these codes for a patient, from any requester; for a bound
- * client, only of its practices. Returns at most two rows for each code, however many requests there are: one
- * with a collected sample and one without. The database reads only the patient's requests since that time,
- * each once.
+ * Finds the latest requests of each of these codes for a patient, from any requester, without removed tests.
+ * For a client with a practice binding, finds only requests of its practices. Returns at most two rows for
+ * each code: the latest request with a collected sample, and the latest without. The database reads each
+ * request of the patient since `since` once.
  */
 export async function findEarlierTests(
   database: OrderingDatabase,
@@ -83,8 +83,8 @@ function toEarlierTest({ container, ...row }: Row): EarlierTest {
 }
 
 /**
- * Serialises submissions for a patient until the transaction ends: of two concurrent orders of the same test,
- * the second sees the first. The keys are locked in a fixed order to avoid a deadlock.
+ * Serialises submissions for a patient until the transaction ends. Of two concurrent orders of the same test,
+ * the second waits and then finds the first. Locks the keys in a fixed order to avoid a deadlock.
  */
 export async function lockPatient(tx: OrderingTransaction, patientKeys: readonly string[]): Promise<void> {
   for (const key of patientKeys.toSorted()) {

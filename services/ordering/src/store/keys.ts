@@ -12,19 +12,22 @@ import { type ActionRule, actionRules } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingTables } from './database.ts';
 
-/** The requests that a launch can see. Every query for requests requires a sight, so no URL bypasses it. */
+/**
+ * Limits a query to the requests that a launch can see. Every query for requests requires a `Sight`, so a URL
+ * cannot bypass the limits.
+ */
 export type Sight = {
-  /** Only requests that this launch made. */
+  /** Only requests that this launch submitted. */
   readonly launchId?: string;
-  /** Only requests of the patient with one of these keys. */
+  /** Only requests of a patient with one of these keys (`patientKeysOf`). */
   readonly patientKeys?: readonly string[];
   /**
-   * Excludes requests with another number of one of these kinds: they belong to another person, even if
-   * everything else is equal.
+   * Excludes requests whose patient has a different number of the same kind, such as another NHS number. They
+   * are for another person, even if a key is equal.
    */
   readonly patientNumbers?: readonly PatientNumber[];
   readonly practiceKey?: string;
-  /** Only requests of the practices that the client is bound to. */
+  /** Only requests of the practices to which the client is bound. */
   readonly practices?: BoundPractices;
 };
 
@@ -32,11 +35,11 @@ type BoundPractices = { readonly client: TestRequest['client']; readonly binding
 
 type PatientNumber = LaunchPatient['identifiers'][number];
 
-/** Returns the sight of a launch, from the rule of its action and its payload, independent of any URL. */
+/** Returns the `Sight` of a launch. It depends on the launch's action and payload, never on a URL. */
 export const sightOf = (context: LaunchContext): Sight =>
   sightWithin(actionRules[context.request.action].sees, context);
 
-/** As `sightOf`, but with this rule in place of the action's own. */
+/** Returns the `Sight` of a launch for this rule instead of the rule of its action. */
 export function sightWithin(sees: ActionRule['sees'], { launchId, client, request }: LaunchContext): Sight {
   const { patient, practice } = request;
   const patientKeys = patientKeysOf({ patient, practice }, client);
@@ -56,14 +59,14 @@ export function sightWithin(sees: ActionRule['sees'], { launchId, client, reques
 }
 
 /**
- * Returns the part of a sight that limits a client to its practices; empty for a client that may name any
+ * Returns the part of a `Sight` that limits a client to its practices. Empty for a client that may name any
  * practice.
  */
 export function boundSightOf({ practices, ...client }: LaunchContext['client']): Pick<Sight, 'practices'> {
   return practices === undefined ? {} : { practices: { client, binding: practices } };
 }
 
-/** Returns the condition of a query for visible requests. */
+/** Returns the SQL condition that a request is visible. */
 export function isInSight({ launchId, patientKeys, patientNumbers = [], practiceKey, practices }: Sight) {
   return (by: ExpressionBuilder<OrderingTables, 'test_requests'>): Expression<SqlBool> =>
     by.and([
@@ -78,8 +81,8 @@ export function isInSight({ launchId, patientKeys, patientNumbers = [], practice
 }
 
 /**
- * Returns whether a request belongs to a practice of the client. A local code is valid only within its issuer
- * and client.
+ * Returns the SQL condition that a request is of a practice to which the client is bound. A local code is
+ * valid only within its issuer and client.
  */
 export function isOfBoundPractice(table: string, { client, binding }: BoundPractices) {
   const column = (name: string) => sql.ref(`${table}.${name}`);
@@ -94,8 +97,8 @@ export function isOfBoundPractice(table: string, { client, binding }: BoundPract
 }
 
 /**
- * Returns whether the patient of a request has another number of this kind. An invalid number identifies
- * nobody.
+ * Returns the SQL condition that the patient of a request has a different number of the same kind. Ignores
+ * invalid numbers, which identify nobody.
  */
 export const hasOtherNumber = (
   parties: string,
@@ -106,8 +109,9 @@ export const hasOtherNumber = (
   ${JSON.stringify({ system, value })}::jsonb)`;
 
 /**
- * Returns the national numbers, if they distinguish more than the keys do: two patients with the same
- * hospital number by mistake still have different NHS numbers.
+ * Returns the national numbers of a patient who has at least two identifiers. With one identifier, the key
+ * alone is sufficient. With two, two patients may have the same hospital number by mistake, but different NHS
+ * numbers.
  */
 export function nationalNumbersOf({ identifiers }: Pick<LaunchPatient, 'identifiers'>): PatientNumber[] {
   const numbers = identifiers.filter(({ system, isDoubtful }) => isNational(system) && !isDoubtful);
@@ -117,9 +121,9 @@ export function nationalNumbersOf({ identifiers }: Pick<LaunchPatient, 'identifi
 type Parties = Pick<TestRequest['parties'], 'patient' | 'practice'>;
 
 /**
- * Returns the SHA-256 of each of the patient's valid identifiers. A national identifier belongs to one person
- * everywhere. A hospital number belongs to one person within the practice and the client that use it, because
- * every hospital has a number 42.
+ * Returns the SHA-256 of each valid identifier of a patient. A national identifier is unique everywhere. A
+ * hospital number is unique only within the practice and the client that use it, because every hospital has a
+ * number 42.
  */
 export function patientKeysOf({ patient, practice }: Parties, client: TestRequest['client']): string[] {
   const local = [client.issuer, client.clientId, practice.identifier.system, codeOf(practice)];
@@ -129,9 +133,8 @@ export function patientKeysOf({ patient, practice }: Parties, client: TestReques
 }
 
 /**
- * Returns the SHA-256 that identifies a practice. An ODS code names one practice nationally. Every other code
- * names a practice within the issuer and client that use it, because two vendors may each have a practice
- * 0042.
+ * Returns the SHA-256 that identifies a practice. An ODS code is unique nationally. Every other code is
+ * unique only within the issuer and client that use it, because two vendors may each have a practice 0042.
  */
 export function practiceKeyOf(
   practice: { readonly identifier: CodedIdentifier },
@@ -142,8 +145,8 @@ export function practiceKeyOf(
 }
 
 /**
- * Returns the SHA-256 that identifies a practice's choices in a catalogue: its favourites and order sets.
- * Choices of the default catalogue, which has no id, are stored under the practice itself.
+ * Returns the SHA-256 that identifies a practice's favourites and order sets for one catalogue. For the
+ * default catalogue, which has no id, this is the key of the practice.
  */
 export function choicesKeyOf(
   practice: { readonly identifier: CodedIdentifier },
@@ -155,8 +158,8 @@ export function choicesKeyOf(
 }
 
 /**
- * Returns the SHA-256 that identifies a user's own favourites in a catalogue. A user name is unique only
- * within a practice and client: a user of another practice may have the same name.
+ * Returns the SHA-256 that identifies a user's own favourites for one catalogue. A user name is unique only
+ * within a practice and client, because a user of another practice may have the same name.
  */
 export function userKeyOf(
   { practice, author }: Pick<LaunchContext['request'], 'practice' | 'author'>,
@@ -168,9 +171,9 @@ export function userKeyOf(
 }
 
 /**
- * Returns the SHA-256 of all parts that must be equal for a user to find a draft again in another launch:
- * client, practice, laboratory, catalogue, user, and the patient with all valid identifiers and the date of
- * birth. Undefined if no valid identifier names the patient.
+ * Returns the SHA-256 that identifies the owner of a draft. A later launch may find the draft if all these
+ * parts are equal: client, practice, laboratory, catalogue, user, and the patient's valid identifiers and
+ * date of birth. Returns undefined for a patient without a valid identifier.
  */
 export function draftOwnerKeyOf(
   { client, request }: Pick<LaunchContext, 'client' | 'request'>,
@@ -185,14 +188,14 @@ export function draftOwnerKeyOf(
   return keyOf('draft', ...place, author.username, patient.birthDate, ...patientKeys);
 }
 
-/** Returns the code of a practice for comparison: an ODS code in capitals, every other code exactly. */
+/** Returns the code of a practice for comparison. An ODS code is in capitals; other codes are unchanged. */
 const codeOf = ({ identifier: { system, value } }: { readonly identifier: CodedIdentifier }) =>
   system === 'ods-organization-code' ? inCapitals(value) : value;
 
-/** Returns the SHA-256 of an originating id, within the issuer and client that chose it. */
+/** Returns the SHA-256 of an originating id with the issuer and client that chose the id. */
 export const originatingKeyOf = ({ issuer, clientId }: TestRequest['client'], originatingId: string) =>
   keyOf(issuer, clientId, originatingId);
 
-/** JSON separates the parts, so that different lists of parts have different keys. */
+/** Returns a SHA-256. The parts are written as JSON, so that different lists of parts have different keys. */
 const keyOf = (...parts: readonly string[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -3,14 +3,14 @@ import type { DraftPlace, LeftDraft } from '../domain/draft.ts';
 import type { OrderingDatabase, OrderingTransaction } from './database.ts';
 import { toDraft } from './drafts.ts';
 
-/** How long after its last change a draft is offered to another launch. */
+/** A draft is offered to another launch for this time after its last change. */
 const offeredForMs = 86_400_000;
 
 const offeredSince = (now: number) => new Date(now - offeredForMs);
 
 /**
- * Finds the owner's most recently changed draft in another launch. Undefined if the owner has submitted a
- * request since that change.
+ * Finds the owner's most recently changed draft of another launch. Returns undefined if the owner has
+ * submitted a request since that change.
  */
 export async function findLeftDraft(
   database: OrderingDatabase,
@@ -27,7 +27,7 @@ export async function findLeftDraft(
     .where('updated_at', '>', since)
     .where('updated_at', '>', (by) =>
       by.fn.coalesce(
-        // A submission stores the draft and the request at the same instant.
+        // A submission stores the draft and the request with the same time.
         by
           .selectFrom('drafts as submitted')
           .innerJoin('test_requests', 'test_requests.launch_id', 'submitted.launch_id')
@@ -47,9 +47,9 @@ export async function findLeftDraft(
 }
 
 /**
- * As `findLeftDraft`, but locks the draft until the end of this transaction. Call it before `lockDraft`:
- * transactions that lock several drafts of one owner then run one after the other, and all others lock only
- * their own draft, so there is no deadlock.
+ * Finds the draft as `findLeftDraft` does, and locks it until the end of the transaction. Call this before
+ * `lockDraft` to avoid a deadlock: transactions that lock several drafts of one owner then run one after the
+ * other, and every other transaction locks only its own draft.
  */
 export async function lockLeftDraft(
   tx: OrderingTransaction,
@@ -59,7 +59,7 @@ export async function lockLeftDraft(
   const { launchId, ownerKey } = place;
   if (ownerKey === undefined) return undefined;
   await sql`select pg_advisory_xact_lock(hashtextextended(${ownerKey}, 3))`.execute(tx);
-  // If this waits for a submission, the next query sees it.
+  // If this query waits for a submission, the next query finds that submission.
   await tx
     .selectFrom('drafts')
     .select('launch_id')
@@ -72,9 +72,9 @@ export async function lockLeftDraft(
 }
 
 /**
- * Hides the drafts of the owner's other launches, which this transaction has locked, from every later launch.
- * A window that still shows one can change it, which makes it available again. Submitted drafts stay
- * unchanged.
+ * Hides the drafts of the owner's other launches from later launches. This transaction must have locked those
+ * drafts. If a window that still shows such a draft changes it, later launches find it again. Does not change
+ * submitted drafts.
  */
 export async function forgetLeftDrafts(
   tx: OrderingTransaction,

@@ -8,15 +8,15 @@ export type ListFilter = {
   readonly sight: Sight;
   readonly statuses: readonly RequestStatus[];
   readonly priority?: Priority;
-  /** The period in which they were made: from `since`, and before `before`. ISO 8601 instants. */
+  /** The period in which a request was made: from `since`, inclusive, to `before`, exclusive. ISO 8601. */
   readonly since?: string;
   readonly before?: string;
 };
 
-/** The position of a request in the order of every list. */
+/** The position of a request in a list. Every list sorts by time, then by GUID. */
 export type Place = { guid: string; created_at: Date };
 
-/** Keyset pagination: up to `limit` rows beyond `place`, or from the start without one. */
+/** Keyset pagination: up to `limit` rows beyond `place`, or from the start if `place` is absent. */
 export type Page = {
   readonly place?: Place | undefined;
   readonly go: 'older' | 'newer';
@@ -25,14 +25,14 @@ export type Page = {
 
 type Query<Columns> = SelectQueryBuilder<OrderingTables, 'test_requests', Columns>;
 
-/** Returns the next places of a list. */
+/** Reads a page of a list, as the positions of its requests. */
 export function readList(tx: OrderingTransaction, filter: ListFilter, page: Page): Promise<Place[]> {
   return nextOf(tx, filter, page).execute();
 }
 
 /** Counts the requests of a list, up to a limit. */
 export async function countList(tx: OrderingTransaction, filter: ListFilter, limit: number): Promise<number> {
-  // Counts a patient's requests without runs, because a request may be in two of them.
+  // Counts a patient's requests without runs, because a request may be in two runs.
   const runs = filter.sight.patientKeys === undefined ? runsOf(tx, filter) : [filtered(tx, filter)];
   const places = runs.map((run) => run.select(['guid', 'created_at']).limit(limit));
   const { count } = await tx
@@ -43,15 +43,15 @@ export async function countList(tx: OrderingTransaction, filter: ListFilter, lim
 }
 
 /**
- * Finds all matches of a search (`tsquery`) by the index of words, which is unordered, then counts and sorts
- * them.
+ * Finds all matches of a search (`tsquery`) by the GIN index of words. This index has no order, so the query
+ * counts and sorts the matches.
  */
 export async function findMatches(
   tx: OrderingTransaction,
   filter: ListFilter,
   { condition, ...page }: Page & { readonly condition: string },
 ): Promise<{ places: Place[]; count: number }> {
-  // With runs, the database can read a period by its index if that has fewer requests than matches.
+  // With runs, the database may instead read the index of a short period, which has fewer requests.
   const isRun = filter.sight.patientKeys === undefined && (filter.since ?? filter.before) !== undefined;
   const runs = isRun ? runsOf(tx, filter) : [filtered(tx, filter)];
   const found = runs.map((run) => run.where(isMatch(condition)).select(['guid', 'created_at']));
@@ -68,7 +68,7 @@ export async function findMatches(
         .select(({ fn }) => fn.countAll<string>().as('count'))
         .as('counted'),
     )
-    // Returns the count even if no match is beyond the place.
+    // Returns the count even if no match is beyond `place`.
     .leftJoin(
       (by) =>
         by
@@ -93,7 +93,7 @@ export async function findMatches(
   };
 }
 
-/** Finds the matches of a search by reading the next `bound` requests of a list. */
+/** Finds the matches of a search among the next `bound` requests of a list. */
 export function findNear(
   tx: OrderingTransaction,
   filter: ListFilter,
@@ -106,7 +106,7 @@ export function findNear(
       .selectFrom('test_requests')
       .select(['guid', 'created_at'])
       .where(sql<SqlBool>`guid = any(array(${near.select('guid')}))`)
-      // `is true` prevents the use of the index of words, which returns all matches unordered.
+      // `is true` prevents the use of the index of words, which would read all matches.
       .where(sql<SqlBool>`(${isMatch(condition)}) is true`)
       .orderBy('created_at', direction)
       .orderBy('guid', direction)
@@ -115,7 +115,7 @@ export function findNear(
   );
 }
 
-/** Returns the searches (`tsquery`) that match a visible request, each by the index of words. */
+/** Returns the searches (`tsquery`) that match at least one visible request, by the index of words. */
 export async function findKnown(
   tx: OrderingTransaction,
   sight: Sight,
@@ -136,7 +136,7 @@ export async function findKnown(
               .selectFrom('test_requests')
               .selectAll()
               .where(sql<SqlBool>`words @@ sought.condition::tsquery`)
-              // Stops the planner from reading the visible requests one by one.
+              // `offset 0` prevents the planner from reading every visible request.
               .offset(0)
               .as('test_requests'),
           )
@@ -150,7 +150,7 @@ export async function findKnown(
 
 const directions = { older: 'desc', newer: 'asc' } as const;
 
-/** Reads each run in the order of its index, no further than the page may need. */
+/** Returns the query for a page. It reads at most `limit` rows of each run, in the order of an index. */
 function nextOf(tx: OrderingTransaction, filter: ListFilter, page: Page) {
   const direction = directions[page.go];
   const runs = runsOf(tx, filter).map((run) =>
@@ -167,7 +167,9 @@ function nextOf(tx: OrderingTransaction, filter: ListFilter, page: Page) {
     .limit(page.limit);
 }
 
-/** Returns the runs of a list: the requests of one status and one priority, which an index keeps in order. */
+/**
+ * Returns a query for each run of a list: the requests of one status and one priority, sorted by an index.
+ */
 function runsOf(
   tx: OrderingTransaction,
   { statuses, priority, sight, ...period }: ListFilter,
@@ -182,11 +184,11 @@ function runsOf(
   );
 }
 
-/** Matches no request for a patient without a valid identifier. */
+/** Returns conditions for a patient's runs. A patient without a valid identifier has no requests. */
 const isOfPatientWith = (keys: readonly string[]) =>
   keys.length === 0 ? [sql<SqlBool>`false`] : keys.flatMap(isOfPatient);
 
-/** Returns the indexed expressions: an identifier may be the first or the second of a request's patient. */
+/** Returns conditions on both indexed expressions, because a patient has one or two identifiers. */
 const isOfPatient = (key: string) => [
   sql<SqlBool>`patient_keys[1] = ${key}`,
   sql<SqlBool>`patient_keys[2] = ${key}`,
@@ -204,8 +206,8 @@ function filtered(tx: OrderingTransaction, filter: ListFilter): Query<object> {
 }
 
 /**
- * Returns the union of all runs. A request with both identifiers of a patient is in two runs, but returned
- * once.
+ * Returns the union of all runs. A request that contains both identifiers of a patient is in two runs, but
+ * the union contains it once.
  */
 function unionOf(tx: OrderingTransaction, { sight }: ListFilter, runs: readonly Query<Place>[]) {
   const operator = sight.patientKeys === undefined ? 'unionAll' : 'union';

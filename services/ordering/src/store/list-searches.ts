@@ -1,10 +1,10 @@
 import type { ListSearch } from '../domain/list-search.ts';
 import { jsonb, type OrderingDatabase, type OrderingTransaction } from './database.ts';
 
-/** How long the search of an abandoned launch is stored; sessions end long before. */
+/** After this time without a change, a search is deleted. The session of its launch ends much earlier. */
 const retentionMs = 7 * 86_400_000;
 
-/** Reads the search of a launch's list; an empty search if there is none. */
+/** Reads the search of a launch's list. Without a stored search, returns an empty search. */
 export async function findListSearch(database: OrderingDatabase, launchId: string): Promise<ListSearch> {
   const row = await database
     .selectFrom('list_searches')
@@ -16,7 +16,7 @@ export async function findListSearch(database: OrderingDatabase, launchId: strin
   return { text, ...(priority === null ? {} : { priority }), filters };
 }
 
-/** Stores the search of a launch's list, and deletes the searches of abandoned launches. */
+/** Stores the search of a launch's list, and deletes old searches of other launches. */
 export async function storeListSearch(
   tx: OrderingTransaction,
   { launchId, text, priority, filters }: ListSearch & { readonly launchId: string },

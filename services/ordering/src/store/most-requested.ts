@@ -11,7 +11,7 @@ export type MostRequested = {
   readonly countedAt: number;
 };
 
-/** Reads the last count of a practice (`practiceKeyOf`). */
+/** Reads the last count for a practice, by its key (`practiceKeyOf`). */
 export async function findMostRequested(
   database: OrderingDatabase,
   practiceKey: string,
@@ -24,7 +24,7 @@ export async function findMostRequested(
   return row && { codes: row.codes, countedAt: row.counted_at.getTime() };
 }
 
-/** Stores the count of a practice in place of the last one. */
+/** Replaces the count for a practice. */
 export async function storeMostRequested(
   tx: OrderingTransaction,
   practiceKey: string,
@@ -40,19 +40,19 @@ export async function storeMostRequested(
 
 type CountedRequests = {
   readonly sight: Sight;
-  /** Milliseconds since 1970: earlier requests do not count. */
+  /** The time of the oldest request to count, in milliseconds since 1970. */
   readonly since: number;
   /** The maximum number of requests to count, newest first. */
   readonly requests: number;
-  /** The minimum number of requests that a returned test is in. */
+  /** The minimum number of requests that contain a returned test. */
   readonly atLeast: number;
-  /** The maximum number of codes. */
+  /** The maximum number of codes to return. */
   readonly codes: number;
 };
 
 /**
- * Counts the requests of each test, and returns the codes, most requested first. Reads at most `requests`
- * requests, however many there are.
+ * Counts the requests of each test. Returns the codes, most requested first. Reads only the newest `requests`
+ * requests.
  */
 export async function countTests(
   tx: OrderingTransaction,

@@ -2,16 +2,16 @@ import { sql } from 'kysely';
 import type { OrderingDatabase, OrderingTransaction } from './database.ts';
 
 /*
- * The favourites of each user. Every function requires the key of the user (`userKeyOf`), and accesses no
- * other user's.
+ * The favourites of users. Every function requires the key of a user (`userKeyOf`), and accesses only the
+ * favourites of that user.
  */
 
-/** Serialises changes of a user's favourites, so that they stay within the limit. */
+/** Serialises changes of a user's favourites, so that concurrent changes do not exceed the limit. */
 export async function lockPersonalFavourites(tx: OrderingTransaction, userKey: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${userKey}, 2))`.execute(tx);
 }
 
-/** Reads the codes of a user's favourites, first added first. */
+/** Reads the codes of a user's favourites, in the order in which they were added. */
 export async function findPersonalFavourites(database: OrderingDatabase, userKey: string): Promise<string[]> {
   const rows = await database
     .selectFrom('personal_favourites')
@@ -31,7 +31,7 @@ export async function insertPersonalFavourite(
   await tx.insertInto('personal_favourites').values({ user_key: userKey, code, added_at: at }).execute();
 }
 
-/** Removes a favourite of a user. Resolves with whether it existed. */
+/** Removes a favourite of a user. Returns whether the user had this favourite. */
 export async function deletePersonalFavourite(
   tx: OrderingTransaction,
   userKey: string,

@@ -5,23 +5,23 @@ import type { PracticeChoices, PracticeSet } from '../domain/practice-choices.ts
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
 /*
- * The choices of each practice in a catalogue. Every function requires the key of the practice and the
- * catalogue (`choicesKeyOf`), and accesses no other practice's.
+ * The favourites and order sets of practices. Every function requires the key of a practice and a catalogue
+ * (`choicesKeyOf`), and accesses only the favourites and order sets of that key.
  */
 
-/** The user who added a choice, and when. */
+/** The user who added a favourite or an order set, and when. */
 export type Addition = {
   readonly by: LaunchRequest['author'];
   /** ISO 8601 instant */
   readonly at: string;
 };
 
-/** Serialises changes of a practice's choices, so that concurrent changes stay within the limits. */
+/** Serialises changes for a practice, so that concurrent changes do not exceed the limits. */
 export async function lockPracticeChoices(tx: OrderingTransaction, practiceKey: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${practiceKey}, 1))`.execute(tx);
 }
 
-/** Reads the favourites of a practice, first added first, and its order sets by name. */
+/** Reads the favourites of a practice in the order in which they were added, and its order sets by name. */
 export async function findPracticeChoices(
   database: OrderingDatabase,
   practiceKey: string,
@@ -66,7 +66,7 @@ export async function insertFavourite(
     .execute();
 }
 
-/** Removes a favourite. Resolves with whether it existed. */
+/** Removes a favourite of a practice. Returns whether the practice had this favourite. */
 export async function deleteFavourite(
   tx: OrderingTransaction,
   practiceKey: string,
@@ -80,7 +80,7 @@ export async function deleteFavourite(
   return numDeletedRows > 0n;
 }
 
-/** Stores an order set, under a new id unless it has one. */
+/** Stores an order set. Without an id, generates a new id. */
 export async function insertPracticeSet(
   tx: OrderingTransaction,
   set: NewPracticeSet,
@@ -107,7 +107,7 @@ export type NewPracticeSet = {
   readonly tests: readonly string[];
 };
 
-/** Deletes an order set. Resolves with the set, or undefined if the practice has no such set. */
+/** Deletes and returns an order set. Returns undefined if the practice has no set with this id. */
 export async function deletePracticeSet(
   tx: OrderingTransaction,
   practiceKey: string,

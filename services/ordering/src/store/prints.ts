@@ -4,7 +4,7 @@ import { jsonb, type OrderingTransaction } from './database.ts';
 
 type Paper = { readonly guid: string; readonly what: PrintedPaper };
 
-/** Serialises prints of a request: a second transaction waits, and then finds the print of the first. */
+/** Serialises prints of a request. A second transaction waits, and then finds the print of the first. */
 export async function lockForPrinting(tx: OrderingTransaction, guid: string): Promise<void> {
   await tx
     .selectFrom('test_requests')
@@ -14,7 +14,7 @@ export async function lockForPrinting(tx: OrderingTransaction, guid: string): Pr
     .executeTakeFirstOrThrow();
 }
 
-/** Finds the prints of this paper of a request, with user and time (ISO 8601), newest first. */
+/** Finds the prints of one paper of a request, each with its user and time (ISO 8601), newest first. */
 export async function findPrints(
   tx: OrderingTransaction,
   { guid, what }: Paper,
@@ -29,7 +29,7 @@ export async function findPrints(
   return rows.map(({ author, printed_at }) => ({ author, at: printed_at.toISOString() }));
 }
 
-/** Stores the print of this paper of a request in a launch. `at`: ISO 8601 instant */
+/** Stores a print of one paper of a request by a launch. `at` is an ISO 8601 instant. */
 export async function insertPrint(
   tx: OrderingTransaction,
   { guid, what }: Paper,

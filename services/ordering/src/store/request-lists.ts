@@ -19,16 +19,17 @@ import { differenceCondition, searchCondition } from './request-words.ts';
 import { toTestRequest } from './test-requests.ts';
 
 /**
- * How many requests are searched for a page of matches before all matches are read from the index of words.
+ * The number of requests in which to search for a page of matches. If they do not contain enough matches, the
+ * index of words finds all matches.
  */
 const maxNear = 500;
 
 export type ListQuery = ListFilter & {
-  /** Absent if all requests are listed. */
+  /** Absent if the list has no search. */
   readonly search?: RequestSearch;
-  /** Since when a search allows for typing errors: an ISO 8601 instant. */
+  /** The time of the oldest request for which a search tolerates typing errors, as an ISO 8601 instant. */
   readonly similarSince: string;
-  /** The page next to a request, by its GUID. If absent or out of sight, the newest page. */
+  /** The cursor: the GUID of a request. If absent, or if the launch cannot see it, reads the newest page. */
   readonly from?: { readonly guid: string; readonly go: Page['go'] };
 };
 
@@ -36,22 +37,22 @@ export type RequestPage = {
   /** Newest first. */
   readonly requests: readonly TestRequest[];
   /**
-   * The number on all pages, or `maxCount + 1` if there are more. Absent if a search fills a page, because
-   * its matches are not counted.
+   * The number of requests on all pages, or `maxCount + 1` if there are more. Absent if a search fills a
+   * page, because its matches are not counted.
    */
   readonly count?: number;
   readonly hasNewer: boolean;
   readonly hasOlder: boolean;
-  /** On the last page: the newest requests that match except for typing errors, at most a page. */
+  /** On the last page, the newest requests that match only with typing errors; at most one page. */
   readonly similar: readonly TestRequest[];
 };
 
 /**
- * Reads a page of a list. However many requests there are, reads a bounded number of rows in index order. If
- * the nearest requests do not fill a page of matches, reads all matches, and no other request.
+ * Reads a page of a list. Reads a limited number of rows in the order of an index, even if the practice has
+ * many requests. If these rows do not contain a page of matches, reads all matches by the index of words.
  */
 export async function readRequestPage(tx: OrderingTransaction, query: ListQuery): Promise<RequestPage> {
-  // Avoids a sequential scan for a common word, and compilation (JIT) of a query that reads few rows.
+  // Prevents a sequential scan for a common word, and JIT compilation of a query that reads few rows.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`.execute(tx);
   return readPage(tx, query);
 }
@@ -59,9 +60,9 @@ export async function readRequestPage(tx: OrderingTransaction, query: ListQuery)
 async function readPage(tx: OrderingTransaction, { from, ...query }: ListQuery): Promise<RequestPage> {
   const place = from && (await findPlace(tx, query, from.guid));
   const go = place === undefined ? 'older' : (from?.go ?? 'older');
-  // One place more than a page shows whether there is another page.
+  // Reads one request more than a page contains, to find out whether there is another page.
   const { places, ...counted } = await findPlaces(tx, query, { place, go, limit: pageSize + 1 });
-  // If no request is older, or less than a page is newer, shows the newest page.
+  // If no request is older, or fewer than a page are newer, shows the newest page.
   const isFirst = place !== undefined && places.length < (go === 'newer' ? pageSize : 1);
   if (isFirst) return readPage(tx, query);
   const hasMore = places.length > pageSize;
@@ -76,7 +77,7 @@ async function readPage(tx: OrderingTransaction, { from, ...query }: ListQuery):
   };
 }
 
-/** Finds the newest requests that match only if typing errors are allowed. */
+/** Finds the newest requests that match only if typing errors are tolerated. */
 async function findSimilar(tx: OrderingTransaction, query: ListQuery): Promise<readonly Place[]> {
   const { search = [], sight, since = '', similarSince } = query;
   const misspelt = await knownOf(tx, sight, misspeltIn(search));
@@ -87,9 +88,9 @@ async function findSimilar(tx: OrderingTransaction, query: ListQuery): Promise<r
 }
 
 /**
- * Reduces the alternatives of each misspelt word to those that a practice's requests contain: a few of
- * hundreds. A patient's list is short, and shares its words in the index with all patients, so it is not
- * reduced.
+ * Omits the alternatives of misspelt words that no request of the practice contains. A few of hundreds
+ * remain. For the list of a patient, keeps all alternatives, because the list is short and the index does not
+ * separate patients.
  */
 async function knownOf(
   tx: OrderingTransaction,
@@ -117,10 +118,10 @@ async function findPlaces(tx: OrderingTransaction, query: ListQuery, page: Page)
     const places = await readList(tx, query, page);
     return { places, count: await countList(tx, query, maxCount + 1) };
   }
-  // A search of punctuation alone contains no words, so it matches nothing.
+  // A search that consists of punctuation contains no words, so it matches no request.
   if (search.length === 0) return { places: [], count: 0 };
   const condition = searchCondition(search, query.sight);
-  // For a common word, the nearest requests fill a page; for a rare word, the index of words is fast.
+  // A common word is in enough of the next requests. For a rare word, the index of words is fast.
   const near = await findNear(tx, query, { ...page, condition, bound: maxNear });
   if (near.length > pageSize) return { places: near };
   const { places, count } = await findMatches(tx, query, { ...page, condition });

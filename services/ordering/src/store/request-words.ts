@@ -9,9 +9,9 @@ import type { TestRequest } from '../domain/test-request.ts';
 import { practiceKeyOf, type Sight } from './keys.ts';
 
 /**
- * Returns the columns that a request is searched by. The words for a practice's list begin with the practice,
- * so that a search reads only its own practice's index entries, and is not slowed by others. The words for a
- * patient's list share one prefix, because a patient has few requests.
+ * Returns the column `words`, in which lists search. Words for the list of a practice begin with a prefix of
+ * that practice, so that a search reads only the index entries of its own practice. Words for the lists of
+ * patients all have the same prefix, because a patient has few requests.
  * @param timeZone IANA zone of the practices
  */
 export function requestWords(
@@ -27,11 +27,11 @@ export function requestWords(
   return { words: sql<string>`array_to_tsvector(${sql.val(lexemes)}::text[])` };
 }
 
-/** Returns the `tsquery` of the requests that one search finds and another does not. */
+/** Returns the `tsquery` for requests that match `search` but not `other`. */
 export const differenceCondition = (search: RequestSearch, other: RequestSearch, sight: Sight): string =>
   `${searchCondition(search, sight)} & !${searchCondition(other, sight)}`;
 
-/** Returns the `tsquery` of a search among the requests of a sight. */
+/** Returns the `tsquery` of a search. The `Sight` decides which prefix the words have. */
 export function searchCondition(search: RequestSearch, { practiceKey, patientKeys }: Sight): string {
   const list = practiceKey === undefined || patientKeys !== undefined ? patientLists : prefixOf(practiceKey);
   return and(search.map((term) => or(term.map((words) => and(words.map((word) => sought(list, word)))))));
@@ -39,14 +39,14 @@ export function searchCondition(search: RequestSearch, { practiceKey, patientKey
 
 const patientLists = 'p';
 
-/** A short prefix is enough, because the sight filters out rows of another practice with the same prefix. */
+/** Returns a short prefix. If another practice has the same prefix, the `Sight` excludes its requests. */
 const prefixOf = (practiceKey: string) => practiceKey.slice(0, 8);
 
 const lexeme = (list: string, word: string) => `${list}:${word}`;
 
 /**
- * A word contains only letters, digits and `=` (`domain/request-search.ts`), so nothing can end the
- * quotation.
+ * Returns the operand of a `tsquery`, in quotation marks. A word contains only letters, digits and `=`
+ * (`domain/request-search.ts`), so it cannot contain a quotation mark.
  */
 const sought = (list: string, { word, isWhole = false }: SoughtWord) =>
   `'${lexeme(list, word)}'${isWhole ? '' : ':*'}`;

@@ -5,12 +5,12 @@ import { isInSight, type Sight } from './keys.ts';
 
 export type Requester = LaunchRequest['requester'];
 
-/** More than a practice has, but few enough for a list box. */
+/** The maximum number of requesters in the list box. A practice has fewer. */
 const maxRequesters = 200;
 
 /**
- * Finds the requesters of the requests visible to a practice's launch, each with the name in their newest
- * request. Reads one index entry for each requester, however many requests there are (a loose index scan).
+ * Finds the requesters of the requests that a launch for a practice can see. Each requester has the name in
+ * their newest request. Reads one index entry for each requester, not for each request (a loose index scan).
  */
 export async function findRequesters(database: OrderingDatabase, sight: Sight): Promise<Requester[]> {
   const identifier = sql`parties -> 'requester' -> 'identifier'`;

@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import type { TestRequest } from '../domain/test-request.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 
-/** One step of a request's history: the launch and the version that it submitted. */
+/** One submission in the history of a request: the launch, and the version that it stored. */
 export type Submission = {
   readonly requestGuid: string;
   readonly requestVersion: number;
@@ -16,7 +16,7 @@ export type Submission = {
 
 type SubmissionKey = { readonly id: string; readonly guid: string; readonly launchId: string };
 
-/** Returns whether a launch already stored this submission, so that a form sent twice is stored once. */
+/** Returns whether a launch has already stored this submission, because the form was sent twice. */
 export async function isSubmitted(
   tx: OrderingTransaction,
   { id, guid, launchId }: SubmissionKey,
@@ -31,7 +31,7 @@ export async function isSubmitted(
   return row !== undefined;
 }
 
-/** Stores the submission that led to a version of a request. */
+/** Stores the submission of a version of a request. */
 export async function insertSubmission(
   tx: OrderingTransaction,
   { id, request, context }: { id: string; request: TestRequest; context: LaunchContext },
@@ -62,7 +62,7 @@ export async function submissionsTo(database: OrderingDatabase, guid: string): P
 }
 
 /**
- * Reads the submissions of a launch: each request once, at its newest version, the newest submission first.
+ * Reads the submissions of a launch, newest first. Of several submissions to one request, returns the newest.
  */
 export async function submissionsOf(database: OrderingDatabase, launchId: string): Promise<Submission[]> {
   const rows = await database
@@ -87,7 +87,7 @@ function toSubmission(row: Selectable<OrderingTables['submissions']>): Submissio
   };
 }
 
-/** Reserves numbers that no other batch has. */
+/** Reserves unused batch numbers. */
 export async function takeBatchNumbers(tx: OrderingTransaction, count: number): Promise<number[]> {
   const { rows } = await sql<{ number: string }>`
     select nextval('ordering.batch_numbers') as number from generate_series(1, ${count}::integer)

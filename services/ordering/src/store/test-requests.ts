@@ -5,7 +5,7 @@ import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransac
 import { isInSight, originatingKeyOf, patientKeysOf, practiceKeyOf, type Sight, sightOf } from './keys.ts';
 import { requestWords } from './request-words.ts';
 
-/** Finds a visible request. */
+/** Finds a request that a launch can see. */
 export async function findRequest(
   database: OrderingDatabase,
   guid: string,
@@ -25,8 +25,8 @@ export async function findOrderOf(
 }
 
 /**
- * Finds the request with the launch's originating id, if the launch can see it; the newest, if the id was
- * reused.
+ * Finds the request with the launch's originating id, if the launch can see it. If the practice system reused
+ * the id, finds the newest request.
  */
 export async function findNamed(
   database: OrderingDatabase,
@@ -40,7 +40,7 @@ export async function findNamed(
   return row === undefined ? undefined : toTestRequest(row);
 }
 
-/** Finds the newest visible request. */
+/** Finds the newest request that a launch can see. */
 export async function findNewest(database: OrderingDatabase, sight: Sight): Promise<TestRequest | undefined> {
   const row = await selectRequests(database, sight)
     .orderBy('created_at', 'desc')
@@ -50,7 +50,7 @@ export async function findNewest(database: OrderingDatabase, sight: Sight): Prom
   return row === undefined ? undefined : toTestRequest(row);
 }
 
-/** Returns a visible request, and locks it until the end of this transaction. */
+/** Finds a request that a launch can see, and locks it until the end of the transaction. */
 export async function lockRequest(
   tx: OrderingTransaction,
   guid: string,
@@ -60,7 +60,7 @@ export async function lockRequest(
   return row === undefined ? undefined : toTestRequest(row);
 }
 
-/** Stores a new request. @param timeZone IANA zone of the practices, for the search words */
+/** Stores a new request. @param timeZone IANA time zone of the practices, for the search words */
 export async function insertRequest(
   tx: OrderingTransaction,
   request: TestRequest,
@@ -70,8 +70,8 @@ export async function insertRequest(
 }
 
 /**
- * Stores an amended request that this transaction has locked.
- * @param timeZone IANA zone of the practices, for the search words
+ * Stores an amended request, which this transaction must have locked.
+ * @param timeZone IANA time zone of the practices, for the search words
  */
 export async function updateRequest(
   tx: OrderingTransaction,
@@ -120,7 +120,7 @@ const amendable = (request: TestRequest, timeZone: string) => ({
   updated_at: request.updatedAt,
 });
 
-/** Returns the request of a row of `test_requests`. */
+/** Returns the request in a row of `test_requests`. */
 export function toTestRequest(row: Selectable<OrderingTables['test_requests']>): TestRequest {
   return {
     guid: row.guid,

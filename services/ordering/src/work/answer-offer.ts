@@ -6,21 +6,21 @@ import type { Choosing } from './launch.ts';
 
 type OfferAnswer = {
   readonly answer: 'continue' | 'discard';
-  /** When the offered draft was last changed. ISO 8601 instant */
+  /** When the draft on the page was last changed, as an ISO 8601 instant. */
   readonly changedAt: string;
 };
 
 export type OfferOutcome =
-  /** Done now, or by an earlier form. */
+  /** The draft was continued or discarded, now or when the same form was sent before. */
   | 'done'
-  /** The offered draft was changed, submitted or discarded since, or is too old. Nothing was changed. */
+  /** The offered draft was changed, submitted or discarded since, or is too old. Nothing was stored. */
   | 'gone'
-  /** Tests were chosen in this launch since, so it cannot continue another draft. Nothing was changed. */
+  /** The user has chosen tests in this launch since, so no draft can be continued. Nothing was stored. */
   | 'chosen';
 
 /**
- * Continues or discards the draft that the user left behind in an earlier launch. Either way, later launches
- * do not offer the drafts of earlier launches.
+ * Continues or discards the user's unsubmitted draft of an earlier launch. In both cases, later launches no
+ * longer offer drafts of earlier launches.
  */
 export function answerOffer(
   { database }: Pick<WorkDependencies, 'database'>,

@@ -6,16 +6,16 @@ import { findOrderOf } from '../store/test-requests.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Choosing } from './launch.ts';
 
-/** A save of the review page while the user types. */
+/** The fields that the review page sends while the user types. */
 export type ReviewSave = Pick<ReviewForm, 'entry' | 'draftId'> & { readonly save: PageSave };
 
 export type SaveOutcome =
-  /** The draft contains these fields, or newer ones from the same page. */
+  /** The draft contains these fields, or newer fields of the same page. */
   | 'saved'
-  /** Another page stored other fields, or the draft was submitted. Nothing was changed. */
+  /** Another page stored other fields, or the draft was submitted. Nothing was stored. */
   | 'superseded';
 
-/** Stores the typed fields of the review, unless newer ones were stored or submitted since. */
+/** Stores the typed fields of the review, unless newer fields are stored or the draft was submitted. */
 export function autosaveReview(
   { database }: Pick<WorkDependencies, 'database'>,
   { context, place, beginning, changed, now, timeZone }: Choosing,
@@ -24,7 +24,7 @@ export function autosaveReview(
   const author = fullName(context.request.author.name);
   return database.transaction().execute(async (tx): Promise<SaveOutcome> => {
     const stored = await lockDraft(tx, place, { beginning, now });
-    // A change has a new draft after each submission; a launch submits one new order.
+    // After a submission, a change has a new draft with a new id. A new order is submitted once.
     const isSubmitted =
       changed === undefined
         ? (await findOrderOf(tx, context.launchId)) !== undefined

@@ -14,7 +14,7 @@ import {
   type NewPracticeSet,
 } from '../store/practice-choices.ts';
 
-/** Adds a favourite of a practice, up to the maximum number. */
+/** Adds a favourite of a practice. Returns `full` if the practice has the maximum number. */
 export async function addFavourite(
   tx: OrderingTransaction,
   favourite: { readonly practiceKey: string; readonly code: string },
@@ -29,7 +29,7 @@ export async function addFavourite(
   return 'added';
 }
 
-/** Adds a favourite of a user, up to the maximum number. `at` is an ISO 8601 instant. */
+/** Adds a favourite of a user at an ISO 8601 instant. Returns `full` at the maximum number. */
 export async function addPersonalFavourite(
   tx: OrderingTransaction,
   favourite: { readonly userKey: string; readonly code: string; readonly at: string },
@@ -43,7 +43,7 @@ export async function addPersonalFavourite(
   return 'added';
 }
 
-/** Saves an order set under a name that the practice has not used, up to the maximum number of sets. */
+/** Saves an order set. Returns `taken` if the practice uses the name, `full` at the maximum number. */
 export async function savePracticeSet(
   tx: OrderingTransaction,
   set: NewPracticeSet,

@@ -30,12 +30,12 @@ import { getEarlierOrder } from './find-earlier-order.ts';
 import type { Choosing } from './launch.ts';
 import { servedBy } from './select-tests.ts';
 
-/** The new draft, and the button that was pressed. */
+/** The new draft, and the action of the button that the user pressed. */
 export type ChosenTests = { readonly draft: Draft; readonly action: ChoiceAction };
 
 /**
- * Handles a button of the page that chooses tests: changes the draft, or the choices of the user or the
- * practice.
+ * Handles a button of the page that chooses tests. Changes the draft, or favourites and order sets of the
+ * user or the practice.
  */
 export function chooseTests(
   { database }: Pick<WorkDependencies, 'database'>,
@@ -50,7 +50,7 @@ export function chooseTests(
   return database.transaction().execute(async (tx) => {
     const before = await lockDraft(tx, place, { beginning, now });
     const action = await actionOf(tx, form, { practiceKey, before, choosing });
-    // Another user has deleted the practice's set since the page was created.
+    // Another user has deleted the order set since the page was created.
     const isGone = form.button.kind === 'add-set' && action.kind !== 'add-set';
     const chosen = applyChoice(before, { ...form, action }, catalogue);
     const tests = chosenTests(chosen, catalogue).map(({ code }) => code);
@@ -67,8 +67,8 @@ export function chooseTests(
 const setIsGone: Notice = { practiceSet: { outcome: 'gone', name: '' } };
 
 /**
- * Returns the button with the tests or order set that it refers to. If the practice no longer has the set,
- * returns only the form's other changes.
+ * Returns the action of a button, with the tests or the order set to which it refers. If the request or the
+ * order set is not found, returns `update`, so that only the other changes of the form are stored.
  */
 async function actionOf(
   tx: OrderingTransaction,
@@ -102,7 +102,7 @@ async function actionOf(
 
 type ActionBasis = {
   readonly practiceKey: string;
-  /** The draft before the form. */
+  /** The draft before the form was sent. */
   readonly before: Draft;
   readonly choosing: Choosing;
 };
@@ -122,7 +122,7 @@ type OwnChange = {
   readonly tests: readonly string[];
 };
 
-/** Handles a button for the choices of the user or the practice. Resolves with the notice, if any. */
+/** Handles a button for favourites or order sets. Returns the notice for the page, if there is a notice. */
 async function changeOwnChoices(
   tx: OrderingTransaction,
   change: OwnChange,
@@ -165,7 +165,7 @@ async function changeOwnChoices(
 
 const undoOf = (removed: Removed): Notice => ({ undo: { id: randomUUID(), removed } });
 
-/** Undoes the last removal within the limits; restores an order set unless its name is taken. */
+/** Undoes the last removal, unless the number of favourites or sets is at its limit or the name is taken. */
 async function bringBack(
   tx: OrderingTransaction,
   removed: Removed,

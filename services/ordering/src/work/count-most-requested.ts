@@ -5,13 +5,13 @@ import { countTests, findMostRequested, storeMostRequested } from '../store/most
 
 const hourMs = 3_600_000;
 
-/** Counts the newest requests of three months. A single request does not make a test frequent. */
+/** Counts the newest 300 requests of 90 days. A test must be in two requests, because one is no habit. */
 const counted = { requests: 300, atLeast: 2, codes: 50 };
 const countedMs = 90 * 24 * hourMs;
 
 /**
- * Counts the tests that the launch's practice requests most, if the last count is older than an hour. Part of
- * a submission, so that no page waits for it.
+ * Counts the tests that the launch's practice requests most, if the last count is at least an hour old. Runs
+ * in a submission, so that no page waits for the count.
  * @param now milliseconds since 1970-01-01T00:00:00Z
  */
 export async function countMostRequested(
@@ -22,7 +22,7 @@ export async function countMostRequested(
   const practiceKey = practiceKeyOf(context.request.practice, context.client);
   const last = await findMostRequested(tx, practiceKey);
   if (last !== undefined && now - last.countedAt < hourMs) return;
-  // Only the codes leave this function; they identify no patient.
+  // The count reads requests of the whole practice, but stores only codes, which identify no patient.
   const sight = sightWithin('practice', context);
   const codes = await countTests(tx, { ...counted, sight, since: now - countedMs });
   await storeMostRequested(tx, practiceKey, { codes, countedAt: now });

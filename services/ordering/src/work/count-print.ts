@@ -8,7 +8,7 @@ import type { Launch } from './launch.ts';
 
 type Prints = { readonly requests: readonly TestRequest[]; readonly what: PrintedPaper };
 
-/** Records the print of a paper for each of these requests, which the launch can see: all or none. */
+/** Records a print of one paper for each of these requests, in one transaction. The launch must see them. */
 export function countPrints(
   { database, clock, pseudonyms }: Pick<WorkDependencies, 'database' | 'clock' | 'pseudonyms'>,
   { context, call }: Launch,
@@ -32,7 +32,7 @@ export function countPrints(
 
   return database.transaction().execute(async (tx) => {
     const printings = [];
-    // A fixed order prevents a deadlock between two launches that print the same requests.
+    // Locks the requests in a fixed order, so that two launches that print the same requests do not deadlock.
     for (const request of requests.toSorted((one, other) => (one.guid < other.guid ? -1 : 1))) {
       printings.push(await countPrint(tx, request));
     }

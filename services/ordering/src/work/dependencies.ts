@@ -7,10 +7,10 @@ import type { OrderingDatabase } from '../store/database.ts';
 export type WorkDependencies = {
   readonly database: OrderingDatabase;
   readonly clock: Clock;
-  /** Encrypts the order in the event for the consumer that renders it. */
+  /** Encrypts the order in the event for the service that renders the order document. */
   readonly sealer: Sealer;
   /** Creates the patient pseudonyms for audit events. */
   readonly pseudonyms: PatientPseudonyms;
-  /** IANA zone of the practices */
+  /** The IANA time zone of the practices. */
   readonly timeZone: string;
 };

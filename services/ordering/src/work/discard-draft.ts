@@ -6,8 +6,8 @@ import type { WorkDependencies } from './dependencies.ts';
 import type { Choosing } from './launch.ts';
 
 /**
- * Empties the draft of a launch. Later launches do not offer the drafts of earlier launches. Changes nothing
- * if the launch has submitted its order.
+ * Empties the draft of a launch. Later launches then offer no drafts of earlier launches. Changes nothing if
+ * the launch has submitted its order.
  */
 export function discardDraft(
   { database }: Pick<WorkDependencies, 'database'>,

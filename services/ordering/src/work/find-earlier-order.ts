@@ -11,8 +11,8 @@ type Ordering = {
 };
 
 /**
- * Finds the request whose tests a new order can repeat: the patient's newest in the launch's own practice.
- * Other practices' requests are not offered, because nobody here chose their tests.
+ * Finds the request whose tests a new order can repeat: the patient's newest request in the launch's
+ * practice. Ignores requests of other practices, because no user of this practice chose their tests.
  */
 export async function findEarlierOrder(
   database: OrderingDatabase,
@@ -21,7 +21,7 @@ export async function findEarlierOrder(
   return changed === undefined ? findNewest(database, sightOfEarlier(context)) : undefined;
 }
 
-/** As `findEarlierOrder`, for the request that a button names. */
+/** Finds a request whose tests a new order can repeat, by the GUID in the value of a button. */
 export async function getEarlierOrder(
   database: OrderingDatabase,
   { context, changed }: Ordering,

@@ -17,7 +17,7 @@ export async function findInSight(
   return guidForm.test(guid) ? findRequest(database, guid, sightOf(context)) : undefined;
 }
 
-/** Finds requests that a launch can see, in this order; undefined if it cannot see them all. */
+/** Finds requests in the order of their GUIDs. Returns undefined if the launch cannot see every request. */
 export async function findAllInSight(
   dependencies: ReadDependencies,
   context: LaunchContext,
@@ -37,7 +37,7 @@ export const findOwnOrder = ({ database }: ReadDependencies, launchId: string) =
 export const findNamedRequest = ({ database }: ReadDependencies, context: LaunchContext) =>
   findNamed(database, context);
 
-/** Returns whether this launch has submitted a request. */
+/** Returns whether a launch has submitted the order or a change of a request. */
 export async function hasSubmitted(
   { database }: ReadDependencies,
   launchId: string,
@@ -47,7 +47,7 @@ export async function hasSubmitted(
   return submissions.some(({ requestGuid }) => requestGuid === guid);
 }
 
-/** Reads the submissions to a request, oldest first; with `after`, those of later versions. */
+/** Reads the submissions to a request, oldest first. With `after`, reads only those of later versions. */
 export async function historyOf(
   { database }: ReadDependencies,
   { guid }: Pick<TestRequest, 'guid'>,
@@ -57,16 +57,16 @@ export async function historyOf(
   return submissions.filter(({ requestVersion }) => requestVersion > after);
 }
 
-/** The requests that a launch submitted. */
+/** The result of a launch's submission. */
 export type LaunchResult = {
   readonly order: TestRequest;
-  /** The newest version that this launch submitted. */
+  /** The newest version of the request that this launch submitted. */
   readonly version: number;
   /** The other requests that this launch submitted. */
   readonly others: readonly TestRequest[];
 };
 
-/** Finds the result of a launch for one of the requests that it submitted. */
+/** Finds the result of a launch's submission to a request. */
 export async function findResult(
   dependencies: ReadDependencies,
   context: LaunchContext,

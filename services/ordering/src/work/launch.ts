@@ -9,19 +9,19 @@ import { draftIdOf } from '../domain/submission-id.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { draftOwnerKeyOf } from '../store/keys.ts';
 
-/** The launch that a use case belongs to. */
+/** The launch for which a use case runs. */
 export type Launch = {
   readonly context: LaunchContext;
 
   readonly call: {
-    /** Creates an event whose cause is this HTTP request. */
+    /** Creates an event that this HTTP request causes. */
     event<Type extends EventType>(type: Type, data: EventData<Type>): CloudEvent<Type>;
   };
 };
 
 /**
- * The new order or the change for which tests are chosen, and the facts that the choice depends on. Built
- * once for each HTTP request.
+ * The new order or the change for which the user chooses tests, with its catalogue, patient and draft.
+ * Created once for each HTTP request.
  */
 export type Choosing = {
   readonly context: LaunchContext;
@@ -31,7 +31,7 @@ export type Choosing = {
   readonly beginning: Draft;
   /** The request that is changed; absent for a new order. */
   readonly changed?: TestRequest;
-  /** The patient of the request, even if the launch is for another. */
+  /** The patient of the request, even if the launch is for another patient. */
   readonly patient: PatientTraits;
   /** Milliseconds since 1970-01-01T00:00:00Z */
   readonly now: number;
@@ -42,7 +42,7 @@ export type Choosing = {
 /** `now`: milliseconds since 1970; `timeZone`: IANA name */
 export type Moment = Pick<Choosing, 'now' | 'timeZone'>;
 
-/** Returns the basis of a new order, which begins empty. */
+/** Returns the `Choosing` of a new order, whose draft is empty at first. */
 export function toNewOrder(context: LaunchContext, catalogue: Catalogue, moment: Moment): Choosing {
   const { launchId } = context;
   return {
@@ -55,7 +55,7 @@ export function toNewOrder(context: LaunchContext, catalogue: Catalogue, moment:
   };
 }
 
-/** Returns the basis of the change of a request, which begins with its tests. */
+/** Returns the `Choosing` of a change, whose draft at first contains the tests of the request. */
 export function toChange(
   context: LaunchContext,
   changed: TestRequest,

@@ -13,7 +13,7 @@ import type { Choosing } from './launch.ts';
 
 type ReadDependencies = Pick<WorkDependencies, 'database'>;
 
-/** Returns whether a draft is stored, as it is once the user changes it. */
+/** Returns whether a draft is stored. The first change of the user stores the draft. */
 export const hasDraft = async ({ database }: ReadDependencies, { place }: Choosing) =>
   (await findDraft(database, place)) !== undefined;
 
@@ -23,14 +23,14 @@ export const readDraft = async (
   { place, beginning }: Choosing,
 ): Promise<Draft> => (await findDraft(database, place)) ?? beginning;
 
-/** Finds the draft of an earlier launch that the user can continue in this draft. */
+/** Finds the draft of an earlier launch that the user can continue in this launch. */
 export const findOffer = async (
   { database }: ReadDependencies,
   { place, now }: Choosing,
   draft: Draft,
 ): Promise<LeftDraft | undefined> => (isOffered(draft) ? findLeftDraft(database, place, now) : undefined);
 
-/** Reads the own choices of the user and their practice. */
+/** Reads the favourites and order sets of the user and their practice. */
 export async function readOwnChoices(
   { database }: ReadDependencies,
   { catalogue, context: { request, client } }: Choosing,
@@ -43,7 +43,7 @@ export async function readOwnChoices(
   return { ...ofPractice, personal };
 }
 
-/** The shortcuts above the catalogue. */
+/** The most requested tests and the earlier request, which the page shows above the catalogue. */
 export type Shortcuts = {
   /** Codes of the tests that the practice requests most, most requested first. */
   readonly mostRequested: readonly string[];
@@ -51,7 +51,7 @@ export type Shortcuts = {
   readonly earlier: TestRequest | undefined;
 };
 
-/** Reads the shortcuts above the catalogue, except the choices of user and practice. */
+/** Reads the most requested tests of the practice, and the request whose tests can be repeated. */
 export async function readShortcuts({ database }: ReadDependencies, choosing: Choosing): Promise<Shortcuts> {
   const { practice } = choosing.context.request;
   const most = await findMostRequested(database, practiceKeyOf(practice, choosing.context.client));

@@ -17,13 +17,13 @@ import type { Launch, Moment } from './launch.ts';
 type ListReading = {
   /** The catalogue of the launch's laboratory, if it has one. */
   readonly catalogue: Catalogue | undefined;
-  /** The request next to the page; absent for the newest requests. */
+  /** The cursor of the page; absent for the newest requests. */
   readonly from: ListQuery['from'];
-  /** Whether a user will read the page; only then is it audited. */
+  /** Whether a user will read the page. Only then is an audit event stored. */
   readonly isRead: boolean;
 };
 
-/** A page of a launch's list, its search, and for a practice's list the requesters to filter by. */
+/** A page of a launch's list, its search, and for the list of a practice the requesters to filter by. */
 export type ReadList = {
   readonly list: RequestPage;
   readonly search: ListSearch;
@@ -31,8 +31,8 @@ export type ReadList = {
 };
 
 /**
- * Reads a page of the requests that a launch can see. Stores the audit event with their number and their
- * patients before the page is sent.
+ * Reads a page of the requests that a launch can see. Before the page is sent, stores an audit event with the
+ * number of requests and the pseudonyms of their patients.
  */
 export async function readList(
   { database, pseudonyms, clock, timeZone }: Omit<WorkDependencies, 'sealer'>,
@@ -86,13 +86,13 @@ function listQueryOf(
   };
 }
 
-/** Adds the terms of filters to a search. A search of punctuation alone still finds nothing. */
+/** Adds the terms of filters to a search. A search that consists of punctuation still finds no request. */
 function narrowed(search: RequestSearch | undefined, terms: RequestSearch): RequestSearch | undefined {
   if (search === undefined) return terms.length === 0 ? undefined : terms;
   return search.length === 0 ? [] : [...search, ...terms];
 }
 
-/** Only Incomplete requests wait for samples. Ignores a status that the action does not list. */
+/** Returns the statuses to list. Overdue requests are Incomplete. Ignores a status outside the list. */
 function statusesOf(
   lists: readonly RequestStatus[],
   chosen: ListSearch['filters']['status'],

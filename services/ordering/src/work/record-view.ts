@@ -2,7 +2,7 @@ import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Launch } from './launch.ts';
 
-/** Stores the audit event of a request that is about to be shown. */
+/** Stores the audit event of a view. Call this before the response shows the request. */
 export async function recordView(
   { database }: Pick<WorkDependencies, 'database'>,
   { context, call }: Launch,

@@ -9,13 +9,13 @@ import { findEarlierTests, lockPatient, type PatientSearch } from '../store/earl
 import { boundSightOf, nationalNumbersOf, patientKeysOf } from '../store/keys.ts';
 import type { Choosing } from './launch.ts';
 
-/** The facts that repeats depend on. */
+/** The parts of `Choosing` on which repeats depend. */
 export type RepeatsBasis = Pick<Choosing, 'catalogue' | 'context' | 'changed' | 'now' | 'timeZone'>;
 
-/** A draft resolved with its catalogue, and the repeats among the tests that it adds. */
+/** The tests of a draft, and the repeats among the tests that the draft adds. */
 export type Selected = { readonly selection: Selection; readonly repeats: readonly Repeat[] };
 
-/** Resolves a draft, and finds the tests that were requested for the launch's patient before (`Repeat`). */
+/** Returns the tests of a draft, and finds the added tests that the patient had requested before. */
 export async function selectTests(
   database: OrderingDatabase,
   basis: RepeatsBasis,
@@ -26,8 +26,8 @@ export async function selectTests(
 }
 
 /**
- * As `selectTests`, with only the repeats of tests with a minimum interval. Until the transaction ends, no
- * other submission adds to the patient's requests.
+ * Returns the result of `selectTests` with only the repeats of tests that have a minimum interval. If there
+ * are such tests, no other submission for the patient is stored until the transaction ends.
  */
 async function selectAndLock(tx: OrderingTransaction, basis: RepeatsBasis, draft: Draft): Promise<Selected> {
   const selection = selectionOf(draft, basis.catalogue);
@@ -36,7 +36,7 @@ async function selectAndLock(tx: OrderingTransaction, basis: RepeatsBasis, draft
   return { selection, repeats: await repeatsAmong(tx, basis, limited) };
 }
 
-/** Returns the codes of a draft's tests that an earlier request, by its order reference, already contains. */
+/** Returns the codes of a draft's tests that the earlier request with this reference can replace. */
 export async function servedBy(
   database: OrderingDatabase,
   basis: RepeatsBasis,
@@ -73,8 +73,8 @@ function searchOf(
 }
 
 /**
- * Validates a draft, and returns the values to store or all errors. Until the transaction ends, no other
- * submission adds to the patient's requests that were checked.
+ * Validates a draft. Returns the values to store, or all errors. Until the transaction ends, no other
+ * submission can add a repeat of the checked tests.
  */
 export async function decideSubmission(
   tx: OrderingTransaction,

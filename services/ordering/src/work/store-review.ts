@@ -15,11 +15,11 @@ type RemovingButton =
 
 type ReviewInput = {
   readonly entry: ReviewEntry;
-  /** The button that was pressed, if it removes tests. */
+  /** The button that the user pressed, if the button removes tests. */
   readonly button?: RemovingButton;
 };
 
-/** Stores the typed fields of the review, without submitting it. Resolves with the draft. */
+/** Stores the typed fields of the review without a submission. Returns the stored draft. */
 export async function storeReview(
   { database }: Pick<WorkDependencies, 'database'>,
   choosing: Choosing,

@@ -17,20 +17,20 @@ import { decideSubmission } from './select-tests.ts';
 import { submittedEvent } from './submitted-event.ts';
 
 export type ChangeOutcome =
-  /** Stored now, or earlier by the same form. */
+  /** The change was stored, now or when the same form was sent before. */
   | { readonly outcome: 'submitted' }
-  /** Other tests were chosen since the page was created. The typed fields are stored. */
+  /** Other tests were chosen since the page was created. Only the typed fields were stored. */
   | { readonly outcome: 'changed' }
-  /** The typed fields are invalid. They are stored. */
+  /** The typed fields are invalid. Only the draft was stored, so that the user can correct the fields. */
   | { readonly outcome: 'faulty' }
-  /** Another user changed the request. The draft now contains the changes to the latest version. */
+  /** Another user changed the request. The draft was merged with the latest version. */
   | { readonly outcome: 'conflict' }
-  /** OLTR: Request status. Complete is immutable. */
+  /** The request is Complete, and so immutable (OLTR: Request status). */
   | { readonly outcome: 'complete' }
   /** The request does not exist, or this launch cannot see it. */
   | { readonly outcome: 'absent' };
 
-/** Submits the change of a request, exactly as its review showed it. */
+/** Submits a change to a request, exactly as the review page showed it. */
 export function submitChange(
   { database, sealer }: WorkDependencies,
   launch: Launch & Choosing & { readonly changed: TestRequest },
@@ -42,11 +42,11 @@ export function submitChange(
   const at = new Date(now).toISOString();
   return database.transaction().execute(async (tx): Promise<ChangeOutcome> => {
     const stored = await lockDraft(tx, place, { beginning, now });
-    // Locked until the end: of two concurrent amendments, the second sees the first.
+    // Locks the request. Of two concurrent amendments, the second waits and then reads the first.
     const current = await lockRequest(tx, guid, sightOf(context));
     if (current === undefined) return { outcome: 'absent' };
     const draftId = form.draftId ?? stored.submissionId;
-    // Includes the draft, because the form of the next draft may have the same fields.
+    // The id depends on the draft, too, because a form of the next draft may have the same fields.
     const id = submissionIdOf({ launchId, guid, sent: `${draftId} ${form.sent}` });
     if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };
     if (current.status === 'Complete') return { outcome: 'complete' };
@@ -74,7 +74,7 @@ export function submitChange(
     };
     await updateRequest(tx, request, timeZone);
     await insertSubmission(tx, { id, request, context });
-    // The next change of this launch begins with the stored request.
+    // The next change of this launch starts with the stored request.
     await storeDraft(tx, place, { draft: draftOf(request, draftIdOf(launchId, request)), now });
     await appendToOutbox(tx, [submittedEvent(request, launch, { sealer, step: 'change' })]);
     return { outcome: 'submitted' };

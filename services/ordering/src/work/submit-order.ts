@@ -16,14 +16,14 @@ import { decideSubmission } from './select-tests.ts';
 import { submittedEvent } from './submitted-event.ts';
 
 export type OrderOutcome =
-  /** Stored now, or by an earlier form: a launch orders once. */
+  /** The order was stored, now or by an earlier form. A launch submits one order. */
   | { readonly outcome: 'submitted'; readonly request: TestRequest }
-  /** Other tests were chosen since the page was created, or none. The typed fields are stored. */
+  /** Other tests, or no tests, were chosen since the page was created. Only the typed fields were stored. */
   | { readonly outcome: 'changed' }
-  /** The typed fields are invalid. They are stored. */
+  /** The typed fields are invalid. Only the draft was stored, so that the user can correct the fields. */
   | { readonly outcome: 'faulty' };
 
-/** Submits a new order, exactly as its review showed it. */
+/** Submits a new order, exactly as the review page showed it. */
 export function submitOrder(
   { database, sealer }: WorkDependencies,
   launch: Launch & Choosing,
@@ -32,7 +32,7 @@ export function submitOrder(
   const { context, place, beginning, now, timeZone } = launch;
   const at = new Date(now).toISOString();
   return database.transaction().execute(async (tx): Promise<OrderOutcome> => {
-    // Locked until the end: a second submission of this launch waits here, and then finds the first.
+    // Locks the draft. A second submission of this launch waits here, and then finds the first order.
     const stored = await lockDraft(tx, place, { beginning, now });
     const submitted = await findOrderOf(tx, context.launchId);
     if (submitted !== undefined) return { outcome: 'submitted', request: submitted };

@@ -19,30 +19,30 @@ import { submittedEvent } from './submitted-event.ts';
 
 export type SamplesSubmission = {
   readonly guid: string;
-  /** The version of the request on the page. */
+  /** The version of the request when the page was created. */
   readonly version: number;
   readonly entry: SamplesEntry;
-  /** The fields of the form. */
+  /** All fields of the form, as one text. */
   readonly sent: string;
   readonly recording: Recording;
 };
 
 export type SamplesOutcome =
-  /** Stored now, or earlier by the same form. */
+  /** The samples were stored, now or when the same form was sent before. */
   | { readonly outcome: 'submitted' }
   /** Another user changed the request since the page was created. */
   | { readonly outcome: 'conflict'; readonly current: TestRequest }
-  /** The form names a sample that the request does not have. */
+  /** The form contains a sample that the request does not have. */
   | { readonly outcome: 'foreign' }
   | { readonly outcome: 'faulty'; readonly faults: readonly SamplesFault[] }
-  /** The form contains only recorded values. */
+  /** The form contains only values that are already recorded. */
   | { readonly outcome: 'unchanged' }
-  /** OLTR: Request status. Complete is immutable. */
+  /** The request is Complete, and so immutable (OLTR: Request status). */
   | { readonly outcome: 'complete' }
   /** The request does not exist, or this launch cannot see it. */
   | { readonly outcome: 'absent' };
 
-/** Records the samples of a request; with the last sample, the request becomes Complete. */
+/** Records samples of a request. When the last sample is recorded, the request becomes Complete. */
 export function submitSamples(
   { database, sealer, timeZone }: Pick<WorkDependencies, 'database' | 'sealer' | 'timeZone'>,
   launch: Launch,
@@ -52,7 +52,7 @@ export function submitSamples(
   const { launchId } = context;
   const id = submissionIdOf({ launchId, guid, sent });
   return database.transaction().execute(async (tx): Promise<SamplesOutcome> => {
-    // Locked until the end: of two concurrent amendments, the second sees the first.
+    // Locks the request. Of two concurrent amendments, the second waits and then reads the first.
     const current = await lockRequest(tx, guid, sightOf(context));
     if (current === undefined) return { outcome: 'absent' };
     if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };

@@ -6,11 +6,11 @@ import type { Launch } from './launch.ts';
 
 type Submission = {
   readonly sealer: Sealer;
-  /** The step that the user submitted. */
+  /** What the user submitted: a new order, changed tests or samples. */
   readonly step: 'order' | 'change' | 'samples';
 };
 
-/** Creates the event of a submitted request, with all of its batches in the encrypted order. */
+/** Creates the event of a submission. Its encrypted order contains all batches of the request. */
 export function submittedEvent(
   request: TestRequest,
   { context, call }: Launch,

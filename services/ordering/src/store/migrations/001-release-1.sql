@@ -1,8 +1,9 @@
--- The schema of release 1: drafts, requests with their submissions and prints, and the choices of practices.
--- Integers are versions, which never reach 32 bits. Keys of 64 characters are SHA-256 in hexadecimal.
+-- The schema of release 1: drafts, requests with their submissions and prints, and favourites and order sets.
+-- Columns of type integer are versions, which never need more than 32 bits. Columns of type char(64) contain
+-- a SHA-256 in hexadecimal.
 -- squawk-ignore-file prefer-bigint-over-int, ban-char-field
 
--- Events wait here until the relay has published them (libs/storage/src/sql-outbox.ts).
+-- Contains each event until the relay has published it (libs/storage/src/sql-outbox.ts).
 create table ordering.outbox (
   id bigint generated always as identity primary key,
   event jsonb not null,
@@ -21,7 +22,7 @@ create table ordering.drafts (
   primary key (launch_id, target)
 );
 create index drafts_updated_at on ordering.drafts (updated_at);
--- Finds the draft of a new order again in the user's next launch for the same patient.
+-- For finding the draft of a new order in the user's next launch for the same patient.
 create index drafts_owner on ordering.drafts (owner_key, updated_at desc) where owner_key is not null;
 
 create sequence ordering.batch_numbers;
@@ -48,7 +49,8 @@ create table ordering.test_requests (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
--- Every list consists of runs of one status and priority, which these indexes keep in order.
+-- A list is the union of runs. A run contains the requests of one status and one priority, which these
+-- indexes sort.
 create index test_requests_practice
   on ordering.test_requests (practice_key, status, priority, created_at desc, guid desc);
 -- A patient has at most two identifiers (OLTR: Patient.identifier).
@@ -59,7 +61,7 @@ create index test_requests_patient_2
 create index test_requests_patient on ordering.test_requests using gin (patient_keys);
 create index test_requests_requester
   on ordering.test_requests (practice_key, (parties -> 'requester' -> 'identifier'), created_at desc);
--- Finds the request with the originating id of a launch.
+-- For finding the request with the originating id of a launch.
 create index test_requests_originating on ordering.test_requests (originating_key);
 -- Disables the GIN pending list, which every search would have to scan.
 create index test_requests_words on ordering.test_requests using gin (words) with (fastupdate = off);
@@ -77,7 +79,7 @@ create table ordering.submissions (
 );
 create index submissions_launch on ordering.submissions (launch_id);
 
--- The prints of each paper, with user and time.
+-- The prints of the form and the labels of each request.
 create table ordering.prints (
   id bigint generated always as identity primary key,
   request_guid uuid not null references ordering.test_requests (guid),
@@ -122,7 +124,7 @@ create table ordering.personal_favourites (
   primary key (user_key, code)
 );
 
--- The codes that a practice requests most, most requested first.
+-- The codes of the tests that a practice requests most, most requested first.
 create table ordering.most_requested (
   practice_key char(64) primary key,
   codes text[] not null,
