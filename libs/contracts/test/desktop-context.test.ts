@@ -43,7 +43,7 @@ const launch: DesktopLaunch = {
   patient,
 };
 
-/** Returns the launch with another value at a path. `undefined` removes the member. */
+/** Returns a copy of the launch with another value at a path. The value `undefined` removes the member. */
 function changed(path: string, value: unknown): unknown {
   const copy: unknown = structuredClone(launch);
   const steps = path.split('/');
@@ -55,7 +55,7 @@ function changed(path: string, value: unknown): unknown {
   return copy;
 }
 
-/** Returns the paths and messages of the errors in a body. */
+/** Returns the path and message of every error in a request body. */
 const faultsOf = (body: unknown) => {
   const read = readDesktopLaunch(body);
   return 'faults' in read ? read.faults.map(({ path, message }) => ({ path, message })) : [];
@@ -76,7 +76,7 @@ const members = [
 ];
 
 describe('the body of a desktop launch request', () => {
-  it('is accepted if it follows the contract', () => {
+  it('is accepted if it is valid, with or without `call`', () => {
     expect(readDesktopLaunch(launch)).toEqual({ launch });
     expect(readDesktopLaunch({ ...launch, call: true })).toEqual({ launch: { ...launch, call: true } });
   });
@@ -87,7 +87,7 @@ describe('the body of a desktop launch request', () => {
     expect(faults[0]?.message).toBe('is required');
   });
 
-  it.each(members)('must not have a number as %s', (path) => {
+  it.each(members)('is refused if %s is a number', (path) => {
     expect(faultsOf(changed(path, 1))).toContainEqual({
       path: expect.any(String),
       message: expect.stringContaining('must be of type'),
@@ -129,10 +129,10 @@ describe('the body of a desktop launch request', () => {
     ['patient/extra', 'x'],
     ['extra', 'x'],
     ['call', 'https://attacker.example/'],
-  ])('has one fault, which does not repeat the value, with %s %j', (path, value) => {
+  ])('gets one error, which does not repeat the value, if %s is %j', (path, value) => {
     const faults = faultsOf(changed(path, value));
     expect(faults).toHaveLength(1);
-    // Short values may also occur in the message itself.
+    // The text of the message may contain a short value by chance, so only longer values are checked.
     const sent = JSON.stringify(value).slice(1, -1);
     expect(sent.length > 3 && JSON.stringify(faults).includes(sent)).toBe(false);
   });
@@ -152,7 +152,7 @@ describe('the body of a desktop launch request', () => {
     ['patient/patient-identifiers/3/identifierValue', 100],
     ['patient/address-details/1/postcode', 300],
     ['client_id', 200],
-  ])('may have %s of up to %i characters', (path, length) => {
+  ])('accepts a %s of at most %i characters', (path, length) => {
     expect(faultsOf(changed(path, 'a'.repeat(length)))).toEqual([]);
     expect(faultsOf(changed(path, 'a'.repeat(length + 1)))).toHaveLength(1);
   });
@@ -162,7 +162,7 @@ describe('the body of a desktop launch request', () => {
     ['patient/patient-identifiers', 20, () => ({ identifierType: 'Hospital', identifierValue: '1' })],
     ['patient/address-details', 10, () => ({ addressLine1: '' })],
     ['patient/contact-details', 20, () => ({ phone: '1' })],
-  ])('may have in %s up to %i entries', (path, length, entry) => {
+  ])('accepts a %s list of at most %i entries', (path, length, entry) => {
     const [guid, partner] = patient['patient-identifiers'];
     const first = path.endsWith('identifiers') ? [guid, partner] : [];
     const list = (size: number) => [
@@ -173,11 +173,11 @@ describe('the body of a desktop launch request', () => {
     expect(faultsOf(changed(path, list(length + 1)))).toHaveLength(1);
   });
 
-  it.each(['29-Feb-2000', '31-Dec-1899', '01-Jan-2026'])('may have the date of birth %s', (dob) => {
+  it.each(['29-Feb-2000', '31-Dec-1899', '01-Jan-2026'])('accepts the date of birth %s', (dob) => {
     expect(faultsOf(changed('patient/dob', dob))).toEqual([]);
   });
 
-  it('must not have a date of birth in the future in every time zone', () => {
+  it('is refused if the date of birth is still in the future in every time zone', () => {
     const now = Date.parse('2026-03-02T12:00:00Z');
     const faultsOn = (dob: string) => readDesktopLaunch(changed('patient/dob', dob), now);
     expect(faultsOn('03-Mar-2026')).toHaveProperty('launch');
@@ -186,7 +186,7 @@ describe('the body of a desktop launch request', () => {
     });
   });
 
-  it('has faults with * in place of member names that the host chose', () => {
+  it('gets errors whose paths contain * in place of member names that the host chose', () => {
     const details = [{ 'Margaret Whitfield 9434765919': 7 }, { '9434765919': 7 }, { ['k'.repeat(500)]: 7 }];
     expect(faultsOf(changed('patient/contact-details', details))).toEqual(
       details.map((_, index) => ({
@@ -196,7 +196,7 @@ describe('the body of a desktop launch request', () => {
     );
   });
 
-  it('is refused with every fault at once', () => {
+  it('gets an error for every missing member at once', () => {
     expect(faultsOf({}).map(({ path }) => path)).toEqual([
       'client_id',
       'user',
@@ -206,11 +206,11 @@ describe('the body of a desktop launch request', () => {
     ]);
   });
 
-  it.each([undefined, null, 'text', 1, []])('must not be %j', (body) => {
+  it.each([undefined, null, 'text', 1, []])('is refused if it is %j', (body) => {
     expect(faultsOf(body)).not.toEqual([]);
   });
 
-  it('is limited to a size that fits in an access token', () => {
+  it('is refused if its members would not fit in an access token', () => {
     const room = maxLaunchedBytes - Buffer.byteLength(JSON.stringify(Object.values(launch).slice(1)));
     const address = Array.from({ length: 10 }, () => ({ addressLine1: 'a'.repeat(280) }));
     const full =
@@ -229,7 +229,7 @@ describe('the body of a desktop launch request', () => {
 });
 
 describe('the patient context of the ID token', () => {
-  it('is a JSON array of one element with a type and a version', () => {
+  it('is a JSON array whose one element contains a type and a version', () => {
     expect(JSON.parse(patientContextJson(patient))).toEqual([
       { type: 'patient-context', version: '1.0.0', ...patient },
     ]);
@@ -246,7 +246,7 @@ describe('isDesktopContext', () => {
     ...launched,
   };
 
-  it('recognises the context of a desktop launch by its shape', () => {
+  it('accepts a valid desktop launch context, even with unknown members, and nothing else', () => {
     expect(isDesktopContext(context)).toBe(true);
     const newer = { ...context, newer: 1, patient: { ...context.patient, newer: 'member' } };
     expect(isDesktopContext(newer)).toBe(true);

@@ -17,7 +17,7 @@ const refusal = {
   count: 12,
 };
 
-/** The data of one event of each type, with all members. The type requires an example for each new event. */
+/** Example data with all members for each event type. The compiler requires an example for every type. */
 const examples: { readonly [Type in EventType]: EventData<Type> } = {
   'access.token.issued.v1': {
     realm: 'demo',
@@ -134,7 +134,7 @@ const origin: EventOrigin = {
 };
 const exampleOf = (type: EventType) => createEvent(type, origin, examples[type]);
 
-/** Returns the error of a refused event. */
+/** Returns the error message of `assertCloudEvent` for an invalid event. */
 function refusalOf(candidate: unknown): string {
   try {
     assertCloudEvent(candidate);
@@ -150,14 +150,17 @@ describe('the event catalogue', () => {
     expect(() => assertCloudEvent(exampleOf(type))).not.toThrow();
   });
 
-  it.each(types)('refuses unknown data in %s without repeating it', (type) => {
-    const event = { ...exampleOf(type), data: { ...examples[type], patientName: 'Whitfield' } };
-    const said = refusalOf(event);
-    expect(said).toMatch(/: data has an unknown property$/);
-    expect(said).not.toContain('Whitfield');
-  });
+  it.each(types)(
+    'refuses an unknown member in the data of %s without repeating its name or value',
+    (type) => {
+      const event = { ...exampleOf(type), data: { ...examples[type], patientName: 'Whitfield' } };
+      const said = refusalOf(event);
+      expect(said).toMatch(/: data has an unknown property$/);
+      expect(said).not.toContain('Whitfield');
+    },
+  );
 
-  it.each(types)('lets a consumer receive unknown members of a newer release in %s', (type) => {
+  it.each(types)('lets a consumer accept a %s with unknown members from a newer release', (type) => {
     const { user = { username: 'mbair' }, practice = { code: 'B82017' } } = examples[type] as Concerning;
     const data = {
       ...examples[type],
@@ -172,13 +175,16 @@ describe('the event catalogue', () => {
     expect(() => assertReceivedEvent(faulty)).toThrow(/: data.user.username must be of type string$/);
   });
 
-  it.each(types)('lets a consumer receive %s without user, practice, patient and address', (type) => {
-    const { user: _u, practice: _p, patient: _c, address: _a, ...earlier } = examples[type] as Concerning;
-    expect(() => assertReceivedEvent({ ...exampleOf(type), data: earlier })).not.toThrow();
-  });
+  it.each(types)(
+    'lets a consumer accept a %s without user, practice, patient and address, as older releases sent it',
+    (type) => {
+      const { user: _u, practice: _p, patient: _c, address: _a, ...earlier } = examples[type] as Concerning;
+      expect(() => assertReceivedEvent({ ...exampleOf(type), data: earlier })).not.toThrow();
+    },
+  );
 
   it.each(types.filter((type) => Object.keys(examples[type]).length > 0))(
-    'refuses data of the wrong type in %s, and names the path',
+    'refuses a member of the wrong type in the data of %s, and names its path',
     (type) => {
       const [member = ''] = Object.keys(examples[type]);
       const event = { ...exampleOf(type), data: { ...examples[type], [member]: [] } };
@@ -187,12 +193,12 @@ describe('the event catalogue', () => {
   );
 
   /**
-   * The maximum text lengths, equal in every event. All values that a registry or a token endpoint accepts
-   * must fit.
+   * The maximum lengths of members that occur in several event types. Every value that the registry or a
+   * token endpoint accepts must fit.
    */
   const longest = { realm: 100, issuer: 300, clientId: 200, hostClientId: 200, tokenId: 100, scope: 1000 };
 
-  it.each(types)('limits the texts in %s to the lengths of the registry', (type) => {
+  it.each(types)('limits each text in %s to the length that the registry allows', (type) => {
     for (const [member, length] of Object.entries(longest)) {
       if (!Object.hasOwn(examples[type], member)) continue;
       const event = (size: number) => ({
@@ -216,13 +222,13 @@ describe('the event catalogue', () => {
     },
   );
 
-  it.each(types)('names %s as a routing key with a version', (type) => {
+  it.each(types)('names %s so that it is a RabbitMQ routing key that ends in a version', (type) => {
     expect(type).toMatch(/^[a-z]+(\.[a-z]+)+\.v\d+$/);
   });
 });
 
 describe('the envelope of an event', () => {
-  it('is that of CloudEvents 1.0 in structured mode, with a new id each time', () => {
+  it('follows CloudEvents 1.0 in structured mode, with a new id for each event', () => {
     const event = exampleOf('launch.token.redeemed.v1');
     expect(event).toEqual({
       specversion: '1.0',
@@ -247,25 +253,25 @@ describe('the envelope of an event', () => {
     ['correlationid', guid.toUpperCase()],
     ['traceparent', '00-0-0-01'],
     ['data', undefined],
-  ])('is refused with an invalid %s', (member, value) => {
+  ])('is refused if its %s is invalid', (member, value) => {
     expect(refusalOf({ ...exampleOf('launch.token.redeemed.v1'), [member]: value })).toContain(
       `: ${member} `,
     );
   });
 
-  it('is refused with an unknown attribute', () => {
+  it('is refused if it has an unknown attribute, without repeating the value', () => {
     const event = { ...exampleOf('launch.token.redeemed.v1'), subject: 'Whitfield' };
     expect(refusalOf(event)).not.toContain('Whitfield');
   });
 
-  it('is refused with a type that is not in the catalogue, without repeating it', () => {
+  it('is refused if its type is not in the catalogue, without repeating the type', () => {
     for (const type of ['launch.token.redeemed.v2', 'constructor', '', 1, undefined]) {
       const event = { ...exampleOf('launch.token.redeemed.v1'), type };
       expect(refusalOf(event)).toBe('TypeError: The type of the event is not in the catalogue');
     }
   });
 
-  it.each([undefined, null, 'event', 1, [], {}])('is refused when it is %j', (candidate) => {
+  it.each([undefined, null, 'event', 1, [], {}])('is refused if the whole event is %j', (candidate) => {
     expect(refusalOf(candidate)).toContain('type of the event is not in the catalogue');
   });
 });

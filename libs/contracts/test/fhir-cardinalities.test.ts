@@ -47,12 +47,12 @@ describe('a required element', () => {
     ),
   ];
 
-  it.each(required)('causes exactly one fault if it is absent: %s', (path) => {
+  it.each(required)('causes exactly one error if it is absent: %s', (path) => {
     const message = expect.stringMatching(/^is required(: \S|$)/);
     expect(faultsOf(replaceAt(valid, path, undefined))).toEqual([{ path, message }]);
   });
 
-  it.each(required)('must not be null: %s', (path) => {
+  it.each(required)('causes exactly one error if it is null: %s', (path) => {
     const [fault, ...others] = faultsOf(replaceAt(valid, path, null));
     expect(fault?.path).toBe(path);
     expect(others).toEqual([]);
@@ -70,18 +70,18 @@ describe('an optional element', () => {
     'contained[1].telecom[0].use',
     'contained[3].name[0].prefix',
     'contained[3].name[0].given',
-  ])('may be absent, but not null: %s', (path) => {
+  ])('is accepted if it is absent, but refused if it is null: %s', (path) => {
     expect(faultsOf(replaceAt(valid, path, undefined))).toEqual([]);
     expect(faultsOf(replaceAt(valid, path, null))).toHaveLength(1);
   });
 });
 
-describe('the number of entries', () => {
+describe('the number of list entries', () => {
   const person = { ...usual, given: ['Adaeze'] };
   const username = { system: `${fhir}/Id/username`, value: 'a.okonkwo' };
   const address = { use: 'home', type: 'physical' };
   const laboratory = { reference: '#laboratory' };
-  /** A list, an entry of it, and its minimum and maximum number of entries. */
+  /** Path of a list, an example entry, and the minimum and maximum number of entries. */
   const lists: readonly (readonly [string, Json, number, number])[] = [
     ['performer', laboratory, 1, 1],
     ['contained[0].name', person, 1, 1],
@@ -93,7 +93,7 @@ describe('the number of entries', () => {
     ['contained[3].name[0].prefix', 'Dr', 0, 35],
   ];
 
-  it.each(lists)('in %s is limited', (path, entry, least, most) => {
+  it.each(lists)('of %s is limited', (path, entry, least, most) => {
     for (let count = least; count <= most; count += 1) {
       expect(
         faultsOf(
@@ -109,7 +109,7 @@ describe('the number of entries', () => {
     expect(faultsOf(replaceAt(valid, path, tooMany))).toEqual([{ path, message: atMost(most) }]);
   });
 
-  it('in contained[1].identifier is one or two', () => {
+  it('of contained[1].identifier must be one or two', () => {
     const path = 'contained[1].identifier';
     const hospital = { system: `${fhir}/Id/hospital-number`, value: 'WH-42' };
     const national = { system: `${fhir}/Id/gha-number`, value: 'GHA123456' };
@@ -130,7 +130,7 @@ describe('the number of entries', () => {
     'contained[3].identifier',
     'contained[3].name',
     'contained[4].identifier',
-  ])('in %s must not be zero', (path) => {
+  ])('of %s must not be zero', (path) => {
     expect(faultsOf(replaceAt(valid, path, []))).toEqual([{ path, message: atLeast(1) }]);
   });
 
@@ -141,7 +141,7 @@ describe('the number of entries', () => {
     'contained[0].name',
     'contained[1].address',
     'contained[1].telecom',
-  ])('in %s is refused if a single entry is not in a list', (path) => {
+  ])('cannot be checked if %s is a single entry instead of a list, so the payload is refused', (path) => {
     expect(faultsOf(replaceAt(valid, path, { use: 'usual' }))).toEqual([
       { path, message: 'must be of type array' },
     ]);
@@ -168,7 +168,7 @@ describe('Patient.name', () => {
 });
 
 describe('Practitioner.name', () => {
-  it('must have an entry with use `usual`, of which the first is processed', () => {
+  it('must contain an entry whose use is `usual`, and only the first such entry is processed', () => {
     const name = [old, { use: 'usual', family: 'First' }, { use: 'usual', family: 'Second' }];
     expect(faultsOf(aServiceRequest({ clinician: { name: [old] } }))).toEqual([
       { path: 'contained[3].name', message: 'must have an entry whose use is usual' },
@@ -188,25 +188,25 @@ describe('extension', () => {
   });
   const faultsWith = (...extension: Json[]) => faultsOf(aServiceRequest({ request: { extension } }));
 
-  it('may be in any order, among others that are ignored', () => {
+  it('may contain its two entries in any order, and any other entries, which are ignored', () => {
     expect(faultsWith({ url: 'urn:example:other', valueString: null }, author, {}, action)).toEqual([]);
   });
 
-  it('must have exactly one action', () => {
+  it('must contain exactly one action', () => {
     expect(faultsWith(author)).toEqual([fault(action.url)]);
     expect(faultsWith(author, action, action)).toEqual([fault(action.url)]);
   });
 
-  it('must have exactly one author', () => {
+  it('must contain exactly one author', () => {
     expect(faultsWith(action)).toEqual([fault(author.url)]);
     expect(faultsWith(author, author, action)).toEqual([fault(author.url)]);
   });
 
-  it('must have both', () => {
+  it('causes two errors if both action and author are missing', () => {
     expect(faultsWith()).toEqual([fault(action.url), fault(author.url)]);
   });
 
-  it('must contain objects', () => {
+  it('must contain only objects', () => {
     expect(faultsWith(action, author, null, 'text')).toEqual([
       { path: 'extension[2]', message: 'must be of type object' },
       { path: 'extension[3]', message: 'must be of type object' },

@@ -7,7 +7,7 @@ import { read, wholeFaultsOf } from './fhir-reading.ts';
 
 const valid = aServiceRequest();
 
-/** Rows of path, value, and the code and resource of the fault. */
+/** Path of an element, an invalid value, and the expected code and resource of the error. */
 const faulty: [string, Json | undefined, string, string][] = [
   ['authoredOn', undefined, 'required', 'ServiceRequest'],
   ['authoredOn', 'yesterday', 'value', 'ServiceRequest'],
@@ -30,20 +30,23 @@ const faulty: [string, Json | undefined, string, string][] = [
   ['contained[4].identifier[0].system', 'urn:other', 'invariant', 'Organization #practice'],
 ];
 
-describe('a fault', () => {
-  it.each(faulty)('in %s (%j) has the code %s and the resource %s', (path, value, code, resource) => {
-    const faults = wholeFaultsOf(replaceAt(valid, path, value));
-    expect(faults.map((fault) => [fault.code, fault.resource])).toEqual([[code, resource]]);
-  });
+describe('an error of a payload', () => {
+  it.each(faulty)(
+    'for the element %s with value %j has the code %s and names the resource %s',
+    (path, value, code, resource) => {
+      const faults = wholeFaultsOf(replaceAt(valid, path, value));
+      expect(faults.map((fault) => [fault.code, fault.resource])).toEqual([[code, resource]]);
+    },
+  );
 
-  it('about a practice that is not agreed has the code business-rule and names the organisation', () => {
+  it('has the code business-rule and names the Organization if the client may not launch for the practice', () => {
     const binding = practiceBindingOf([{ system: 'ods-organization-code', code: 'X99999' }]);
     expect(read(valid, binding)).toMatchObject({
       faults: [{ code: 'business-rule', resource: 'Organization #practice' }],
     });
   });
 
-  it('about a duplicate id names the resource, and the ambiguous reference', () => {
+  it('names the second resource with the same id, and another error names the ambiguous reference', () => {
     const contained = [...(valid.contained as Json[]), (valid.contained as Json[])[1]] as Json[];
     expect(wholeFaultsOf({ ...valid, contained })).toMatchObject([
       { path: 'subject.reference', code: 'multiple-matches', resource: 'ServiceRequest' },
@@ -51,11 +54,11 @@ describe('a fault', () => {
     ]);
   });
 
-  it('has the code structure if the payload is not a ServiceRequest', () => {
+  it('has the code structure if the payload is not an object', () => {
     expect(wholeFaultsOf([])).toMatchObject([{ path: '', code: 'structure', resource: 'ServiceRequest' }]);
   });
 
-  it('names the ServiceRequest in place of a resource of an unknown type', () => {
+  it('names the ServiceRequest if the resource has an unknown type', () => {
     for (const resourceType of ['Whitfield', 'Device', 'constructor']) {
       const contained = [...(valid.contained as Json[]), { resourceType, id: 'patient' }] as Json[];
       const [fault] = wholeFaultsOf({ ...valid, contained }).filter(({ path }) => path === 'contained[6].id');
@@ -63,14 +66,17 @@ describe('a fault', () => {
     }
   });
 
-  it.each(['p', 'x'.repeat(64)])('names a resource by an id of one to 64 characters: %s', (id) => {
-    const payload = replaceAt(replaceAt(valid, 'contained[1].id', id), 'subject.reference', `#${id}`);
-    const faults = wholeFaultsOf(replaceAt(payload, 'contained[1].gender', 'F'));
-    expect(faults.map(({ resource }) => resource)).toEqual([`Patient #${id}`]);
-  });
+  it.each(['p', 'x'.repeat(64)])(
+    'contains the id of the resource if it has one to 64 characters: %s',
+    (id) => {
+      const payload = replaceAt(replaceAt(valid, 'contained[1].id', id), 'subject.reference', `#${id}`);
+      const faults = wholeFaultsOf(replaceAt(payload, 'contained[1].gender', 'F'));
+      expect(faults.map(({ resource }) => resource)).toEqual([`Patient #${id}`]);
+    },
+  );
 
   it.each(['Margaret Whitfield', '943 476 5919', 'x'.repeat(65), '', '#patient', 'ä', 7, null, ['patient']])(
-    'does not repeat an invalid id: %j',
+    'contains only the type of the resource if its id is invalid: %j',
     (id) => {
       const faults = wholeFaultsOf(replaceAt(valid, 'contained[1].id', id));
       const named = faults.filter(({ path }) => path === 'contained[1].id');
@@ -79,7 +85,7 @@ describe('a fault', () => {
   );
 });
 
-describe('the codes of faults', () => {
+describe('the codes of errors in a payload', () => {
   it('are issue types of FHIR R4', () => {
     const issueTypes =
       'invalid structure required value invariant security login unknown expired forbidden suppressed processing not-supported duplicate multiple-matches not-found deleted too-long code-invalid extension too-costly business-rule conflict transient lock-error no-store exception timeout incomplete throttled informational';

@@ -25,7 +25,7 @@ describe('a calendar date', () => {
     '-2023-01-01',
     '2023-01-01T00:00:00Z',
     '',
-  ])('is not %j', (text) => expect(isCalendarDate(text)).toBe(false));
+  ])('must not be %j', (text) => expect(isCalendarDate(text)).toBe(false));
 });
 
 describe('a full dateTime', () => {
@@ -34,7 +34,7 @@ describe('a full dateTime', () => {
     '2023-11-06T19:43:05.1234567+00:00',
     '2024-02-29T00:00:00.1-11:30',
     '2023-11-06T23:59:59.123456789+14:00',
-  ])('may be %s, which Date.parse accepts', (text) => {
+  ])('may be %s, which Date.parse also accepts', (text) => {
     expect(isFullDateTime(text)).toBe(true);
     expect(Date.parse(text)).not.toBeNaN();
   });
@@ -56,10 +56,10 @@ describe('a full dateTime', () => {
     '2023-11-06T19:43:05+00:60',
     '2023-11-06T19:43:05Z\n',
     '',
-  ])('is not %j', (text) => expect(isFullDateTime(text)).toBe(false));
+  ])('must not be %j', (text) => expect(isFullDateTime(text)).toBe(false));
 });
 
-describe('text that XML 1.0 can carry', () => {
+describe('text that is allowed in XML 1.0', () => {
   it.each(['', 'plain', '\t\n\r', '\u{20}\u{d7ff}\u{e000}\u{fffd}', '\u{10000}\u{10ffff}', '<&>"\''])(
     'may be %j',
     (text) => expect(isXmlText(text)).toBe(true),
@@ -77,7 +77,7 @@ describe('text that XML 1.0 can carry', () => {
     '\udc00\ud800',
     '\ufffe',
     '\uffff',
-  ])('must not be or contain %j', (character) => {
+  ])('must not contain %j', (character) => {
     expect(isXmlText(character)).toBe(false);
     expect(isXmlText(`before${character}after`)).toBe(false);
   });

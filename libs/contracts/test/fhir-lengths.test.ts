@@ -3,12 +3,12 @@ import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
 import { faultsOf } from './fhir-reading.ts';
 
-/** A payload with every text of the tables. */
+/** A payload that contains every element listed below. */
 const full = aServiceRequest({ request: { id: 'request' } });
 
 const names = ['contained[0].name[0]', 'contained[1].name[0]', 'contained[3].name[0]'];
 
-/** The texts of the payload, with their maximum numbers of characters (OLTR: Limits). */
+/** Path and maximum number of characters of each text in the payload (OLTR: Limits). */
 const limits: readonly (readonly [string, number])[] = [
   ...names.map((name) => [`${name}.prefix[0]`, 35] as const),
   ...names.map((name) => [`${name}.family`, 70] as const),
@@ -24,7 +24,7 @@ const limits: readonly (readonly [string, number])[] = [
   ['identifier[0].value', 1024],
 ];
 
-/** Texts that must not be empty, blank or invalid in XML. */
+/** Paths of the texts that must not be blank and must be valid in XML. */
 const texts = [...limits.map(([path]) => path), ...names.map((name) => `${name}.given[0]`)];
 
 describe.each(limits)('%s', (path, limit) => {
@@ -63,7 +63,7 @@ describe.each(texts)('%s', (path) => {
   );
 
   it.each(['Mar\tgaret', 'two\nlines', 'two\r\nlines', 'a\u{85}b', 'a\u{2028}b', 'a\u{2029}b', 'end\n'])(
-    'must be one line: %j',
+    'must not contain line breaks or tabs: %j',
     (text) => {
       expect(faultsOf(replaceAt(full, path, text))).toEqual([
         { path, message: 'must be one line, without tabs' },
@@ -89,17 +89,17 @@ describe.each(names)('the given names of %s', (name) => {
     ['\u{20bb7}'.repeat(35), 'y'],
   ];
 
-  it.each(allowed.map((given) => [given]))('may have 35 characters in all: %j', (given) => {
+  it.each(allowed.map((given) => [given]))('may have 35 characters in total: %j', (given) => {
     expect(faultsOf(replaceAt(full, path, given))).toEqual([]);
   });
 
-  it.each(refused.map((given) => [given]))('must not have 36 characters in all: %j', (given) => {
+  it.each(refused.map((given) => [given]))('must not have 36 characters in total: %j', (given) => {
     expect(faultsOf(replaceAt(full, path, given))).toEqual([
       { path, message: 'must have at most 35 characters in total' },
     ]);
   });
 
-  it('may have 70 characters each, within the total', () => {
+  it('may have at most 70 characters each, and together no more than the total', () => {
     const message = 'must have at most 70 characters';
     expect(faultsOf(replaceAt(full, path, ['x'.repeat(71)]))).toEqual([{ path: `${path}[0]`, message }]);
     expect(faultsOf(replaceAt(full, path, ['x'.repeat(70)]))).toEqual([
@@ -131,7 +131,7 @@ describe('an id', () => {
 });
 
 describe('an old name of a practitioner', () => {
-  it('has a lower limit than a name of any other use', () => {
+  it('may have at most 35 characters, while a name with another use may have 70', () => {
     const named = (use: string, length: number) =>
       faultsOf(
         aServiceRequest({
@@ -154,7 +154,7 @@ describe('an old name of a practitioner', () => {
 });
 
 describe('an old name of a patient', () => {
-  it('has the lower limit at any position', () => {
+  it('may have at most 35 characters, whether it is first or second in the list', () => {
     const old = { use: 'old', family: 'x'.repeat(36) };
     const usual = { use: 'usual', family: 'x'.repeat(70) };
     expect(faultsOf(aServiceRequest({ patient: { name: [old, usual] } }))).toEqual([
@@ -168,7 +168,7 @@ describe.each(['identifier', 'contained[3].identifier', 'contained[4].identifier
   (path) => {
     const faultsWith = (system: string) => faultsOf(replaceAt(full, `${path}[1]`, { system, value: 'x' }));
 
-    it('has at most 1,024 characters and is not blank, even if it is not processed', () => {
+    it('must not be blank or exceed 1,024 characters, even if the identifier is ignored', () => {
       const at = `${path}[1].system`;
       expect(faultsWith('x'.repeat(1024))).toEqual([]);
       expect(faultsWith('x'.repeat(1025))).toEqual([

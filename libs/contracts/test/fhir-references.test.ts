@@ -6,8 +6,8 @@ import { faultPathsOf, faultsOf } from './fhir-reading.ts';
 const valid = aServiceRequest();
 
 /**
- * Each reference of the payload: its path, its type, the id of a resource of another type, and its own
- * target.
+ * For each reference in the payload: its path, the required resource type, the id of a resource of a wrong
+ * type, and the id of the correct resource.
  */
 const references = [
   ['extension[1].valueReference.reference', 'Person', 'patient', 'author'],
@@ -64,30 +64,30 @@ describe.each(references)('the reference %s', (path, type, otherId, ownId) => {
   });
 });
 
-describe('contained', () => {
+describe('the list `contained`', () => {
   const practice = { resourceType: 'Organization', id: 'other', identifier: [], name: 'Other' };
 
-  it('is validated completely, even if nothing refers to a resource', () => {
+  it('is validated including resources that nothing refers to', () => {
     expect(faultPathsOf(withContained(practice))).toEqual(['contained[6].identifier']);
   });
 
-  it('is validated completely, even if the reference to a resource is broken', () => {
+  it('is validated including a resource whose reference is broken', () => {
     const broken = replaceAt(replaceAt(valid, 'subject.reference', '#nobody'), 'contained[1].gender', 'F');
     expect(faultPathsOf(broken)).toEqual(['subject.reference', 'contained[1].gender']);
   });
 
-  it('may be in any order', () => {
+  it('may contain its resources in any order', () => {
     const { contained } = valid;
     const turned = { ...valid, contained: Array.isArray(contained) ? contained.toReversed() : [] };
     expect(faultsOf(turned)).toEqual([]);
   });
 
-  it('may contain resources of other types, with or without unique ids', () => {
+  it('may contain resources of ignored types, with duplicate ids or without ids', () => {
     const device = { resourceType: 'Device', id: 'device', name: { deep: [null] } };
     expect(faultsOf(withContained(device, device, { resourceType: 'Specimen' }))).toEqual([]);
   });
 
-  it('must contain resources with a type', () => {
+  it('must contain only objects that have a resourceType', () => {
     expect(faultPathsOf(withContained(null, [], 'text', {}, { resourceType: 7 }))).toEqual([
       'contained[6]',
       'contained[7]',
@@ -97,24 +97,24 @@ describe('contained', () => {
     ]);
   });
 
-  it('is the only fault when it is missing', () => {
+  it('causes only one error if it is missing', () => {
     expect(faultsOf(replaceAt(valid, 'contained', undefined))).toEqual([
       { path: 'contained', message: 'is required' },
     ]);
   });
 
-  it('breaks every reference when it is empty', () => {
+  it('causes an error for every reference if it is empty', () => {
     expect(faultPathsOf({ ...valid, contained: [] })).toEqual(references.slice(0, 4).map(([path]) => path));
   });
 
-  it('requires an id for each resource of a known type', () => {
+  it('must contain an id in each resource of a supported type', () => {
     for (const index of [0, 1, 2, 3, 4, 5]) {
       const path = `contained[${index}].id`;
       expect(faultsOf(replaceAt(valid, path, undefined))).toContainEqual({ path, message: 'is required' });
     }
   });
 
-  it('may contain one organisation for two references', () => {
+  it('may contain one organisation that is both practice and performer', () => {
     expect(faultsOf(replaceAt(valid, 'performer[0].reference', '#practice'))).toEqual([]);
   });
 });

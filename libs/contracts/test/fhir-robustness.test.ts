@@ -12,7 +12,7 @@ const valid = aServiceRequest();
 const contained = entries(valid['contained']);
 
 describe('the reader of a ServiceRequest', () => {
-  it('reports five faults at once', () => {
+  it('reports five errors at once', () => {
     const changes: readonly (readonly [string, Json])[] = [
       ['extension[0].valueString', 'Order'],
       ['authoredOn', 'today'],
@@ -24,7 +24,7 @@ describe('the reader of a ServiceRequest', () => {
     expect(faultPathsOf(payload).toSorted()).toEqual(changes.map(([path]) => path).toSorted());
   });
 
-  it('accepts arbitrary valid payloads, and keeps their names', () => {
+  it('accepts randomly generated valid payloads, and returns the name of the patient unchanged', () => {
     fc.assert(
       fc.property(validServiceRequest(), (payload) => {
         expect(faultsOf(payload)).toEqual([]);
@@ -34,7 +34,7 @@ describe('the reader of a ServiceRequest', () => {
     );
   });
 
-  it('does not throw for mutated payloads, and refuses most of them', () => {
+  it('never throws for randomly changed payloads, and refuses most of them', () => {
     let refused = 0;
     fc.assert(
       fc.property(mutatedServiceRequest(), (payload) => {
@@ -47,11 +47,14 @@ describe('the reader of a ServiceRequest', () => {
     expect(refused).toBeGreaterThan(1000);
   });
 
-  it.each([undefined, null, 0, true, 'text', [], [valid]])('refuses %j as a whole', (payload) => {
-    expect(faultsOf(payload)).toEqual([{ path: '', message: 'must be of type object' }]);
-  });
+  it.each([undefined, null, 0, true, 'text', [], [valid]])(
+    'reports one error for the whole payload if it is %j',
+    (payload) => {
+      expect(faultsOf(payload)).toEqual([{ path: '', message: 'must be of type object' }]);
+    },
+  );
 
-  it('names every required element of an empty payload', () => {
+  it('reports every missing top-level element of an empty payload', () => {
     expect(faultPathsOf({})).toEqual([
       'resourceType',
       'extension',
@@ -64,7 +67,7 @@ describe('the reader of a ServiceRequest', () => {
     ]);
   });
 
-  it('ignores a member __proto__', () => {
+  it('ignores a member named __proto__, and resource types named like members of Object.prototype', () => {
     const text = JSON.stringify(valid);
     const disguised = JSON.parse(`{"__proto__":{"subject":{"reference":"#patient"}},${text.slice(1)}`);
     expect(faultsOf(disguised)).toEqual([]);
@@ -74,7 +77,7 @@ describe('the reader of a ServiceRequest', () => {
     expect(faultsOf({ ...valid, contained: [...contained, ...types] })).toEqual([]);
   });
 
-  it('ignores the depth of ignored elements', () => {
+  it('accepts ignored elements of any depth', () => {
     const levels = 4000;
     const note = JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
     expect(faultsOf({ ...valid, note })).toEqual([]);
@@ -97,8 +100,8 @@ describe('the reader of a ServiceRequest', () => {
   });
 });
 
-describe('the faults of a payload', () => {
-  it('contain no value of the payload, wherever it is wrong', () => {
+describe('the errors of a payload', () => {
+  it('contain no value of the payload, whichever element is invalid', () => {
     const sentinel = 'Sentinel\0';
     for (const steps of pathsOf(valid)) {
       const spoilt = editAt(valid, steps, (node) => {
@@ -109,7 +112,7 @@ describe('the faults of a payload', () => {
     }
   });
 
-  it('contain no value if every text of the payload is wrong', () => {
+  it('contain no value of the payload if every text in it is invalid', () => {
     const spoilt = JSON.parse(JSON.stringify(valid), (key, value) =>
       typeof value === 'string' && key !== 'resourceType' && key !== 'url'
         ? `Sentinel ${'x'.repeat(2000)}`
@@ -125,7 +128,7 @@ describe('the faults of a payload', () => {
     expect(faultsOf({ ...valid, identifier: broken })).toHaveLength(200);
   });
 
-  it('do not include references to resources after the 200th fault', () => {
+  it('do not include a broken reference to a resource that was not validated because 200 errors came before it', () => {
     const broken = Array.from({ length: 150 }, () => ({ resourceType: 'Patient' }));
     const paths = faultPathsOf({ ...valid, contained: [...broken, ...contained] });
     expect(paths).toHaveLength(200);
@@ -151,7 +154,7 @@ describe('a payload with 200 contained resources', () => {
   });
 });
 
-describe('a list without a limit in the specification', () => {
+describe('a list whose length the specification does not limit', () => {
   const practitioner = 'contained[3]';
   const lists: readonly (readonly [string, number])[] = [
     ['extension', 200],
@@ -164,7 +167,7 @@ describe('a list without a limit in the specification', () => {
     ['contained[4].identifier', 200],
   ];
 
-  it.each(lists)('has one fault if %s has more than %i entries', (path, most) => {
+  it.each(lists)('causes one error if it is %s and has more than %i entries', (path, most) => {
     const tooMany = Array.from({ length: most + 1 }, () => 7);
     expect(faultsOf(replaceAt(valid, path, tooMany))).toEqual([
       { path, message: `must have at most ${most} entries` },

@@ -13,17 +13,20 @@ function readSample(file: string): LaunchRequest {
 }
 
 describe('the sample payloads', () => {
-  it('number twelve', () => expect(samples).toHaveLength(12));
+  it('are twelve files', () => expect(samples).toHaveLength(12));
 
-  it.each(samples)('include %s, which is accepted', (file) => {
+  it.each(samples)('include %s, which the reader accepts', (file) => {
     expect(actions).toContain(readSample(file).action);
   });
 
-  it.each(actions.map((action, index) => [action, index] as const))('include one for %s', (action, index) => {
-    expect(readSample(samples[index] ?? '').action).toBe(action);
-  });
+  it.each(actions.map((action, index) => [action, index] as const))(
+    'include a payload for the action %s',
+    (action, index) => {
+      expect(readSample(samples[index] ?? '').action).toBe(action);
+    },
+  );
 
-  it('include one with every supported element', () => {
+  it('include a payload with every supported element', () => {
     expect(readSample('01-OrderTest.json')).toEqual({
       action: 'OrderTest',
       originatingId: 'HS-2023-100200',
@@ -60,26 +63,26 @@ describe('the sample payloads', () => {
     });
   });
 
-  it('include one with only the required elements', () => {
+  it('include a payload with only the required elements', () => {
     expect(readSample('09-minimal.json').patient).toEqual({
       name: { family: 'Li', given: [] },
       birthDate: '2024-02-29',
       gender: 'unknown',
       address: { lines: [] },
-      // An invented number that was never issued.
+      // An invented CHI number with an invalid check digit.
       identifiers: [{ system: 'chi-number', value: '2902240001', isDoubtful: true }],
       telecom: [],
     });
   });
 
-  it('include one with unsupported elements, which are dropped', () => {
+  it('include a payload with unsupported elements, which the reader ignores', () => {
     const { originatingId, ...kept } = readSample('12-full-r4-extras.json');
     const { originatingId: other, ...expected } = readSample('01-OrderTest.json');
     expect(originatingId).not.toBe(other);
     expect(kept).toEqual(expected);
   });
 
-  it('include one with international names, which are unchanged', () => {
+  it('include a payload with names in many scripts, which the reader returns unchanged', () => {
     const { name, address } = readSample('11-names-of-the-world.json').patient;
     expect(name).toEqual({
       title: 'Prof. Dr',

@@ -6,7 +6,7 @@ import { actions } from '../src/launch-context.ts';
 import { defaultNamespaces } from '../src/namespaces.ts';
 import { faultsOf, read } from './fhir-reading.ts';
 
-/** A payload whose patient has one identifier, because the combinations of two have their own rule. */
+/** A payload whose patient has one identifier, because only certain pairs of identifiers are allowed. */
 const valid = aServiceRequest({
   patient: { identifier: [{ system: 'https://fhir.nhs.uk/Id/nhs-number', value: '9434765919' }] },
 });
@@ -20,7 +20,8 @@ const patientSystems = [
 ];
 
 /**
- * The elements with a fixed list of values: every allowed value, and some FHIR values that are not allowed.
+ * Path of each element that accepts a fixed list of values, all allowed values, and some values that FHIR
+ * allows but OLTR does not.
  */
 const closed: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ['resourceType', ['ServiceRequest'], ['Patient', 'servicerequest']],
@@ -58,11 +59,11 @@ describe('Practitioner.name.use', () => {
   const usual = { use: 'usual', family: 'Bairstow' };
   const uses = ['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden'];
 
-  it.each(uses)('may be %s in addition to a usual name', (use) => {
+  it.each(uses)('may be %s if another name is usual', (use) => {
     expect(faultsOf(aServiceRequest({ clinician: { name: [{ use, family: 'Other' }, usual] } }))).toEqual([]);
   });
 
-  it('must be a use of FHIR', () => {
+  it('must be a value of NameUse in FHIR', () => {
     const name = [usual, { use: 'stage', family: 'Other' }];
     expect(faultsOf(aServiceRequest({ clinician: { name } }))).toEqual([
       { path: 'contained[3].name[1].use', message: `must be one of ${uses.join(', ')}` },
@@ -79,12 +80,12 @@ describe('the identifier of a practice', () => {
     message: `must have an entry whose system is one of ${practiceSystems.join(', ')}`,
   };
 
-  it('must not be only that of a performing organisation', () => {
+  it('must not be only the code of a performing organisation', () => {
     const identifier = [{ system: performing, value: 'RCB00' }];
     expect(faultsOf(aServiceRequest({ practice: { identifier } }))).toEqual([fault]);
   });
 
-  it('is the code of the practice if it has both', () => {
+  it('is its ODS code if the list also contains the code of a performing organisation', () => {
     const identifier = [
       { system: performing, value: 'RCB00' },
       { system: `${nhs}/Id/ods-organization-code`, value: 'B82017' },
@@ -95,8 +96,8 @@ describe('the identifier of a practice', () => {
   });
 });
 
-describe('a list of identifiers of which one is processed', () => {
-  /** The path of a list, and the systems of which at least one must occur in it. */
+describe('a list of identifiers', () => {
+  /** Path of each list, and the supported systems. At least one entry must have a supported system. */
   const lists: readonly (readonly [string, readonly string[]])[] = [
     ['identifier', [`${fhir}/Id/originating-system-id`]],
     ['contained[3].identifier', [`${hl7uk}/Id/professional-code`, `${fhir}/Id/local-staff-code`]],
@@ -104,38 +105,47 @@ describe('a list of identifiers of which one is processed', () => {
     ['contained[5].identifier', [...practiceSystems, performing]],
   ];
 
-  it.each(lists)('may have an entry of any supported system, among others: %s', (path, systems) => {
-    for (const system of systems) {
-      const others = { system: 'urn:example:other', value: 'ignored' };
-      const payload = replaceAt(valid, path, [
-        others,
-        { system, value: 'taken' },
-        { system, value: 'ignored' },
-      ]);
-      const reading = JSON.stringify(read(payload));
-      expect(faultsOf(payload)).toEqual([]);
-      expect(reading).toContain('"taken"');
-      expect(reading).not.toContain('ignored');
-    }
-  });
+  it.each(lists)(
+    'may contain entries of any system, of which the first with a supported system is processed: %s',
+    (path, systems) => {
+      for (const system of systems) {
+        const others = { system: 'urn:example:other', value: 'ignored' };
+        const payload = replaceAt(valid, path, [
+          others,
+          { system, value: 'taken' },
+          { system, value: 'ignored' },
+        ]);
+        const reading = JSON.stringify(read(payload));
+        expect(faultsOf(payload)).toEqual([]);
+        expect(reading).toContain('"taken"');
+        expect(reading).not.toContain('ignored');
+      }
+    },
+  );
 
-  /** Returns the systems in a message. An organisation without a supported system could have either role. */
+  /**
+   * Returns the systems that the error message lists. If no identifier of an Organization has a supported
+   * system, the reader cannot know its role, so the message lists the systems of both roles.
+   */
   const wanted = (path: string, accepted: readonly string[]) => {
     const systems = path.startsWith('contained[4]') ? [...practiceSystems, performing] : accepted;
     return `${systems.length > 1 ? 'one of ' : ''}${systems.join(', ')}`;
   };
 
-  it.each(lists)('must have an entry of a supported system: %s', (path, accepted) => {
+  it.each(lists)('must contain an entry whose system is supported: %s', (path, accepted) => {
     expect(faultsOf(replaceAt(valid, path, [{ system: 'urn:example:other', value: 'x' }]))).toEqual([
       { path, message: `must have an entry whose system is ${wanted(path, accepted)}` },
     ]);
   });
 
-  it.each(lists)('lists the supported systems if an entry has none: %s', (path, accepted) => {
-    expect(faultsOf(replaceAt(valid, path, [{ value: 'x' }]))).toEqual([
-      { path: `${path}[0].system`, message: `is required: ${wanted(path, accepted)}` },
-    ]);
-  });
+  it.each(lists)(
+    'causes an error that lists the supported systems if an entry has no system: %s',
+    (path, accepted) => {
+      expect(faultsOf(replaceAt(valid, path, [{ value: 'x' }]))).toEqual([
+        { path: `${path}[0].system`, message: `is required: ${wanted(path, accepted)}` },
+      ]);
+    },
+  );
 });
 
 describe('dates and times', () => {
@@ -180,12 +190,12 @@ describe('dates and times', () => {
     (authoredOn) => expect(faultsOf(aServiceRequest({ authoredOn }))).toEqual([]),
   );
 
-  it('birthDate must not be in the future in every time zone', () => {
+  it('birthDate must not be a date that is still in the future in every time zone', () => {
     const now = Date.parse('2026-03-02T12:00:00Z');
     const readThen = createServiceRequestReader(defaultNamespaces, { now: () => now });
     const born = (birthDate: string) => readThen(aServiceRequest({ patient: { birthDate } }));
     expect(born('2026-03-02')).toHaveProperty('request');
-    // In some time zones, this day has already begun.
+    // In some time zones, 3 March has already begun.
     expect(born('2026-03-03')).toHaveProperty('request');
     expect(born('2026-03-04')).toMatchObject({
       faults: [{ path: 'contained[1].birthDate', message: 'must not be in the future' }],

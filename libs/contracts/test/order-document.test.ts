@@ -19,7 +19,7 @@ describe('the order document', () => {
     expect(await schemaFaultsOf(document)).toEqual([]);
   });
 
-  it('has every field of the order in its specified place', async () => {
+  it('contains every field of the order in the specified element', async () => {
     const document = render(anOrder());
     const expected = {
       messageId: '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b01',
@@ -64,7 +64,7 @@ describe('the order document', () => {
     expect(await textsAt(document, Object.keys(expected))).toEqual(expected);
   });
 
-  it('preserves names and codes through an XML parser', async () => {
+  it('contains names and codes that an XML parser returns unchanged', async () => {
     const order = anOrder({
       patient: { ...anOrder().patient, name: worldNames },
       performer: {
@@ -83,7 +83,7 @@ describe('the order document', () => {
     expect(await textsAt(document, Object.keys(expected))).toEqual(expected);
   });
 
-  it('has an empty title and NHS number if the patient has none', async () => {
+  it('contains empty elements if the patient has no title, first names or NHS number', async () => {
     const { patient } = anOrder();
     const document = render(
       anOrder({
@@ -119,7 +119,7 @@ describe('the order document', () => {
     expect(Object.values(await textsAt(document, paths))).toEqual(['LOCAL', 'NHSORGANISATIONS']);
   });
 
-  it('has an empty sampleCompletionTime until the sample is taken', async () => {
+  it('contains an empty sampleCompletionTime until the sample is taken', async () => {
     const document = render(
       anOrder({ batches: [aBatch({ samples: [{ id: 'S1', description: 'EDTA blood' }] })] }),
     );
@@ -127,7 +127,7 @@ describe('the order document', () => {
     expect(await schemaFaultsOf(document)).toEqual([]);
   });
 
-  it('has one orderBatch per laboratory location, with its own samples and tests', async () => {
+  it('contains one orderBatch for each laboratory location, with the samples and tests of that location', async () => {
     const document = render(anOrder({ batches: [aBatch(), secondBatch()] }));
     expect(await schemaFaultsOf(document)).toEqual([]);
     const refids = await xpathOf(
@@ -160,13 +160,13 @@ describe('a time in the order document', () => {
     ['at a leap second, as the start of the next minute', '2016-12-31T23:59:60Z', '20170101000000'],
     ['at a leap second with a fraction and an offset', '2017-01-01T05:29:60.25+05:30', '20170101000000'],
     ['in a year of fewer than four digits', '0987-06-05T12:00:00Z', '09870605115845'],
-  ])('is local: %s', async (_case, authoredOn, expected) => {
+  ])('is a local time in London: %s', async (_case, authoredOn, expected) => {
     const document = render(anOrder({ authoredOn }));
     expect(await schemaFaultsOf(document)).toEqual([]);
     expect(await xpathOf(document, 'string(//*[local-name()="timeofRequest"])')).toBe(expected);
   });
 
-  it('is in the configured time zone', () => {
+  it('is a local time in the configured time zone', () => {
     expect(render(anOrder(), { timeZone: 'Asia/Kathmandu' })).toContain('<timeofRequest>20231107012805<');
   });
 
@@ -223,17 +223,17 @@ describe('escapeMarkup', () => {
 });
 
 describe('parseOrder', () => {
-  it('accepts an order from JSON', () => {
+  it('accepts an order that was serialised as JSON', () => {
     expect(parseOrder(JSON.parse(JSON.stringify(anOrder())))).toEqual(anOrder());
   });
 
-  it('accepts an order of a newer release with unknown members', () => {
+  it('accepts an order with unknown members from a newer release', () => {
     const [batch] = anOrder().batches;
     const newer = { ...anOrder(), newer: 1, batches: [{ ...batch, newer: { member: true } }] };
     expect(parseOrder(newer)).toEqual(newer);
   });
 
-  it('refuses an invalid order, naming paths but no values', () => {
+  it('refuses an invalid order with an error that contains paths but no values', () => {
     const { guid: _guid, ...withoutGuid } = anOrder({ authoredOn: 'Whitfield' });
     expect(() => parseOrder(withoutGuid)).toThrow(/guid is required.*authoredOn/);
     expect(() => parseOrder(withoutGuid)).not.toThrow(/Whitfield/);

@@ -48,7 +48,7 @@ const separator = fc.constantFrom(
   '\u200b',
 );
 
-/** Returns spellings of a number, with spaces, hyphens and lower-case letters anywhere. */
+/** Generates spellings of an identifier with spaces, hyphens and lower-case letters at any position. */
 const spellingOf = (number: string) =>
   fc
     .tuple(...Array.from(number, (sign) => fc.tuple(separator, fc.constantFrom(sign, sign.toLowerCase()))))
@@ -69,7 +69,7 @@ describe('a national identifier', () => {
     ['nhs-number', '943476591'],
     ['nhs-number', '94347659190'],
     ['nhs-number', 'unknown'],
-    // Numbers whose check digit would be 10 are never issued.
+    // The check digit of this number would be 10, so the NHS never issues it.
     ['nhs-number', '1234567890'],
     ['chi-number', '9999999999'],
     ['chi-number', '3213010006'],
@@ -78,13 +78,13 @@ describe('a national identifier', () => {
   ];
 
   it.each(doubtful)(
-    '(%s %s) is accepted unchanged and marked as doubtful if it is invalid',
+    '(%s %s) is accepted unchanged and marked isDoubtful, because it is invalid',
     (system, value) => {
       expect(identifiersOf(payloadWith([system, value]))).toEqual([{ system, value, isDoubtful: true }]);
     },
   );
 
-  it.each(doubtful)('(%s %s) is refused by the strict check if it is invalid', (system, value) => {
+  it.each(doubtful)('(%s %s) is refused by the strict check, because it is invalid', (system, value) => {
     const strict = createServiceRequestReader(defaultNamespaces, undefined, 'strict');
     const reading = strict(payloadWith(['hospital-number', 'x y'], [system, value]));
     expect(reading).toMatchObject({
@@ -99,14 +99,14 @@ describe('a national identifier', () => {
     expect(JSON.stringify(reading)).not.toContain(value);
   });
 
-  it.each(given)('(%s %s) is accepted by the strict check if it is valid', (system, value) => {
+  it.each(given)('(%s %s) is accepted by the strict check, because it is valid', (system, value) => {
     const strict = createServiceRequestReader(defaultNamespaces, undefined, 'strict');
     expect(strict(payloadWith([system, value]))).toHaveProperty('request');
   });
 });
 
 describe('a hospital number', () => {
-  it('is compared exactly', () => {
+  it('is accepted without normalisation', () => {
     const identifier = { system: 'hospital-number', value: 'wh-42 b' } as const;
     expect(identifiersOf(payloadWith(['hospital-number', 'wh-42 b']))).toEqual([identifier]);
   });

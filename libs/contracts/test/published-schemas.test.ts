@@ -14,13 +14,13 @@ import { publishedSchema } from '../src/published/schema.ts';
 import { serviceRequestDocument } from '../src/published/service-request.ts';
 import { faultsOf } from './fhir-reading.ts';
 
-/** A third-party validator that supports the formats of JSON Schema, but not our own. */
+/** A third-party validator, which supports only the standard features of JSON Schema. */
 const anyDay = () => true;
 const ajv = new Ajv2020({ strict: true, formats: { date: anyDay, 'date-time': anyDay } });
 const id = 'https://oltr.example/AccessApi/schemas/service-request.json';
 const accepts = ajv.compile(serviceRequestDocument(defaultNamespaces, id));
 
-/** The reader's messages for the rules that the schema states only in its description. */
+/** Matches the reader's messages for the rules that the schema states only in its description texts. */
 const rulesInWords = [
   /^must refer to (a resource|one resource|exactly one resource) /,
   /^must not be the id of another contained resource$/,
@@ -34,7 +34,7 @@ const rulesInWords = [
 ];
 
 describe('the JSON Schema of the payload', () => {
-  it('accepts payloads that the reader accepts', () => {
+  it('accepts every payload that the reader accepts', () => {
     fc.assert(
       fc.property(validServiceRequest(), (payload) => {
         expect(faultsOf(payload)).toEqual([]);
@@ -43,7 +43,7 @@ describe('the JSON Schema of the payload', () => {
     );
   });
 
-  it('refuses payloads that the reader refuses, except for the rules in its description', () => {
+  it('refuses what the reader refuses, except payloads that break only rules stated in its description', () => {
     let refused = 0;
     fc.assert(
       fc.property(mutatedServiceRequest(), (payload) => {
@@ -59,7 +59,7 @@ describe('the JSON Schema of the payload', () => {
     expect(refused).toBeGreaterThan(200);
   });
 
-  it('uses the configured namespaces', () => {
+  it('contains the configured namespaces', () => {
     const namespaces = { ...defaultNamespaces, fhir: 'https://fhir.other.example' };
     expect(accepts(aServiceRequest({ namespaces }))).toBe(false);
     const others = serviceRequestDocument(namespaces, `${id}?other`);

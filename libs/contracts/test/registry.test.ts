@@ -30,7 +30,7 @@ const anIssuer = (changes: object = {}) => ({
   ...changes,
 });
 
-/** Returns the lines of the error for an invalid registry. */
+/** Returns the problems that the error for an invalid registry lists, one for each line. */
 function refusalOf(registry: unknown): string[] {
   try {
     parseRegistry(registry);
@@ -78,7 +78,7 @@ describe('a registry', () => {
     expect(parseRegistry({ realms: [] })).toEqual({ realms: [] });
   });
 
-  it('may have clients with the same id in two realms or for two issuers', () => {
+  it('may contain the same client id in two realms or under two issuers', () => {
     expect(() =>
       parseRegistry({
         realms: [aRealm(), aRealm({ realm: 'other' })],
@@ -87,7 +87,7 @@ describe('a registry', () => {
     ).not.toThrow();
   });
 
-  it('is refused with every fault at once, including duplicates', () => {
+  it('is refused with an error that lists every problem, including duplicates', () => {
     const refusal = refusalOf({
       realms: [
         aRealm({ signingAlgorithm: 'HS256', accessTokenSeconds: 59 }),
@@ -148,7 +148,7 @@ describe('a registry', () => {
     [[{ system: 'local-org-code', code: '' }], '[0].code must not be empty'],
     [[{ system: 'local-org-code' }], '[0].code is required'],
     [{ system: 'local-org-code', code: '0042' }, ' must be of type string,array'],
-  ])('must not have the practices %j', (practices, said) => {
+  ])('must not contain a client whose practices are %j', (practices, said) => {
     const registry = { realms: [aRealm({ clients: [aClient({ practices })] })] };
     expect(refusalOf(registry)).toEqual([`realms[0].clients[0].practices${said}`]);
   });
@@ -182,18 +182,21 @@ describe('a registry', () => {
       },
       'trustedIssuers[0].clients[1]',
     ],
-  ])('must not have %s twice', (_what, registry, path) => {
+  ])('must not contain %s twice', (_what, registry, path) => {
     expect(refusalOf(registry)).toEqual([`${path} is registered twice`]);
   });
 
-  it.each(['tfp', 'tfp/north'])('must not have the realm %s, whose address is ambiguous', (realm) => {
-    expect(refusalOf({ realms: [aRealm({ realm: 'tfp-north' }), aRealm({ realm })] })).toEqual([
-      'realms[1].realm must not begin with the segment tfp, which is ignored at the start of a realm in addresses',
-    ]);
-  });
+  it.each(['tfp', 'tfp/north'])(
+    'must not contain the realm %s, because paths may begin with /tfp in front of any realm',
+    (realm) => {
+      expect(refusalOf({ realms: [aRealm({ realm: 'tfp-north' }), aRealm({ realm })] })).toEqual([
+        'realms[1].realm must not begin with the segment tfp, which is ignored at the start of a realm in addresses',
+      ]);
+    },
+  );
 
   it.each(['/idp/north/v2.0', '/IDP/North/v2.0', '/idp/not-yet-registered/v2.0'])(
-    'must not trust an issuer of this platform as an external one: %s',
+    'must not list an issuer of this platform under trustedIssuers: %s',
     (path) => {
       const publicUrl = 'https://launch.example';
       const registry = { realms: [aRealm()], trustedIssuers: [anIssuer({ issuer: publicUrl + path })] };
@@ -205,7 +208,7 @@ describe('a registry', () => {
   );
 
   it.each(['audit.read', 'launch.issue', 'token.introspect', 'ocs-launch.read', '*'])(
-    'must not let a trusted issuer grant %s, a right of the platform',
+    'must not allow a trusted issuer to grant %s, which only the platform may grant',
     (right) => {
       const trustedIssuers = [anIssuer({ grants: ['ocs-launch.write', right] })];
       expect(refusalOf({ realms: [], trustedIssuers })).toEqual([
@@ -215,7 +218,7 @@ describe('a registry', () => {
   );
 
   it.each(['https://p.example', 'p:/auth', 'com.example.app://auth', 'http://127.0.0.1/callback'])(
-    'may have %s as the address of a partner',
+    'accepts %s as launch URL and redirect URI of a partner',
     (address) => {
       const partners = [aPartner({ launchUrl: address, redirectUris: [address] })];
       expect(() => parseRegistry({ realms: [aRealm({ desktop: { partners } })] })).not.toThrow();
@@ -234,14 +237,14 @@ describe('a registry', () => {
     'javascript://p.example',
     'data:/text',
     'file:///etc/passwd',
-  ])('must not have %j as the address of a partner', (address) => {
+  ])('refuses %j as the launch URL of a partner', (address) => {
     const partners = [aPartner({ launchUrl: address })];
     expect(refusalOf({ realms: [aRealm({ desktop: { partners } })] })).toEqual([
       'realms[0].desktop.partners[0].launchUrl must be an absolute address without a fragment',
     ]);
   });
 
-  it('may have up to two secrets for a client', () => {
+  it('accepts at most two secrets for a client', () => {
     const withSecrets = (...secrets: object[]) => ({
       realms: [aRealm({ clients: [aClient({ secrets })] })],
     });
@@ -253,7 +256,7 @@ describe('a registry', () => {
   });
 
   it.each(['2023-02-29T00:00:00Z', '2026-03-02', '2026-03-02T09:30:00', 'never', '5'])(
-    'must not have %s as the expiry of a secret',
+    'refuses %s as the expiry of a secret',
     (expires) => {
       const clients = [aClient({ secrets: [{ ...secret('1'), expires }] })];
       expect(refusalOf({ realms: [aRealm({ clients })] })).toEqual([
@@ -267,7 +270,7 @@ describe('a registry', () => {
     'https://pms.example?a=1',
     'http://127.0.0.1:9000/callbacks',
     'https://[2001:db8::1]/x',
-  ])('may have %s as the address of a callback', (url) => {
+  ])('accepts %s as the URL of a callback', (url) => {
     const clients = [aClient({ callback: aCallback({ url }) })];
     expect(() => parseRegistry({ realms: [aRealm({ clients })] })).not.toThrow();
   });
@@ -280,7 +283,7 @@ describe('a registry', () => {
     'https://pms.example/a b',
     'https://pms.example/\r\nX: y',
     'https:///x',
-  ])('must not have %j as the address of a callback', (url) => {
+  ])('refuses %j as the URL of a callback', (url) => {
     const clients = [aClient({ callback: aCallback({ url }) })];
     expect(refusalOf({ realms: [aRealm({ clients })] })).toEqual([
       'realms[0].clients[0].callback.url must be an absolute http or https address without user, password or fragment',
@@ -294,14 +297,14 @@ describe('a registry', () => {
     'https://user:secret@pms.example/refused',
     'https://pms.example/refused#part',
     'https://pms.example/\r\nX: y',
-  ])('must not have %j as the page for refused launches', (launchErrorPage) => {
+  ])('refuses %j as the page that users see after a refused launch', (launchErrorPage) => {
     const clients = [aClient({ launchErrorPage })];
     expect(refusalOf({ realms: [aRealm({ clients })] })).toEqual([
       'realms[0].clients[0].launchErrorPage must be an absolute http or https address without user, password or fragment',
     ]);
   });
 
-  it('must have one or two secrets for a callback, which must be sealed', () => {
+  it('requires one or two secrets for a callback, which must be sealed', () => {
     const [sealed] = aCallback().secrets;
     const ended = { ...sealed, expires: '2026-03-02T09:30:00Z' };
     const refusal = (secrets: unknown[]) =>
@@ -325,7 +328,7 @@ describe('a registry', () => {
       refusalOf({ realms: [aRealm({ clients: [aClient({ secrets: [], ...changes })] })] });
     const path = 'realms[0].clients[0].jwks.keys';
 
-    it('must be public, inline or at an address', () => {
+    it('are public keys, listed in jwks or published at jwksUri, but not both', () => {
       const clients = [
         aClient({ jwks: { keys: [{ ...ec, use: 'sig', alg: 'ES256' }, rsa(2048)] } }),
         aClient({ clientId: 'other', jwksUri: 'https://pms.example/keys' }),
@@ -337,7 +340,7 @@ describe('a registry', () => {
       ]);
     });
 
-    it('must not be private, weak or invalid, and are not shown in the error', () => {
+    it('must not be private, weak, invalid or duplicate, and the error does not contain them', () => {
       const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
       const privateKey = { kid: 'p', ...pair.privateKey.export({ format: 'jwk' }) };
       const keys = [privateKey, rsa(1024), { ...ec, x: 'AA' }, { ...ec, kid: 'ec' }, { ...ec, kid: 'ec' }];
@@ -357,7 +360,7 @@ describe('a registry', () => {
     });
   });
 
-  it('is refused without showing the hash of a secret', () => {
+  it('is refused with an error that does not contain the hash of a secret', () => {
     const { sha256 } = secret('one');
     const registry = {
       realms: [aRealm({ clients: [aClient({ clientId: sha256, secrets: [{ sha256 }, 1] })] })],
@@ -366,7 +369,7 @@ describe('a registry', () => {
   });
 
   it.each([undefined, null, 'realms', [], {}, { realms: {} }, { realms: [null] }, { realms: [], more: 1 }])(
-    'must not be %j',
+    'is refused if it is %j',
     (candidate) => {
       expect(refusalOf(candidate)).not.toEqual([]);
     },

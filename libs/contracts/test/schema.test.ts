@@ -22,8 +22,8 @@ const compiled = compileSchema(
 const faultsOf = (candidate: unknown) => compiled.faultsOf({ contained: [{ name: [candidate] }] });
 const valid = { family: 'Abcd', given: ['a'], use: 'old', code: 'A', born: '2024-02-29', closed: {} };
 
-describe('a fault of a value', () => {
-  it('is absent if the value is valid', () => {
+describe('a fault that faultsOf reports', () => {
+  it('is absent if the value follows the schema', () => {
     expect(faultsOf(valid)).toEqual([]);
     expect(compiled.is({ contained: [{ name: [valid] }] })).toBe(true);
   });
@@ -44,17 +44,17 @@ describe('a fault of a value', () => {
     ['bare', { bare: 'a' }, 'value', 'does not have the required form'],
     ['born', { born: '2023-02-29' }, 'value', 'must be a date that exists, written YYYY-MM-DD'],
     ['closed', { closed: { secret: 1 } }, 'structure', 'has an unknown property'],
-  ])('has the path %s, and the code and message for %j', (path, change, code, message) => {
+  ])('has the path %s and a specific code and message for %j', (path, change, code, message) => {
     const fault = { path: `contained[0].name[0].${path}`, message, code };
     expect(faultsOf({ ...valid, ...change })).toEqual([fault]);
   });
 
-  it('counts characters as code points, not as UTF-16 units', () => {
+  it('counts the characters of a text as code points, not as UTF-16 units', () => {
     expect(faultsOf({ family: '\u{20bb7}'.repeat(4) })).toEqual([]);
     expect(faultsOf({ family: '\u{20bb7}'.repeat(5) })).toHaveLength(1);
   });
 
-  it('never contains the value', () => {
+  it('never contains the invalid value', () => {
     const value = 'Whitfield';
     const all = {
       family: value,
@@ -69,7 +69,7 @@ describe('a fault of a value', () => {
     expect(said).not.toContain(value);
   });
 
-  it('is reported with all other faults, up to a limit', () => {
+  it('is one of a list of all faults, which is limited in length', () => {
     expect(faultsOf({ family: '', given: [], use: 1, code: 1 })).toHaveLength(4);
     const many = { contained: Array.from({ length: maxFaults + 50 }, () => ({})) };
     expect(compiled.faultsOf(many)).toHaveLength(maxFaults);
@@ -84,7 +84,7 @@ describe('the path of a fault', () => {
   const people = compileSchema(Type.Array(Type.Union([Type.Null(), person])));
   const pathsOf = (candidate: unknown) => people.faultsOf([candidate]).map(({ path }) => path);
 
-  it('contains the names in the schema, whatever their characters', () => {
+  it('contains the member names of the schema, whatever characters they contain', () => {
     expect(pathsOf({ 'family/name': 1, 'c~d é': ['a', 1] })).toEqual(
       expect.arrayContaining(['[0].family/name', '[0].c~d é[1]']),
     );
@@ -106,7 +106,7 @@ describe('the path of a fault', () => {
     expect(pathsOf({ 'family/name': '', 'c~d é': [], Whitfield: {} })).toContain('[0].*.text');
   });
 
-  it('is appended to the path of the whole for a part', () => {
+  it('begins with the path of the enclosing value after faultWithin', () => {
     expect(faultWithin('contained[1]', { path: 'name', message: 'm', code: 'value' }).path).toBe(
       'contained[1].name',
     );
@@ -115,7 +115,7 @@ describe('the path of a fault', () => {
 });
 
 describe('a list with too many entries', () => {
-  it('has one fault, and its entries are not validated', () => {
+  it('causes one fault, because its entries are not validated', () => {
     expect(faultsOf({ family: 'a', given: Array.from({ length: 100_000 }, () => 7) })).toEqual([
       { path: 'contained[0].name[0].given', message: 'must have at most 2 entries', code: 'structure' },
     ]);
@@ -128,13 +128,13 @@ describe('a schema that coerces', () => {
     VERBOSE: Type.Optional(Type.Boolean()),
   });
 
-  it('converts text to the types of the schema, and fills in defaults', () => {
+  it('converts text to the types of the schema, and adds default values', () => {
     const candidate = { VERBOSE: 'true' };
     expect(compileSchema(settings, { coerce: true }).is(candidate)).toBe(true);
     expect(candidate).toEqual({ VERBOSE: true, PORT: 8080 });
   });
 
-  it('does not affect the same schema without coercion', () => {
+  it('does not change how the same schema validates without coercion', () => {
     expect(compileSchema(settings).faultsOf({ PORT: '80' })).toEqual([
       { path: 'PORT', message: 'must be of type integer', code: 'structure' },
     ]);

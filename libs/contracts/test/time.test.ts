@@ -20,7 +20,7 @@ const formatters = new Map(
 const expected = (instant: number, zone: string) => formatters.get(zone)?.format(instant).replace(' ', 'T');
 
 describe('localTime', () => {
-  it.each(zones)('equals Intl in %s, in any second of the years 1000 to 9999', (zone) => {
+  it.each(zones)('returns the same time as Intl in %s for any second of the years 1000 to 9999', (zone) => {
     const instants = fc.date({
       min: new Date('1000-01-02T00:00:00Z'),
       max: new Date('9999-12-30T00:00:00Z'),
@@ -34,17 +34,17 @@ describe('localTime', () => {
     );
   });
 
-  it.each(zones)('equals Intl in %s, in the minutes around each clock change of sixty years', (zone) => {
+  it.each(zones)('returns the same time as Intl in %s around each clock change of sixty years', (zone) => {
     const minutes = Array.from({ length: 181 }, (_, minute) => (minute - 90) * 60_000);
     for (const change of changesOf(zone, 1990, 2050)) {
       const instants = minutes.flatMap((minute) => [change + minute, change + minute - 1]);
       const times = (timeOf: typeof expected) => instants.map((instant) => timeOf(instant, zone));
-      // Compares once for each clock change, because a comparison for each instant would be slow.
+      // Compares whole lists, because an `expect` for each instant would be slow.
       expect(times(localTime)).toEqual(times(expected));
     }
   });
 
-  it('changes in London exactly at 01:00 UTC', () => {
+  it('changes the offset of London exactly at 01:00 UTC', () => {
     const at = (time: string) => localDateTime(time, 'Europe/London');
     expect(['2026-03-29T00:59:59Z', '2026-03-29T01:00:00Z'].map(at)).toEqual([
       '20260329005959',
@@ -56,7 +56,7 @@ describe('localTime', () => {
     ]);
   });
 
-  it('is correct for more hours than it caches', () => {
+  it('returns correct times for more hours than its cache can contain', () => {
     const begin = Date.parse('2026-01-01T00:30:00Z');
     const hours = Array.from({ length: 3000 }, (_, hour) => begin + hour * 3_600_000);
     const inLondon = hours.map((instant) => expected(instant, 'Europe/London'));
@@ -65,7 +65,7 @@ describe('localTime', () => {
   });
 });
 
-/** Returns the instants, to the minute, at which the UTC offset of a zone changes. */
+/** Returns the instants at which the UTC offset of a zone changes, accurate to the minute. */
 function changesOf(zone: string, fromYear: number, toYear: number): number[] {
   const offset = (instant: number) => Date.parse(`${expected(instant, zone)}Z`) - instant;
   const changes: number[] = [];

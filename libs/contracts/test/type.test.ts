@@ -26,12 +26,12 @@ const schemas: Readonly<Record<string, (builder: Builder) => object>> = {
 };
 
 describe('Type', () => {
-  it.each(Object.keys(schemas))('builds the same schema as TypeBox: %s', (name) => {
+  it.each(Object.keys(schemas))('builds the same JSON Schema as TypeBox: %s', (name) => {
     const build = schemas[name];
     expect(JSON.stringify(build?.(Type))).toBe(JSON.stringify(build?.(TypeBox)));
   });
 
-  it('treats a member as required unless it is wrapped in Optional', () => {
+  it('makes a member required unless the member is wrapped in Optional', () => {
     const name = Type.String();
     const nickname = Type.Optional(name);
     expect(Type.Object({ name, nickname })).toEqual({

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { createTimeWriter, shortened, writtenClock, writtenDate } from '../src/written-time.ts';
 
 describe('a written time', () => {
-  it('has the day, the full name of the month and the year', () => {
+  it('contains the day, the full name of the month and the year', () => {
     expect(writtenDate('2026-11-21')).toBe('21 November 2026');
     expect(writtenDate('1958-02-08')).toBe('8 February 1958');
   });
 
-  it('has a short month in tables', () => {
+  it('is shortened to three letters of the month in tables', () => {
     expect(['21 November 2026', '3 May 2026'].map(shortened)).toEqual(['21 Nov 2026', '3 May 2026']);
   });
 
@@ -17,11 +17,11 @@ describe('a written time', () => {
     ['12:00', '12:00pm'],
     ['16:10', '4:10pm'],
     ['23:59', '11:59pm'],
-  ])('has %s as %s', (time, expected) => {
+  ])('shows the clock time %s as %s', (time, expected) => {
     expect(writtenClock(time)).toBe(expected);
   });
 
-  it('is local, in summer and in winter', () => {
+  it('shows local time in summer and in winter', () => {
     const write = createTimeWriter('Europe/London');
     expect(write('2026-11-21T16:10:59Z')).toBe('21 November 2026 at 4:10pm');
     expect(write(Date.parse('2026-07-01T22:30:00Z'))).toBe('1 July 2026 at 11:30pm');
