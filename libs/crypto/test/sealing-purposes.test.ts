@@ -18,7 +18,7 @@ const pairs = sealingPurposes.flatMap((one) =>
 
 describe('a sealer for a purpose', () => {
   it.each(pairs)(
-    'seals for %s text that does not open for %s, even with the same configured key',
+    'for %s seals text that the sealer for %s cannot open, although both use the same configured key',
     (one, other) => {
       const sealed = sealers[one].seal('record', 'Whitfield', ['place']);
       expect(() => sealers[other].open('record', sealed, ['place'])).toThrow(cannotOpen);
@@ -29,7 +29,7 @@ describe('a sealer for a purpose', () => {
   const before = createSealer([key]).seal('record', 'Whitfield', []);
   const longLived: readonly SealingPurpose[] = ['signing-key', 'callback'];
   it.each(longLived)(
-    'opens for %s text sealed before keys had purposes, even after a key rotation',
+    'for %s opens text that an early release sealed with the configured key itself, even after a key rotation',
     (purpose) => {
       const rolled = createPurposeSealer(purpose, [{ id: 'k2', key: randomBytes(32) }, key]);
       for (const sealer of [sealers[purpose], rolled])
@@ -40,7 +40,7 @@ describe('a sealer for a purpose', () => {
   );
 
   it.each(sealingPurposes.filter((purpose) => !longLived.includes(purpose)))(
-    'opens for %s no text that was sealed with the configured key itself',
+    'for %s does not open text that was sealed with the configured key itself',
     (purpose) => {
       expect(() => sealers[purpose].open('record', before, [])).toThrow(cannotOpen);
     },

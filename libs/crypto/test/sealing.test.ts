@@ -18,7 +18,7 @@ describe('a sealed value', () => {
     );
   });
 
-  it('does not reveal its content, and is never the same twice', () => {
+  it('does not reveal its content, and differs each time the same value is sealed', () => {
     const seals = [sealer.seal('order', 'Whitfield', []), sealer.seal('order', 'Whitfield', [])];
     expect(seals[0]).not.toBe(seals[1]);
     for (const seal of seals) {
@@ -35,7 +35,7 @@ describe('a sealed value', () => {
     expect(sealer.open('ticket context', sealed, [])).toBe('Whitfield');
   });
 
-  it('does not open in another place, however the parts of the place are joined', () => {
+  it('does not open in another place, even if the parts of both places give the same text when joined', () => {
     const place = ['order 1', 'launch 1', 'pms-demo'];
     const sealed = sealer.seal('order', 'Whitfield', place);
     for (const other of [
@@ -72,14 +72,14 @@ describe('a sealed value', () => {
 });
 
 describe('a sealer with rotated keys', () => {
-  it('opens values sealed with the older key, and seals with the first', () => {
+  it('opens values sealed with the older key, and seals with the first configured key', () => {
     const rolled = createSealer([newer, older]);
     const before = createSealer([older]).seal('order', 'Whitfield', []);
     expect(rolled.open('order', before, [])).toBe('Whitfield');
     expect(sealer.open('order', rolled.seal('order', 'Okonkwo', []), [])).toBe('Okonkwo');
   });
 
-  it('opens no value sealed with a removed key, even under the same id', () => {
+  it('does not open a value sealed with a removed key, even if a new key has the same id', () => {
     const sealed = createSealer([older]).seal('order', 1, []);
     expect(() => sealer.open('order', sealed, [])).toThrow('not configured');
     const another = createSealer([{ id: 'older', key: randomBytes(32) }]);
@@ -93,20 +93,20 @@ describe('a sealer', () => {
     ['with a key of 31 bytes', [{ id: 'short', key: randomBytes(31) }]],
     ['with two keys with the same id', [older, { id: 'older', key: randomBytes(32) }]],
     ['with an id that contains the separator', [{ id: 'a.b', key: randomBytes(32) }]],
-  ])('is not created %s', (_fault, keys) => {
+  ])('cannot be created %s', (_fault, keys) => {
     expect(() => createSealer(keys)).toThrow(TypeError);
   });
 });
 
 describe('a derived key', () => {
-  it('has 32 bytes, equal for the same purpose, text and key', () => {
+  it('has 32 bytes, and is the same for the same purpose, text and key', () => {
     const derived = sealer.derive('successor', 'one');
     expect(derived).toHaveLength(32);
     expect(createSealer([newer]).derive('successor', 'one')).toEqual(derived);
     expect(createSealer([{ id: 'renamed', key: newer.key }]).derive('successor', 'one')).toEqual(derived);
   });
 
-  it('differs for another purpose, text or key, however purpose and text are joined', () => {
+  it('differs for another purpose, text or key, even if purpose and text give the same text when joined', () => {
     const derived = [
       sealer.derive('successor', 'one'),
       sealer.derive('successor', 'two'),
@@ -119,13 +119,13 @@ describe('a derived key', () => {
     expect(new Set(derived.map((bytes) => bytes.toString('hex'))).size).toBe(derived.length);
   });
 
-  it('is not derived with the sealing key itself', () => {
+  it('is not the HMAC with the sealing key itself', () => {
     const text = JSON.stringify(['successor', 'one']);
     const naive = createHmac('sha256', newer.key).update(text).digest();
     expect(sealer.derive('successor', 'one')).not.toEqual(naive);
   });
 
-  it('is derived with the first key, or with an older configured key by its id', () => {
+  it('is derived from the first configured key, or from the older key whose id is passed', () => {
     const before = createSealer([older]);
     const rolled = createSealer([newer, older]);
     expect(rolled.currentKeyId).toBe('newer');

@@ -28,7 +28,7 @@ const origin = {
   now: new Date(0),
 };
 
-/** Starts a worker with deliveries in memory. Its polls are an hour apart. */
+/** Starts a worker whose deliveries are in memory, and which polls only once an hour. */
 function startWorker(pending: Due[], { slots = 8 } = {}) {
   const clock = { now: () => performance.now() };
   const delivered: Due[] = [];
@@ -69,12 +69,12 @@ describe('a delivery worker', () => {
     const at = performance.now() + 400;
     const { worker, delivered, leases } = startWorker([dueAt(at)]);
     await until(() => delivered.length === 1);
-    // One lease at the start, one when the delivery is due, and one after it has ended, plus some tolerance.
+    // Three leases: at the start, when the delivery is due, and after the delivery. Two more are tolerated.
     expect(leases()).toBeLessThanOrEqual(5);
     await worker.stop();
   });
 
-  it('is woken by a new delivery', async () => {
+  it('sends a new delivery immediately when it is nudged', async () => {
     const { worker, pending, delivered, leases } = startWorker([]);
     await until(() => leases() === 1);
     pending.push(dueAt(0));
@@ -84,7 +84,7 @@ describe('a delivery worker', () => {
     expect(pending).toEqual([]);
   });
 
-  it('continues when a slot becomes free', async () => {
+  it('starts the next delivery when a slot becomes free', async () => {
     const pending = Array.from({ length: 20 }, (_, index) => dueAt(0, `${index % 3}`));
     const { worker, delivered } = startWorker(pending, { slots: 2 });
     await until(() => delivered.length === 20);

@@ -6,18 +6,18 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { BatchConsumer, EventBus, EventConsumer } from '../src/event-bus.ts';
 import { anEvent, idsOf, someEvents } from './events.ts';
 
-/** An implementation for the suite, without other publishers or consumers. */
+/** A bus to test, which nothing else uses. */
 export type EventBusUnderTest = {
   readonly bus: EventBus;
-  /** The number of deliveries to a failing consumer before an event becomes a dead letter. */
+  /** How often the bus delivers an event to a failing consumer before the event becomes a dead letter. */
   readonly deliveries: number;
-  /** Returns the dead letters of a consumer. */
+  /** Returns the dead letters of the named consumer. */
   deadLetters(consumer: string): Promise<readonly CloudEvent[]>;
   /** Stops the bus, if it still runs, and releases its resources. */
   close(): Promise<void>;
 };
 
-/** Returns a consumer that records each event that `deal` handled. */
+/** Returns a consumer that runs `deal` for each event, and the lists of received and handled events. */
 function aConsumer({
   deal = async () => undefined,
   ...rest
@@ -37,7 +37,7 @@ function aConsumer({
 }
 type Deal = (event: CloudEvent) => Promise<void>;
 
-/** Returns a consumer of batches that records the events of each batch that `deal` handled completely. */
+/** Returns a consumer that runs `deal` for each batch, and lists of received batches and handled events. */
 function aBatchConsumer(deal: (events: readonly CloudEvent[]) => Promise<void> = async () => undefined) {
   const handed: CloudEvent[][] = [];
   const dealtWith: CloudEvent[] = [];
@@ -124,7 +124,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(most).toBe(1);
     });
 
-    it('delivers waiting events to a consumer of batches in order, one batch at a time', async () => {
+    it('delivers waiting events to a batch consumer in order, one batch at a time', async () => {
       const first = Promise.withResolvers<void>();
       let atOnce = 0;
       let most = 0;
@@ -134,7 +134,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
         await first.promise;
         atOnce -= 1;
       });
-      // Once this consumer has received all events, the other consumer's batch is complete.
+      // When this consumer has received all events, they also wait for the batch consumer.
       const witness = aConsumer();
       for (const one of [consumer, witness.consumer]) await under.bus.consume(one);
       const events = someEvents(100);
@@ -149,7 +149,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(most).toBe(1);
     });
 
-    it('makes only the failing event of a batch a dead letter, and handles the others once', async () => {
+    it('makes only the failing event of a batch a dead letter, and has the other events handled once', async () => {
       const events = someEvents(40);
       const bad = events[17];
       const { consumer, handed, dealtWith } = aBatchConsumer(async (batch) => {
@@ -165,7 +165,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(alone).toHaveLength(under.deliveries);
     });
 
-    it('redelivers every event of a batch that failed temporarily', async () => {
+    it('redelivers every event of a batch after a temporary failure', async () => {
       let failures = 1;
       const { consumer, dealtWith } = aBatchConsumer(async () => {
         failures -= 1;
@@ -179,7 +179,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(await under.deadLetters(consumer.name)).toEqual([]);
     });
 
-    it('redelivers a whole batch, without dividing it, when its database is unavailable', async () => {
+    it('redelivers a batch without splitting it when the consumer throws Unavailable', async () => {
       let isAway = true;
       const { consumer, handed, dealtWith } = aBatchConsumer(async () => {
         if (!isAway) return;
@@ -215,7 +215,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(await under.deadLetters(weak.consumer.name)).toEqual([]);
     });
 
-    it('makes an event a dead letter after its last delivery, and delivers the next event', async () => {
+    it('makes an event a dead letter after its last failed delivery, and delivers the next event', async () => {
       const bad = anEvent('launch.token.refused.v1');
       const weak = aConsumer({ deal: async ({ id }) => (id === bad.id ? failing() : undefined) });
       const strong = aConsumer();
@@ -230,7 +230,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(weak.dealtWith).toEqual([next]);
     });
 
-    it('treats a consumer that throws synchronously like one that rejects', async () => {
+    it('treats a synchronous error of a consumer like a rejected promise', async () => {
       const name = `consumer-${crypto.randomUUID()}`;
       const handle = (): Promise<void> => {
         throw new Error('the consumer fails');
@@ -241,7 +241,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(await under.deadLetters(name)).toHaveLength(1);
     });
 
-    it('refuses an event that is not in the catalogue, and all events published with it', async () => {
+    it('refuses a whole batch if one of its events does not match the catalogue', async () => {
       const { consumer, handed, dealtWith } = aConsumer();
       await under.bus.consume(consumer);
       const foreign = JSON.parse(JSON.stringify({ ...anEvent(), type: 'order.forgotten.v1' }));
@@ -255,7 +255,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(handed).toEqual([marker]);
     });
 
-    it('delivers unknown members of a newer release unchanged', async () => {
+    it('delivers unknown event members from a newer release unchanged', async () => {
       const { consumer, handed, dealtWith } = aConsumer();
       await under.bus.consume(consumer);
       const event = JSON.parse(
@@ -274,7 +274,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(handed).toEqual([]);
     });
 
-    it('finishes the current event before it stops', async () => {
+    it('waits for the current event to be handled before it stops', async () => {
       const story: string[] = [];
       const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
       const { consumer, handed } = aConsumer({

@@ -5,7 +5,7 @@ const guid = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
 const refusal = { status: 401, reason: 'token_unknown' };
 const dataOf = { 'launch.token.refused.v1': refusal, 'launch.token.redeemed.v1': {} } as const;
 
-/** Returns a valid event with a new id. */
+/** Returns a valid event with a random id. */
 export function anEvent(
   type: Extract<EventType, keyof typeof dataOf> = 'launch.token.redeemed.v1',
 ): CloudEvent {

@@ -21,7 +21,7 @@ describeEventBus('in process', async () => {
 });
 
 describe('InProcessBus', () => {
-  it('delivers events appended to it as an outbox', async () => {
+  it('delivers events that are appended to it as if it were an outbox', async () => {
     const { bus } = create();
     const handed: CloudEvent[] = [];
     await bus.consume({ name: 'one', handle: async (event) => void handed.push(event) });
@@ -49,7 +49,7 @@ describe('InProcessBus', () => {
     expect(told).toEqual([{ consumer: 'one', event, error }]);
   });
 
-  it('is idle only after the events published by consumers are handled', async () => {
+  it('is idle only after consumers have handled the events that other consumers published', async () => {
     const { bus } = create();
     const story: string[] = [];
     await bus.consume({
@@ -67,7 +67,7 @@ describe('InProcessBus', () => {
     expect(story).toEqual(['launch.token.refused.v1']);
   });
 
-  it('makes the remaining attempts immediately when it stops', async () => {
+  it('retries failed events immediately, without delay, when it stops', async () => {
     const { bus, told } = create([3_600_000, 3_600_000]);
     let attempts = 0;
     await bus.consume({

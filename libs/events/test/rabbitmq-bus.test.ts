@@ -26,13 +26,13 @@ beforeEach(async () => {
 });
 afterEach(() => place.close());
 
-/** Returns a consumer that records each event. */
+/** Returns a consumer, and the list of events that it has received. */
 function aCollector(name: string) {
   const handed: CloudEvent[] = [];
   return { handed, consumer: { name, handle: async (event: CloudEvent) => void handed.push(event) } };
 }
 
-/** Returns an event with as much ciphertext as a typical order. */
+/** Returns an event of the size of a typical submitted order. */
 const aLargeEvent = (event: CloudEvent): CloudEvent => ({
   ...event,
   type: 'order.submitted.v1',
@@ -67,7 +67,7 @@ describe('an event published to RabbitMQ', () => {
     });
   });
 
-  it('waits for a known consumer that has never run', async () => {
+  it('waits in the queue of a consumer in `knownConsumers` that has never run', async () => {
     const { consumer, handed } = aCollector('later');
     const publisher = await place.connect({ knownConsumers: [consumer] });
     const events = someEvents(3);
@@ -78,7 +78,7 @@ describe('an event published to RabbitMQ', () => {
     expect(idsOf(handed)).toEqual(idsOf(events));
   });
 
-  it('is refused until a consumer has a queue for it', async () => {
+  it('is refused until a consumer has declared a queue for its type', async () => {
     const bus = await place.connect();
     const { consumer, handed } = aCollector('late');
     const events = someEvents(3);
@@ -98,7 +98,7 @@ describe('an event published to RabbitMQ', () => {
     );
   });
 
-  it('is confirmed in concurrent batches', async () => {
+  it('is delivered when many batches are published concurrently', async () => {
     const bus = await place.connect();
     const { consumer, handed } = aCollector('many');
     await bus.consume(consumer);
@@ -109,8 +109,8 @@ describe('an event published to RabbitMQ', () => {
   });
 
   it('is sent over a connection with TCP_NODELAY', async () => {
-    // A message of more than 2 kB takes two writes, and the second would wait for a delayed TCP
-    // acknowledgement.
+    // amqplib writes a message of more than 2 kB in two parts. Without TCP_NODELAY, the second part would
+    // wait until the broker acknowledges the first, which TCP delays.
     const sockets = new Map<Socket, boolean>();
     const own = Object.getOwnPropertyDescriptor(Socket.prototype, 'setNoDelay') ?? {};
     Socket.prototype.setNoDelay = function (isOn) {
@@ -129,13 +129,13 @@ describe('an event published to RabbitMQ', () => {
     expect(toBroker.length).toBeGreaterThan(0);
   });
 
-  it('is refused without a connection', async () => {
+  it('is refused while the bus is not connected', async () => {
     const bus = await place.connect({ url: 'amqp://guest:guest@127.0.0.1:1' });
     await expect(bus.publish([anEvent()])).rejects.toThrow('RabbitMQ is not connected');
     expect(await bus.isReady()).toBe(false);
   });
 
-  it('is refused by a stopped bus', async () => {
+  it('is refused after the bus was stopped', async () => {
     const bus = await place.connect();
     await bus.stop();
     await expect(bus.publish([anEvent()])).rejects.toThrow('RabbitMQ is not connected');
@@ -168,7 +168,7 @@ describe('a consumer on RabbitMQ', () => {
     expect(handed).toEqual(events);
   });
 
-  it('receives only the types of its newest version, even of queued events', async () => {
+  it('receives only the types of its newest subscription, even if events of other types are in its queue', async () => {
     const before = await place.connect();
     await before.consume(aCollector('changed').consumer);
     await before.stop();
@@ -185,7 +185,7 @@ describe('a consumer on RabbitMQ', () => {
     expect(await place.depthOf(place.topology.queueOf('changed'))).toBe(0);
   });
 
-  it('handles other events while one waits for its retry', async () => {
+  it('handles the next event while a failed event waits for its retry', async () => {
     const bus = await place.connect({ retryAfterMs: [3_600_000] });
     const [bad, good] = [anEvent(), anEvent()];
     const handed: CloudEvent[] = [];
@@ -198,12 +198,11 @@ describe('a consumer on RabbitMQ', () => {
     await until(() => handed.length === 2);
     expect(handed).toEqual([bad, good]);
     await bus.stop();
-    // Stopping does not wait for the retry. The event returns to its queue when the broker notices that the
-    // channel is closed.
+    // stop() does not wait for the retry. The broker returns the event to its queue when the channel closes.
     await until(async () => (await place.depthOf(place.topology.queueOf('patient'))) === 1);
   });
 
-  it('handles the other events of a batch while the failing event waits for its retry', async () => {
+  it('handles the other events of a batch while the failed event waits for its retry', async () => {
     const bus = await place.connect({ retryAfterMs: [3_600_000] });
     const events = someEvents(600);
     const bad = events[300];
@@ -217,11 +216,11 @@ describe('a consumer on RabbitMQ', () => {
     await until(() => stored.length === events.length - 1);
     expect(stored).toEqual(idsOf(events.filter((event) => event !== bad)));
     await bus.stop();
-    // All other events are acknowledged, including later ones.
+    // Only the failed event is in the queue, so all other events were acknowledged.
     await until(async () => (await place.depthOf(place.topology.queueOf('batches'))) === 1);
   });
 
-  it('attempts only a few events while everything fails, and handles all of them later', async () => {
+  it('attempts at most 32 events of a batch singly while every event fails, and handles all events later', async () => {
     const bus = await place.connect({ retryAfterMs: [500, 3_600_000] });
     let isDown = true;
     const tried = new Set<string>();
@@ -252,7 +251,7 @@ describe('a consumer on RabbitMQ', () => {
       for (const id of idsOf(batch)) effects.add(id);
       if (deliveries > batch.length) return;
       unacknowledged = batch.length;
-      // Prevents further acknowledgements on this connection.
+      // Cuts the connection, so that the batch cannot be acknowledged.
       proxy.refuse(true);
       await until(async () => !(await bus.isReady()));
       proxy.refuse(false);
@@ -261,8 +260,7 @@ describe('a consumer on RabbitMQ', () => {
     const events = someEvents(200);
     await publisher.publish(events);
     await bus.consume({ name: 'batches', handleAll });
-    // The events of the first batch are delivered twice. A stopping bus returns undelivered events to the
-    // queue.
+    // Waits until the first batch was delivered twice, because `stop` returns unhandled events to the queue.
     await until(() => unacknowledged > 0 && deliveries >= events.length + unacknowledged);
     await bus.stop();
     await proxy.stop();
@@ -288,7 +286,7 @@ describe('a consumer on RabbitMQ', () => {
     await until(async () => (await place.depthOf(place.topology.queueOf('slow'))) === 9);
   });
 
-  it('is refused if its name is taken or not valid for a queue', async () => {
+  it('is refused if its name is in use or not valid as a queue name', async () => {
     const bus = await place.connect();
     await bus.consume(aCollector('one').consumer);
     await expect(bus.consume(aCollector('one').consumer)).rejects.toThrow(TypeError);
@@ -298,7 +296,7 @@ describe('a consumer on RabbitMQ', () => {
 });
 
 describe('the connections to RabbitMQ', () => {
-  it('are reopened after a loss, and resubscribe the consumers', async () => {
+  it('are reopened after they were lost, and the consumers receive events again', async () => {
     const proxy = await startStallingProxy(brokerUrl);
     const bus = await place.connect({ url: proxy.url });
     const { consumer, handed } = aCollector('faithful');
@@ -310,7 +308,7 @@ describe('the connections to RabbitMQ', () => {
       await until(() => idsOf(handed).includes(event.id));
       proxy.refuse(true);
       await until(async () => !(await bus.isReady()));
-      // The publishing connection may notice its loss later than the consuming one.
+      // The connection for publishing may notice the loss later than the connection for consuming.
       const refusal = () => bus.publish([event]).catch(({ message }: Error) => message);
       await until(async () => (await refusal()) === 'RabbitMQ is not connected');
       proxy.refuse(false);
@@ -320,7 +318,7 @@ describe('the connections to RabbitMQ', () => {
     expect(idsOf(handed)).toEqual(idsOf(events));
   });
 
-  it('log once when they are lost and once when they are restored', async () => {
+  it('are logged once when they are lost and once when they are restored', async () => {
     const proxy = await startStallingProxy(brokerUrl);
     const bus = await place.connect({ url: proxy.url });
     proxy.refuse(true);
@@ -354,7 +352,7 @@ describe('the connections to RabbitMQ', () => {
     expect(handed).toEqual([event]);
   });
 
-  it.concurrent('are closed if the broker does not confirm in time, and publish rejects', async () => {
+  it.concurrent('are closed, and publish rejects, if the broker does not confirm in time', async () => {
     const own = await openPlace();
     const proxy = await startStallingProxy(brokerUrl);
     const consuming = await own.connect();
@@ -374,7 +372,7 @@ describe('the connections to RabbitMQ', () => {
     await own.close();
   });
 
-  it.concurrent('can be stopped while the broker does not respond', async () => {
+  it.concurrent('can be closed by stop() while the broker does not respond', async () => {
     const own = await openPlace();
     const proxy = await startStallingProxy(brokerUrl);
     const bus = await own.connect({ url: proxy.url });
@@ -385,7 +383,7 @@ describe('the connections to RabbitMQ', () => {
     await own.close();
   });
 
-  it('are closed if the broker does not open channels in time', async () => {
+  it('are closed and retried if the broker does not open channels in time', async () => {
     let attempts = 0;
     const link = await keepConnected({
       url: brokerUrl,
@@ -405,7 +403,7 @@ describe('the connections to RabbitMQ', () => {
     await link.stop();
   });
 
-  it('recreate and resubscribe a deleted queue', async () => {
+  it('recreate a deleted queue and subscribe to it again', async () => {
     const bus = await place.connect();
     const { consumer, handed } = aCollector('robbed');
     await bus.consume(consumer);
@@ -422,7 +420,7 @@ describe('the connections to RabbitMQ', () => {
     expect(handed[0]).toEqual(event);
   });
 
-  it('are refused for an invalid address, which the error does not contain', async () => {
+  it('are refused if the broker address is invalid, with an error that does not contain the address', async () => {
     const attempt = place.connect({ url: 'http://guest:secret@127.0.0.1' });
     await expect(attempt).rejects.toThrow(
       new TypeError('The address of RabbitMQ must be amqp://… or amqps://…'),

@@ -15,7 +15,7 @@ afterEach(() => place.close());
 
 const consumer = 'audit';
 
-/** Starts a consumer on a separate bus. It fails until `isCured` is set. */
+/** Starts a consumer on a new bus. The consumer fails until `isCured` is set. */
 async function startAudit() {
   const bus = await place.connect();
   const health = { isCured: false };
@@ -33,7 +33,7 @@ async function startAudit() {
 }
 
 describe('dead letters', () => {
-  it('are events whose consumer failed at every attempt, each with the reason', async () => {
+  it('contain an event whose consumer failed at every attempt, and the last error', async () => {
     const { bus, handed, buried } = await startAudit();
     const event = anEvent();
     const before = Date.now();
@@ -52,14 +52,14 @@ describe('dead letters', () => {
     expect(place.log.at(-1)).toMatchObject({ level: 'error', consumer, eventId: event.id, attempt: 3 });
   });
 
-  it('can be listed any number of times, and keep their order', async () => {
+  it('can be listed any number of times in the same order', async () => {
     const { bus, buried } = await startAudit();
     const events = someEvents(5);
     for (const [index, event] of events.entries()) {
       await bus.publish([event]);
       await buried(index + 1);
     }
-    // More often than RabbitMQ's default delivery limit, after which it drops a message.
+    // Listing 25 times exceeds RabbitMQ's default delivery limit, after which it would drop a message.
     for (let look = 0; look < 25; look += 1) {
       const letters = await listDeadLetters(place.broker, consumer);
       expect(letters.map(({ id }) => id)).toEqual(idsOf(events));
@@ -69,7 +69,7 @@ describe('dead letters', () => {
     expect(await place.depthOf(place.topology.deadLetterQueueOf(consumer))).toBe(5);
   });
 
-  it('return only to their own consumer when replayed, and leave the queue', async () => {
+  it('are delivered only to their own consumer when replayed, and are removed from the dead-letter queue', async () => {
     const { bus, health, dealtWith, buried } = await startAudit();
     const other: CloudEvent[] = [];
     await bus.consume({ name: 'other', handle: async (event) => void other.push(event) });
@@ -84,7 +84,7 @@ describe('dead letters', () => {
     expect(other).toEqual(events);
   });
 
-  it('can be replayed individually', async () => {
+  it('can be replayed by event id', async () => {
     const { bus, health, dealtWith, buried } = await startAudit();
     const [first, second, third] = [anEvent(), anEvent(), anEvent()];
     await bus.publish([first, second, third]);
@@ -98,7 +98,7 @@ describe('dead letters', () => {
     expect(new Set(left.map(({ id }) => id))).toEqual(new Set([first.id, third.id]));
   });
 
-  it('receive the full number of attempts again when replayed', async () => {
+  it('are attempted as often as a new event when replayed', async () => {
     const { bus, handed, buried } = await startAudit();
     await bus.publish([anEvent()]);
     await buried(1);
@@ -108,7 +108,7 @@ describe('dead letters', () => {
     expect(await listDeadLetters(place.broker, consumer)).toMatchObject([{ attempts: 3 }]);
   });
 
-  it('include invalid messages after one attempt, without showing their content', async () => {
+  it('include invalid messages after one attempt, and neither reason nor log contains their content', async () => {
     const { handed, buried } = await startAudit();
     const foreign = { ...anEvent(), time: 'Whitfield', data: { family: 'Whitfield' } };
     const queue = place.topology.queueOf(consumer);
@@ -128,7 +128,7 @@ describe('dead letters', () => {
     expect(handed).toEqual([]);
   });
 
-  it('include an unreadable or forged message of a batch, but not the messages around it', async () => {
+  it('include an unreadable or forged message of a batch, but not the valid messages around it', async () => {
     const verify = (event: CloudEvent) => {
       if (event.type === 'launch.token.refused.v1') throw new Error('its source did not sign it');
       return event;
@@ -167,7 +167,7 @@ describe('dead letters', () => {
     expect(Date.parse(letter?.time ?? '')).not.toBeNaN();
   });
 
-  it('are created by the broker without a reason if the reason cannot be published', async () => {
+  it('are created by the broker, without the error, if the consumer cannot publish the error', async () => {
     const { bus, buried } = await startAudit();
     await bus.stop();
     const subscription = await subscribe({

@@ -33,7 +33,7 @@ const refused = () =>
 const gateway = createEventWriter([keyOf('launch-gateway')]);
 const signed = (event: CloudEvent): CloudEvent => JSON.parse(gateway(event));
 
-/** Starts an audit trail on a bus that verifies events. Returns the handled events and the dead letters. */
+/** Starts a consumer on a bus that verifies events. Returns the handled events and the dead letters. */
 async function startAuditTrail({ keys = [listenerKey] } = {}) {
   const verify = createEventVerifier(listener, keys);
   const bus = await place.connect({ verifierOf: (consumer) => (consumer === listener ? verify : undefined) });
@@ -43,7 +43,7 @@ async function startAuditTrail({ keys = [listenerKey] } = {}) {
   return { bus, handed, letters };
 }
 
-/** Publishes events with the keys of a service. */
+/** Publishes events. `writeEvent` may sign them, and by default they are not signed. */
 const publish = async (events: readonly CloudEvent[], writeEvent = JSON.stringify as typeof gateway) =>
   (await place.connect({ writeEvent })).publish(events);
 
@@ -57,7 +57,7 @@ describe('an event on RabbitMQ', () => {
     expect(await letters()).toEqual([]);
   });
 
-  it('keeps the signature from its outbox, whichever service publishes it', async () => {
+  it('keeps the signature that it got in the outbox, even if another service publishes it', async () => {
     const { handed } = await startAuditTrail();
     const event = redeemed();
     await publish([signed(event)], createEventWriter([keyOf('ordering')]));
@@ -65,7 +65,7 @@ describe('an event on RabbitMQ', () => {
     expect(handed).toEqual([event]);
   });
 
-  it('is verified with the old key if it was signed before a key rotation', async () => {
+  it('is accepted with the old key if it was signed before a key rotation', async () => {
     const { handed } = await startAuditTrail({ keys: [randomBytes(32), listenerKey] });
     const event = redeemed();
     await publish([event], gateway);
@@ -73,7 +73,7 @@ describe('an event on RabbitMQ', () => {
     expect(handed).toEqual([event]);
   });
 
-  it('is verified including the unknown members of a newer release', async () => {
+  it('is verified including unknown members from a newer release', async () => {
     const { handed, letters } = await startAuditTrail();
     const event = { ...redeemed(), subject: 'newer', data: { newer: 'member' } } as CloudEvent;
     const changed = { ...signed(event), data: { newer: 'other' } } as CloudEvent;
@@ -112,7 +112,7 @@ describe('an event on RabbitMQ', () => {
     const [letter] = await letters();
     expect(letter).toMatchObject({ id: forged.id, attempts: 1 });
     expect(letter?.reason).toMatch(/^ForgedEventError: /);
-    // Later events are handled as usual.
+    // The consumer still handles the next valid event.
     const event = redeemed();
     await bus.publish([signed(event)]);
     await until(() => handed.length === 1);
@@ -120,13 +120,13 @@ describe('an event on RabbitMQ', () => {
   });
 });
 
-/** Signs with the key of another service than the source. */
+/** Signs an event in the name of launch-gateway, but with the key of another service. */
 function signedBy(service: ServiceName, event: CloudEvent): CloudEvent {
   const key = deriveEventKey(listenerKey, service);
   return JSON.parse(createEventWriter([{ source: 'launch-gateway', listener, key }])(event));
 }
 
-/** Signs as the source, but for a consumer with another key. */
+/** Signs an event as launch-gateway, but with the key of another consumer. */
 function signedFor(other: ServiceName, event: CloudEvent): CloudEvent {
   const key = deriveEventKey(randomBytes(32), 'launch-gateway');
   const macs = createEventWriter([{ source: 'launch-gateway', listener, key }])(event);

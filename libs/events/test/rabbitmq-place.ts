@@ -2,14 +2,14 @@ import { type Channel, connect } from 'amqplib';
 import { connectRabbitMq } from '../src/rabbitmq-bus.ts';
 import { topologyOf } from '../src/rabbitmq-topology.ts';
 
-/** The broker of the test run, or the one on this machine. */
+/** The address of the broker that the test run started, or of a broker on this machine. */
 export const brokerUrl = process.env['TEST_AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672';
 
 export type LogLine = { readonly level: string; readonly message: string; readonly [field: string]: unknown };
 
 type BusSettings = Partial<Parameters<typeof connectRabbitMq>[0]>;
 
-/** Opens a namespace for one test on a broker. Its functions create buses in it, inspect it and remove it. */
+/** Creates a namespace for the queues of one test, with functions that connect buses and read queues. */
 export async function openPlace(url = brokerUrl) {
   const namespace = `test-${crypto.randomUUID()}`;
   const topology = topologyOf(namespace);
@@ -40,7 +40,7 @@ export async function openPlace(url = brokerUrl) {
     topology,
     log,
     withChannel,
-    /** Connects a bus that reconnects quickly. `close` removes its queues. */
+    /** Connects a bus that reconnects quickly. `close` stops the bus and deletes its queues. */
     async connect(settings: BusSettings = {}) {
       const logger = { info: write('info'), warn: write('warn'), error: write('error') };
       const bus = await connectRabbitMq({
@@ -59,7 +59,7 @@ export async function openPlace(url = brokerUrl) {
       buses.push(bus);
       return bus;
     },
-    /** Returns the broker's count of ready messages in a queue. */
+    /** Returns how many messages in a queue are ready for delivery. */
     depthOf: (queue: string) =>
       withChannel(async (channel) => (await channel.checkQueue(queue)).messageCount),
     async close() {

@@ -5,7 +5,7 @@ import { type OutboxSource, startRelay } from '../src/relay.ts';
 import { anEvent } from './events.ts';
 
 describe('a relay whose bus is down', () => {
-  it('doubles its delay after each failure, whatever the nudges', async () => {
+  it('doubles its delay after each failure, even if it is nudged', async () => {
     const event = anEvent();
     let attempts = 0;
     const { waits, stopRecording } = recordWaits();
@@ -31,7 +31,7 @@ describe('a relay whose bus is down', () => {
   });
 });
 
-/** Records the delays of the timers that fire. A wait shortened by a nudge clears its timer. */
+/** Records the delay of each timer that fires. A nudge that ended a wait early would clear its timer. */
 function recordWaits() {
   const waits: number[] = [];
   const { setTimeout: setRealTimeout } = globalThis;

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => broker.stop());
 
-/** Creates an outbox that stores events until they are published. */
+/** Creates an outbox in memory that removes events after they were published. */
 function anOutbox() {
   const waiting: CloudEvent[] = [];
   const source: OutboxSource = {
@@ -28,7 +28,7 @@ function anOutbox() {
 }
 
 describe('RabbitMQ', () => {
-  it('loses no event when it is killed, and each event takes effect once', async () => {
+  it('loses no event when it is killed, and consumers can recognise redelivered events by id', async () => {
     const place = await openPlace(broker.url);
     const bus = await place.connect({ confirmWithinMs: 5000 });
     const effects = new Map<string, CloudEvent>();
@@ -49,7 +49,7 @@ describe('RabbitMQ', () => {
         failures += 1;
       },
       everyMs: 10,
-      // The relay notices within this time that the broker is back.
+      // The relay tries again within this time after the broker has restarted.
       maxRetryMs: 100,
     });
     const append = (count: number) => {
@@ -59,10 +59,10 @@ describe('RabbitMQ', () => {
       relay.nudge();
     };
     for (let round = 1; round <= 2; round += 1) {
-      // Events are appended before, during and after the kill. The number of waiting events is limited, so
-      // that a slow machine can catch up.
+      // Appends events before, during and after the kill. Pauses at 1,000 waiting events, so that a slow
+      // machine can publish them all.
       const stream = setInterval(() => waiting.length < 1000 && append(20), 20);
-      // Waits at least two seconds, because RabbitMQ stores the definition of a new queue half a second late.
+      // Waits at least two seconds, because RabbitMQ stores a new queue half a second after its declaration.
       const [enough, early] = [effects.size + 1000, Date.now() + 2000];
       await until(() => effects.size >= enough && Date.now() > early);
       await broker.kill();
@@ -81,7 +81,7 @@ describe('RabbitMQ', () => {
     await place.close();
   });
 
-  it('has quorum queues and at-least-once dead-lettering', async () => {
+  it('declares quorum queues with at-least-once dead-lettering', async () => {
     const place = await openPlace(broker.url);
     const bus = await place.connect();
     await bus.consume({ name: 'audit', handle: async () => undefined });

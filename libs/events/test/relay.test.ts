@@ -21,7 +21,8 @@ function anOutbox(waiting: CloudEvent[]) {
 }
 
 /**
- * Creates a bus that can be down. It records the published events, and `receives` waits for a number of them.
+ * Creates a bus that can be down and that records published events. `receives` waits until that many events
+ * were published.
  */
 function aBus() {
   const published: CloudEvent[] = [];
@@ -43,7 +44,7 @@ function aBus() {
   };
 }
 
-/** Records failures. `next` resolves at the next failure. */
+/** Records the failures of a relay. `next` resolves at the next failure. */
 function failures() {
   const told: unknown[] = [];
   let next = Promise.withResolvers<void>();
@@ -70,7 +71,7 @@ describe('a relay', () => {
     expect([waiting, told]).toEqual([[], []]);
   });
 
-  it('polls regularly', async () => {
+  it('polls its outbox at regular intervals', async () => {
     const events = someEvents(7);
     const { source, waiting } = anOutbox(events.slice(0, 1));
     const { publish, published, receives } = aBus();
@@ -100,7 +101,7 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('polls immediately when nudged', async () => {
+  it('polls its outbox immediately when nudged', async () => {
     const events = someEvents(2);
     const { source, waiting } = anOutbox(events.slice(0, 1));
     const { publish, published, receives } = aBus();
@@ -113,7 +114,7 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('remembers a nudge during a poll', async () => {
+  it('polls again after the current poll if it is nudged during that poll', async () => {
     const events = someEvents(2);
     const { source, waiting } = anOutbox([]);
     const { publish, published, receives } = aBus();
@@ -144,7 +145,7 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('publishes the events after an invalid one, which the in-memory outbox refuses', async () => {
+  it('publishes later events after the in-memory outbox has refused an invalid event', async () => {
     const { publish, published, receives } = aBus();
     const outbox = new InMemoryOutbox();
     const [one, wrong, other] = someEvents(3);
@@ -160,7 +161,7 @@ describe('a relay', () => {
     expect(await outbox.depth()).toBe(0);
   });
 
-  it('publishes the events appended before it stops', async () => {
+  it('publishes the events in the outbox before it stops', async () => {
     const events = someEvents(9);
     const { source, waiting } = anOutbox(events.slice(0, 1));
     const { publish, published, receives } = aBus();
@@ -171,7 +172,7 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('stops while the bus is down, and keeps the events', async () => {
+  it('stops while the bus is down, and leaves the events in the outbox', async () => {
     const events = someEvents(2);
     const { source, waiting } = anOutbox([...events]);
     const { bus, publish } = aBus();

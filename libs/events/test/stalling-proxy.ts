@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Starts a TCP proxy in front of a broker. The proxy can stall or cut every connection, as networks do. */
+/** Starts a TCP proxy in front of a broker. The proxy can stall or close every connection. */
 export async function startStallingProxy(brokerUrl: string) {
   const broker = new URL(brokerUrl);
   const sockets = new Set<Socket>();
@@ -39,24 +39,24 @@ export async function startStallingProxy(brokerUrl: string) {
 
   return {
     url: url.href,
-    /** Stops forwarding in both directions, on current and new connections, without closing them. */
+    /** Stops forwarding in both directions on current and new connections, and leaves them open. */
     stall() {
       isStalled = true;
       for (const socket of sockets) socket.pause();
     },
-    /** Forwards the held data, and resumes forwarding. */
+    /** Forwards the data that has arrived, and resumes forwarding. */
     flow() {
       isStalled = false;
       for (const socket of sockets) socket.resume();
     },
     /** Closes every connection. */
     cut,
-    /** Closes every current and new connection until called with false. */
+    /** Closes every current and new connection until it is called with false. */
     refuse(isRefused: boolean) {
       isRefusing = isRefused;
       if (isRefused) cut();
     },
-    /** The number of refused connections. */
+    /** Returns the number of new connections that `refuse` closed. */
     refused: () => refused,
     async stop() {
       const closed = once(server, 'close');

@@ -48,7 +48,7 @@ async function post({ body, type = 'application/json', headers = {}, path = '/js
 const json = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
 
 describe('a JSON body', () => {
-  it('is parsed without changes', async () => {
+  it('is parsed as JSON, including Unicode text', async () => {
     const value = { name: 'Ó “Zoë” \u{20bb7}', list: [1, null, { deep: true }] };
     expect(await post({ body: JSON.stringify(value) })).toMatchObject({ status: 200, read: value });
   });
@@ -62,7 +62,7 @@ describe('a JSON body', () => {
     'application/fhir+json',
     'Application/JSON; charset=utf-8',
     'application/json;charset="UTF-8"',
-  ])('is accepted as %s', async (type) => {
+  ])('is accepted with the Content-Type %s', async (type) => {
     expect((await post({ body: '1', type })).status).toBe(200);
   });
 
@@ -72,16 +72,16 @@ describe('a JSON body', () => {
     'application/jsonp',
     'application/json; charset=iso-8859-1',
     'application/json; charset=utf-16',
-  ])('is refused as %s (415)', async (type) => {
+  ])('is refused with the Content-Type %s (415)', async (type) => {
     expect((await post({ body: '1', type })).status).toBe(415);
   });
 
-  it('is refused with a Content-Encoding, which could hide its size (415)', async () => {
+  it('is refused with a Content-Encoding, because decompression could exceed the limit (415)', async () => {
     const body = new Uint8Array(gzipSync(json(100)));
     expect((await post({ body, headers: { 'Content-Encoding': 'gzip' } })).status).toBe(415);
   });
 
-  it('is refused beyond the limit of bytes (413)', async () => {
+  it('is refused if it has more bytes than the limit (413)', async () => {
     expect((await post({ body: json(limitBytes) })).status).toBe(200);
     const { response } = await post({ body: json(limitBytes + 1) });
     expect([response.status, response.headers.get('connection')]).toEqual([413, 'close']);
@@ -93,14 +93,14 @@ describe('a JSON body', () => {
   it.each([limitBytes + 1, 2 ** 31, 10 * 2 ** 30])(
     'is refused before it is read if its declared length is %i bytes (413)',
     async (length) => {
-      // No part of the body is sent, so only an immediate answer arrives.
+      // The test sends no part of the body, so it passes only if the server answers immediately.
       const answer = await exchange(server.port, head(`Content-Length: ${length}`));
       expect(answer).toMatch(/^HTTP\/1\.1 413 /);
       expect(answer).toMatch(/\r\nConnection: close\r\n/i);
     },
   );
 
-  it('is refused without 100 Continue if it is too long (413)', async () => {
+  it('is refused without 100 Continue if its declared length or its Content-Type is not allowed (413, 415)', async () => {
     const answer = await exchange(
       server.port,
       head('Expect: 100-continue', `Content-Length: ${limitBytes + 1}`),
@@ -114,7 +114,7 @@ describe('a JSON body', () => {
     expect(await exchange(server.port, wrongType)).toMatch(/^HTTP\/1\.1 415 /);
   });
 
-  it('is requested with 100 Continue if its headers are valid, and the connection stays open', async () => {
+  it('is requested with 100 Continue if the headers are valid, and the connection stays open', async () => {
     const expecting = head('Expect: 100-continue', 'Content-Length: 1');
     const answer = await exchange(
       server.port,
@@ -123,7 +123,7 @@ describe('a JSON body', () => {
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200', 'HTTP/1.1 200']);
   });
 
-  it('of undeclared length is not read beyond the limit, and the connection is closed', async () => {
+  it('of undeclared length is not read beyond the limit, and the server closes the connection (413)', async () => {
     const chunk = Buffer.from(`10000\r\n${'1'.repeat(0x10000)}\r\n`);
     const socket = connect({ port: server.port, host: '127.0.0.1' });
     let [sent, received] = [0, ''];
@@ -135,7 +135,7 @@ describe('a JSON body', () => {
     await once(socket, 'connect');
     socket.write(head('Transfer-Encoding: chunked'));
     socket.write(chunk);
-    // A client that keeps sending on a closed connection may lose the answer.
+    // Waits for the answer, because a client that sends to a closed connection may lose the answer.
     await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed]);
     while (!socket.destroyed && sent < 400 * 2 ** 20) {
       sent += chunk.length;
@@ -143,11 +143,11 @@ describe('a JSON body', () => {
     }
     await closed;
     expect(received).toMatch(/^HTTP\/1\.1 413 /);
-    // Only the buffers of both sides were sent, not the whole 400 MiB.
+    // The client could send only as much as both sides buffer, not the whole 400 MiB.
     expect(sent).toBeLessThan(32 * 2 ** 20);
   });
 
-  it('is not read to its end if the answer did not need it, and the connection is closed', async () => {
+  it('is not read if the answer is 404, and the connection is closed if the body has not arrived yet', async () => {
     const unread = head('Content-Length: 10737418240').replace('/json', '/nowhere');
     expect(await exchange(server.port, unread)).toMatch(/^HTTP\/1\.1 404 /);
     const short = `${head('Content-Length: 4').replace('/json', '/nowhere')}null`;
@@ -155,7 +155,7 @@ describe('a JSON body', () => {
     expect(both.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
   });
 
-  it('of undeclared length is refused beyond the limit (413)', async () => {
+  it('of undeclared length is refused if its chunks exceed the limit (413)', async () => {
     const head =
       'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
     const chunk = `1f4\r\n${'1'.repeat(500)}\r\n`;
@@ -173,7 +173,7 @@ describe('a JSON body', () => {
     ['not UTF-8', 'structure', Uint8Array.from([0x22, 0xff, 0x22])],
     ['a surrogate in UTF-8', 'structure', Uint8Array.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
     ['UTF-16', 'structure', Uint8Array.from([0xff, 0xfe, 0x22, 0x00, 0x22, 0x00])],
-  ])('is refused if it is %s (400, %s)', async (_fault, code, body) => {
+  ])('is refused if it is %s (400, code %s)', async (_fault, code, body) => {
     const { status, errors } = await post({ body });
     const message = expect.stringMatching(/^The body /);
     expect([status, errors]).toEqual([400, [{ path: '', message, code }]]);
@@ -198,16 +198,16 @@ describe('a JSON body', () => {
       'is not JSON: the closing quotation mark of a text is missing, at line 1, column 17',
     ],
     ['{"a": 1,\n "a": 2}', 'names a member of an object twice, at line 2, column 5'],
-  ])('is refused with the position of the error and what is required there: %j', async (body, told) => {
+  ])('is refused with the position of the syntax error and the missing token: %j', async (body, told) => {
     const { status, errors } = await post({ body });
     expect([status, errors?.map(({ message }) => message)]).toEqual([400, [`The body ${told}`]]);
   });
 
-  it('may have 64 levels', async () => {
+  it('is accepted with 64 levels of nesting', async () => {
     expect((await post({ body: '['.repeat(64) + ']'.repeat(64) })).status).toBe(200);
   });
 
-  it('is not logged if it cannot be read', async () => {
+  it('is not logged if it is not valid JSON', async () => {
     const own = await start();
     const body = '{"family": Whitfield}';
     await (
@@ -220,7 +220,7 @@ describe('a JSON body', () => {
     expect(JSON.stringify(await own.log())).not.toContain('Whitfield');
   });
 
-  it('is the caller’s fault if it ends early, not a failure of the service', async () => {
+  it('that ends early is logged as an error of the caller (400), not of the service', async () => {
     const own = await start();
     const head =
       'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n';
@@ -236,7 +236,7 @@ describe('a JSON body', () => {
 describe('a form', () => {
   const type = 'application/x-www-form-urlencoded';
 
-  it('is read as a list of its fields in order, including repeated names', async () => {
+  it('is read as an ordered list of fields, including fields with the same name', async () => {
     const body = 'a=1&b=%C3%93+x&a=2&c[d]=3&e';
     expect(await post({ body, type, path: '/form' })).toMatchObject({
       status: 200,
@@ -272,7 +272,7 @@ describe('a form', () => {
     expect(await post({ body: '', type, path: '/form' })).toMatchObject({ status: 200, read: [] });
   });
 
-  it('is refused as JSON (415), if it is too large (413) and if it is not UTF-8 (400)', async () => {
+  it('is refused if it is JSON (415), too large (413) or not UTF-8 (400)', async () => {
     expect((await post({ body: '{}', path: '/form' })).status).toBe(415);
     expect((await post({ body: `a=${'x'.repeat(limitBytes)}`, type, path: '/form' })).status).toBe(413);
     expect((await post({ body: Uint8Array.from([0x61, 0x3d, 0xff]), type, path: '/form' })).status).toBe(400);

@@ -31,7 +31,7 @@ async function get(path: string, headers: Record<string, string> = {}) {
 }
 
 describe('the correlation id', () => {
-  it('is a new GUID for each request, in every response and in its events', async () => {
+  it('is a new GUID for each request, and both the response and the events contain it', async () => {
     const [one, two] = [await get('/origin'), await get('/origin')];
     expect(one.header).toMatch(guidForm);
     expect(one.origin.correlationId).toBe(one.header);
@@ -39,12 +39,12 @@ describe('the correlation id', () => {
     expect((await get('/nowhere')).header).toMatch(guidForm);
   });
 
-  it('is never accepted from the caller, who could choose that of another request', async () => {
+  it('is never accepted from the caller, who could choose the id of another request', async () => {
     const id = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
     expect((await get('/origin', { 'X-Correlation-Id': id })).header).not.toBe(id);
   });
 
-  it('becomes that of the launch to which the request belongs', async () => {
+  it('is replaced by the correlation id of the launch when a handler finds the launch', async () => {
     const { header, origin } = await get('/adopt');
     expect(header).toBe('d3b07384-d9a0-4c9b-8f2e-000000000001');
     expect(origin.correlationId).toBe(header);
@@ -55,7 +55,7 @@ describe('traceparent', () => {
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const parent = '00f067aa0ba902b7';
 
-  it('continues the trace and its flags with a new span', async () => {
+  it('keeps the trace id and flags of the caller, with a new span id', async () => {
     for (const flags of ['00', '01']) {
       const { origin } = await get('/origin', { traceparent: `00-${traceId}-${parent}-${flags}` });
       expect(origin.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-${flags}$`));
@@ -63,14 +63,14 @@ describe('traceparent', () => {
     }
   });
 
-  it('is created if there is none', async () => {
+  it('is created if the request contains none', async () => {
     const [one, two] = [await get('/origin'), await get('/origin')];
     expect(one.origin.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(one.origin.traceparent).not.toBe(two.origin.traceparent);
     expect(one.origin.traceparent?.slice(3, 35)).toBe(one.header.replaceAll('-', ''));
   });
 
-  it('joins the trace of the launch to which the request belongs, with a new span', async () => {
+  it('gets the trace id of the launch, with a new span id, when a handler finds the launch', async () => {
     const [one, two] = [await get('/adopt'), await get('/adopt')];
     for (const { header, origin } of [one, two]) {
       expect(origin.traceparent?.slice(3, 35)).toBe(header.replaceAll('-', ''));
@@ -88,7 +88,7 @@ describe('traceparent', () => {
     ['the forbidden version', `ff-${traceId}-${parent}-01`],
     ['a valid one with a suffix', `00-${traceId}-${parent}-01-Whitfield`],
     ['two values', `00-${traceId}-${parent}-01, 00-${traceId}-${parent}-01`],
-  ])('is replaced if it is %s', async (_fault, traceparent) => {
+  ])('is replaced if its value is %s', async (_fault, traceparent) => {
     const { origin } = await get('/origin', { traceparent });
     expect(origin.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(origin.traceparent).not.toContain(traceId);
@@ -100,7 +100,7 @@ describe('the address of a caller', () => {
     [0, '127.0.0.1'],
     [1, '192.0.2.1'],
     [2, '198.51.100.7'],
-  ])('behind %i trusted proxies is %s', async (trustedProxies, address) => {
+  ])('with %i trusted proxies in front is %s', async (trustedProxies, address) => {
     const own = await serveRoutes(
       (route) => [
         route('/address', {
@@ -109,7 +109,7 @@ describe('the address of a caller', () => {
       ],
       { trustedProxies },
     );
-    // Each proxy appends the address of its own caller. Earlier addresses may be forged.
+    // Each proxy appends the address of its own caller. The caller may have forged all earlier addresses.
     const headers = { 'X-Forwarded-For': '10.0.0.1, 198.51.100.7, 192.0.2.1' };
     const response = await fetch(`${own.url}/address`, { headers });
     expect(await response.text()).toBe(address);
@@ -118,7 +118,7 @@ describe('the address of a caller', () => {
 });
 
 describe('the log line of a request', () => {
-  it('contains correlation id, method, path without query, status and duration', async () => {
+  it('contains the correlation id, method, path without query, status and duration', async () => {
     const own = await start();
     const response = await fetch(`${own.url}/origin?codeVerifier=Whitfield`, { method: 'GET' });
     await response.text();
@@ -136,13 +136,13 @@ describe('the log line of a request', () => {
     expect(JSON.stringify(log)).not.toContain('Whitfield');
   });
 
-  it('contains the route instead of the path, which callers choose', async () => {
+  it('contains the route instead of the path, because callers could put patient data in a path', async () => {
     const own = await serveRoutes((route) => [
       route('/orders/:guid', { GET: ({ response }) => sendJson(response, {}) }),
     ]);
     const addresses = [
       '/orders/Whitfield-9434765919',
-      // The caller encoded the question mark.
+      // The question mark is encoded, so that the query is part of the path.
       '/secureLaunch%3FlaunchToken=Whitfield&codeVerifier=Whitfield',
       '/Whitfield',
       '/%E0%A4%A?Whitfield',
@@ -158,7 +158,7 @@ describe('the log line of a request', () => {
     expect(JSON.stringify(log)).not.toContain('Whitfield');
   });
 
-  it('links the first correlation id of a request to that of its launch', async () => {
+  it('contains both the first correlation id of the request and the correlation id of its launch', async () => {
     const own = await start();
     const response = await fetch(`${own.url}/adopt`);
     await response.text();

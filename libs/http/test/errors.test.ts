@@ -98,7 +98,7 @@ async function get(path: string, { at = testing, accept = '*/*' } = {}) {
 }
 
 describe('a refusal as problem+json (RFC 9457)', () => {
-  it('contains every fault of a 400, and the correlation id', async () => {
+  it('contains the correlation id and every fault if the status is 400', async () => {
     const { response, guid, type, text } = await get('/refused/400');
     expect([response.status, type]).toEqual([400, expect.stringMatching(/^application\/problem\+json/)]);
     expect(response.headers.get('x-reason')).toBe('refused');
@@ -112,13 +112,13 @@ describe('a refusal as problem+json (RFC 9457)', () => {
   });
 
   it.each(['application/json', 'text/html', 'application/problem+json, application/fhir+json;q=0.5'])(
-    'is sent for Accept: %s',
+    'is sent to a client with Accept: %s',
     async (accept) => {
       expect((await get('/refused/400', { accept })).type).toMatch(/^application\/problem\+json/);
     },
   );
 
-  it.each([413, 415, 503])('contains what to do about a %i', async (status) => {
+  it.each([413, 415, 503])('contains a title that says what to do if the status is %i', async (status) => {
     const { response, guid, text } = await get(`/refused/${status}`);
     expect(response.status).toBe(status);
     expect(JSON.parse(text)).toMatchObject({
@@ -128,7 +128,7 @@ describe('a refusal as problem+json (RFC 9457)', () => {
     });
   });
 
-  it.each([401, 403, 404, 409, 410, 429])('has no body for a %i', async (status) => {
+  it.each([401, 403, 404, 409, 410, 429])('has no body if the status is %i', async (status) => {
     for (const accept of ['*/*', 'application/fhir+json']) {
       const { response, text } = await get(`/refused/${status}`, { accept });
       expect([response.status, text]).toEqual([status, '']);
@@ -137,20 +137,20 @@ describe('a refusal as problem+json (RFC 9457)', () => {
     }
   });
 
-  it('lists the supported methods in Allow for another method', async () => {
+  it('lists the supported methods in Allow if the method is not supported (405)', async () => {
     const response = await fetch(`${testing.url}/only`, { method: 'DELETE' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
     await response.text();
   });
 
-  it('is a 400 for a path that cannot be decoded', async () => {
+  it('has the status 400 if the path cannot be decoded', async () => {
     const { response } = await get('/refused/%ff');
     expect(response.status).toBe(400);
   });
 });
 
 describe('a refusal as OperationOutcome (FHIR R4)', () => {
-  it('is sent for Accept: application/fhir+json, with an issue for each fault', async () => {
+  it('is sent to a client with Accept: application/fhir+json, and contains an issue for each fault', async () => {
     const { type, guid, text } = await get('/refused/400', { accept: 'application/fhir+json' });
     expect(type).toMatch(/^application\/fhir\+json/);
     expect(JSON.parse(text)).toEqual({
@@ -182,7 +182,7 @@ describe('a refusal as OperationOutcome (FHIR R4)', () => {
     });
   });
 
-  it('has an issue even without faults', async () => {
+  it('contains an issue even if the error has no faults', async () => {
     for (const [status, code] of [
       [405, 'not-supported'],
       [413, 'too-long'],
@@ -211,7 +211,7 @@ describe('a refusal in OAuth (RFC 6749 section 5.2)', () => {
     });
   });
 
-  it('lists the faults of a JSON body with their paths', async () => {
+  it('lists the faults of a JSON request body with their paths', async () => {
     const { guid, text } = await get('/oauth/faulty');
     expect(JSON.parse(text)).toEqual({
       error: 'invalid_request',
@@ -221,7 +221,7 @@ describe('a refusal in OAuth (RFC 6749 section 5.2)', () => {
     });
   });
 
-  it('contains no details of a defect', async () => {
+  it('contains no details of an unexpected exception', async () => {
     const { response, guid, text } = await get('/oauth/broken');
     expect(response.status).toBe(500);
     expect(JSON.parse(text)).toMatchObject({ error: 'server_error', correlation_id: guid });
@@ -229,9 +229,9 @@ describe('a refusal in OAuth (RFC 6749 section 5.2)', () => {
   });
 });
 
-describe('an answer 500', () => {
+describe('an answer to a request whose handler threw an unexpected exception', () => {
   it.each(['/broken', '/rejected'])(
-    'has the correlation id in its body outside production (%s)',
+    'contains the correlation id in its body outside production (%s)',
     async (path) => {
       const { response, guid, text } = await get(path);
       expect(response.status).toBe(500);
@@ -240,7 +240,7 @@ describe('an answer 500', () => {
   );
 
   it.each(['/broken', '/rejected'])(
-    'has the correlation id only in the header in production (%s)',
+    'contains the correlation id only in the header in production (%s)',
     async (path) => {
       for (const accept of ['*/*', 'application/fhir+json']) {
         const { response, text } = await get(path, { at: production, accept });
@@ -249,14 +249,14 @@ describe('an answer 500', () => {
     },
   );
 
-  it('never contains what failed, or where', async () => {
+  it('never contains the message or the stack of the exception', async () => {
     for (const accept of ['*/*', 'application/fhir+json', 'text/html']) {
       const { text } = await get('/broken', { accept });
       expect(text).not.toMatch(/Whitfield|secret\.ts|TypeError|\bat /);
     }
   });
 
-  it('closes the connection if a part was already sent, so that it is not taken for complete', async () => {
+  it('closes the connection if a part was already sent, so that the client sees that it is incomplete', async () => {
     const response = await fetch(`${testing.url}/half`);
     await expect(response.text()).rejects.toThrow('terminated');
     expect((await fetch(`${testing.url}/only`)).status).toBe(200);
@@ -264,7 +264,7 @@ describe('an answer 500', () => {
 });
 
 describe('the log of an error', () => {
-  it('has one line: a defect with its stack, a refusal with its faults, without ids of the caller', async () => {
+  it('has one line, with the stack of an exception or the faults of a refusal, but no resource ids', async () => {
     const own = await serveRoutes(createRoutes);
     const broken = await fetch(`${own.url}/broken`);
     const refused = await fetch(`${own.url}/refused/400`);
@@ -288,7 +288,7 @@ describe('the log of an error', () => {
     expect(own.lines.join()).not.toContain('#patient');
   });
 
-  it('reports an audit event that was not stored, without changing the answer', async () => {
+  it('reports that the audit event was not stored, while the answer stays the same', async () => {
     const refuse = () => Promise.reject(new Error('the outbox is unavailable'));
     const own = await serveRoutes(createRoutes, { limits: { refuse } });
     const response = await fetch(`${own.url}/unaudited`);

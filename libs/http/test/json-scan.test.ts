@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { scanJson } from '../src/body.ts';
 
-/** Returns JSON with optional white space, and with an escaped spelling of some names. */
+/** Returns JSON with optional white space. Writes a leading `a` in names as an escape sequence. */
 const spelt = (value: unknown, indent: number) =>
   JSON.stringify(value, undefined, indent).replaceAll('"a', '"\\u0061');
 
@@ -16,7 +16,7 @@ describe('scanJson', () => {
     );
   });
 
-  it('finds a duplicate member at any position and in any spelling', () => {
+  it('finds a duplicate member at any position, even if one of the names is written with escapes', () => {
     const name = fc.oneof(
       fc.string({ minLength: 1 }),
       fc.constantFrom('a', '__proto__', '"', '\\', ':', '{'),
@@ -33,11 +33,11 @@ describe('scanJson', () => {
     );
   });
 
-  it('accepts the same name in two objects, and as a value', () => {
+  it('accepts a name that occurs in two objects and as a value', () => {
     expect(scanJson('{"a":{"a":1},"b":[{"a":"a"},{"a":"b"}],"c":"a"}')).toBeUndefined();
   });
 
-  it('accepts 64 levels of nesting but not 65', () => {
+  it('accepts 64 levels of nesting and refuses 65', () => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"a":', '}'],
@@ -50,7 +50,7 @@ describe('scanJson', () => {
     expect(scanJson(JSON.stringify('['.repeat(1000)))).toBeUndefined();
   });
 
-  it('accepts 10,000 members, objects and lists but not more', () => {
+  it('accepts at most 10,000 members, and at most 10,000 objects and lists', () => {
     const member = (_: unknown, index: number) => `"n${index}":{"n":1}`;
     const object = (half: number) => `{${Array.from({ length: half }, member).join()}}`;
     expect(scanJson(object(5000))).toBeUndefined();

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { findJsonSyntaxFault, placeIn } from '../src/json-syntax.ts';
 
 /**
- * Returns the position at which JSON.parse stopped. Returns undefined if it accepted the text, and NaN if the
- * error has no position.
+ * Returns the position in the error of JSON.parse. Returns undefined if JSON.parse accepts the text, and NaN
+ * if the error contains no position.
  */
 function placeOfParser(text: string): number | undefined {
   try {
@@ -41,11 +41,11 @@ describe('the position of a JSON syntax error', () => {
     ['"a\\u12"', 2, 'the escape is unknown'],
     ['"a', 2, 'the closing quotation mark of a text is missing'],
     ['"a\\', 2, 'the escape is unknown'],
-  ])('in %j is %i: %s', (text, at, what) => {
+  ])('in %j is %i, with the message that %s', (text, at, what) => {
     expect(findJsonSyntaxFault(text)).toEqual({ at, message: `is not JSON: ${what}`, code: 'structure' });
   });
 
-  it('equals that of JSON.parse if its error has one', () => {
+  it('equals the position that JSON.parse reports', () => {
     const name = fc.stringMatching(/^[a-e"\\\n]{0,4}$/);
     const value = fc.letrec((tie) => ({
       any: fc.oneof({ maxDepth: 4 }, fc.constant(7), name, tie('list'), tie('object')),
@@ -62,7 +62,7 @@ describe('the position of a JSON syntax error', () => {
         const stopped = placeOfParser(changed);
         if (stopped === undefined || Number.isNaN(stopped)) return;
         compared.add(stopped);
-        // For an unknown escape, the parser reports the character after the backslash.
+        // For an unknown escape, JSON.parse reports the position after the backslash.
         const ours = findJsonSyntaxFault(changed);
         expect(stopped - ours.at).toBe(
           ours.message.includes('escape is unknown') && stopped < changed.length ? 1 : 0,
@@ -82,7 +82,7 @@ describe('the position of a JSON syntax error', () => {
     expect(read).toBeLessThanOrEqual(4 * broken.length);
   });
 
-  it('is converted to a line and a column of code points, counted from one', () => {
+  it('is converted to a line and a column, which count code points and begin at one', () => {
     expect(placeIn('abc', 0)).toEqual({ line: 1, column: 1 });
     expect(placeIn('\u{20bb7}b', 2)).toEqual({ line: 1, column: 2 });
     expect(placeIn('a\nb\r\nc\rdef', 8)).toEqual({ line: 4, column: 2 });

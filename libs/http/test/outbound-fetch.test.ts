@@ -11,14 +11,14 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** Starts a server on this machine, and fetches from it. */
+/** Starts a server on this machine, and sends one request to it with `createOutboundFetch`. */
 async function fetchFrom(answer: RequestListener, options: Partial<OutboundOptions> = {}) {
   server = await listen(answer, { port: 0, host: '127.0.0.1' });
   const fetchOutbound = createOutboundFetch({ allowedNetworks: loopbackNetworks, ...options });
   return fetchOutbound(new URL(`http://127.0.0.1:${server.port}/start`));
 }
 
-/** Returns the error code of a failed request. */
+/** Returns the code of the OutboundError with which a request fails. */
 async function failureOf(fetching: Promise<unknown>): Promise<string> {
   const error = await fetching.catch((thrown: unknown) => thrown);
   if (error instanceof OutboundError) return error.code;
@@ -26,7 +26,7 @@ async function failureOf(fetching: Promise<unknown>): Promise<string> {
 }
 
 describe('an outgoing request', () => {
-  it('returns status, headers and body', async () => {
+  it('returns the status, headers and body of the answer', async () => {
     const answer = await fetchFrom((_request, response) => response.setHeader('x-a', 'b').end('body'));
     expect(answer).toMatchObject({ status: 200, headers: { 'x-a': 'b' }, body: Buffer.from('body') });
   });
@@ -40,7 +40,7 @@ describe('an outgoing request', () => {
     expect([status, asked]).toEqual([302, ['/start']]);
   });
 
-  it('fails if the body exceeds the limit, whatever its declared length', async () => {
+  it('fails if the body of the answer exceeds the limit, even without a declared length', async () => {
     const endless: RequestListener = (_request, response) => {
       const write = () => {
         while (response.write(Buffer.alloc(16_384)));
@@ -51,13 +51,13 @@ describe('an outgoing request', () => {
     expect(await failureOf(fetchFrom(endless, { maxBytes: 100_000 }))).toBe('bad_answer');
   });
 
-  it('fails after its timeout, even in the middle of a body', async () => {
+  it('fails after its timeout, even if the body has begun to arrive', async () => {
     const stalling: RequestListener = (_request, response) => void response.write('{');
     expect(await failureOf(fetchFrom(stalling, { timeoutMs: 200 }))).toBe('timeout');
   });
 
   it.each(['file:///etc/passwd', 'ftp://127.0.0.1/', 'data:,a', 'partnerapp://launch'])(
-    'is refused for another protocol than http: %s',
+    'is refused if the protocol is neither http nor https: %s',
     async (address) => {
       const fetchOutbound = createOutboundFetch({ allowedNetworks: loopbackNetworks });
       expect(await failureOf(fetchOutbound(new URL(address)))).toBe('insecure_address');
@@ -66,7 +66,7 @@ describe('an outgoing request', () => {
 });
 
 describe('the allowed networks for outgoing requests', () => {
-  it('default to this machine, and to none in production', () => {
+  it('are by default the loopback addresses, and none in production', () => {
     expect(readAllowedNetworks({})).toEqual(loopbackNetworks);
     expect(readAllowedNetworks({ NODE_ENV: 'production' })).toEqual([]);
   });

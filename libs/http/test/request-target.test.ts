@@ -32,13 +32,13 @@ describe('the query of a request', () => {
     ['http://a:99999/query?a=1', '[["a","1"]]'],
     ['http://a:99999/query?a=http://[', '[["a","http://["]]'],
     ['/query?a=%ff%', '[["a","\uFFFD%"]]'],
-  ])('is the text after the first question mark of %s', async (target, query) => {
+  ])('is read after the first question mark of %s', async (target, query) => {
     const answer = await get(target);
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     expect(Buffer.from(answer, 'latin1').toString('utf8')).toContain(`\r\n\r\n${query}`);
   });
 
-  it('never throws for any target', () => {
+  it('is read from any request target without an exception', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.webUrl({ withQueryParameters: true })), (url) => {
         expect(queryOf({ url })).toBeInstanceOf(URLSearchParams);
@@ -53,18 +53,18 @@ describe('the query of a request', () => {
     'http:///query',
     '//[/query',
     '*',
-  ])('causes no 5xx for the target %s', async (target) => {
+  ])('causes no 5xx answer to the request target %s', async (target) => {
     expect(await get(target)).toMatch(/^HTTP\/1\.1 [24]/);
   });
 });
 
 describe('the Authorization header', () => {
-  it('may be present once or absent', async () => {
+  it('may occur once or not at all', async () => {
     expect(await get('/authorization', 'authorization: Bearer a')).toContain('"Bearer a"');
     expect(await get('/authorization')).toContain('\r\n\r\nnull');
   });
 
-  it('is refused if there are two, because a proxy may have checked the other one (400)', async () => {
+  it('is refused if it occurs twice, because a proxy may have checked a different value (400)', async () => {
     for (const second of ['Authorization: Bearer b', 'AUTHORIZATION: Bearer a', 'authorization:']) {
       const answer = await get('/authorization', 'Authorization: Bearer a', second);
       expect(answer).toMatch(/^HTTP\/1\.1 400 /);

@@ -13,7 +13,7 @@ type Route = (
   options?: Partial<Omit<Parameters<typeof endpoint>[0], 'path' | 'methods' | 'place'>>,
 ) => Endpoint;
 
-/** Serves endpoints as a service does, on a free port, and records the log. */
+/** Serves endpoints on a free port in the same way as a service, and records the log. */
 export async function serveRoutes(
   createRoutes: (route: Route) => readonly Endpoint[],
   {
@@ -48,7 +48,7 @@ export async function serveRoutes(
       await refusals.stop();
     },
     lines,
-    /** Stops the server, so that every request has been logged, and returns the log. */
+    /** Stops the server, which logs every request first, and returns the log. */
     async log(): Promise<Record<string, unknown>[]> {
       await server.stop();
       return lines.map((line): Record<string, unknown> => JSON.parse(line));
@@ -58,7 +58,7 @@ export async function serveRoutes(
 
 const keepsNothing = { refuse: async () => ({ overForMs: 0, dropped: 0 }) };
 
-/** Sends bytes over a separate connection, and resolves with the answer when the server has closed it. */
+/** Sends text over a new connection. Resolves with the answer when the server closes the connection. */
 export function exchange(port: number, sent: string, { thenEnd = false } = {}): Promise<string> {
   return new Promise((resolve) => {
     let received = '';
@@ -69,7 +69,7 @@ export function exchange(port: number, sent: string, { thenEnd = false } = {}): 
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1');
     });
-    // A server may reset the connection after its answer.
+    // The server may reset the connection after its answer, which is not an error here.
     socket.on('error', () => undefined);
     socket.on('end', () => socket.end());
     socket.on('close', () => resolve(received));

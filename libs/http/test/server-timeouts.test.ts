@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { listen, type Patience, patience } from '../src/server.ts';
 import { exchange } from './serve-routes.ts';
 
-/** Longer than the time limit of a test, so that a test fails if the server waits for it. */
+/** An hour exceeds the time limit of a test, so a test fails if the server waits for an hour. */
 const hour = 3_600_000;
 
-/** Returns the answer of the server up to the end of the connection. */
+/** Sends text to a server with these timeouts. Returns everything that the server answers. */
 async function answerTo(sent: string, waits: Patience) {
   const server = await listen((request, response) => void request.resume().on('end', () => response.end()), {
     port: 0,
@@ -17,7 +17,7 @@ async function answerTo(sent: string, waits: Patience) {
   return answer;
 }
 
-/** Each test shortens the one timeout that it checks, and sets the others to an hour. */
+/** Each test shortens the timeout under test, and sets the other timeouts to an hour. */
 describe('a server', () => {
   it.concurrent('waits fifteen seconds for open requests when it stops', async () => {
     expect(patience.stopMs).toBe(15_000);
@@ -33,7 +33,7 @@ describe('a server', () => {
     await closed;
   });
 
-  it.concurrent('answers 408 after ten seconds without all headers or fifteen without the whole request', async () => {
+  it.concurrent('answers 408 if the headers take more than ten seconds or the whole request more than fifteen', async () => {
     expect(patience).toMatchObject({ headersMs: 10_000, requestMs: 15_000 });
     const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n';
     const answers = await Promise.all([

@@ -40,7 +40,7 @@ function getText(options: { port: number; agent?: Agent }): Promise<string> {
 }
 
 describe('a stopping server', () => {
-  it('finishes open requests and refuses new ones', async () => {
+  it('finishes open requests and refuses new connections', async () => {
     const server = await startGatedServer();
     let isStopped = false;
     const underWay = getText(server);
@@ -55,7 +55,7 @@ describe('a stopping server', () => {
     await stopping;
   });
 
-  it('does not wait for idle, kept-alive or unused connections', async () => {
+  it('does not wait for connections that are idle, unused or without a complete request', async () => {
     const server = await startGatedServer();
     const agent = new Agent({ keepAlive: true });
     const unused = connect({ port: server.port, host: '127.0.0.1' });
@@ -64,7 +64,7 @@ describe('a stopping server', () => {
     await new Promise((resolve) => halfSent.write('GET / HTTP/1.1\r\nHo', resolve));
     const underWay = getText({ port: server.port, agent });
     await server.arrived;
-    // If the server waited for one of these connections, it would not stop before the test ends.
+    // If the server waited for any of these connections, the test would exceed its time limit.
     const stopping = server.stop();
     server.letGo();
     expect(await underWay).toBe('answered');
@@ -74,7 +74,7 @@ describe('a stopping server', () => {
     halfSent.destroy();
   });
 
-  it('fails to start with EADDRINUSE if its port is in use', async () => {
+  it('keeps its port until it has stopped, so a second server fails with EADDRINUSE', async () => {
     const server = await listen((_request, response) => void response.end(), loopback);
     await expect(listen(() => undefined, { ...loopback, port: server.port })).rejects.toMatchObject({
       code: 'EADDRINUSE',
@@ -87,7 +87,7 @@ describe('the headers of a request', () => {
   it.each([
     [15_000, 200],
     [17_000, 431],
-  ])('with %i bytes are answered %i', async (bytes, status) => {
+  ])('with %i bytes get the answer %i', async (bytes, status) => {
     const server = await listen((_request, response) => void response.end(), loopback);
     const answered = await new Promise<number | undefined>((resolve, reject) => {
       httpRequest({ host: '127.0.0.1', port: server.port, headers: { 'X-Long': 'x'.repeat(bytes) } })
@@ -100,7 +100,7 @@ describe('the headers of a request', () => {
   });
 });
 
-describe('services behind one address', () => {
+describe('services that share one address', () => {
   const serve = async (publicUrl?: string) => {
     const echo = (name: string) => ({
       endpoints: [
@@ -132,7 +132,7 @@ describe('services behind one address', () => {
     return { ...server, answerTo };
   };
 
-  it('answer below their paths, and 404 without a body elsewhere', async () => {
+  it('answer requests under their own paths, and other paths get 404 without a body', async () => {
     const server = await serve();
     expect(await server.answerTo('/below/here/Exactly')).toMatchObject({ status: 200, name: 'below' });
     expect(await server.answerTo('/here/Exactly')).toMatchObject({ status: 200, name: 'root' });
@@ -142,7 +142,7 @@ describe('services behind one address', () => {
     await server.stop();
   });
 
-  it('treat exact paths and paths with parameters alike', async () => {
+  it('answer requests in the same way whether or not the path of the endpoint has parameters', async () => {
     const dialect: ErrorDialect = (_error, { response }) => {
       response.statusCode = 418;
       response.end();
@@ -170,7 +170,8 @@ describe('services behind one address', () => {
     for (const [path, route, params] of [
       ['/here', '/here', {}],
       ['/demo/there', '/*realm/there', { realm: ['demo'] }],
-      // Express answers paths that are not in the table: with several segments or encoded characters.
+      // Express routes the paths that the lookup table does not contain, such as these with several segments
+      // or encoded characters.
       ['/demo/desktop/there', '/*realm/there', { realm: ['demo', 'desktop'] }],
       ['/d%65mo/there', '/*realm/there', { realm: ['demo'] }],
       ['/orders/17.xml', '/orders/:guid.xml', { guid: '17' }],
@@ -196,7 +197,7 @@ describe('services behind one address', () => {
     ['https://launch.example', 'max-age=31536000'],
     ['http://localhost:8080', null],
   ])(
-    'at %s send Strict-Transport-Security: %s in every answer, even a refusal',
+    'at the public address %s send the Strict-Transport-Security %s in every answer, even a refusal',
     async (publicUrl, expected) => {
       const server = await serve(publicUrl);
       for (const path of ['/here/Exactly', '/nowhere']) {
@@ -218,18 +219,18 @@ describe('the admin endpoints', () => {
   const up = async () => true;
   const parts = { up, down: async () => false, away: () => Promise.reject(new Error('redis://secret')) };
 
-  it('report that the process is alive, whatever the state of its dependencies', async () => {
+  it('report that the process is alive even if its dependencies are down', async () => {
     expect(await ask('/healthz', parts)).toEqual({ status: 200, answer: { status: 'ok' } });
   });
 
-  it('report that the process is ready if every dependency is', async () => {
+  it('report that the process is ready if every dependency is ready', async () => {
     expect(await ask('/readyz', { storage: up, tickets: up })).toEqual({
       status: 200,
       answer: { status: 'ok', parts: { storage: true, tickets: true } },
     });
   });
 
-  it('report which dependency is down (503), without details', async () => {
+  it('report the names of the dependencies that are down, without error details (503)', async () => {
     expect(await ask('/readyz', parts)).toEqual({
       status: 503,
       answer: { status: 'not ready', parts: { up: true, down: false, away: false } },

@@ -15,7 +15,7 @@ const start = () =>
         response.end();
       },
     }),
-    // Answers before it has read the body.
+    // This endpoint starts its answer before it has read the request body.
     route('/early', { POST: ({ response, call }) => void response.write(call.correlationId) }),
   ]);
 
@@ -31,7 +31,7 @@ const idOf = (answer: string) => new RegExp(`X-Correlation-Id: (${guid})\r\n`, '
 const unread = (log: Record<string, unknown>[]) =>
   log.filter(({ msg }) => msg === 'request could not be read');
 
-describe('a request that cannot be read', () => {
+describe('a request that is not valid HTTP', () => {
   it.each([
     [400, 'not in HTTP', 'SECRET\r\n\r\n'],
     [400, 'without a Host', 'GET /?SECRET HTTP/1.1\r\n\r\n'],
@@ -63,7 +63,7 @@ describe('a request that cannot be read', () => {
     expect(JSON.stringify(log)).not.toContain('SECRET');
   });
 
-  it('is answered with its existing correlation id if its body is invalid', async () => {
+  it('is answered with the correlation id that it already has if only its body is invalid', async () => {
     const { answer, log } = await served(({ port }) => exchange(port, chunked('no chunk\r\n')));
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     const correlationId = idOf(answer);
@@ -71,7 +71,7 @@ describe('a request that cannot be read', () => {
     expect(log).toContainEqual(expect.objectContaining({ msg: 'request answered', correlationId }));
   });
 
-  it('adds nothing to an answer that has started', async () => {
+  it('adds nothing to an answer that has already started', async () => {
     const { answer } = await served(
       ({ port }) =>
         new Promise((resolve) => {
@@ -88,7 +88,7 @@ describe('a request that cannot be read', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('does not affect other clients if its own client has gone', async () => {
+  it('does not affect other clients, even if its client resets the connection', async () => {
     const server = await start();
     for (let client = 0; client < 50; client += 1) {
       await new Promise<void>((resolve) => {
