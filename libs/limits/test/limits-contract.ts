@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createWaitingTests } from '../../testing/test/waiting-tests.ts';
 import type { Limits } from '../src/limits.ts';
 
-/** An implementation for the suite. It stores at most 32 events of refusals. */
+/** The implementation under test. It stores at most 32 refusal events. */
 export type LimitsUnderTest = {
   readonly limits: Limits;
-  /** Returns the number of waiting refusal events. */
+  /** Returns the number of refusal events that are stored and not yet published. */
   waiting(): Promise<number>;
-  /** Advances this implementation's clock. */
+  /** Advances the clock of the implementation. */
   pass(ms: number): Promise<void>;
-  /** Whether the implementation uses real time, so that `pass` must wait. */
+  /** True if the implementation uses real time, so that `pass` must wait. */
   readonly isTimeReal: boolean;
   stop(): Promise<void>;
 };
@@ -45,14 +45,14 @@ export function describeLimits(name: string, create: () => Promise<LimitsUnderTe
       expect((await refuse(address)).overForMs).toBe(0);
     });
 
-    it('store the events of refusals only within the limit', async () => {
+    it('store events only for refusals within the limit of the address', async () => {
       const address = anAddress();
       const before = await under.waiting();
       for (let refusal = 0; refusal < 5; refusal += 1) await refuse(address, 1);
       expect((await under.waiting()) - before).toBe(3);
     });
 
-    it('drop and count events when too many are waiting', async () => {
+    it('drop events, and report how many, when too many are waiting', async () => {
       const from = 'client that is verified';
       let dropped = 0;
       const before = await under.waiting();
@@ -78,7 +78,7 @@ export function describeLimits(name: string, create: () => Promise<LimitsUnderTe
       expect(await under.limits.failAttempt(key)).toEqual({ isCounted: true, waitMs: 2000 });
     });
 
-    it('forget failed attempts when the client has authenticated', async () => {
+    it('forget the failed attempts of a client when the client has authenticated', async () => {
       const key = randomUUID();
       for (let attempt = 1; attempt <= 5; attempt += 1) await under.limits.failAttempt(key);
       await under.limits.forgiveAttempts(key);

@@ -39,7 +39,7 @@ describeLimits('Redis', async () => {
   const outbox = new RedisOutbox({ redis, prefix, stream: 'refused' });
   return {
     limits: new RedisLimits({ redis, prefix, mostEvents: 16 * mostEvents }),
-    // One address uses only one of the 16 shards.
+    // Each shard stores a sixteenth of the events, and all refusals of one address are in one shard.
     waiting: () => outbox.depth(),
     pass: (ms) => delay(ms),
     isTimeReal: true,
@@ -47,7 +47,7 @@ describeLimits('Redis', async () => {
   };
 });
 
-it('InMemoryLimits forgets failed attempts a minute after the last one or its delay', async () => {
+it('InMemoryLimits forgets failed attempts one minute after the last attempt and its delay', async () => {
   const { limits, pass } = createInMemory();
   for (let attempt = 1; attempt <= 8; attempt += 1) {
     await limits.failAttempt('key');
@@ -68,7 +68,7 @@ describe('RedisLimits', () => {
 
   const limit = { refusals: 1, windowSeconds: 60 };
 
-  it('shares every count between replicas', async () => {
+  it('counts refusals and failed attempts of all replicas together', async () => {
     const prefix = aPrefix();
     const [one, other] = [new RedisLimits({ redis, prefix }), new RedisLimits({ redis, prefix })];
     await one.refuse({ from: '192.0.2.1', limit, events: [] });
@@ -87,7 +87,7 @@ describe('RedisLimits', () => {
     expect((await calls()) - before).toBe(1);
   });
 
-  it('limits its entries in Redis, however many addresses and clients are refused', async () => {
+  it('limits the number of its entries in Redis, even if very many addresses and clients are refused', async () => {
     const prefix = aPrefix();
     const limits = new RedisLimits({ redis, prefix, mostEvents: 1600, maxEntries: 100 });
     const flood = () =>
@@ -107,14 +107,14 @@ describe('RedisLimits', () => {
       const sizes = await Promise.all((await redis.keys(`${prefix}*`)).map(sizeOf));
       return sizes.reduce((sum, size) => sum + size, 0);
     };
-    // The events; in each of 16 shards the refusals and the failed attempts of two periods, with 100 callers
-    // each, the count that other addresses share, and the number of events.
+    // 1,600 events. Each of the 16 shards also has at most 100 addresses with refusals, 100 callers with
+    // failed attempts in each of two periods, one count for all other addresses, and the number of events.
     const most = 1600 + 3 * 16 * 100 + 2 * 16;
     for (let round = 0; round < 20; round += 1) await flood();
     expect(await stored()).toBeLessThanOrEqual(most);
   });
 
-  it('sets an expiry on the counts of addresses and attempts', async () => {
+  it('sets an expiry on the counts of refusals and failed attempts', async () => {
     const prefix = aPrefix();
     const limits = new RedisLimits({ redis, prefix });
     await limits.refuse({ from: '192.0.2.3', limit, events: [] });
@@ -124,14 +124,14 @@ describe('RedisLimits', () => {
     for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
   });
 
-  it('counts the failed attempts of a known caller even when it is full', async () => {
+  it('still counts the failed attempts of a caller it has stored when it can store no more callers', async () => {
     const limits = new RedisLimits({ redis, prefix: aPrefix(), maxEntries: 1 });
     for (let attempt = 1; attempt <= 4; attempt += 1) await limits.failAttempt('key');
     expect(await limits.failAttempt('key')).toEqual({ isCounted: true, waitMs: 1000 });
   });
 
   it('counts and forgives failed attempts of the previous period', async () => {
-    // Repeats the test if a new period began meanwhile, because the attempts are then two periods old.
+    // Repeats the test if a new period began during it, because the attempts are then two periods old.
     for (let isRead = false; !isRead; ) {
       const prefix = aPrefix();
       const limits = new RedisLimits({ redis, prefix });
@@ -150,7 +150,7 @@ describe('RedisLimits', () => {
     }
   });
 
-  it('stores the events of refusals in a separate outbox', async () => {
+  it('stores the events of refusals in their own outbox stream', async () => {
     const prefix = aPrefix();
     const event = anEvent();
     await new RedisLimits({ redis, prefix }).refuse({ from: '192.0.2.4', limit, events: [event] });

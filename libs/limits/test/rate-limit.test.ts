@@ -22,7 +22,7 @@ describe('a limit of five requests a second', () => {
     expect(() => count()).toThrow(tooMany);
   });
 
-  it('applies to every interval of one second', () => {
+  it('applies to every interval of one second, not only to whole seconds of the clock', () => {
     clock.advance({ seconds: 0.9 });
     for (let request = 0; request < 5; request += 1) count();
     clock.advance({ seconds: 0.2 });
@@ -46,13 +46,13 @@ describe('a limit of five requests a second', () => {
     expect(() => count('other')).not.toThrow();
   });
 
-  it('still applies after requests of 20,000 other keys', () => {
+  it('still applies after requests with 20,000 other keys', () => {
     for (let request = 0; request < 5; request += 1) count('one');
     for (let key = 0; key < 20_000; key += 1) count(`address ${key}`);
     expect(() => count('one')).toThrow(tooMany);
   });
 
-  it('scans its keys at most once a second', () => {
+  it('searches all keys for expired counts at most once a second', () => {
     let searches = 0;
     const { [Symbol.iterator]: search } = Map.prototype;
     Map.prototype[Symbol.iterator] = function (this: Map<unknown, unknown>) {

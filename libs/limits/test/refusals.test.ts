@@ -76,7 +76,7 @@ const countsOf = (events: readonly CloudEvent[]) =>
     .map(({ status, count }) => [status, count]);
 
 describe('the refusals of one address', () => {
-  it('become 429 with Retry-After and without an event beyond the limit', async () => {
+  it('beyond the limit are answered 429 with Retry-After, and produce no event', async () => {
     const { getTimes, get, kept, clock } = await serve();
     expect(await getTimes(5, '/anonymous/401')).toEqual([401, 401, 401, 401, 401]);
     clock.advance({ seconds: 3 });
@@ -88,7 +88,7 @@ describe('the refusals of one address', () => {
     expect((await get('/anonymous/401')).status).toBe(401);
   });
 
-  it('include those of its whole IPv6 /64 network', async () => {
+  it('are counted together with the refusals of the same IPv6 /64 network', async () => {
     const { url } = await serve();
     const get = async (address: string) =>
       (await fetch(`${url}/anonymous/401`, { headers: { 'X-Forwarded-For': address } })).status;
@@ -104,7 +104,7 @@ describe('the refusals of one address', () => {
     expect((await get('/anonymous/401')).status).toBe(429);
   });
 
-  it('exclude those of an authenticated client, each with its own event', async () => {
+  it('do not include refusals of an authenticated client, each of which produces an event', async () => {
     const { getTimes, get, kept } = await serve();
     expect(new Set(await getTimes(20, '/client'))).toEqual(new Set([400]));
     expect(kept).toHaveLength(20);
@@ -112,7 +112,7 @@ describe('the refusals of one address', () => {
     expect((await get('/client')).status).toBe(400);
   });
 
-  it('include those of a known launch, each with its own event', async () => {
+  it('include refusals of a known launch, each of which produces an event', async () => {
     const { getTimes, kept } = await serve();
     expect(await getTimes(7, '/launch')).toEqual([410, 410, 410, 410, 410, 429, 429]);
     expect(kept.map(({ data }) => data)).toEqual(
@@ -120,12 +120,12 @@ describe('the refusals of one address', () => {
     );
   });
 
-  it('exclude server errors', async () => {
+  it('do not include server errors', async () => {
     const { getTimes } = await serve();
     expect(new Set(await getTimes(20, '/anonymous/503'))).toEqual(new Set([503]));
   });
 
-  it('need no round trip once the address exceeds its limit', async () => {
+  it('need no round trip to Redis when the address has exceeded its limit', async () => {
     const { getTimes, calls } = await serve();
     await getTimes(6, '/anonymous/401');
     const before = calls();
@@ -133,20 +133,20 @@ describe('the refusals of one address', () => {
     expect(calls()).toBe(before);
   });
 
-  it('are limited by each process separately while Redis is unavailable', async () => {
+  it('are counted and limited by each process alone while Redis is unavailable', async () => {
     const refuse = () => Promise.reject(new RedisUnavailable('Redis does not answer'));
     const { getTimes } = await serve({ limits: { refuse } });
     expect(await getTimes(7, '/anonymous/401')).toEqual([401, 401, 401, 401, 401, 429, 429]);
   });
 
-  it('are limited by the counts of other replicas', async () => {
+  it('are limited if other replicas have counted too many refusals', async () => {
     const { get } = await serve({ limits: { refuse: async () => ({ overForMs: 4100, dropped: 0 }) } });
     expect(await get('/anonymous/401')).toEqual({ status: 429, retryAfter: '5' });
   });
 });
 
 describe('anonymous refusals', () => {
-  it('produce one event immediately, and one with the number of the rest per interval', async () => {
+  it('produce one event immediately, and after an interval one event with the number of the others', async () => {
     const { getTimes, get, kept, clock, refusals } = await serve();
     await get('/anonymous/401');
     expect(countsOf(kept)).toEqual([[401, 1]]);
@@ -166,7 +166,7 @@ describe('anonymous refusals', () => {
     expect(countsOf(kept).at(-1)).toEqual([401, 2]);
   });
 
-  it('produce events with the correlation id of the first counted request', async () => {
+  it('produce events that contain the correlation id of the first counted request', async () => {
     const { url, kept, refusals } = await serve();
     const ids: (string | null)[] = [];
     for (let request = 0; request < 3; request += 1) {
@@ -177,7 +177,7 @@ describe('anonymous refusals', () => {
   });
 });
 
-describe('an address', () => {
+describe('the address of a caller', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
@@ -186,7 +186,7 @@ describe('an address', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['unknown', 'unknown'],
-  ])('%s counts as %s', (address, network) => {
+  ])('%s is counted under %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });

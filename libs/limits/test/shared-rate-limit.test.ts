@@ -14,13 +14,13 @@ afterAll(() => redis.disconnect());
 
 const aPrefix = () => `test-${crypto.randomUUID()}:`;
 
-/** Returns the rate limiters of two replicas on the same Redis. */
+/** Returns the rate limiters of two replicas that use the same Redis. */
 function twoReplicas(): readonly [RateLimiter, RateLimiter] {
   const options = { redis, prefix: aPrefix(), service: 'test' };
   return [createSharedRateLimiter(options), createSharedRateLimiter(options)];
 }
 
-/** Returns undefined for an accepted request, and the `Retry-After` value for a refused one. */
+/** Counts a request. Returns undefined if it is accepted, and the value of `Retry-After` if it is refused. */
 async function send(limiter: RateLimiter, perSecond: number, client = 'pms'): Promise<string | undefined> {
   try {
     await limiter.count(client, perSecond);
@@ -31,7 +31,7 @@ async function send(limiter: RateLimiter, perSecond: number, client = 'pms'): Pr
   }
 }
 
-/** Sends requests through two replicas in turn, and returns the number of accepted ones. */
+/** Sends requests to two replicas in turn, and returns the number of accepted requests. */
 async function accepted(replicas: readonly [RateLimiter, RateLimiter], requests: number, perSecond: number) {
   const answers = await Promise.all(
     Array.from({ length: requests }, (_, request) => send(replicas[request % 2 === 0 ? 0 : 1], perSecond)),
@@ -39,15 +39,15 @@ async function accepted(replicas: readonly [RateLimiter, RateLimiter], requests:
   return answers.filter((retryAfter) => retryAfter === undefined).length;
 }
 
-/** Returns the current second of Redis's clock, and the elapsed fraction of it. */
+/** Returns the current second of Redis's clock, and how much of that second has passed. */
 async function redisTime(): Promise<{ readonly second: number; readonly part: number }> {
   const [seconds, microseconds] = await redis.time();
   return { second: Number(seconds), part: Number(microseconds) / 1e6 };
 }
 
 /**
- * Repeats work until one run is within a single second of Redis's clock. Returns its result and the elapsed
- * fractions of that second before and after.
+ * Repeats work until a run begins and ends in the same second of Redis's clock. Returns the result of that
+ * run, and how much of the second had passed when the run began and ended.
  */
 async function withinOneSecond<Result>(work: (second: number) => Promise<Result>) {
   for (;;) {
@@ -58,7 +58,7 @@ async function withinOneSecond<Result>(work: (second: number) => Promise<Result>
   }
 }
 
-/** Records in Redis that a client sent a number of requests in a given second. */
+/** Stores in Redis that the client sent this number of requests in the given second. */
 async function hasSent(prefix: string, requests: number, second: number): Promise<void> {
   const limiter = createSharedRateLimiter({ redis, prefix, service: 'test' });
   await send(limiter, requests);
@@ -67,12 +67,12 @@ async function hasSent(prefix: string, requests: number, second: number): Promis
 }
 
 describe('a rate limit that replicas share', () => {
-  it('accepts 5 of 12 requests on two replicas for a limit of five a second', async () => {
+  it('accepts 5 of 12 requests to two replicas if the limit is five a second', async () => {
     const { result } = await withinOneSecond(() => accepted(twoReplicas(), 12, 5));
     expect(result).toBe(5);
   });
 
-  it('counts the requests of the previous second in proportion to its part of the window', async () => {
+  it('counts requests of the previous second in proportion to how much of it is in the window', async () => {
     const { result, from, to } = await withinOneSecond(async (second) => {
       const prefix = aPrefix();
       await hasSent(prefix, 10, second - 1);
@@ -83,7 +83,7 @@ describe('a rate limit that replicas share', () => {
     expect(result).toBeLessThanOrEqual(10 - Math.floor(10 * (1 - to)));
   });
 
-  it('forgets the requests of earlier seconds', async () => {
+  it('does not count requests from before the previous second', async () => {
     const { result } = await withinOneSecond(async (second) => {
       const prefix = aPrefix();
       await hasSent(prefix, 10, second - 2);
@@ -93,7 +93,7 @@ describe('a rate limit that replicas share', () => {
     expect(result).toBe(10);
   });
 
-  it('accepts a request again after Retry-After', async () => {
+  it('accepts a request after the time in Retry-After has passed', async () => {
     const [limiter] = twoReplicas();
     const { result } = await withinOneSecond(async () => {
       const client = crypto.randomUUID();
@@ -114,7 +114,7 @@ describe('a rate limit that replicas share', () => {
     expect(result).toEqual([false, true]);
   });
 
-  it('does nothing for a client without a limit', () => {
+  it('does not count the requests of a client without a limit', () => {
     expect(twoReplicas()[0].count('pms', undefined)).toBeUndefined();
   });
 });

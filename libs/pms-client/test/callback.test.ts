@@ -20,7 +20,7 @@ const aCallback = (data: object = {}) => ({
   },
 });
 
-/** Returns a callback signed with the reference library of Standard Webhooks. */
+/** Returns a callback that the reference library of Standard Webhooks has signed. */
 function send(callback: unknown, signing = [secret], body = JSON.stringify(callback)) {
   const signatures = signing.map((one) => new Webhook(one).sign(id, sentAt, body));
   return {
@@ -49,24 +49,24 @@ describe('a callback', () => {
   it.each([
     ['text', (body: string) => body],
     ['bytes', (body: string) => Buffer.from(body)],
-  ])('is accepted with a signature of the reference library and its body as %s', (_what, as) => {
+  ])('is accepted if the reference library signed it and the body is passed as %s', (_what, as) => {
     const sent = send(aCallback());
     expect(verifyCallback({ ...sent, body: as(sent.body) })).toEqual({ id, ...aCallback() });
   });
 
-  it('is accepted with the headers of fetch or of Node', () => {
+  it('is accepted if its headers are a Headers object of fetch', () => {
     const sent = send(aCallback());
     expect(verifyCallback({ ...sent, headers: new Headers(sent.headers) }).id).toBe(id);
   });
 
-  it('is accepted during a secret rotation: with the old secret, the new one or both', () => {
+  it('is accepted during a secret rotation if it is signed with the old secret, the new secret or both', () => {
     for (const signing of [[secret], [newSecret], [secret, newSecret]]) {
       expect(faultOf({ ...send(aCallback(), signing), secrets: [secret, newSecret] })).toBe('none');
     }
     expect(faultOf({ ...send(aCallback(), [secret, newSecret]), secrets: [newSecret] })).toBe('none');
   });
 
-  it('is verified as in the published test vector', () => {
+  it('has the same signature as the test vector that Standard Webhooks publishes', () => {
     const vector = {
       headers: {
         'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -83,17 +83,20 @@ describe('a callback', () => {
 });
 
 describe('an invalid callback', () => {
-  it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('is refused without %s', (name) => {
-    const sent = send(aCallback());
-    expect(faultOf({ ...sent, headers: { ...sent.headers, [name]: undefined } })).toBe('missing_header');
-    expect(faultOf({ ...sent, headers: { ...sent.headers, [name]: ['a', 'b'] } })).toBe('missing_header');
-  });
+  it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])(
+    'is refused without exactly one %s',
+    (name) => {
+      const sent = send(aCallback());
+      expect(faultOf({ ...sent, headers: { ...sent.headers, [name]: undefined } })).toBe('missing_header');
+      expect(faultOf({ ...sent, headers: { ...sent.headers, [name]: ['a', 'b'] } })).toBe('missing_header');
+    },
+  );
 
   it.each([
     ['another secret', { secrets: [newSecret] }],
     ['no secret', { secrets: [] }],
     ['another body', { body: JSON.stringify(aCallback({ document: '<onlineOrder/>' })) }],
-  ])('is refused with %s', (_what, changed) => {
+  ])('is refused because its signature does not match: %s', (_what, changed) => {
     expect(faultOf({ ...send(aCallback()), ...changed })).toBe('bad_signature');
   });
 
@@ -103,17 +106,20 @@ describe('an invalid callback', () => {
     ['webhook-signature', 'v1,'],
     ['webhook-signature', ' '],
     ['webhook-signature', 'v1a,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='],
-  ])('is refused with %s: %s', (name, value) => {
+  ])('is refused if the header %s has the value %j', (name, value) => {
     const sent = send(aCallback());
     expect(faultOf({ ...sent, headers: { ...sent.headers, [name]: value } })).toBe('bad_signature');
   });
 
-  it.each([301_000, -301_000])('is refused as a possible replay %i ms from its time', (offBy) => {
-    const sent = send(aCallback());
-    const now = () => sentAt.getTime() + offBy;
-    expect(faultOf({ ...sent, now })).toBe('stale');
-    expect(faultOf({ ...sent, now, toleranceSeconds: 400 })).toBe('none');
-  });
+  it.each([301_000, -301_000])(
+    'is refused as a possible replay if the clock differs from its timestamp by %i ms',
+    (offBy) => {
+      const sent = send(aCallback());
+      const now = () => sentAt.getTime() + offBy;
+      expect(faultOf({ ...sent, now })).toBe('stale');
+      expect(faultOf({ ...sent, now, toleranceSeconds: 400 })).toBe('none');
+    },
+  );
 
   it.each([
     ['with another type', { ...aCallback(), type: 'order.deleted' }],
@@ -121,11 +127,11 @@ describe('an invalid callback', () => {
     ['without a version', aCallback({ orderVersion: '2' })],
     ['without data', { type: 'order.document', timestamp: 'x' }],
     ['with a list as its body', []],
-  ])('is refused %s, despite its signature', (_what, callback) => {
+  ])('is refused %s, although its signature is valid', (_what, callback) => {
     expect(faultOf(send(callback))).toBe('malformed');
   });
 
-  it('is refused if it is not JSON, despite its signature', () => {
+  it('is refused if it is not JSON, although its signature is valid', () => {
     expect(faultOf(send(undefined, [secret], '{'))).toBe('malformed');
   });
 });

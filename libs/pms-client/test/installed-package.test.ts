@@ -23,7 +23,7 @@ const aDocument = {
   messageId: '1',
   document: '<onlineOrder/>',
 };
-/** Posts the callback from the environment to the receiver of the example, first unchanged, then changed. */
+/** Posts the callback in `BODY` to the receiver of the example, first unchanged and then altered. */
 const sendingToItself = `
   import type { AddressInfo } from 'node:net';
   const { BODY = '', HEADERS = '' } = process.env;
@@ -39,14 +39,14 @@ const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const examples = [...readme.matchAll(/```ts\n([^]*?)```/g)].map(([, source = '']) => source);
 
 describe('the installed package', () => {
-  it('has no dependencies, and states its licence and supported Node versions', async () => {
+  it('has a manifest without dependencies, but with a licence and the supported Node versions', async () => {
     const manifest = await installed.manifest();
     expect(manifest).toMatchObject({ license: 'Apache-2.0', engines: { node: '>=20' }, version: '1.0.0' });
     for (const name of ['private', 'scripts', 'dependencies', 'devDependencies', 'repository'])
       expect(manifest).not.toHaveProperty(name);
   });
 
-  it('has type declarations that need no types of Node or the browser', async () => {
+  it('has type declarations that compile without the types of Node or the browser', async () => {
     const source = `
       import * as client from '@clinical-launch/pms-client';
       export const launched: Promise<client.Launch> = client
@@ -60,7 +60,7 @@ describe('the installed package', () => {
     await expect(installed.compile(source)).resolves.toBeUndefined();
   });
 
-  it('reports wrong arguments at compile time', async () => {
+  it('has types that report a wrong argument at compile time', async () => {
     const source = `
       import { buildServiceRequest } from '@clinical-launch/pms-client';
       buildServiceRequest({ action: 'OrderTests' });
@@ -78,7 +78,7 @@ describe('the examples in the README', () => {
   });
   afterAll(() => platform.stop());
 
-  it('launch the OLTR application on every supported Node on this machine', async () => {
+  it('launch the OLTR application on every supported Node version that this machine has', async () => {
     await installed.compile(launching, { types: ['node'] });
     const environment = { OLTR_URL: platform.url, CLIENT_SECRET: 'pms-demo-secret' };
     for (const node of await supportedNodes()) {
@@ -90,7 +90,7 @@ describe('the examples in the README', () => {
     }
   });
 
-  it('receive a signed callback, and answer 400 to an altered one', async () => {
+  it('accept a signed callback, and answer 400 to an altered callback', async () => {
     const [, , receiving = ''] = examples;
     await installed.compile(`${receiving}\n${sendingToItself}`, { types: ['node'] });
     const body = JSON.stringify({
@@ -113,13 +113,13 @@ describe('the examples in the README', () => {
   });
 });
 
-describe('the values and types that the package repeats from the contracts', () => {
-  it('are equal, although it does not depend on them', () => {
+describe('the values and types that the package copies from libs/contracts', () => {
+  it('are equal to the originals, although the package does not import libs/contracts', () => {
     expect({ actions, defaultNamespaces }).toEqual({
       actions: knownActions,
       defaultNamespaces: usedNamespaces,
     });
-    // Compiles only if both types are assignable to each other.
+    // These functions compile only if both types are assignable to each other.
     const sent = (request: LaunchRequest): ReadLaunchRequest => request;
     const read = (request: ReadLaunchRequest): LaunchRequest => request;
     expect([sent, read]).toHaveLength(2);

@@ -9,13 +9,13 @@ const root = new URL('../../../', import.meta.url).pathname;
 const bin = join(root, 'node_modules/.bin');
 const execute = promisify(execFile);
 
-/** Returns the environment without the options of the test runner. */
+/** Returns the environment variables without those of the test runner. */
 function plainEnvironment(): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
   return inherited;
 }
 
-/** Runs a program, and returns its output. @throws Error with all output if the program fails */
+/** Runs a program, and returns its standard output. @throws Error with all output if the program fails */
 async function run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
   const { cwd, environment = {} } = options;
   try {
@@ -45,16 +45,16 @@ export async function installPackage() {
   return {
     project,
     built,
-    /** Returns the manifest of the installed package. */
+    /** Returns the package.json of the installed package. */
     manifest: async (): Promise<Readonly<Record<string, unknown>>> =>
       JSON.parse(
         await readFile(join(project, 'node_modules/@clinical-launch/pms-client/package.json'), 'utf8'),
       ),
-    /** Compiles a program with all checks. @throws Error with the compiler's errors */
+    /** Compiles a program with strict checks. @throws Error with the errors of the compiler */
     compile: (source: string, settings: CompilerSettings = {}) => compile(project, source, settings),
     run: (node: string, file: string, environment: NodeJS.ProcessEnv) =>
       run(node, [file], { cwd: project, environment }),
-    /** Adds the types of Node, which most vendors have. */
+    /** Installs the types of Node, as most vendors do. */
     addNodeTypes: async () => {
       await mkdir(join(project, 'node_modules/@types'), { recursive: true });
       for (const name of ['@types/node', 'undici-types'])
@@ -86,7 +86,7 @@ async function compile(
   await run(join(bin, 'tsc'), ['-p', 'tsconfig.json'], { cwd: project });
 }
 
-/** Returns the Node of the platform, and the oldest supported Node if the system has it. */
+/** Returns the path of the Node that runs the tests, and of the oldest supported Node if it is installed. */
 export async function supportedNodes(): Promise<string[]> {
   const others = (process.env['PATH'] ?? '').split(':').filter((path) => !path.includes('node_modules/.bin'));
   const versions = await Promise.all(
@@ -100,12 +100,12 @@ export async function supportedNodes(): Promise<string[]> {
   return oldest === undefined ? [process.execPath] : [oldest, process.execPath];
 }
 
-/** Starts the platform as a new user does, and returns its address once it is ready. */
+/** Starts the platform with `npm start`, waits until it is ready, and returns its address. */
 export async function startPlatform() {
   const child = spawn('npm', ['start'], {
     cwd: root,
     env: { ...plainEnvironment(), PORT: '0', ADMIN_PORT: '0' },
-    // npm starts the platform, so a signal goes to the process group.
+    // The platform is a child of npm, so `stop` signals the whole process group.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -15,8 +15,8 @@ type Received = {
 };
 
 /**
- * Starts minimal servers for a PMS: an identity provider that issues `token-1`, `token-2` and so on, and a
- * launch API. Tests set their answers.
+ * Starts a minimal identity provider, which issues `token-1`, `token-2` and so on, and a minimal launch API.
+ * Tests set the answers of both.
  */
 export async function startOtherSide() {
   const tokenRequests: Received[] = [];
@@ -69,7 +69,7 @@ function send(response: ServerResponse, { status = 200, headers = {}, body }: An
   response.end(body === undefined ? '' : JSON.stringify(body));
 }
 
-/** The correlation id of every answer. */
+/** The correlation id in every answer of both servers. */
 export const correlationId = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
 
 /** Returns the S256 challenge of a verifier (RFC 7636 section 4.2). */

@@ -16,7 +16,7 @@ const createClient = (changes: { baseUrl?: string } = {}) =>
 const payload = { resourceType: 'ServiceRequest', note: 'Ó \u{20bb7}' };
 const tokensSent = () => other.launchRequests.map(({ headers }) => headers.authorization);
 
-/** Returns the error of a refused launch. */
+/** Returns the LaunchRefused error with which a launch is rejected. */
 async function refusalOf(launch: Promise<unknown>): Promise<LaunchRefused> {
   const error: unknown = await launch.catch((reason: unknown) => reason);
   if (error instanceof LaunchRefused) return error;
@@ -24,7 +24,7 @@ async function refusalOf(launch: Promise<unknown>): Promise<LaunchRefused> {
 }
 
 describe('a launch', () => {
-  it('is requested with the access token, the payload and the challenge of its verifier', async () => {
+  it('is requested with an access token, the payload and the challenge of its code verifier', async () => {
     const launch = await createClient().requestLaunch(payload);
     const [request] = other.launchRequests;
     expect(request?.path).toBe('/AccessApi/RequestLaunchUrl');
@@ -40,7 +40,7 @@ describe('a launch', () => {
     expect(request?.body).not.toContain(url.searchParams.get('codeVerifier'));
   });
 
-  it('is sent by the fetch of the options, as the request for its token', async () => {
+  it('and its access token are requested with the `fetch` function in the options', async () => {
     const sent: string[] = [];
     const client = createPmsClient({
       ...other.options,
@@ -53,7 +53,7 @@ describe('a launch', () => {
     expect(sent).toEqual([other.options.tokenUrl, `${other.url}/AccessApi/RequestLaunchUrl`]);
   });
 
-  it('has a verifier of its own', async () => {
+  it('has a code verifier that differs from every other launch', async () => {
     const client = createClient();
     await client.requestLaunch(payload);
     await client.requestLaunch(payload);
@@ -61,15 +61,18 @@ describe('a launch', () => {
     expect(new Set(challenges).size).toBe(2);
   });
 
-  it.each(['', '/', '/oltr/v1', '/oltr/v1/'])('is requested below the base address %j', async (base) => {
-    await createClient({ baseUrl: other.url + base }).requestLaunch(payload);
-    const below = base.replace(/\/$/, '');
-    expect(other.launchRequests[0]?.path).toBe(`${below}/AccessApi/RequestLaunchUrl`);
-  });
+  it.each(['', '/', '/oltr/v1', '/oltr/v1/'])(
+    'is requested under a base URL with the path %j',
+    async (base) => {
+      await createClient({ baseUrl: other.url + base }).requestLaunch(payload);
+      const below = base.replace(/\/$/, '');
+      expect(other.launchRequests[0]?.path).toBe(`${below}/AccessApi/RequestLaunchUrl`);
+    },
+  );
 });
 
 describe('the access token', () => {
-  it('is requested with client credentials in the body', async () => {
+  it('is requested with the client credentials in the request body', async () => {
     await createClient().requestLaunch(payload);
     const [request] = other.tokenRequests;
     expect(request?.headers['content-type']).toMatch(/^application\/x-www-form-urlencoded/);
@@ -92,7 +95,7 @@ describe('the access token', () => {
     expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
   });
 
-  it('is cached for half of its lifetime if that is short', async () => {
+  it('is cached for half of its lifetime if it lives only a minute', async () => {
     other.answerTokenWith((count) => ({ body: { access_token: `token-${count}`, expires_in: 60 } }));
     const client = createClient();
     await client.requestLaunch(payload);
@@ -111,14 +114,14 @@ describe('the access token', () => {
     expect(other.tokenRequests).toHaveLength(2);
   });
 
-  it('is requested once by simultaneous launches', async () => {
+  it('is requested only once if several launches need it at the same time', async () => {
     const client = createClient();
     await Promise.all(Array.from({ length: 20 }, () => client.requestLaunch(payload)));
     expect(other.tokenRequests).toHaveLength(1);
     expect(other.launchRequests).toHaveLength(20);
   });
 
-  it('is requested again by the next launch after a refusal, which is thrown', async () => {
+  it('is requested again by the next launch if the identity provider refused it', async () => {
     const client = createClient();
     other.answerTokenWith(() => ({
       status: 401,
@@ -137,12 +140,15 @@ describe('the access token', () => {
     expect(tokensSent()).toEqual(['Bearer another']);
   });
 
-  it.each([[500], [200]])('is considered refused if an answer %i does not contain it', async (status) => {
-    for (const body of [undefined, null, 'text', [], { access_token: 1 }]) {
-      other.answerTokenWith(() => ({ status, body }));
-      await expect(createClient().requestLaunch(payload)).rejects.toThrow(TokenRefused);
-    }
-  });
+  it.each([[500], [200]])(
+    'is treated as refused if an answer with status %i contains no token',
+    async (status) => {
+      for (const body of [undefined, null, 'text', [], { access_token: 1 }]) {
+        other.answerTokenWith(() => ({ status, body }));
+        await expect(createClient().requestLaunch(payload)).rejects.toThrow(TokenRefused);
+      }
+    },
+  );
 });
 
 describe('a launch that is answered 401', () => {
@@ -163,7 +169,7 @@ describe('a launch that is answered 401', () => {
     expect(other.tokenRequests).toHaveLength(2);
   });
 
-  it('requests one new token together with simultaneous launches', async () => {
+  it('requests only one new token if several launches are answered 401 at the same time', async () => {
     const client = createClient();
     await client.requestLaunch(payload);
     only('token-2');
@@ -171,7 +177,7 @@ describe('a launch that is answered 401', () => {
     expect(other.tokenRequests).toHaveLength(2);
   });
 
-  it('is refused if the new token is answered 401 as well', async () => {
+  it('is refused if the request with the new token is answered 401 as well', async () => {
     other.answerLaunchWith(() => ({ status: 401 }));
     const refusal = await refusalOf(createClient().requestLaunch(payload));
     expect(refusal.status).toBe(401);
@@ -180,7 +186,7 @@ describe('a launch that is answered 401', () => {
 });
 
 describe('a refused launch', () => {
-  it('has the status, the correlation id and the faults of a 400', async () => {
+  it('contains the status, the correlation id and the errors of an answer 400', async () => {
     const errors = [
       {
         path: 'contained[1].name[0].family',
@@ -197,20 +203,20 @@ describe('a refused launch', () => {
     expect(refusal.message).toContain(correlationId);
   });
 
-  it.each([429, 503])('has the time to wait after a %i', async (status) => {
+  it.each([429, 503])('contains the time to wait after an answer %i', async (status) => {
     other.answerLaunchWith(() => ({ status, headers: { 'Retry-After': '2' } }));
     const refusal = await refusalOf(createClient().requestLaunch(payload));
     expect(refusal).toMatchObject({ status, retryAfterSeconds: 2, faults: [] });
   });
 
-  it.each([403, 409, 500])('is not repeated after a %i', async (status) => {
+  it.each([403, 409, 500])('is not repeated after an answer %i', async (status) => {
     other.answerLaunchWith(() => ({ status }));
     expect(await refusalOf(createClient().requestLaunch(payload))).toMatchObject({ status, correlationId });
     expect(other.launchRequests).toHaveLength(1);
   });
 
   it.each([[null], ['text'], [{ errors: 'none' }], [[1]]])(
-    'may have an answer of another server: %j',
+    'contains no errors if a proxy answered with the body %j',
     async (body) => {
       other.answerLaunchWith(() => ({ status: 502, body }));
       expect(await refusalOf(createClient().requestLaunch(payload))).toMatchObject({
@@ -220,12 +226,12 @@ describe('a refused launch', () => {
     },
   );
 
-  it('includes an answer without a URL', async () => {
+  it('can have status 200, if the answer contains no launch URL', async () => {
     other.answerLaunchWith(() => ({ status: 200, body: { link: 'x' } }));
     expect(await refusalOf(createClient().requestLaunch(payload))).toMatchObject({ status: 200 });
   });
 
-  it('includes a redirect, which is not followed', async () => {
+  it('is also the result of a redirect, because redirects are not followed', async () => {
     other.answerLaunchWith(() => ({ status: 307, headers: { Location: `${other.url}/elsewhere` } }));
     await expect(createClient().requestLaunch(payload)).rejects.toThrow('fetch failed');
     expect(other.launchRequests).toHaveLength(1);
@@ -233,7 +239,7 @@ describe('a refused launch', () => {
 });
 
 describe('a PKCE pair', () => {
-  it('has 64 random bytes in Base64URL and the SHA-256 of that text (RFC 7636, S256)', () => {
+  it('contains 64 random bytes in Base64URL, and the SHA-256 of that text (S256, RFC 7636)', () => {
     const pairs = Array.from({ length: 100 }, createPkcePair);
     for (const { codeVerifier, codeChallenge } of pairs) {
       expect(codeVerifier).toMatch(/^[A-Za-z0-9_-]{86}$/);

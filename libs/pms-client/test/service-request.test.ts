@@ -13,7 +13,7 @@ const otherNamespaces: Namespaces = {
   hl7uk: 'urn:example:hl7uk',
 };
 
-/** Generates launches by reading generated payloads. */
+/** Generates random launches by reading randomly generated payloads. */
 function aLaunch(namespaces: Namespaces): fc.Arbitrary<LaunchRequest> {
   const read = createServiceRequestReader(namespaces);
   return validServiceRequest(namespaces).map((payload) => {
@@ -27,7 +27,7 @@ describe('the ServiceRequest of a launch', () => {
   it.each([
     ['the default namespaces', defaultNamespaces],
     ['other namespaces', otherNamespaces],
-  ])('is read as the same launch, in %s', (_name, namespaces) => {
+  ])('is read by the launch API as the same launch, with %s', (_name, namespaces) => {
     const read = createServiceRequestReader(namespaces);
     fc.assert(
       fc.property(aLaunch(namespaces), (launch) => {
@@ -38,7 +38,7 @@ describe('the ServiceRequest of a launch', () => {
     );
   });
 
-  it.each(actions)('can be for %s with only the required elements', (action) => {
+  it.each(actions)('can have the action %s and only the required elements', (action) => {
     const name = { family: 'Whitfield', given: [] };
     const organization = {
       identifier: { system: 'local-org-code' as const, value: 'P1' },
