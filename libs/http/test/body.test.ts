@@ -100,7 +100,7 @@ describe('a JSON body', () => {
     },
   );
 
-  it('is refused without 100 Continue if its declared length or its Content-Type is not allowed (413, 415)', async () => {
+  it('is refused without 100 Continue if its length or its type is not allowed (413, 415)', async () => {
     const answer = await exchange(
       server.port,
       head('Expect: 100-continue', `Content-Length: ${limitBytes + 1}`),

@@ -4,58 +4,58 @@ import { type Static, type TSchema, Type } from '../type.ts';
 
 const guid = Type.String({ pattern: guidPattern });
 /**
- * Returns the schema of text that every consumer can store. PostgreSQL refuses NUL characters and lone
- * surrogates.
+ * Returns the schema of text that every consumer can store. It excludes NUL characters and lone surrogates,
+ * which PostgreSQL refuses.
  */
 const text = (maxLength: number) => Type.String({ maxLength, format: 'xml-text' });
 const closed = <T extends Record<string, TSchema>>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
-/** The pattern of a patient's pseudonym: 256 bits in Base64URL. */
+/** The pattern of the pseudonym of a patient: 256 bits in Base64URL. */
 export const pseudonymPattern = '^[\\w-]{43}$';
 const pseudonym = Type.String({ pattern: pseudonymPattern });
 
 /**
- * The user, the practice, the patient and the caller's address of an event, if its request contains them.
- * Every event may have these members. The audit trail adds missing ones from the launch of the event.
+ * Members that every event may contain, if its request identifies the user, the practice, the patient or the
+ * caller. The audit trail adds absent members from the launch of the event.
  */
 const concerning = {
-  /** The user, a member of staff, as identified by the caller. */
+  /** The member of staff, as the caller named them. */
   user: Type.Optional(closed({ username: text(1024), name: Type.Optional(text(1100)) })),
-  /** The user's practice, by its ODS code or local code. */
+  /** The practice of the user, with its ODS code or local code. */
   practice: Type.Optional(closed({ code: text(1024), name: Type.Optional(text(1024)) })),
-  /** The patient's pseudonym (`createPatientPseudonyms`), never an identifier. */
+  /** The pseudonym of the patient (`createPatientPseudonyms`), never an identifier. */
   patient: Type.Optional(pseudonym),
   /** The network address of the caller. */
   address: Type.Optional(text(45)),
 };
 
-/** The user, the practice, the patient and the caller's address of an event. */
+/** The members of event data that identify the user, the practice, the patient and the caller's address. */
 export type Concerning = Static<ReturnType<typeof closed<typeof concerning>>>;
 
-/** Returns the schema of an event's data. @param description a sentence that states when the event is sent */
+/** Returns the schema of the data of an event. @param description a sentence that says when it is sent */
 const data = <T extends Record<string, TSchema>>(description: string, properties: T) =>
   Type.Object({ ...concerning, ...properties }, { additionalProperties: false, description });
 
-/** The reason for a refusal. It is a word of a closed list, so that it contains no text of the caller. */
+/** The members of every refusal. `reason` is one of a fixed list of words, never text of the caller. */
 const refusal = {
   status: Type.Integer({ minimum: 400, maximum: 599 }),
   reason: text(60),
   issuer: Type.Optional(text(300)),
   clientId: Type.Optional(text(200)),
-  /** The number of anonymous requests from one address, if this event reports several. */
+  /** The number of anonymous requests from one address that this event reports together. */
   count: Type.Optional(Type.Integer({ minimum: 1 })),
 };
 
-/** The code of each error of `paths`, in the same order. */
+/** The code of each error, in the same order as the errors in `paths`. */
 const codes = Type.Optional(Type.Array(Type.Enum(faultCodes), { maxItems: 200 }));
 
-/** The delivery of a document to the callback address of a PMS. */
+/** The members of events about the delivery of an order document to the callback address of a PMS. */
 const delivery = { orderGuid: guid, messageId: guid, issuer: text(300), clientId: text(200) };
 
 /**
- * All events of the platform. Their type is also their routing key and the name of their schema. `data` never
- * contains unencrypted patient data. The field `sealed` is encrypted for the consumer that has the key, and
- * the audit trail does not store it.
+ * All events of the platform. The type of an event is also its routing key and the name of its schema. `data`
+ * never contains unencrypted patient data. The member `sealed` is encrypted for the consumer that has the
+ * key, and the audit trail does not store this member.
  */
 export const eventCatalogue = {
   'access.token.issued.v1': data('An access token was issued to a client (RFC 6749 section 4.4).', {
@@ -90,7 +90,7 @@ export const eventCatalogue = {
       clientId: text(200),
       issuer: text(300),
       hostClientId: text(200),
-      /** Whether the host or the service opens the launch URL. */
+      /** Whether the host application or the identity provider opens the launch URL. */
       opens: Type.Enum(['host', 'service']),
       ttlSeconds: Type.Integer(),
     },
@@ -102,7 +102,7 @@ export const eventCatalogue = {
       realm: text(100),
       step: Type.Enum(['launches', 'push', 'authorize', 'end']),
       hostClientId: Type.Optional(text(200)),
-      /** Paths of the errors in the body, or names of the invalid parameters, without values. */
+      /** The paths of the errors in the body, or the names of the invalid parameters, without values. */
       paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
       codes,
     },
@@ -116,7 +116,7 @@ export const eventCatalogue = {
     realm: text(100),
     clientId: text(200),
     grant: Type.Enum(['authorization_code', 'refresh_token']),
-    /** `jti` of the access token. */
+    /** The claim `jti` of the access token. */
     tokenId: text(100),
     scope: text(1000),
     expiresInSeconds: Type.Integer(),
@@ -148,11 +148,11 @@ export const eventCatalogue = {
       realm: text(100),
       clientId: text(200),
       attempts: Type.Integer({ minimum: 1 }),
-      /** A reason from a closed list. */
+      /** A `DeliveryFailure`. */
       reason: text(40),
       /** The status of the receiver's answer, if it answered. */
       status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
-      /** Whether no further attempt follows. */
+      /** True if no further attempt follows. */
       isFinal: Type.Boolean(),
     },
   ),
@@ -162,23 +162,23 @@ export const eventCatalogue = {
     action: text(25),
     ttlSeconds: Type.Integer(),
     /**
-     * The claim on the caller's identifier: its hashed name and its lifetime. The holder of the claim is the
-     * action.
+     * The claim that reserves the originating id of the caller for the action of this launch: the hashed name
+     * and the lifetime of the claim.
      */
     claim: Type.Optional(closed({ name: text(64), ttlSeconds: Type.Integer({ minimum: 1 }) })),
   }),
   'launch.url.refused.v1': data('A launch URL was refused, or a check by `Validate` found faults.', {
     ...refusal,
-    /** Present if the request was only a check (`POST /AccessApi/Validate`). */
+    /** Present only if the request was a check that issues no launch URL (`POST /AccessApi/Validate`). */
     step: Type.Optional(Type.Enum(['validate'])),
-    /** Paths of the errors in the payload, without values. */
+    /** The paths of the errors in the payload, without values. */
     paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
     codes,
   }),
   'launch.token.redeemed.v1': data('A launch token was used and a launch session began.', {}),
   'launch.token.refused.v1': data('A launch token was refused at `/secureLaunch`.', {
     ...refusal,
-    /** The launch id in the refused token, if it has the form of one. It is not verified. */
+    /** The launch id in the refused token, if it is a GUID. It is not verified. */
     launchId: Type.Optional(guid),
   }),
   'launch.session.ended.v1': data('The user signed out of a launch session.', {}),
@@ -189,21 +189,22 @@ export const eventCatalogue = {
       launchId: guid,
       issuer: text(300),
       clientId: text(200),
-      /** The version of the request: 1 for the order, increased by each amendment. */
+      /** The version of the request: 1 when it is ordered, and one more after each amendment. */
       orderVersion: Type.Optional(Type.Integer({ minimum: 1 })),
       action: Type.Optional(text(25)),
       /** The status of the request after this submission (OLTR: Request status). */
       status: Type.Optional(Type.Enum(['Incomplete', 'Complete'])),
-      /** The references of its orders, one for each laboratory (order document: `orderReference`). */
+      /** The references of the orders, one for each laboratory (order document: `orderReference`). */
       orderReferences: Type.Optional(Type.Array(text(100), { maxItems: 50 })),
       batches: Type.Integer({ minimum: 1 }),
       tests: Type.Integer({ minimum: 1 }),
-      /** The step of the user: to order, to change the tests, or to record samples. */
+      /** What the user did: ordered tests, changed the tests, or recorded samples. */
       step: Type.Optional(Type.Enum(['order', 'change', 'samples'])),
-      /** The number of samples of the request, and of those that are collected. */
+      /** The number of samples of the request. */
       samples: Type.Optional(Type.Integer({ minimum: 0 })),
+      /** The number of collected samples of the request. */
       samplesCollected: Type.Optional(Type.Integer({ minimum: 0 })),
-      /** `{ order: Order }`, the request with all its batches. */
+      /** The encrypted JSON `{ order: Order }`, which contains the request with all its batches. */
       sealed: Type.String(),
     },
   ),
@@ -223,7 +224,7 @@ export const eventCatalogue = {
     orderGuid: guid,
     launchId: guid,
     what: Type.Enum(['form', 'labels']),
-    /** Whether they were printed before. */
+    /** Whether the form or the labels were printed before. */
     isReprint: Type.Boolean(),
   }),
   'order.document.rendered.v1': data('The order document of a submission was rendered.', {
@@ -244,22 +245,22 @@ export const eventCatalogue = {
     {
       ...delivery,
       attempts: Type.Integer({ minimum: 0 }),
-      /** A reason from a closed list. */
+      /** A `DocumentFailure`. */
       reason: text(40),
       /** The status of the receiver's answer, if it answered. */
       status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
-      /** Whether no further attempt follows until an operator replays it. */
+      /** True if no further attempt follows unless an operator replays the delivery. */
       isFinal: Type.Boolean(),
     },
   ),
   'audit.searched.v1': data('The support desk or a privacy officer searched the audit trail.', {
-    /** The application or, for the pages, the client of the audit trail at the issuer. */
+    /** The client that searched. For the pages, the client with which the audit trail signs users in. */
     clientId: text(200),
-    /** The GUID that was searched for, if any. */
+    /** The GUID in the criteria, if the search used one. */
     searchedId: Type.Optional(text(64)),
-    /** The names of all criteria, without their values. */
+    /** The names of all search criteria, without their values. */
     criteria: Type.Optional(Type.Array(text(40), { maxItems: 30 })),
-    /** The format of the result: a page, or an export. */
+    /** The format of the result: a page of the application, or an export. */
     format: Type.Optional(Type.Enum(['page', 'json', 'ndjson', 'fhir'])),
   }),
   'audit.session.started.v1': data('A member of staff signed in to the pages of the audit trail.', {
@@ -286,7 +287,7 @@ export const eventCatalogue = {
 
 export type EventType = keyof typeof eventCatalogue;
 
-/** The events of refused requests. */
+/** The types of events about refused requests. */
 export type RefusalType = Extract<EventType, `${string}.refused.v1`>;
 
 export type EventData<T extends EventType> = Static<(typeof eventCatalogue)[T]>;

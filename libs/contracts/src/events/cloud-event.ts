@@ -5,8 +5,8 @@ import { type TSchema, Type } from '../type.ts';
 import { type EventData, type EventType, eventCatalogue } from './catalogue.ts';
 
 /**
- * A CloudEvents 1.0 event in structured mode, with the extension `correlationid` and that for distributed
- * tracing.
+ * A CloudEvents 1.0 event in structured mode, with the extension `correlationid` and the extension for
+ * distributed tracing.
  */
 export type CloudEvent<T extends EventType = EventType> = {
   readonly specversion: '1.0';
@@ -14,23 +14,23 @@ export type CloudEvent<T extends EventType = EventType> = {
   /** The service that publishes the event, as a path: `/launch-api`. */
   readonly source: string;
   readonly type: T;
-  /** RFC 3339, UTC, milliseconds */
+  /** RFC 3339 in UTC with milliseconds. */
   readonly time: string;
   readonly datacontenttype: 'application/json';
   readonly correlationid: string;
   readonly traceparent: string;
   readonly data: EventData<T>;
   /**
-   * Proves to each consuming service which service wrote the event (`createEventWriter`). Absent until the
-   * event leaves its service.
+   * Message authentication codes, with which each consuming service verifies which service wrote the event
+   * (`createEventWriter`). Absent until the service writes the event to its outbox or to the bus.
    */
   readonly macs?: string;
 };
 
-/** An event of the catalogue, and its JSON text with `macs` as written by its service. */
+/** An event, and its JSON text exactly as its service wrote it, including `macs`. */
 export type WrittenEvent = { readonly event: CloudEvent; readonly text: string };
 
-/** The members that all events of a request have in common. */
+/** The members that are the same in all events of a request. */
 export type EventOrigin = {
   readonly source: string;
   readonly correlationId: string;
@@ -40,7 +40,7 @@ export type EventOrigin = {
 
 const eventMacsPattern = '^[a-z-]+=[\\w-]{43}(,[a-z-]+=[\\w-]{43})*$';
 
-/** The schema of a CloudEvents envelope. The catalogue has the schemas of `data`. */
+/** The schema of a CloudEvents envelope. The catalogue contains the schemas of `data`. */
 export const cloudEventSchema = Type.Object(
   {
     specversion: Type.Literal('1.0'),
@@ -60,8 +60,8 @@ export const cloudEventSchema = Type.Object(
 type EventChecks = {
   readonly envelope: ReturnType<typeof compileSchema>;
   /**
-   * Compiles the schema of a type at its first event. A process handles few types, and compiling all would
-   * take a tenth of its start time.
+   * Compiles the schema of an event type at its first use. A process handles few types, and compiling every
+   * schema would take a tenth of its start time.
    */
   readonly dataOf: (type: EventType) => ReturnType<typeof compileSchema>;
 };
@@ -87,8 +87,8 @@ const isEventType = (type: unknown): type is EventType =>
   typeof type === 'string' && Object.hasOwn(eventCatalogue, type);
 
 /**
- * Creates an event of the catalogue with a new id. The data is not validated here, but by `assertCloudEvent`
- * before the event is published.
+ * Creates an event with a random id. Does not validate `data`. `assertCloudEvent` validates it before the
+ * event is published.
  */
 export function createEvent<T extends EventType>(
   type: T,
@@ -108,18 +108,18 @@ export function createEvent<T extends EventType>(
   };
 }
 
-/** An event that an outbox set aside because it is invalid and could never be published. */
+/** An event that an outbox removed because it is invalid and can never be published. */
 export type RejectedEvent = {
-  /** The table row or the stream entry that contains it. */
+  /** The table row or the stream entry that contains the event. */
   readonly place: string;
-  /** Contains the invalid paths, but no values. */
+  /** The reason why the event is invalid, with paths but without values. */
   readonly reason: string;
 };
 
 /**
  * Checks the envelope and the data of an event before it is sent. Refuses members that are not in the
  * catalogue, because they could contain patient data.
- * @throws TypeError with the invalid paths, but no values
+ * @throws TypeError that lists the invalid paths, without values
  */
 export function assertCloudEvent(candidate: unknown): asserts candidate is CloudEvent {
   assertFaultless(faultOfEvent(candidate, asSent));
@@ -128,14 +128,14 @@ export function assertCloudEvent(candidate: unknown): asserts candidate is Cloud
 /**
  * Checks an event for a relay or a consumer. Unlike `assertCloudEvent`, accepts unknown members, because a
  * newer release may have sent the event (CloudEvents 1.0, "Extension Context Attributes").
- * @throws TypeError with the invalid paths, but no values
+ * @throws TypeError that lists the invalid paths, without values
  */
 export function assertReceivedEvent(candidate: unknown): asserts candidate is CloudEvent {
   assertFaultless(faultOfReceivedEvent(candidate));
 }
 
 /**
- * Returns the reason why a relay or a consumer refuses a value, with the invalid paths but no values. Returns
+ * Returns the reason why a relay or a consumer must refuse an event, with paths but without values. Returns
  * undefined for a valid event.
  */
 export const faultOfReceivedEvent = (candidate: unknown): string | undefined =>
@@ -159,10 +159,10 @@ function faultOfEvent(candidate: unknown, { envelope, dataOf }: EventChecks): st
   return `The event ${type} does not match the catalogue: ${described}`;
 }
 
-/** The services of the platform, by their names in `source` of their events (`/launch-api`). */
+/** The name of a service. The `source` of its events is this name after a slash: `/launch-api`. */
 export type ServiceName = keyof typeof eventSources;
 
-/** Which service publishes each event. An event that another service signed is rejected. */
+/** The event types that each service publishes. Consumers reject an event that another service signed. */
 export const eventSources = {
   'identity-provider': [
     'access.token.issued.v1',
@@ -197,8 +197,9 @@ export const eventSources = {
 } as const satisfies Readonly<Record<string, readonly EventType[]>>;
 
 /**
- * The consumers by the name of their queue: the service, and the types that it wants (every type if none is
- * named). Every publisher declares these queues too, so that events wait there for a consumer's first start.
+ * The service and the event types of each consumer, by the name of its queue. A consumer without `types`
+ * receives every type. Every publisher declares these queues too, so that events wait there until a consumer
+ * starts for the first time.
  */
 export const eventConsumers: Readonly<
   Record<
@@ -212,12 +213,12 @@ export const eventConsumers: Readonly<
   'desktop-logout': { service: 'identity-provider', types: ['desktop.chain.revoked.v1'] },
 };
 
-/** Returns the services that consume events of a service, and so the keys that it needs. */
+/** Returns the services that consume events of `source`. The source needs a signing key for each of them. */
 export function listenersOf(source: ServiceName): readonly ServiceName[] {
   return [...new Set(eventSources[source].flatMap(listenersTo))];
 }
 
-/** Returns the services that consume events of a type. */
+/** Returns the services that consume events of this type. */
 export const listenersTo = (type: EventType): readonly ServiceName[] => listenersByType.get(type) ?? [];
 
 const listenersByType = new Map(

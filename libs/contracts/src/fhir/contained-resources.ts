@@ -6,40 +6,40 @@ import type { ResourceSchemas } from './resource-schemas.ts';
 /** A reference in the payload, its path, and the type of resource to which it must refer. */
 export type Reference = { readonly path: string; readonly reference: unknown; readonly type: ResourceType };
 
-/** The resources in `contained`. References (`#id`) identify them. */
+/** The resources in `contained`, to which references of the form `#id` refer. */
 export type ContainedResources = {
-  /** The errors of all resources of known types, and repeated ids. */
+  /** The errors of all resources of supported types, and of repeated ids. */
   readonly faults: readonly Fault[];
-  /** The references in the contained PractitionerRoles. */
+  /** All references in the contained PractitionerRole resources. */
   readonly references: readonly Reference[];
   /**
-   * Returns an error if the reference does not refer to exactly one resource of its type. Ignores references
-   * that are not of the form `#id`.
+   * Returns an error if the reference does not refer to exactly one resource of the required type. Ignores
+   * references that do not have the form `#id`, which the schema reports.
    */
   referenceFaults(reference: Reference): Fault[];
   /**
-   * Returns the index in `contained` of the first resource with this id, if it has the type. Ignores its
-   * other elements.
+   * Returns the index in `contained` of the first resource with this id, if that resource has the given type.
+   * The resource may be invalid.
    */
   indexOf(type: ResourceType, reference: unknown): number | undefined;
   /**
-   * Returns the supported elements of the resource, or `undefined` if the reference does not refer to a valid
-   * one.
+   * Returns the supported elements of the resource, or undefined if the reference does not refer to a valid
+   * resource.
    */
   find<Type extends ResourceType>(type: Type, reference: string): ResourceContents[Type] | undefined;
 };
 
 type Shelves = { readonly [Type in ResourceType]: Map<string, ResourceContents[Type]> };
 
-/** The resources with the same id: the type and the index of the first, and whether there are more. */
+/** The type and index of the first resource with an id, and whether further resources have the same id. */
 type Holder = { readonly type: string; readonly index: number; isShared: boolean };
 
 type Holders = ReadonlyMap<string, Holder>;
 
 /**
- * Creates the reader of `contained`. It checks each resource of the five known types completely, even without
- * a reference to it. It drops other types, but considers their ids when it resolves references. It stops
- * after `maxFaults` errors.
+ * Creates the reader of `contained`. The reader checks every resource of the five supported types, even if no
+ * reference refers to the resource. It drops resources of other types, but considers their ids when it
+ * resolves references. It stops after `maxFaults` errors.
  */
 export function createContainedReader(
   readers: ResourceReaders,
@@ -55,7 +55,7 @@ export function createContainedReader(
     return faults;
   }
 
-  /** Returns an error if an earlier resource has the same id, unless both have unknown types. */
+  /** Returns an error if an earlier resource has the same id, unless both types are unsupported. */
   function idFaults(resource: { resourceType: string }, index: number, holders: Holders): Fault[] {
     const id = memberOf(resource, 'id');
     const holder = typeof id === 'string' ? holders.get(id) : undefined;
@@ -146,9 +146,9 @@ function referenceFaults({ path, reference, type }: Reference, holders: Holders)
 const idForm = /^[A-Za-z0-9\-.]{1,64}$/;
 
 /**
- * Creates a function that adds the affected resource to each error of a ServiceRequest. A contained resource
- * is written as its type and id (`Patient #patient`). Unknown types and malformed ids (FHIR R4 datatypes, id)
- * are omitted, because they could be any text of the caller.
+ * Creates a function that adds the member `resource` to each error of a ServiceRequest. For a contained
+ * resource, the member contains the type and the id, such as `Patient #patient`. The function omits unknown
+ * types and malformed ids (FHIR R4 datatypes, id), because they could be any text of the caller.
  */
 export function createResourceNaming(
   knownTypes: ReadonlySet<unknown>,

@@ -2,10 +2,10 @@ import type { PatientIdentifierSystem } from '../coded-identifiers.ts';
 import type { OrganizationIdentifierSystem, PractitionerIdentifierSystem } from '../launch-context.ts';
 import type { Namespaces } from '../namespaces.ts';
 
-/** The identifier systems of payloads (URIs), each with its name in the launch context. */
+/** The name in the launch context of each identifier system in payloads, by the URI of the system. */
 export type IdentifierSystems<Name extends string> = ReadonlyMap<string, Name>;
 
-/** The URIs of the OLTR specification's tables, in the namespaces of an installation. */
+/** The URIs in the tables of the OLTR specification, with the namespaces of the installation. */
 export type Vocabulary = {
   readonly actionExtension: string;
   readonly authorExtension: string;

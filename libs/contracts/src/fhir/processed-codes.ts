@@ -6,7 +6,7 @@ import type { ContainedResources } from './contained-resources.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import type { ResourceType } from './resource-readers.ts';
 
-/** The processed identifier of a resource, which is the first with a supported system. */
+/** The identifier of a resource that the platform uses: the first identifier with a supported system. */
 type ProcessedCode = {
   readonly system: string;
   /** The unvalidated value, of any type. */
@@ -19,9 +19,9 @@ type Contained = Pick<ContainedResources, 'indexOf'>;
 type Find = (payload: unknown, contained: Contained) => ProcessedCode | undefined;
 
 /**
- * Creates functions that find the processed codes in an unvalidated payload: of the practice, the clinician,
- * the performer, and the author (by the reference in its extension). They return undefined if the reference
- * cannot be resolved or no identifier is supported. Other checks report those errors.
+ * Creates functions that find the codes of the practice, the clinician, the performer and the author in an
+ * unvalidated payload. They return undefined if a reference cannot be resolved or no identifier is supported.
+ * Other checks report these two errors.
  */
 export function createCodeSearches({ organization, practitioner, username }: Vocabulary) {
   const practice = new Map([...organization].filter(([, system]) => system !== 'performing-org'));
@@ -41,7 +41,8 @@ export function createCodeSearches({ organization, practitioner, username }: Voc
   return {
     practice: ofRole('organization', 'Organization', practice),
     /**
-     * Finds any supported code of the practice's organisation, including a code that is only for performers.
+     * Finds any supported code of the Organization of the practice, including a code that only performers may
+     * have.
      */
     practiceOrganization: ofRole('organization', 'Organization', organization),
     clinician: ofRole('practitioner', 'Practitioner', practitioner),
@@ -72,9 +73,9 @@ function findCode(
 const referenceIn = (owner: unknown, member: string) => memberOf(memberOf(owner, member), 'reference');
 
 /**
- * Creates the check of the practice of a payload (PractitionerRole.organization). It must have the code of a
- * practice. With a binding, the client must be allowed to launch for it. The check reads the unvalidated
- * payload, so that its errors are reported together with the others.
+ * Creates the check of the practice in a payload (PractitionerRole.organization). The practice must have the
+ * code of a practice. If a binding is passed, the binding must contain that code. The check reads the
+ * unvalidated payload, so that all errors are reported together.
  */
 export function createPracticeCheck({ organization }: Vocabulary, find: CodeSearches) {
   const practiceSystems = [...organization].flatMap(([uri, system]) =>
@@ -107,7 +108,7 @@ const agreedValues = {
   performer: 'the code of an agreed performer',
 };
 
-/** Returns the error for a value that was not agreed. */
+/** Returns the error for a code that was not agreed. */
 const notAgreed = (kind: keyof typeof agreedValues, { path }: ProcessedCode): Fault => ({
   path: `${path}.value`,
   message: `must be ${agreedValues[kind]}. Send an agreed value, or ask the operator to add this one`,
@@ -115,10 +116,10 @@ const notAgreed = (kind: keyof typeof agreedValues, { path }: ProcessedCode): Fa
 });
 
 /**
- * Creates the check of a payload against a directory (OLTR: "values must be agreed"): the practice, the
- * author as a user of that practice, the clinician and the performer. The check reads the unvalidated
- * payload, so that its errors are reported together with the others. The schema reports values that are not
- * strings.
+ * Creates the check of a payload against a directory (OLTR: "values must be agreed"). The directory must
+ * contain the practice, the author as a user of that practice, the clinician and the performer. The check
+ * reads the unvalidated payload, so that all errors are reported together. The schema reports values that
+ * are not strings.
  */
 export function createAgreedValuesCheck(find: CodeSearches) {
   return (
@@ -134,7 +135,7 @@ export function createAgreedValuesCheck(find: CodeSearches) {
     if (practice && practiceKey !== undefined && agreed === undefined)
       faults.push(notAgreed('practice', practice));
 
-    // Only an agreed practice has a list of users.
+    // The directory lists users only for an agreed practice.
     const author = agreed?.users && find.author(payload, contained, reference);
     if (author && typeof author.value === 'string' && !agreed.users.has(author.value))
       faults.push(notAgreed('user', author));

@@ -23,23 +23,23 @@ import {
 import type { Accepted, ResourceSchemas } from './resource-schemas.ts';
 
 /**
- * The supported elements of each type of contained resource. The references of a PractitionerRole are
- * unresolved.
+ * The supported elements of each contained resource type. A PractitionerRole contains its references as
+ * text.
  */
 export type ResourceContents = {
   Person: LaunchRequest['author'];
   Patient: LaunchPatient;
   PractitionerRole: { readonly practitioner: string; readonly organization: string };
   Practitioner: LaunchPractitioner;
-  /** With all supported identifiers, because the role of the organisation determines which one is used. */
+  /** Contains all supported identifiers, because the role of an organisation decides which code is used. */
   Organization: { readonly name: string; readonly identifiers: readonly LaunchOrganization['identifier'][] };
 };
 
 export type ResourceType = keyof ResourceContents;
 
 /**
- * Returns either the supported elements of a resource, or all of its errors, with paths relative to the
- * resource.
+ * Returns the supported elements of a valid resource. For an invalid resource, returns all errors, with paths
+ * relative to the resource.
  */
 export type ResourceReader<Content> = (resource: unknown) => {
   faults: Fault[];
@@ -48,7 +48,7 @@ export type ResourceReader<Content> = (resource: unknown) => {
 
 export type ResourceReaders = { readonly [Type in ResourceType]: ResourceReader<ResourceContents[Type]> };
 
-/** Returns the current time in milliseconds since 1970. A date of birth must not be later. */
+/** The clock that dates of birth are compared with. `now` returns milliseconds since 1970. */
 export type Today = { now(): number };
 
 type ReaderOptions = {
@@ -59,8 +59,8 @@ type ReaderOptions = {
 };
 
 /**
- * Creates the readers of the five contained resource types. Call this once, because it compiles their
- * schemas.
+ * Creates the readers of the five contained resource types. Call this function once, because it compiles
+ * their schemas.
  */
 export function createResourceReaders({
   vocabulary,

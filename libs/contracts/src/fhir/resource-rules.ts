@@ -5,15 +5,15 @@ import { entriesOf, lengthOf, memberOf, textsAmong } from '../schema.ts';
 import type { IdentifierSystems } from './identifier-systems.ts';
 
 /**
- * Rules about several elements, for which a schema has no useful message. Each rule accepts a resource of any
- * shape, and ignores errors that the schema reports.
+ * Rules that compare several elements, because error messages of a schema for such rules would not help. Each
+ * rule accepts a resource of any shape, and ignores errors that the schema reports.
  */
 
 const givenLimit = 70;
 const givenTotalLimit = 35;
 const familyLimits = { usual: 70, old: 35 };
 
-/** Checks OLTR: HumanName.given: at most 35 characters in total in each name of the resource. */
+/** Checks that the given names in each name have at most 35 characters in total (OLTR: HumanName.given). */
 export function givenNameFaults(resource: unknown): Fault[] {
   return entriesOf(resource, 'name').flatMap((name, index) => {
     const lengths = textsAmong(entriesOf(name, 'given')).map(lengthOf);
@@ -24,7 +24,7 @@ export function givenNameFaults(resource: unknown): Fault[] {
   });
 }
 
-/** Checks OLTR: HumanName.family: at most 70 characters, or 35 if the use is old. */
+/** Checks that a family name has at most 70 characters, or 35 if its use is old (OLTR: HumanName.family). */
 export function familyFaults(resource: unknown): Fault[] {
   return entriesOf(resource, 'name').flatMap((name, index) => {
     const family = memberOf(name, 'family');
@@ -35,7 +35,7 @@ export function familyFaults(resource: unknown): Fault[] {
   });
 }
 
-/** Checks OLTR: Patient.name: exactly one usual name, and at most one previous (old) name. */
+/** Checks that a patient has one usual name and at most one previous (old) name (OLTR: Patient.name). */
 export function patientUseFaults(patient: unknown): Fault[] {
   const uses = entriesOf(patient, 'name').map((name) => memberOf(name, 'use'));
   const areCountable =
@@ -44,7 +44,7 @@ export function patientUseFaults(patient: unknown): Fault[] {
   return [{ path: 'name', message: 'must have exactly one entry whose use is usual', code: 'invariant' }];
 }
 
-/** Checks OLTR: Patient.birthDate: not in the future. @param now milliseconds since 1970 */
+/** Checks that `birthDate` is not in the future (OLTR: Patient.birthDate). @param now ms since 1970 */
 export function birthDateFaults(patient: unknown, now: number): Fault[] {
   const birthDate = memberOf(patient, 'birthDate');
   if (typeof birthDate !== 'string' || !isCalendarDate(birthDate)) return [];
@@ -52,10 +52,10 @@ export function birthDateFaults(patient: unknown, now: number): Fault[] {
   return [{ path: 'birthDate', message: 'must not be in the future', code: 'value' }];
 }
 
-/** Whether national identifiers must be valid in their system (`strict`), or may be any text (`lenient`). */
+/** `strict` requires national identifiers to be valid in their system. `lenient` accepts any text. */
 export type IdentifierCheck = 'lenient' | 'strict';
 
-/** Checks OLTR: Patient.identifier: a national one, a hospital number, or one of each. */
+/** Checks for a national identifier, a hospital number, or one of each (OLTR: Patient.identifier). */
 export function patientIdentifierFaults(
   patient: unknown,
   systems: IdentifierSystems<PatientIdentifierSystem>,
@@ -80,7 +80,7 @@ export function patientIdentifierFaults(
 
 const textOr = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** Checks OLTR: Practitioner.name: any number of names, with at least one usual name, which is used. */
+/** Checks that at least one name of a practitioner is usual (OLTR: Practitioner.name). */
 export function practitionerUseFaults(practitioner: unknown): Fault[] {
   const uses = entriesOf(practitioner, 'name').map((name) => memberOf(name, 'use'));
   const areCountable = uses.length > 0 && uses.every((use) => typeof use === 'string');
@@ -88,7 +88,7 @@ export function practitionerUseFaults(practitioner: unknown): Fault[] {
   return [{ path: 'name', message: 'must have an entry whose use is usual', code: 'invariant' }];
 }
 
-/** Checks OLTR: `identifier` 1..*, of which one is processed. At least one must have a supported system. */
+/** Checks that at least one identifier has a supported system. OLTR allows others, which are ignored. */
 export function identifierFaults(resource: unknown, supported: readonly string[]): Fault[] {
   const systems = entriesOf(resource, 'identifier').map((identifier) => memberOf(identifier, 'system'));
   const areComparable =

@@ -4,12 +4,12 @@ import { maxEntries } from '../schema.ts';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '../type.ts';
 import type { Vocabulary } from './identifier-systems.ts';
 
-/** The maximum length of a string for which the specification's tables have no limit. */
+/** The maximum length of strings whose length the tables of the specification do not limit. */
 const unnamedLimit = 1024;
 
 /**
- * The maximum number of entries of `given` and `prefix`. Given names have at most 35 characters in total, so
- * more entries cannot be valid.
+ * The maximum number of entries in `given` and `prefix`. Given names have at most 35 characters in total, so
+ * a longer list cannot be valid.
  */
 const maxNameParts = 35;
 
@@ -25,12 +25,12 @@ const containedReference = Type.Object({
   }),
 });
 
-/** The rules for all texts: visible characters on one line, which the order document can contain. */
+/** The rules for every text: at least one visible character, no line breaks, and valid in XML. */
 const legible = {
   pattern: '[^\\s\\p{Default_Ignorable_Code_Point}]',
   description: 'must not be empty or blank',
   format: 'xml-text',
-  // Blank texts match, because they have their own message.
+  // A blank text matches this pattern, because the pattern above already reports it.
   allOf: [
     {
       pattern: `${singleLine.pattern}|^[\\s\\p{Default_Ignorable_Code_Point}]*$`,
@@ -53,8 +53,8 @@ function contained<P extends TProperties>(properties: P): TObject<P & { id: type
 }
 
 /**
- * Returns the properties of OLTR: HumanName. The total length of `given` is a separate rule, because it is
- * about several entries.
+ * Returns the properties of OLTR: HumanName. `givenNameFaults` checks the total length of `given`, which a
+ * schema cannot limit.
  */
 function humanName<Use extends string>(uses: Use[]) {
   return {
@@ -66,13 +66,14 @@ function humanName<Use extends string>(uses: Use[]) {
 }
 
 /**
- * A family name without a limit. Where the use may be `old`, the limit depends on it and is a separate rule.
+ * A family name whose length the schema does not limit. If the use may be `old`, `familyFaults` checks the
+ * length, because the limit depends on the use.
  */
 const anyFamily = Type.String(legible);
 
 /**
- * Returns the schema of an identifier of a list, of which one with a supported system is processed. Others
- * are ignored, so the systems are examples.
+ * Returns the schema of an identifier in a list that may contain any system. The supported systems are
+ * examples, because identifiers of other systems are accepted and ignored.
  */
 function identifierSuchAs(systems: Iterable<string>) {
   return Type.Object({ system: text(unnamedLimit, { examples: [...systems] }), value: text() });
@@ -86,7 +87,7 @@ const action = Type.Object({ valueString: Type.Enum([...actions]) });
 
 const author = Type.Object({ valueReference: containedReference });
 
-/** The schema of every entry of `contained`, including unknown types. */
+/** The schema of every entry of `contained`, including resources of unsupported types. */
 const anyResource = Type.Object({ resourceType: Type.String() });
 
 const address = Type.Object({
@@ -105,7 +106,7 @@ const contactPoint = Type.Object({
 const practitionerRole = contained({ practitioner: containedReference, organization: containedReference });
 
 /**
- * Creates the schemas of the ServiceRequest and of each resource that it contains (OLTR: Resources and their
+ * Creates the schemas of the ServiceRequest and of the resources that it contains (OLTR: Resources and their
  * fields).
  */
 export function createResourceSchemas(vocabulary: Vocabulary) {
@@ -161,5 +162,5 @@ export function createResourceSchemas(vocabulary: Vocabulary) {
 
 export type ResourceSchemas = ReturnType<typeof createResourceSchemas>;
 
-/** The type of a part of the payload that its schema has accepted. */
+/** The TypeScript type of a part of the payload that is valid against its schema. */
 export type Accepted<Name extends keyof ResourceSchemas> = Static<ResourceSchemas[Name]>;

@@ -29,23 +29,23 @@ import { createResourceReaders, type ResourceContents, type Today } from './reso
 import { type IdentifierCheck, identifierFaults } from './resource-rules.ts';
 import { type Accepted, createResourceSchemas, type ResourceSchemas } from './resource-schemas.ts';
 
-/** The result of reading a payload: its supported elements, or all of its errors. */
+/** The supported elements of a valid payload, or all errors of an invalid payload. */
 export type ServiceRequestReading =
   | { readonly request: LaunchRequest }
   | { readonly faults: readonly Fault[]; readonly parties: ReadParties };
 
-/** The valid parties of a payload with errors. */
+/** The author, practice and patient of an invalid payload, as far as these parts are valid. */
 export type ReadParties = Partial<Pick<LaunchRequest, 'author' | 'practice' | 'patient'>>;
 
 /**
- * Creates the reader of ServiceRequest payloads (OLTR: Resources and their fields). Call this once, because
- * it compiles the schemas.
+ * Creates the reader of ServiceRequest payloads (OLTR: Resources and their fields). Call this function once,
+ * because it compiles the schemas.
  *
  * The reader accepts any JSON value and never throws. It reports all errors at once, up to `maxFaults`. The
  * errors contain no values of the payload, except resource ids. For a valid payload, it returns only the
- * supported elements. With a binding, it also refuses practices outside the binding. With a directory, it
- * also refuses values that are not in the directory.
- * @param clock the current time. A date of birth must not be later
+ * supported elements. With a binding, it also refuses practices that the binding does not contain. With a
+ * directory, it also refuses codes that the directory does not contain.
+ * @param clock the clock that dates of birth are compared with
  * @param identifierCheck whether national identifiers must be valid in their system
  */
 export function createServiceRequestReader(
@@ -79,7 +79,7 @@ export function createServiceRequestReader(
     if (directory !== undefined) {
       const { author } = extensions;
       for (const fault of agreedFaults(payload, contained, { author, directory })) {
-        // A practice may be outside both the binding and the directory.
+        // Both the binding and the directory may lack the practice, which is reported only once.
         if (!crossing.some(({ path, code }) => path === fault.path && code === fault.code))
           crossing.push(fault);
       }
@@ -93,8 +93,8 @@ export function createServiceRequestReader(
 }
 
 /**
- * Returns all references to resolve. Returns none if `contained` is not a readable list, because then only
- * that error is reported.
+ * Returns all references in the payload. If `contained` is not a readable list, returns none, because then
+ * every reference would be reported in addition to that error.
  */
 function referencesOf(
   payload: unknown,
@@ -125,7 +125,7 @@ function referencesOf(
   ];
 }
 
-/** Returns the valid parties, for the event of a refusal. */
+/** Returns the valid parties of an invalid payload, which the event of the refusal contains. */
 function partiesOf(
   payload: unknown,
   { author: authorReference }: RequestExtensions,
@@ -153,8 +153,8 @@ const practiceOf = (
   );
 
 /**
- * Returns the supported elements of a valid payload. @throws Error if an element is missing, which is
- * impossible for a payload without errors
+ * Returns the supported elements of a valid payload.
+ * @throws Error if an element is missing, which a valid payload makes impossible
  */
 function requestFrom(
   payload: Accepted<'serviceRequest'>,
@@ -187,7 +187,7 @@ function requestFrom(
   };
 }
 
-/** Returns an organisation with the first of its identifiers whose system is allowed for its role. */
+/** Returns an organisation with its first identifier whose system is allowed for its role. */
 function organizationFor(
   organization: ResourceContents['Organization'] | undefined,
   counts: (system: OrganizationIdentifierSystem) => boolean,
@@ -201,15 +201,15 @@ type RequestExtensions = {
   readonly faults: readonly Fault[];
   readonly references: readonly Reference[];
   readonly action?: Action | undefined;
-  /** A reference to the Person who entered the request. */
+  /** The reference to the Person who entered the request. */
   readonly author?: string | undefined;
 };
 
 type Place = { readonly path: string; readonly extension: unknown };
 
 /**
- * Creates the reader of `extension`, which requires exactly one action and one author and ignores others
- * (OLTR: ServiceRequest).
+ * Creates the reader of `extension`. The reader requires exactly one action and one author, and ignores other
+ * extensions (OLTR: ServiceRequest).
  */
 function createExtensionReader(
   { actionExtension, authorExtension }: Vocabulary,

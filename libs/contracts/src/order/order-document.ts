@@ -5,20 +5,21 @@ import { localDateTime } from '../time.ts';
 import type { Code, CodeScheme, Order, OrderBatch, OrderedTest, OrderSample } from './order.ts';
 
 export type OrderDocumentOptions = {
-  /** The GUID of this document. Each rendering of an order has a new one. */
+  /** The GUID of this document. Each rendering of an order has a new GUID. */
   readonly messageId: string;
-  /** The namespace {xml_ns} of the specification. */
+  /** The XML namespace, which the specification calls {xml_ns}. */
   readonly xmlNamespace: string;
-  /** The IANA name of the time zone of the document's local times. */
+  /** The IANA name of the time zone in which the document states times. */
   readonly timeZone: string;
   /** The system that created the document. */
   readonly system: { readonly name: string; readonly version: string };
 };
 
 /**
- * Renders the order document (OLTR: Returned XML): only elements, in the order of the specification. The
- * result is valid against `orderDocumentXsd` for every order that its type and the payload's checks allow.
- * @throws RangeError if a time of the order is not ISO 8601 or the time zone is unknown
+ * Renders the order document (OLTR: Returned XML). The document has no attributes except the namespace, and
+ * its elements follow the order of the specification. It is valid against `orderDocumentXsd` if the payload
+ * reader accepted the texts of the order.
+ * @throws RangeError if a time in the order is not ISO 8601 or the time zone is unknown
  */
 export function renderOrderDocument(order: Order, options: OrderDocumentOptions): string {
   const at = (isoTime: string) => localDateTime(isoTime, options.timeZone);
@@ -116,7 +117,7 @@ function identificationCode({ value, scheme }: Code): string {
   return `<identificationCode><value>${text(value)}</value><scheme>${scheme}</scheme></identificationCode>`;
 }
 
-/** The national code sets that have a scheme in the document. All other codes are local. */
+/** The scheme in the document of each national code set. All other codes have the scheme LOCAL. */
 const nationalSchemes: Readonly<Record<string, CodeScheme>> = {
   'ods-organization-code': 'NHSORGANISATIONS',
   'professional-code': 'NHSGPNATIONALCODES',

@@ -8,7 +8,7 @@ const isoTime = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)$',
 });
 
-/** Status codes of the order document: R requested, S sample taken, D deleted. */
+/** The status codes of the order document: R for requested, S for sample taken, D for deleted. */
 const statusSchema = Type.Enum(['R', 'S', 'D']);
 
 /** The code schemes of the order document. */
@@ -17,10 +17,10 @@ const schemeSchema = Type.Enum(['NHSORGANISATIONS', 'NHSGPNATIONALCODES', 'LOCAL
 const codeSchema = closedObject({ value: word, scheme: schemeSchema });
 
 const sampleSchema = closedObject({
-  /** Unique within the order; `OrderedTest.sample` refers to it. */
+  /** Is unique within the order. `OrderedTest.sample` contains it. */
   id: word,
   description: word,
-  /** ISO 8601 instant. Absent until the sample is taken. */
+  /** The ISO 8601 time at which the sample was taken. Absent until then. */
   completedAt: Type.Optional(isoTime),
 });
 
@@ -30,7 +30,7 @@ const testSchema = closedObject({
   description: word,
   code: closedObject({ ...codeSchema.properties, term: word }),
   status: statusSchema,
-  /** ISO 8601 instant */
+  /** The ISO 8601 time of the last change of `status`. */
   statusAt: isoTime,
 });
 
@@ -41,7 +41,7 @@ const batchSchema = closedObject({
   provider: closedObject({ name: word, code: codeSchema }),
   category: word,
   status: statusSchema,
-  /** ISO 8601 instant */
+  /** The ISO 8601 time of the last change of `status`. */
   statusAt: isoTime,
   samples: Type.Array(sampleSchema, { minItems: 1 }),
   tests: Type.Array(testSchema, { minItems: 1 }),
@@ -53,7 +53,7 @@ const orderSchema = closedObject({
   requester: practitionerSchema,
   practice: organizationSchema,
   performer: organizationSchema,
-  /** FHIR dateTime with offset */
+  /** A FHIR dateTime with offset. */
   authoredOn: isoTime,
   batches: Type.Array(batchSchema, { minItems: 1 }),
 });
@@ -65,11 +65,11 @@ export type OrderSample = StaticOf<typeof sampleSchema>;
 export type OrderedTest = StaticOf<typeof testSchema>;
 /** The tests of one order for one laboratory location. */
 export type OrderBatch = StaticOf<typeof batchSchema>;
-/** A request as seen by the laboratory and the PMS. The order document is rendered from it. */
+/** A request as the laboratory and the PMS receive it. The order document contains these values. */
 export type Order = StaticOf<typeof orderSchema>;
 
 /**
- * Returns a value as an order. Accepts members that a newer release may have added. @throws TypeError with
- * the invalid paths, but no values
+ * Returns a value as an order. Accepts unknown members, which a newer release may have added.
+ * @throws TypeError that lists the invalid paths, without values
  */
 export const parseOrder = createParser(withUnknownMembers(orderSchema), 'order');

@@ -1,6 +1,6 @@
 import type { DesktopLaunch } from '../desktop-context.ts';
 
-/** Returns the body of a valid launch request, about an invented patient (Desktop: ID token claims). */
+/** Returns a valid body of a desktop launch request about an invented patient (Desktop: ID token claims). */
 export function exampleLaunch(partner: string): DesktopLaunch {
   return {
     client_id: partner,

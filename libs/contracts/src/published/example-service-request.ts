@@ -2,7 +2,7 @@ import { createVocabulary } from '../fhir/identifier-systems.ts';
 import type { Namespaces } from '../namespaces.ts';
 
 /**
- * Returns a valid payload of RequestLaunchUrl, about an invented patient (OLTR: Resources and their fields).
+ * Returns a valid payload for RequestLaunchUrl about an invented patient (OLTR: Resources and their fields).
  */
 export function exampleServiceRequest(namespaces: Namespaces) {
   const vocabulary = createVocabulary(namespaces);

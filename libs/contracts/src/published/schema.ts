@@ -1,6 +1,6 @@
 import { formats } from '../formats.ts';
 
-/** A JSON Schema (2020-12), or any part of one, as plain JSON. */
+/** A JSON Schema (2020-12), or a part of a schema, as plain JSON. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 const publishedFormats: ReadonlyMap<unknown, JsonSchema> = new Map(
@@ -8,8 +8,8 @@ const publishedFormats: ReadonlyMap<unknown, JsonSchema> = new Map(
 );
 
 /**
- * Returns a schema as plain JSON Schema 2020-12: without the keywords of TypeBox, with standard formats and
- * patterns instead of our own formats, and with a type for every `enum`.
+ * Returns a schema as plain JSON Schema 2020-12. Replaces the platform's own formats by standard formats and
+ * patterns, and adds a type to every `enum` of strings.
  */
 export function publishedSchema(schema: object): JsonSchema {
   const plain: JsonSchema = JSON.parse(JSON.stringify(schema));
@@ -23,7 +23,7 @@ function rewrittenSchema(schema: JsonSchema): JsonSchema {
   return withTypedParts(withPublishedFormat(withType(rewritten)));
 }
 
-/** Rewrites the schemas in a keyword. The members of `properties` and `$defs` are names, not keywords. */
+/** Rewrites the schemas in the value of a keyword. Members of `properties` and `$defs` are not keywords. */
 function rewrittenPart(keyword: string, part: unknown): unknown {
   if (Array.isArray(part)) return part.map((one) => (isObject(one) ? rewrittenSchema(one) : one));
   if (!isObject(part)) return part;
@@ -42,15 +42,15 @@ function withType(schema: JsonSchema): JsonSchema {
 function withPublishedFormat({ format, ...schema }: JsonSchema): JsonSchema {
   const published = publishedFormats.get(format);
   if (published === undefined) return format === undefined ? schema : { ...schema, format };
-  // A schema cannot have two patterns.
+  // A schema object cannot contain two patterns, so the second pattern moves to `allOf`.
   if (!('pattern' in published) || !('pattern' in schema)) return { ...schema, ...published };
   const others = Array.isArray(schema['allOf']) ? schema['allOf'] : [];
   return { ...schema, allOf: [...others, published] };
 }
 
 /**
- * Adds the type of a string to the parts of its `allOf`, because without it generators produce values of any
- * type.
+ * Adds `type: string` to the schemas in `allOf` of a string, because generators otherwise produce values of
+ * any type from these schemas.
  */
 function withTypedParts(schema: JsonSchema): JsonSchema {
   const { type, allOf } = schema;

@@ -4,8 +4,8 @@ import type { Namespaces } from '../namespaces.ts';
 import { type JsonSchema, publishedSchema } from './schema.ts';
 
 /**
- * The rules of the payload that its schema does not express. The reader enforces them and reports the paths
- * of errors.
+ * The text about the rules that the schema of the payload cannot express. The payload reader enforces these
+ * rules, and its errors contain the paths.
  */
 const furtherRules = `Rules beyond the schema:
 
@@ -24,8 +24,8 @@ type Reference = (name: string) => JsonSchema;
 
 /**
  * Returns the schemas of the payload of RequestLaunchUrl by name, beginning with `ServiceRequest` (OLTR:
- * Resources and their fields). They are derived from the schemas that validate it.
- * @param reference returns a reference to another of these schemas
+ * Resources and their fields). They are derived from the schemas that validate the payload.
+ * @param reference returns the `$ref` of the schema with a name
  */
 export function serviceRequestSchemas(
   namespaces: Namespaces,
@@ -45,7 +45,7 @@ export function serviceRequestSchemas(
   };
 }
 
-/** Returns the JSON Schema document of the payload. @param id the absolute address of the document */
+/** Returns the JSON Schema of the payload as one document. @param id the absolute address of the document */
 export function serviceRequestDocument(namespaces: Namespaces, id: string): JsonSchema {
   const { ServiceRequest, ...others } = serviceRequestSchemas(namespaces, (name) => ({
     $ref: `#/$defs/${name}`,
@@ -85,8 +85,8 @@ function serviceRequest({ schemas, vocabulary, reference }: Sources): JsonSchema
           ],
         },
         ...needingOne('url', actionExtension),
-        // A schema can have only one `contains`. A second one in `allOf` would make generators produce lists
-        // of any type.
+        // A schema object can contain only one `contains`. A second one in `allOf` would make generators
+        // produce lists with entries of any type.
         if: { type: 'array', ...needingOne('url', authorExtension) },
         else: { not: {} },
       },
@@ -104,7 +104,7 @@ const needing = (member: string, value: string) => ({
 
 const needingOne = (member: string, value: string) => ({ ...needing(member, value), maxContains: 1 });
 
-/** Requires at least one of these systems. Others are ignored. */
+/** Requires at least one entry whose system is one of these. Entries with other systems are allowed. */
 const needingOneOf = (systems: Iterable<string>) => ({
   contains: { type: 'object', properties: { system: { enum: [...systems] } }, required: ['system'] },
 });
@@ -134,13 +134,13 @@ function ofType(type: string, schema: object, identifier?: JsonSchema): JsonSche
   });
 }
 
-/** Returns a copy of a part of a schema that is a schema itself. @throws TypeError for any other value */
+/** Returns a copy of a schema. @throws TypeError if the value is not an object */
 function parts(schema: unknown): JsonSchema {
   if (typeof schema !== 'object' || schema === null) throw new TypeError('not a schema');
   return { ...schema };
 }
 
-/** Returns the schema of an object with its properties and required members. */
+/** Returns an object schema in which `properties` and `required` are always present. */
 function objectSchema({ properties, required, ...schema }: JsonSchema): ObjectSchema {
   const names = Array.isArray(required) ? required.map(String) : [];
   return { ...schema, properties: parts(properties), required: names };
