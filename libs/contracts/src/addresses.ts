@@ -1,17 +1,17 @@
 import { refusedSchemes } from './words.ts';
 
 const placeholder = '${PUBLIC_URL}';
-/** Replaces `${PUBLIC_URL}` if the address of the platform is not known, such as in the operator's tool. */
+/** The value for `${PUBLIC_URL}` in programs that do not know the address, such as the operator's tool. */
 export const anyPublicUrl = 'https://platform.invalid';
 
-/** Replaces `${PUBLIC_URL}` in a registry with the platform's address. */
+/** Replaces `${PUBLIC_URL}` in the text of a registry with the address of the platform. */
 export const withPublicUrl = (text: string, publicUrl: string): string =>
   text.replaceAll(placeholder, publicUrl);
 
 /**
- * Returns the error of a launchUrl or redirectUri, or undefined if a partner may register it. Allowed are
- * `https`, an application's own scheme (RFC 8252 section 7.1), and `http` to the user's own machine (section
- * 7.3).
+ * Returns the error of a launchUrl or redirectUri, or undefined if a partner may register the address. The
+ * scheme may be `https`, the private-use scheme of an application (RFC 8252 section 7.1), or `http` with a
+ * loopback address (section 7.3).
  */
 export function partnerAddressFault(address: string): string | undefined {
   const url = readable(address, /^[a-z][a-z0-9+.-]*:\/[!"$-~]+$/);
@@ -28,7 +28,7 @@ export function partnerAddressFault(address: string): string | undefined {
   return undefined;
 }
 
-/** Returns the error of a callback address, or undefined if a client may register it. */
+/** Returns the error of a callback address, or undefined if a client may register the address. */
 export function callbackAddressFault(address: string): string | undefined {
   const url = readable(address, /^https?:\/\/[!"$-~]+$/);
   if (url === undefined) return 'must be an absolute https address of printable ASCII without a fragment';
@@ -37,7 +37,7 @@ export function callbackAddressFault(address: string): string | undefined {
   return 'must be https; http is allowed only for this machine, outside production';
 }
 
-/** Adds query parameters to an address. Keeps the rest of the address, including its own query. */
+/** Adds query parameters to an address. Leaves the rest of the address unchanged, including its query. */
 export function withParameters(address: string, parameters: Readonly<Record<string, string>>): string {
   const query = Object.entries(parameters)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
@@ -47,7 +47,8 @@ export function withParameters(address: string, parameters: Readonly<Record<stri
 }
 
 /**
- * Returns true if a host is this machine. Such addresses help to develop a PMS, and production refuses them.
+ * Returns true if a host name is a loopback address. Developers of a PMS use such addresses. Production
+ * refuses them.
  */
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
@@ -60,17 +61,17 @@ function readable(address: string, form: RegExp): URL | undefined {
 const namesUser = ({ username, password }: URL) => username !== '' || password !== '';
 
 /**
- * Returns the address below which clients find the endpoints of a realm. @param publicUrl the origin of the
- * platform
+ * Returns the base URL of the endpoints of a realm.
+ * @param publicUrl the origin of the platform
  */
 export function realmUrl(publicUrl: string, realm: string): string {
   return `${publicUrl}/idp/${realm}`;
 }
 
-/** Returns the issuer of a realm, exactly as in the claim `iss` of its tokens. */
+/** Returns the issuer of a realm, exactly as the claim `iss` of its tokens contains it. */
 export function issuerOf(publicUrl: string, realm: string): string {
   return `${realmUrl(publicUrl, realm)}/v2.0`;
 }
 
-/** The path of a realm's public keys (RFC 7517 section 5), below the address of the realm. */
+/** The path of the public keys of a realm (JWK Set, RFC 7517 section 5), relative to `realmUrl`. */
 export const keysPath = '/discovery/v2.0/keys';

@@ -4,8 +4,8 @@ import { type Static, Type } from './type.ts';
 import { certificateThumbprint, hostName, httpAddress } from './words.ts';
 
 /**
- * A public signing key (RFC 7517). `kid` is required so that a client can rotate its keys: while it has two,
- * the header of the signed token distinguishes them. `publicKeyFault` checks the key material.
+ * A public signing key (RFC 7517). `kid` is required, because the header of a signed token then identifies
+ * its key while a client that rotates keys has two. `publicKeyFault` checks the key material.
  */
 export const publicJwk = Type.Object({
   kty: Type.Enum(['RSA', 'EC', 'OKP']),
@@ -15,8 +15,8 @@ export const publicJwk = Type.Object({
 });
 
 /**
- * The registered keys with which a client authenticates: inline, or the address at which it publishes them
- * (RFC 7591 section 2).
+ * The registered keys with which a client authenticates (RFC 7591 section 2): `jwks` contains the keys, or
+ * `jwksUri` is the address at which the client publishes the keys.
  */
 export const clientKeys = {
   jwks: Type.Optional(
@@ -36,11 +36,11 @@ const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 export const minRsaBits = 2048;
 
 /**
- * Returns the error of a registered key: it is private, symmetric, weak or of an unknown kind. Returns
- * undefined for a key that can verify signatures. The error never contains the key.
+ * Returns an error if a registered key is private, symmetric, weak or of an unknown type. Returns undefined
+ * for a key that can verify signatures. The error never contains the key.
  */
 export function publicKeyFault(candidate: unknown): string | undefined {
-  // The schema reports errors of form.
+  // The schema reports malformed keys.
   if (!compiled.is(candidate)) return undefined;
   if ('d' in candidate) return 'is a private key. Register only its public part';
   return strengthFault(readKey(candidate));
@@ -68,14 +68,14 @@ function strengthFault(key: KeyObject | undefined): string | undefined {
   }
 }
 
-/** The registered certificates with which a client authenticates over TLS (RFC 8705 section 2). */
+/** The registered certificates with which a client authenticates by mutual TLS (RFC 8705 section 2). */
 export const clientCertificates = {
-  /** A SAN dNSName in certificates of an authority that the edge verifies. */
+  /** A SAN dNSName in the certificate of the client. The edge verifies the issuer of the certificate. */
   tlsClientAuthSanDns: Type.Optional({
     ...hostName,
     title: 'Host name in its TLS certificates, instead of a secret (tls_client_auth)',
   }),
-  /** `x5t#S256`. Several are allowed, so that a certificate can be renewed. */
+  /** Values of `x5t#S256`. A client may register several, so that it can renew its certificate. */
   tlsClientCertificateThumbprints: Type.Optional(
     Type.Array(certificateThumbprint, {
       minItems: 1,
@@ -83,15 +83,15 @@ export const clientCertificates = {
       title: 'SHA-256 of its TLS certificates, instead of a secret (self_signed_tls_client_auth)',
     }),
   ),
-  /** RFC 8705 section 3. The certificate is then required. */
+  /** If true, the client must use its certificate for every token request (RFC 8705 section 3). */
   tlsClientCertificateBoundAccessTokens: Type.Optional(
     Type.Boolean({ title: 'Whether its access tokens are bound to its certificate (RFC 8705)' }),
   ),
 };
 
 /**
- * The accepted signature algorithms. All are asymmetric, because a symmetric one would accept a public key as
- * the secret.
+ * The accepted signature algorithms. All are asymmetric, because with a symmetric algorithm an attacker could
+ * sign with a public key as the secret.
  */
 export const asymmetricAlgorithms = [
   'RS256',
@@ -104,6 +104,6 @@ export const asymmetricAlgorithms = [
   'ES384',
   'ES512',
   'EdDSA',
-  // RFC 9864: the name of EdDSA with this curve.
+  // The name in RFC 9864 of EdDSA with the curve Ed25519.
   'Ed25519',
 ];

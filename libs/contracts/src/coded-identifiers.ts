@@ -1,13 +1,13 @@
 import type { StaticOf } from './schema.ts';
 import { type Static, Type } from './type.ts';
 
-/** An identifier whose system is written without its namespace: `nhs-number`, `ods-organization-code`. */
+/** An identifier whose system is a name without a namespace, such as `nhs-number`. */
 export type CodedIdentifier<System extends string = string> = {
   readonly system: System;
   readonly value: string;
 };
 
-/** Returns the schema properties of a code in a file that an operator writes. */
+/** Returns the schema properties of a code in the registry or the directory, which an operator writes. */
 const codeOf = <const System extends string>(...systems: System[]) => ({
   system: Type.Enum(systems),
   code: Type.String({ minLength: 1, maxLength: 1024 }),
@@ -16,17 +16,17 @@ const codeOf = <const System extends string>(...systems: System[]) => ({
 /** The code of a practice (OLTR: Organization). */
 export const practiceCode = codeOf('ods-organization-code', 'local-org-code');
 
-/** The code of a performer (OLTR: Organization, with the system of its example). */
+/** The code of a performer (OLTR: Organization). The example there also uses the system `performing-org`. */
 export const performerCode = codeOf('ods-organization-code', 'local-org-code', 'performing-org');
 
 /** The code of a clinician (OLTR: Practitioner). */
 export const clinicianCode = codeOf('professional-code', 'local-staff-code');
 
-/** The code sets whose codes are case-insensitive: ODS codes, and the ODS or NACS codes of clinicians. */
+/** The code sets whose codes are case-insensitive: ODS codes, and ODS or NACS codes of clinicians. */
 const nationalCodeSets: ReadonlySet<string> = new Set(['ods-organization-code', 'professional-code']);
 
 /**
- * Returns a key that is equal for equal codes. National codes are case-insensitive and local ones are
+ * Returns a key that is the same for equal codes. National codes are case-insensitive, and local codes are
  * case-sensitive. Codes of different code sets are never equal.
  */
 export const codeKeyOf = ({ system, value }: CodedIdentifier) =>
@@ -38,7 +38,7 @@ export const inCapitals = (code: string) => code.replace(/[a-z]/g, (letter) => l
 const odsCode = 'ods-organization-code';
 const localCode = 'local-org-code';
 
-/** The context of every launch of the client contains each practice, so their number is bounded. */
+/** The limit exists because the context of every launch contains all practices of its client. */
 const maxPractices = 1000;
 
 const practice = Type.Object(practiceCode, { additionalProperties: false });
@@ -67,8 +67,8 @@ export type PracticeBinding = {
 };
 
 /**
- * Returns the practices for which a client may launch, or undefined if the registry allows any practice or
- * has no entry.
+ * Returns the practices for which a client may launch. Returns undefined if the registry states `"any"` or
+ * nothing.
  */
 export function practiceBindingOf(
   stated: 'any' | readonly Static<typeof practice>[] | undefined,
@@ -95,29 +95,26 @@ export const patientIdentifierSchema = Type.Object(
   {
     system: Type.Enum(['nhs-number', 'chi-number', 'gha-number', 'hospital-number', 'ssn-number']),
     value: Type.String({ minLength: 1 }),
-    /**
-     * Whether the value is invalid in its system. Such a value is stored unchanged and never identifies a
-     * patient.
-     */
+    /** True if the value is invalid in its system. Such a value is stored, but never identifies a patient. */
     isDoubtful: Type.Optional(Type.Literal(true)),
   },
   { additionalProperties: false },
 );
 
 /**
- * A patient identifier as it is stored. National identifiers are stored in upper case without spaces or
- * hyphens, so that all spellings identify the same person.
+ * A stored patient identifier. National identifiers are in upper case without spaces or hyphens, so that all
+ * spellings identify the same person.
  */
 export type PatientIdentifier = StaticOf<typeof patientIdentifierSchema>;
 export type PatientIdentifierSystem = PatientIdentifier['system'];
 
-/** Returns true if identifiers of this system are nationally unique, and not only within one hospital. */
+/** Returns true if identifiers of this system are unique nationally, not only within one hospital. */
 export const isNational = (system: PatientIdentifierSystem): boolean => system !== 'hospital-number';
 
 /** Matches spaces, hyphens, and similar or invisible characters. */
 const separators = /[\s\u00ad\u200b-\u200d\u2010-\u2015\u2060\u2212-]/g;
 
-/** The display names of the code sets. */
+/** The display names of the identifier systems. */
 export const identifierLabels: Readonly<Record<PatientIdentifierSystem, string>> = {
   'nhs-number': 'NHS number',
   'chi-number': 'CHI number',
@@ -126,13 +123,13 @@ export const identifierLabels: Readonly<Record<PatientIdentifierSystem, string>>
   'ssn-number': 'Social security number',
 };
 
-/** Returns the value of an identifier for display. An NHS number has groups of 3, 3 and 4 digits. */
+/** Returns the value of an identifier for display. Writes an NHS number in groups of 3, 3 and 4 digits. */
 export const shownIdentifier = ({ system, value }: CodedIdentifier): string =>
   system === 'nhs-number' ? value.replace(/^(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3') : value;
 
 type NationalSystem = Exclude<PatientIdentifierSystem, 'hospital-number'>;
 
-/** The valid form of each national identifier, and its error message. */
+/** The check of each national identifier, and the error message for an invalid value. */
 const nationalForms: Readonly<Record<NationalSystem, { message: string; isGiven(bare: string): boolean }>> = {
   'nhs-number': {
     message: 'must be a valid NHS number: ten digits, the last of which is a check digit',
@@ -147,7 +144,7 @@ const nationalForms: Readonly<Record<NationalSystem, { message: string; isGiven(
   'ssn-number': { message: 'must be a social security number: 4 to 20 letters and digits', isGiven: isCode },
 };
 
-/** Checks GHA and social security numbers, for which no public rule is more specific. */
+/** Checks GHA and social security numbers. No public rule for these numbers is more specific. */
 function isCode(bare: string): boolean {
   return /^(?=.*\d)[A-Z0-9]{4,20}$/.test(bare);
 }
@@ -164,7 +161,7 @@ function hasCheckDigit(bare: string): boolean {
   return (11 - (sum % 11)) % 11 === Number(bare[9]);
 }
 
-/** Returns an identifier in the form in which it is stored. Hospital numbers are stored unchanged. */
+/** Converts an identifier to the form in which it is stored. Does not change hospital numbers. */
 export function readPatientIdentifier({
   system,
   value,
@@ -175,13 +172,13 @@ export function readPatientIdentifier({
 }
 
 /**
- * Returns the value of an identifier for comparisons. All spellings of a national identifier have the same
- * one.
+ * Returns the value of an identifier for comparisons. It is the same for all spellings of a national
+ * identifier.
  */
 export const spellingOf = ({ system, value }: CodedIdentifier): string =>
   Object.hasOwn(nationalForms, system) ? inCapitals(value.replace(separators, '')) : value;
 
-/** Returns the error message of an identifier that is invalid in its system, or undefined for a valid one. */
+/** Returns an error message if an identifier is invalid in its system, or undefined if it is valid. */
 export function doubtOf(identifier: CodedIdentifier<PatientIdentifierSystem>): string | undefined {
   const { system, isDoubtful } = readPatientIdentifier(identifier);
   return isDoubtful && system !== 'hospital-number' ? nationalForms[system].message : undefined;

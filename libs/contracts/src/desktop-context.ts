@@ -5,20 +5,20 @@ import { type Static, Type } from './type.ts';
 
 const described = (pattern: string, description: string) => Type.String({ pattern, description });
 /**
- * Returns the schema of one line of text that every consumer accepts: without control characters and lone
- * surrogates.
+ * Returns the schema of one line of text. It must not contain control characters or lone surrogates, which
+ * XML and PostgreSQL refuse.
  */
 const text = (maxLength: number) => Type.String({ ...singleLine, format: 'xml-text', maxLength });
 const filledText = (maxLength: number) =>
   Type.String({ ...singleLine, format: 'xml-text', minLength: 1, maxLength });
-/** Allows members that the specification does not list: texts of one or more lines, with any name. */
+/** Allows members of any name that the specification does not list, if their values are texts. */
 const furtherTexts = {
   additionalProperties: Type.String({ format: 'xml-text', maxLength: 300 }),
   maxProperties: 50,
 } as const;
 const closed = { additionalProperties: false } as const;
 
-/** `ern:<...>:<id>`, as in the table of the ID token claims. */
+/** A resource name of the form `ern:<...>:<id>` (Desktop: ID token claims). */
 const resourceName = Type.String({
   pattern: '^ern(:[!-9;-~]+){2,}$',
   maxLength: 200,
@@ -70,7 +70,7 @@ const desktopPatient = Type.Object(
 const launched = {
   user: desktopUser,
   organisation: desktopOrganisation,
-  /** The permissions of the user: `<area>-<area>.<permission>`. */
+  /** The permissions of the user, in the form `<area>-<area>.<permission>`. */
   authorizations: Type.Array(
     Type.String({
       pattern: '^[A-Za-z0-9_]+-[A-Za-z0-9_]+\\.[A-Za-z0-9_]+$',
@@ -85,27 +85,27 @@ const launched = {
 /** The request of a host application to launch a partner application for a user and a patient. */
 export const desktopLaunchSchema = Type.Object(
   {
-    /** The partner application. */
+    /** The client id of the partner application. */
     client_id: Type.String({ maxLength: 200 }),
     ...launched,
-    /** If true, the service calls the registered launchUrl itself. Otherwise the host opens it. */
+    /** If true, the identity provider requests the registered launchUrl. Otherwise the host opens the URL. */
     call: Type.Optional(Type.Boolean()),
   },
   closed,
 );
 
 /**
- * The context of a desktop launch. The launch identifier, the authorization code and the refresh tokens carry
- * it.
+ * The context of a desktop launch. The tickets of the launch identifier, the authorization code and the
+ * refresh tokens contain it.
  */
 const desktopContext = Type.Object(
   {
     /** The GUID of the launch request. It is the correlation id of all later requests and events. */
     launchId: Type.String({ pattern: guidPattern }),
     realm: Type.String(),
-    /** The launched partner application. */
+    /** The client id of the launched partner application. */
     clientId: Type.String(),
-    /** When the host application confirmed its signed-in user, in seconds since 1970. */
+    /** The time at which the host application confirmed its signed-in user, in seconds since 1970. */
     authTime: Type.Integer(),
     ...launched,
   },
@@ -121,7 +121,7 @@ const compiledContext = compileSchema(withUnknownMembers(desktopContext));
 
 /**
  * The maximum total size in bytes (JSON, UTF-8) of user, organisation, patient and authorizations. Access
- * tokens contain them, and must fit in the headers of a request.
+ * tokens contain these members, and an access token must fit in the headers of a request.
  */
 export const maxLaunchedBytes = 5000;
 
@@ -129,9 +129,9 @@ export const maxLaunchedBytes = 5000;
 const patientContextVersion = '1.0.0';
 
 /**
- * Reads the body of a launch request. Returns all of its errors, up to `maxFaults`. The errors contain no
- * values.
- * @param now the current time in milliseconds since 1970. The date of birth must not be later
+ * Reads the body of a launch request. If the body is invalid, returns all errors, up to `maxFaults`. The
+ * errors contain no values.
+ * @param now the current time in milliseconds since 1970. A later date of birth is an error
  */
 export function readDesktopLaunch(
   body: unknown,
@@ -159,8 +159,8 @@ export function patientContextJson(patient: DesktopPatient): string {
 }
 
 /**
- * Checks the rules that a schema cannot express. Reads the unvalidated body, so that these errors are
- * reported together with those of the schema.
+ * Checks the rules that the schema cannot express. Reads the unvalidated body, so that a caller receives the
+ * errors of these rules and of the schema together.
  */
 function faultsOfValues(body: unknown, now: number): Fault[] {
   const patient = memberOf(body, 'patient');
@@ -187,7 +187,7 @@ function dayFaults(dob: unknown, now: number): Fault[] {
   return [{ path, message: 'must not be in the future', code: 'value' }];
 }
 
-/** The forms of the identifiers in the specification. Other identifiers may have any form. */
+/** The pattern of each identifier type in the specification. Other types may have any value. */
 const identifierForms: ReadonlyMap<unknown, { readonly form: RegExp; readonly message: string }> = new Map([
   ['GUID', { form: new RegExp(guidPattern, 'i'), message: 'must be a GUID' }],
   ['EHR Partner ID', { form: /^\d+$/, message: 'must be a number' }],

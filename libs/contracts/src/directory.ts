@@ -14,11 +14,9 @@ const directorySchema = Type.Object(
         Type.Object(
           {
             ...practiceCode,
-            /** The login names of its users. If absent, any user is accepted. */
+            /** The login names of the users of the practice. If absent, any user is accepted. */
             users: Type.Optional(Type.Array(Type.String({ minLength: 1 }), atLeastOne)),
-            /**
-             * The users who may change the practice's favourites and order sets. If absent, all users may.
-             */
+            /** The users who may edit the practice's favourites and order sets. If absent, all users may. */
             editors: Type.Optional(Type.Array(Type.String({ minLength: 1 }), atLeastOne)),
           },
           closed,
@@ -35,8 +33,8 @@ const directorySchema = Type.Object(
 type DirectoryFile = Static<typeof directorySchema>;
 
 /**
- * The values that a laboratory agreed with its practices (OLTR: Terminology, Practitioner, Organization). The
- * key of each is its `codeKeyOf`. An absent list accepts every value of its kind.
+ * The codes that a laboratory agreed with its practices (OLTR: Terminology, Practitioner, Organization).
+ * Each key is the `codeKeyOf` of a code. If a list is absent, every code of its kind is accepted.
  */
 export type Directory = {
   readonly practices?: ReadonlyMap<string, AgreedPractice>;
@@ -45,25 +43,25 @@ export type Directory = {
 };
 
 export type AgreedPractice = {
-  /** The login names of its users. If absent, any user is accepted. */
+  /** The login names of the users of the practice. If absent, any user is accepted. */
   readonly users?: ReadonlySet<string>;
-  /** The users who may change the practice's favourites and order sets. If absent, all users may. */
+  /** The users who may change the favourites and order sets of the practice. If absent, all users may. */
   readonly editors?: ReadonlySet<string>;
 };
 
 const compiled = compileSchema(directorySchema);
 
-/** Returns all errors of the content of a directory, with their paths. The errors contain no values. */
+/** Returns all errors in the content of a directory file, with paths but without values. */
 export function directoryFaults(candidate: unknown): FileFault[] {
   const faults = [...compiled.faultsOf(candidate), ...repetitionsIn(candidate)];
-  // An empty directory would accept everything, which is probably a mistake.
+  // An empty directory would accept every code, which is probably a mistake.
   const isEmpty = compiled.is(candidate) && Object.keys(candidate).length === 0;
   return isEmpty ? [{ path: '', message: 'must list practices, performers or clinicians' }] : faults;
 }
 
 /**
  * Reads the content of a directory file.
- * @throws TypeError that lists all errors with their paths and without values
+ * @throws TypeError that lists all errors, with paths but without values
  */
 export function parseDirectory(candidate: unknown): Directory {
   const faults = directoryFaults(candidate);
@@ -78,7 +76,7 @@ export function parseDirectory(candidate: unknown): Directory {
   };
 }
 
-/** Creates the error of an invalid directory file, in any of its formats. */
+/** Creates the error for an invalid directory file, whatever its file format. */
 export const directoryError = (problems: readonly string[]) =>
   new TypeError(`The directory is invalid:\n  ${problems.join('\n  ')}`);
 
@@ -95,8 +93,8 @@ const agreedPractice = ({
 });
 
 /**
- * Returns true if the author of a launch may change the favourites and order sets of the practice. Returns
- * undefined if the directory lists no editors.
+ * Returns whether the author of a launch may change the favourites and order sets of the practice. Returns
+ * undefined if the directory lists no editors of the practice.
  */
 export function isPracticeEditor(
   { practices }: Directory,
@@ -107,7 +105,8 @@ export function isPracticeEditor(
 }
 
 /**
- * Returns the repeated entries. Accepts any value, so that they are reported together with errors of form.
+ * Returns an error for each repeated entry. Accepts any value, so that repeated and malformed entries are
+ * reported together.
  */
 function repetitionsIn(candidate: unknown): FileFault[] {
   const practices = listIn(candidate, 'practices');

@@ -1,6 +1,7 @@
 /**
- * The codes of errors: FHIR R4 issue types (value set issue-type), so that all dialects use the same codes.
- * `docs/reference/errors.md` explains the cause and the remedy of each. The meaning of a code never changes.
+ * The codes of errors. They are FHIR R4 issue types (value set issue-type), so that an OperationOutcome and a
+ * JSON error contain the same code. `docs/reference/errors.md` explains the cause and the remedy of each
+ * code. The meaning of a code never changes.
  */
 export const faultCodes = [
   'structure',
@@ -22,16 +23,16 @@ export type FaultCode = (typeof faultCodes)[number];
 /** One error in a caller's request. Never contains a value of the request, except the id in `resource`. */
 export type Fault = {
   /**
-   * The location of the error: `contained[1].name[0].family`, or the name of a header or parameter. Empty for
-   * the whole body.
+   * The location of the error: a path such as `contained[1].name[0].family`, or the name of a header or
+   * parameter. The path is empty if the error concerns the whole body.
    */
   readonly path: string;
-  /** The requirement, as the rest of a sentence that begins with the path. */
+  /** The rest of a sentence that begins with `path`, such as `must not be empty`. */
   readonly message: string;
   readonly code: FaultCode;
   /**
-   * The FHIR resource that contains the error: `Patient #patient`. Only for answers, not for logs or events,
-   * because the caller chose the id.
+   * The FHIR resource that contains the error, such as `Patient #patient`. Logs and events must not contain
+   * this member, because the caller chose the id.
    */
   readonly resource?: string;
 };
@@ -40,17 +41,17 @@ export type Fault = {
 export type FileFault = Pick<Fault, 'path' | 'message'>;
 
 /**
- * Returns an error with its path below another: `name[0]` within `contained[1]` becomes
+ * Returns an error with a prefix in front of its path: `name[0]` within `contained[1]` becomes
  * `contained[1].name[0]`.
  */
 export function faultWithin(path: string, fault: Fault): Fault {
   return { ...fault, path: fault.path === '' ? path : `${path}.${fault.path}` };
 }
 
-/** Returns the paths and the codes of errors for an event. They contain no values of the request. */
+/** Returns the paths and the codes of errors for an event. Neither contains a value of the request. */
 export const faultPlaces = (faults: readonly Fault[]) =>
   faults.length === 0 ? {} : { paths: faults.map(({ path }) => path), codes: faults.map(({ code }) => code) };
 
-/** Returns the allowed values for a message: `home`, or `one of usual, old`. */
+/** Returns the allowed values as part of a message, such as `home` or `one of usual, old`. */
 export const oneOf = (values: readonly unknown[]): string =>
   `${values.length > 1 ? 'one of ' : ''}${values.join(', ')}`;

@@ -4,8 +4,8 @@ const dateTime =
   /^((?!0000)\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))$/;
 
 /**
- * Text on one line, without line breaks and tabs, because labels, lists and the fields of laboratory systems
- * have one line.
+ * The pattern of text without line breaks and tabs, because labels, lists and the fields of laboratory
+ * systems contain one line.
  */
 export const singleLine = {
   pattern: '^[^\\t\\n\\r\\u0085\\u2028\\u2029]*$',
@@ -14,8 +14,8 @@ export const singleLine = {
 
 const dayMs = 86_400_000;
 /**
- * The maximum offset of a time zone from UTC. Between the limits below, the year has four digits in every
- * time zone.
+ * The maximum offset of a time zone from UTC. Between `firstInstant` and `endOfInstants`, the year has four
+ * digits in every time zone.
  */
 const widestOffsetMs = 14 * 3_600_000;
 const firstInstant = Date.parse('0001-01-01T00:00:00Z') + widestOffsetMs;
@@ -24,7 +24,7 @@ const endOfInstants = Date.parse('9999-12-31T00:00:00Z') + dayMs - widestOffsetM
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
- * Returns true if an XML 1.0 document may contain every character of the text (XML 1.0 section 2.2, Char).
+ * Returns true if XML 1.0 allows every character of the text (XML 1.0 section 2.2, Char).
  */
 export function isXmlText(text: string): boolean {
   return xmlText.test(text);
@@ -43,9 +43,9 @@ export function isCalendarDate(text: string): boolean {
 }
 
 /**
- * Returns true if the text begins with an existing date (YYYY-MM-DD) of the years 1900 to 2999, for which
- * searches are allowed. No record has another date. Near the years 0 and 10000, databases and time zones
- * change the form of dates.
+ * Returns true if the text begins with an existing date (YYYY-MM-DD) of the years 1900 to 2999. Searches
+ * refuse other dates, because no record contains them, and because databases and time zones change the form
+ * of dates near the years 0 and 10000.
  */
 export function isSearchableDay(text: string): boolean {
   const year = Number(text.slice(0, 4));
@@ -54,9 +54,9 @@ export function isSearchableDay(text: string): boolean {
 
 /**
  * Returns true if the text is a FHIR dateTime with seconds and offset (FHIR R4 datatypes, dateTime) on an
- * existing date. Accepts fractions down to nanoseconds, as FHIR R5 does. Refuses leap seconds (`:60`), which
- * later calculations could not use. Refuses times whose year does not have four digits in every time zone,
- * because the order document contains local times with four digits.
+ * existing date. Accepts fractions of a second with up to nine digits, as FHIR R5 does. Refuses leap seconds
+ * (`:60`), with which `Date.parse` cannot calculate. Refuses times whose year does not have four digits in
+ * every time zone, because the year in the order document has four digits.
  */
 export function isFullDateTime(text: string): boolean {
   const day = dateTime.exec(text)?.[1];
@@ -66,8 +66,8 @@ export function isFullDateTime(text: string): boolean {
 }
 
 /**
- * Returns true if a date is in the future in every time zone. The day after today in UTC may be today
- * elsewhere.
+ * Returns true if a date is in the future in every time zone. The UTC date of tomorrow returns false, because
+ * some time zones already have that date.
  * @param now milliseconds since 1970
  */
 export function isFutureDate(date: string, now: number): boolean {
@@ -76,12 +76,12 @@ export function isFutureDate(date: string, now: number): boolean {
   return date > tomorrow.date;
 }
 
-/** The day after today in UTC, which is computed once a day. */
+/** The UTC date of tomorrow. It is cached, and computed only once a day. */
 let tomorrow = { day: Number.NaN, date: '' };
 
 /**
- * The string formats of our schemas: the check, the error message, and the replacement in published schemas,
- * whose readers know only the formats of JSON Schema.
+ * The string formats of the platform's schemas: the check, the error message, and the keywords that replace
+ * the format in published schemas, because other validators know only the formats of JSON Schema.
  */
 export const formats = {
   'xml-text': {
@@ -103,20 +103,20 @@ export const formats = {
 
 /**
  * Returns true if the text is an S256 code challenge: 32 bytes in Base64URL (RFC 7636 section 4.2). The last
- * of its 43 characters encodes only four bits. If one of its two unused bits is set, no verifier matches the
- * challenge.
+ * of the 43 characters encodes only four bits. If one of the other two bits is set, no code verifier matches
+ * the challenge.
  */
 export function isCodeChallenge(text: string): boolean {
   return challengeForm.test(text);
 }
 
-/** The pattern of a code challenge for a JSON Schema. */
+/** The pattern of a code challenge in JSON Schemas. */
 export const codeChallengePattern = '^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$';
 const challengeForm = new RegExp(codeChallengePattern);
 
 /**
- * The pattern of the code verifier of a launch URL, without padding. Its 64 to 128 random bytes are 86 to 171
- * characters of Base64URL, more than the 128 characters of RFC 7636 section 4.1.
+ * The pattern of the code verifier of a launch URL, without padding. The OLTR verifier has 64 to 128 random
+ * bytes, which are 86 to 171 characters of Base64URL. RFC 7636 section 4.1 allows only 128 characters.
  */
 export const launchVerifierForm = '[A-Za-z0-9._~-]{43,256}';
 
@@ -135,11 +135,11 @@ const everySpecial = /[&<>"'\r]/g;
 
 /**
  * Escapes text for element content and quoted attribute values of HTML, and for element content of XML, so
- * that parsers return exactly the same text. Tab and LF need no escape there. Characters that XML 1.0 does
- * not allow are refused in the payload and not checked here.
+ * that parsers return exactly the same text. Tab and LF need no escape in these positions. Does not check
+ * that XML 1.0 allows the characters, because the payload reader refuses all others.
  */
 export function escapeMarkup(text: string): string {
-  // Most texts need no escape, and a test is faster than an unnecessary replacement.
+  // Most texts need no escape, and this test is faster than a replacement that changes nothing.
   if (!special.test(text)) return text;
   return text.replaceAll(everySpecial, (character) => replacements[character] ?? character);
 }

@@ -2,7 +2,7 @@ import { patientIdentifierSchema, practiceBindingSchema } from './coded-identifi
 import { closedObject, createParser, guidPattern, type StaticOf, withUnknownMembers } from './schema.ts';
 import { Type } from './type.ts';
 
-/** The eight actions of the OLTR specification ("Action definitions"), in its order. */
+/** The eight actions, in the order of the OLTR specification ("Action definitions"). */
 export const actions = [
   'OrderTest',
   'UpdateTest',
@@ -28,7 +28,7 @@ const personNameSchema = closedObject({
 export const patientSchema = closedObject({
   name: personNameSchema,
   previousFamilyName: Type.Optional(Type.String()),
-  /** YYYY-MM-DD */
+  /** In the form YYYY-MM-DD. */
   birthDate: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' }),
   gender: Type.Enum(['male', 'female', 'other', 'unknown']),
   address: closedObject({ lines: Type.Array(Type.String()), postalCode: Type.Optional(Type.String()) }),
@@ -57,11 +57,11 @@ export const organizationSchema = closedObject({
   name: word,
 });
 
-/** The content of a ServiceRequest: only the supported elements of the specification's tables. */
+/** The elements of a ServiceRequest that the tables of the specification list. All others are dropped. */
 const launchRequestSchema = Type.Object({
   action: Type.Enum([...actions]),
   originatingId: Type.String(),
-  /** FHIR dateTime with offset, as the caller wrote it. */
+  /** A FHIR dateTime with offset, exactly as the caller wrote it. */
   authoredOn: Type.String(),
   author: Type.Object({ username: Type.String(), name: personNameSchema }),
   patient: patientSchema,
@@ -71,8 +71,8 @@ const launchRequestSchema = Type.Object({
 });
 
 /**
- * The context of a launch token and of the launch session that follows it. New members must be optional,
- * because tickets of older releases do not have them.
+ * The context of a launch token and of the launch session that the token opens. New members must be optional,
+ * because tickets that older releases stored do not contain them.
  */
 const launchContextSchema = Type.Object({
   /** The GUID of the launch request. It is the correlation id of all later requests and events. */
@@ -82,21 +82,21 @@ const launchContextSchema = Type.Object({
   client: Type.Object({
     issuer: Type.String(),
     clientId: Type.String(),
-    /** The origins whose pages may frame the application. None by default. */
+    /** The origins whose pages may frame the application. By default, the list is empty. */
     frameAncestors: Type.Array(Type.String()),
     /** The origin to which the result page offers the order document by postMessage. */
     resultOrigin: Type.Optional(Type.String()),
-    /** The practices for which the client could launch when it requested the launch. If absent, any. */
+    /** The practices for which the client could launch when it sent the request. If absent, any practice. */
     practices: Type.Optional(practiceBindingSchema),
   }),
   request: launchRequestSchema,
-  /** Whether the author may change the favourites and order sets of the practice. If absent, they may. */
+  /** Whether the author may change the favourites and order sets of the practice. If absent, true. */
   isPracticeEditor: Type.Optional(Type.Boolean()),
 });
 
-/** The notice of a launch token, for the browser of a user whose launch is refused. */
+/** The notice of a launch token: the page to which the gateway sends the user if it refuses the launch. */
 const launchNoticeSchema = Type.Object({
-  /** The page for refused launches that the client registered. */
+  /** The registered page of the client for users whose launch was refused. */
   errorPage: Type.String(),
 });
 
@@ -111,13 +111,14 @@ export type LaunchContext = StaticOf<typeof launchContextSchema>;
 export type LaunchNotice = StaticOf<typeof launchNoticeSchema>;
 
 /**
- * Returns the content of a session as a launch context. Accepts members that a newer release may have added.
- * @throws TypeError with the invalid paths, but no values
+ * Returns the content of a launch session as a launch context. Accepts unknown members, which a newer release
+ * may have added.
+ * @throws TypeError that lists the invalid paths, without values
  */
 export const parseLaunchContext = createParser(withUnknownMembers(launchContextSchema), 'launch context');
 
 /**
- * Returns the notice of a launch token. Accepts members that a newer release may have added.
- * @throws TypeError with the invalid paths, but no values
+ * Returns the notice of a launch token. Accepts unknown members, which a newer release may have added.
+ * @throws TypeError that lists the invalid paths, without values
  */
 export const parseLaunchNotice = createParser(withUnknownMembers(launchNoticeSchema), 'launch notice');

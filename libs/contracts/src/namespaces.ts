@@ -5,12 +5,12 @@ export type Namespaces = {
   readonly hl7uk: string;
 };
 
-/** The default namespaces. */
+/** The namespaces of an installation that configures none. */
 export const defaultNamespaces: Namespaces = {
   fhir: 'https://fhir.clinical-launch.example',
   nhs: 'https://fhir.nhs.uk',
   hl7uk: 'https://fhir.hl7.org.uk',
 };
 
-/** The default XML namespace of the order document ({xml_ns}). */
+/** The default of {xml_ns}, the XML namespace of the order document. */
 export const defaultXmlNamespace = 'urn:clinical-launch:online-order:1';

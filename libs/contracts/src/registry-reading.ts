@@ -6,13 +6,14 @@ import { compileSchema, entriesOf, memberOf } from './schema.ts';
 const compiled = compileSchema(registrySchema);
 
 type ParseOptions = {
-  /** The address of the platform, which is the prefix of the issuers of its realms. */
+  /** The origin of the platform. The issuers of its realms begin with it. */
   readonly publicUrl?: string;
 };
 
 /**
- * Checks the form of a registry file, and that its entries are unique and do not contradict each other.
- * @throws TypeError that lists all errors with their paths, without the hashes of secrets
+ * Checks that the content of a registry file matches the schema, and that its entries are unique and do not
+ * contradict each other.
+ * @throws TypeError that lists all errors with their paths, but without the hashes of secrets
  */
 export function parseRegistry(candidate: unknown, { publicUrl }: ParseOptions = {}): Registry {
   const contradictions = contradictionsIn(candidate, publicUrl);
@@ -20,7 +21,7 @@ export function parseRegistry(candidate: unknown, { publicUrl }: ParseOptions = 
   throw registryError([...compiled.faultsOf(candidate), ...contradictions]);
 }
 
-/** Returns the registry without its suspended clients and partners, for the services. */
+/** Returns the registry without suspended clients and partners, which services treat as not registered. */
 export function activeRegistry({ realms, trustedIssuers, ...others }: Registry): Registry {
   return {
     ...others,
@@ -50,8 +51,9 @@ function registryError(faults: readonly FileFault[]): TypeError {
 }
 
 /**
- * Returns the errors that the schema cannot find: repeated entries, our own issuers, ambiguous names of
- * realms, and unusable keys. Accepts any value, so that these are reported together with the errors of form.
+ * Returns the errors that the schema cannot find: repeated entries, the platform's own issuers under
+ * `trustedIssuers`, ambiguous realm names, and unusable keys. Accepts any value, so that these errors and
+ * those of the schema are reported together.
  */
 const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
   ...repetitionsIn(candidate),
@@ -60,7 +62,7 @@ const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): Fi
   ...keyFaultsIn(candidate),
 ];
 
-/** Returns the errors of the keys that clients and partners registered. */
+/** Returns the errors in the registered keys of clients and partners. */
 function keyFaultsIn(candidate: unknown): FileFault[] {
   return entriesOf(candidate, 'realms').flatMap((realm, at) => [
     ...entriesOf(realm, 'clients').flatMap((client, index) =>
@@ -77,7 +79,7 @@ function keyFaultsOf(owner: unknown, path: string): FileFault[] {
   const keys = entriesOf(jwks, 'keys');
   const hasBoth = jwks !== undefined && memberOf(owner, 'jwksUri') !== undefined;
   return [
-    // RFC 7591 section 2
+    // RFC 7591 section 2 forbids both members together.
     ...(hasBoth ? [{ path: `${path}.jwksUri`, message: 'must not be present together with jwks' }] : []),
     ...repeated(keys, { path: `${path}.jwks.keys`, key: 'kid' }),
     ...keys.flatMap((key, index) => {
@@ -88,8 +90,8 @@ function keyFaultsOf(owner: unknown, path: string): FileFault[] {
 }
 
 /**
- * Returns errors for trusted issuers of this platform, because such an entry would replace the settings of
- * its realm.
+ * Returns an error for each trusted issuer that is a realm of this platform, because such an entry would
+ * replace the settings of the realm.
  */
 function ownIssuersIn(candidate: unknown, publicUrl: string | undefined): FileFault[] {
   if (publicUrl === undefined) return [];
@@ -107,8 +109,8 @@ function ownIssuersIn(candidate: unknown, publicUrl: string | undefined): FileFa
 }
 
 /**
- * Returns errors for realms whose first segment is `tfp`. Endpoints and edge ignore that segment before the
- * name of a realm, so such an address would be ambiguous.
+ * Returns an error for each realm whose name begins with the segment `tfp`. Paths may contain `tfp` before
+ * the name of a realm, and the edge and the endpoints ignore it there. Such a name would be ambiguous.
  */
 const ambiguousRealmsIn = (candidate: unknown): FileFault[] =>
   entriesOf(candidate, 'realms').flatMap((entry, index) =>
@@ -124,15 +126,16 @@ const ambiguousRealmsIn = (candidate: unknown): FileFault[] =>
   );
 
 /**
- * Returns the repeated entries. Accepts any value, so that they are reported together with errors of form.
+ * Returns an error for each repeated entry. Accepts any value, so that repeated and malformed entries are
+ * reported together.
  */
 function repetitionsIn(candidate: unknown): FileFault[] {
   const realms = entriesOf(candidate, 'realms');
   const issuers = entriesOf(candidate, 'trustedIssuers');
   const clientsOf = (path: string) => (owner: unknown, index: number) =>
     repeated(entriesOf(owner, 'clients'), { path: `${path}[${index}].clients`, key: 'clientId' });
-  // Tokens identify a client only by realm and id, so a client and a partner application of a realm must not
-  // have the same id.
+  // A client and a partner application of one realm must not have the same id, because tokens identify both
+  // only by realm and id.
   const partnersOf = (realm: unknown, index: number) =>
     repeated(entriesOf(memberOf(realm, 'desktop'), 'partners'), {
       path: `realms[${index}].desktop.partners`,
@@ -150,7 +153,7 @@ function repetitionsIn(candidate: unknown): FileFault[] {
 
 type Place = { readonly path: string; readonly key: string; readonly others?: readonly unknown[] };
 
-/** Returns an error for each entry with the same key as an earlier entry or one of `others`. */
+/** Returns an error for each entry whose key also occurs in an earlier entry or in `others`. */
 function repeated(entries: readonly unknown[], { path, key, others = [] }: Place): FileFault[] {
   const seen = new Set(others.map((entry) => memberOf(entry, key)));
   return entries.flatMap((entry, index) => {

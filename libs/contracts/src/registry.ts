@@ -15,7 +15,7 @@ import {
   signingAlgorithm,
 } from './words.ts';
 
-/** Adds a title to a member. Editors show it, and the operator's commands use it in help and questions. */
+/** Adds a title to a member. Editors show the title, and operator commands use it in help and prompts. */
 const titled = <S extends TSchema>(title: string, schema: S): S => ({ ...schema, title });
 
 /** Makes a member optional and adds a title. */
@@ -23,24 +23,24 @@ const setting = <S extends TSchema>(title: string, schema: S) => Type.Optional(t
 
 const name = titled('Display name', Type.String({ minLength: 1 }));
 
-/** The RFC 3339 time after which the secret is refused. */
+/** The time (RFC 3339) after which the secret is refused. */
 const expires = Type.Optional(Type.String({ format: 'full-date-time' }));
 
 /** The sealing purpose of callback secrets. */
 export const callbackSecretPurpose = 'registry.callback.secret';
 
 /**
- * The address to which order documents are posted, in addition to the result page, and the secrets that sign
- * them (Standard Webhooks).
+ * The address to which the platform posts order documents, in addition to the result page, and the secrets
+ * with which it signs these messages (Standard Webhooks).
  */
 const callback = Type.Object(
   {
     url: httpAddress,
-    /** At most two, so that a client can rotate them. Messages are signed with all live secrets. */
+    /** At most two, so that a client can rotate its secret. Every unexpired secret signs each message. */
     secrets: Type.Array(
       Type.Object(
         {
-          /** A secret `whsec_...`, sealed for `callbackSecretPurpose`. */
+          /** A secret of the form `whsec_...`, encrypted for `callbackSecretPurpose`. */
           sealed: Type.String({
             pattern: '^[\\w-]+\\.[\\w-]{40,}$',
             description: 'must be a sealed secret, as the registry command writes it',
@@ -55,18 +55,18 @@ const callback = Type.Object(
   { additionalProperties: false },
 );
 
-/** If true, the entry is treated as not registered until the client is resumed. */
+/** If true, services treat the client or partner as not registered. */
 const suspended = Type.Optional(Type.Boolean());
 
 const requestsPerSecond = setting('Limit of requests per second, to each endpoint', requestLimit);
 
-/** The settings for the launches of a PMS, for our realms and for external issuers. */
+/** The settings for the launches of a PMS, whether its issuer is a realm of the platform or external. */
 const launchPolicy = {
   requestsPerSecond,
   frameAncestors: setting('Origins whose pages may frame the launched application', Type.Array(origin)),
   resultOrigin: setting('Origin that is offered the order document', origin),
   launchErrorPage: setting('Page of the practice system for users whose launch was refused', httpAddress),
-  /** The receiver of order documents. */
+  /** Where order documents are posted. */
   callback: Type.Optional(callback),
   practices: setting(
     'Practices that it may launch for: any, or codes such as ods:B82017 local:0042 (production requires it)',
@@ -82,7 +82,7 @@ const client = Type.Object(
   {
     clientId,
     name,
-    /** SHA-256 (hex) of the live secrets. At most two, so that a client can rotate them. */
+    /** SHA-256 hashes (hex) of at most two secrets, so that a client can rotate them. */
     secrets: Type.Array(
       Type.Object(
         {
@@ -93,11 +93,11 @@ const client = Type.Object(
       ),
       { maxItems: 2 },
     ),
-    /** Keys for `private_key_jwt` (RFC 7523), instead of secrets or in addition to them. */
+    /** Keys for `private_key_jwt` (RFC 7523), instead of secrets or in addition to secrets. */
     ...clientKeys,
-    /** Certificates for mutual TLS (RFC 8705), instead of secrets or in addition to them. */
+    /** Certificates for mutual TLS (RFC 8705), instead of secrets or in addition to secrets. */
     ...clientCertificates,
-    /** The rights that the scope `<APP_ID_URI>/.default` grants. */
+    /** The rights that the client receives with the scope `<APP_ID_URI>/.default`. */
     scopes: titled('Rights, such as audit.read or token.introspect', Type.Array(scopeToken)),
     suspended,
     ...launchPolicy,
@@ -106,8 +106,8 @@ const client = Type.Object(
 );
 
 /**
- * A partner application of desktop launches. It is a public client (RFC 6749 section 2.1) that uses PKCE,
- * unless it registers keys.
+ * A partner application of desktop launches. Without registered keys or certificates, it is a public client
+ * (RFC 6749 section 2.1).
  */
 const partner = Type.Object(
   {
@@ -115,14 +115,14 @@ const partner = Type.Object(
     name,
     launchUrl: titled('launchUrl: the address of the launch handler', partnerAddress),
     /**
-     * Compared exactly, except that `http://127.0.0.1` and `http://[::1]` match any port (RFC 8252 section
-     * 7.3).
+     * Redirect URIs are compared exactly, except that `http://127.0.0.1` and `http://[::1]` match any port
+     * (RFC 8252 section 7.3).
      */
     redirectUris: titled(
       'redirectUri: the address of the auth handler',
       Type.Array(partnerAddress, { minItems: 1 }),
     ),
-    /** OpenID Connect Back-Channel Logout 1.0 section 2.2 */
+    /** See OpenID Connect Back-Channel Logout 1.0 section 2.2. */
     backchannelLogoutUri: setting(
       'backchannelLogoutUri: the address that is notified of revoked launches',
       httpAddress,
@@ -134,7 +134,7 @@ const partner = Type.Object(
     ),
     suspended,
     requestsPerSecond,
-    /** If this or the next setting is absent, the partner chooses for each request. */
+    /** If this setting or the next is absent, the partner decides for each request. */
     dpopBoundAccessTokens: setting(
       'Whether its access tokens must be bound by DPoP (RFC 9449)',
       Type.Boolean(),
@@ -143,11 +143,11 @@ const partner = Type.Object(
       'Whether it must push its authorization requests (RFC 9126)',
       Type.Boolean(),
     ),
-    /** Keys for `private_key_jwt` (RFC 7523): a partner that registers them must authenticate with them. */
+    /** Keys for `private_key_jwt` (RFC 7523). A partner that registers keys must authenticate with a key. */
     ...clientKeys,
     /**
-     * Certificates for mutual TLS (RFC 8705): a partner that registers them must authenticate with keys or
-     * with them.
+     * Certificates for mutual TLS (RFC 8705). A partner that registers certificates must authenticate with a
+     * certificate or a key.
      */
     ...clientCertificates,
   },
@@ -169,7 +169,7 @@ const desktop = Type.Object(
       'Idle time of refresh tokens, which each refresh restarts',
       Type.Integer({ minimum: 60, maximum: 2_592_000 }),
     ),
-    /** Counted from the launch identifier. No ticket or token of the launch outlives it. */
+    /** Begins when the launch identifier is issued. No ticket or token of the launch is valid after it. */
     sessionSeconds: setting(
       'Absolute lifetime of a launch',
       Type.Integer({ minimum: 60, maximum: 2_592_000 }),
@@ -195,8 +195,8 @@ const realm = Type.Object(
 );
 
 /**
- * The rights that an external identity provider may grant. All other rights give access to launches and
- * records of others, so only our own realms grant them.
+ * The rights that an external identity provider may grant. Other rights give access to launches and records
+ * of other clients, so only realms of the platform may grant them.
  */
 const grantableRight = Type.Enum(['ocs-launch.write']);
 
@@ -220,17 +220,17 @@ const trustedIssuer = Type.Object(
       'The rights that its tokens may grant (empty: ocs-launch.write)',
       Type.Array(grantableRight),
     ),
-    /** The type is `typ` of RFC 9068 section 2.1. ID tokens are always refused. */
+    /** The type is the header `typ` (RFC 9068 section 2.1). ID tokens are refused even if this is true. */
     acceptsAnyTokenType: setting(
       'Whether its access tokens may omit their type, such as those of Microsoft Entra ID',
       Type.Boolean(),
     ),
-    /** RFC 7515 section 4.1.4 */
+    /** `kid` is defined in RFC 7515 section 4.1.4. */
     acceptsMissingKeyId: setting(
       'Whether its tokens may omit kid, such as those of an issuer with one key',
       Type.Boolean(),
     ),
-    /** The clients of this issuer that may launch. */
+    /** The clients of this issuer that may request launches. */
     clients: Type.Array(
       Type.Object(
         { clientId: Type.String({ minLength: 1 }), suspended, ...launchPolicy },
@@ -242,12 +242,12 @@ const trustedIssuer = Type.Object(
 );
 
 /**
- * The registry: our realms with their clients, and the trusted external identity providers. The operator's
- * commands derive an option from each member, and print the schema for editors.
+ * The registry: the realms of the platform with their clients, and the trusted external identity providers.
+ * The operator's commands derive an option from each member, and print the schema for editors.
  */
 export const registrySchema = Type.Object(
   {
-    /** The address of this schema, for editors. */
+    /** The address of this schema, from which editors load it. */
     $schema: Type.Optional(Type.String()),
     realms: Type.Array(realm),
     trustedIssuers: Type.Optional(Type.Array(trustedIssuer)),

@@ -2,13 +2,13 @@ import type { RefusalCode } from './codes.ts';
 
 type AuthorizeRefusal = { readonly code: RefusalCode; readonly message: string };
 
-/** The refusals of authorization requests. The keys are the reasons in the audit trail. */
+/** The refusals of authorization requests. The audit trail stores the key as `reason`. */
 export const authorizeRefusals = {
   faulty_parameters: { code: 'invalid_request', message: 'The request is invalid' },
   unknown_launch: deadLaunch(),
   used_launch: deadLaunch(),
   launch_of_other_client: deadLaunch(),
-  // RFC 9126 section 4
+  // RFC 9126 section 4.
   unpushed_request: {
     code: 'invalid_request',
     message:
@@ -22,8 +22,8 @@ export const authorizeRefusals = {
 export type AuthorizeReason = keyof typeof authorizeRefusals;
 
 /**
- * Returns the same answer for an identifier that never existed, was used, or belongs to another application,
- * so that attackers who guess or replay learn nothing.
+ * Returns the answer for a launch identifier that never existed, was used, or belongs to another application.
+ * All three have the same answer, so that attackers who guess or replay identifiers learn nothing.
  */
 function deadLaunch() {
   const message =

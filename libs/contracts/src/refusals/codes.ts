@@ -1,7 +1,7 @@
 /**
- * The codes of refusals and failures with their statuses, the usual one first. They appear as `code` in the
- * log, as `reason` in the audit trail, and as `error` of OAuth. The meaning of a code never changes.
- * `docs/reference/errors.md` explains each.
+ * The codes of refusals and failures, with their HTTP statuses. The usual status is first. A code appears as
+ * `code` in the log, as `reason` in the audit trail, and as `error` in OAuth answers. The meaning of a code
+ * never changes. `docs/reference/errors.md` explains each code.
  */
 export const refusals = {
   invalid_payload: [400],

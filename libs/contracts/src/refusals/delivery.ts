@@ -1,9 +1,10 @@
-/** The reason why a request to another system failed. */
+/** The reason why a request of the platform to another system failed. */
 export type OutboundFailure =
-  /** The host name has no address, or only addresses that are not allowed. */
+  /** DNS returned no address for the host name. */
   | 'unresolved'
+  /** The host name has only addresses in networks that are not allowed. */
   | 'address_refused'
-  /** The address is http and outside the allowed networks. */
+  /** The URL uses http, and the host is not in the allowed networks. */
   | 'insecure_address'
   | 'unreachable'
   | 'untrusted_certificate'
@@ -14,21 +15,22 @@ export type OutboundFailure =
   | 'interrupted';
 
 /**
- * The reason why a delivery to a registered address failed, as in the operator's tool and the audit trail.
+ * The reason why a delivery to a registered address failed. The operator's tool and the audit trail show it.
  */
 export type DeliveryFailure =
-  /** The receiver has no address in the registry any more. */
+  /** The registry no longer contains an address of the receiver. */
   | 'unregistered'
-  /** The request was refused, or failed. */
+  /** The request failed before the receiver answered. */
   | Exclude<OutboundFailure, 'interrupted'>
-  /** The receiver answered with a status other than 2xx. */
+  /** The receiver answered with a redirect (3xx). */
   | 'redirected'
+  /** The receiver answered with another status than 2xx, 3xx or 410. */
   | 'not_accepted'
-  /** The receiver answered 410, so it accepts no more deliveries. */
+  /** The receiver answered 410, which means that it accepts no more deliveries. */
   | 'gone';
 
-/** The reason why a document was not delivered. */
+/** The reason why an order document was not delivered. */
 export type DocumentFailure =
   | DeliveryFailure
-  /** No secret of the receiver is valid, so the message could not be signed. */
+  /** The message could not be signed, because the receiver has no valid secret. */
   | 'no_usable_secret';

@@ -3,8 +3,8 @@ import type { RefusalCode } from './codes.ts';
 type TokenRefusal = { readonly status: number; readonly code: RefusalCode; readonly message: string };
 
 /**
- * The refusals of token requests. The keys are the reasons in the audit trail. The caller receives only
- * `code` and `message`, which are the same for an unknown client and a wrong secret (RFC 6749 section 5.2).
+ * The refusals of token requests. The audit trail stores the key as `reason`. The caller receives only `code`
+ * and `message`, which are the same for an unknown client and a wrong secret (RFC 6749 section 5.2).
  */
 export const tokenRefusals = {
   not_a_form: {
@@ -80,7 +80,8 @@ export const tokenRefusals = {
     message:
       'The grant_type is not supported in this realm. Use one of grant_types_supported in the discovery document',
   },
-  // Not 401, which is for clients that authenticate (RFC 6749 section 5.2). A partner application does not.
+  // The status is not 401, because a partner application is a public client that does not authenticate
+  // (RFC 6749 section 5.2).
   unknown_partner: {
     status: 400,
     code: 'invalid_client',
@@ -118,7 +119,7 @@ export const tokenRefusals = {
     'The DPoP proof was already used. Create a new proof for each request, with its own jti',
   ),
   missing_dpop_proof: dpopFault('This application must send a DPoP proof in the DPoP header'),
-  // RFC 8705 section 3 defines no error for a request without the registered certificate.
+  // RFC 8705 section 3 defines no error code for a request without the registered certificate.
   missing_certificate: {
     status: 400,
     code: 'invalid_request',
@@ -152,8 +153,8 @@ export const tokenRefusals = {
 export type TokenReason = keyof typeof tokenRefusals;
 
 /**
- * Returns the same answer for a code that never existed and a used code, so that attackers who guess or
- * replay learn nothing.
+ * Returns the answer for a code that never existed or was used. Both have the same answer, so that attackers
+ * who guess or replay codes learn nothing.
  */
 function deadCode() {
   const message =
@@ -167,7 +168,7 @@ function deadRefreshToken() {
   return { status: 400, code: 'invalid_grant', message } as const;
 }
 
-/** RFC 9449 section 5 */
+/** Returns the answer to an invalid DPoP proof (RFC 9449 section 5). */
 function dpopFault(message: string) {
   return { status: 400, code: 'invalid_dpop_proof', message } as const;
 }
