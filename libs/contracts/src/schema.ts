@@ -3,7 +3,7 @@ import { type Fault, type FaultCode, oneOf } from './fault.ts';
 import { formats } from './formats.ts';
 import { type Static, type TProperties, type TSchema, Type } from './type.ts';
 
-/** The maximum number of reported errors of one value. */
+/** The maximum number of errors that are reported for one value. */
 export const maxFaults = 200;
 
 export type CompiledSchema<T> = {
@@ -13,18 +13,18 @@ export type CompiledSchema<T> = {
   faultsOf(value: unknown): Fault[];
 };
 
-/** The pattern of a GUID in lower case, as the platform writes it. */
+/** The pattern of a GUID in lower case. The platform writes every GUID in this form. */
 export const guidPattern = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
-/** Matches a GUID (RFC 9562) from a caller. */
+/** Matches a GUID (RFC 9562) in lower case. */
 export const guidForm = new RegExp(guidPattern);
 
 type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]> } : T;
 
-/** The immutable type of the values that a schema describes. */
+/** The TypeScript type of the values of a schema, with all members readonly. */
 export type StaticOf<S extends TSchema> = Frozen<Static<S>>;
 
-/** Returns the schema of an object with these members and no others. */
+/** Returns the schema of an object that may contain only these members. */
 export const closedObject = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
 
@@ -32,16 +32,16 @@ type WithoutUndefined<T> = { [Name in keyof T as undefined extends T[Name] ? nev
   [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>;
 };
 
-/** Returns the members of an object that have a value: an optional member is either absent or defined. */
+/** Returns a copy of an object without the members that are undefined. */
 export function withoutUndefined<T extends object>(members: T): WithoutUndefined<T> {
   const defined: Record<string, unknown> = {};
-  // Not Object.entries, which takes three times as long. A launch builds some ten objects this way.
+  // Object.entries would take three times as long, and each launch calls this function about ten times.
   for (const name of Object.keys(members) as (keyof T & string)[])
     if (members[name] !== undefined) defined[name] = members[name];
   return defined as WithoutUndefined<T>;
 }
 
-/** Returns a schema whose objects accept unknown members at any depth. */
+/** Returns a copy of a schema in which every object, at any depth, accepts unknown members. */
 export function withUnknownMembers<S>(schema: S): S {
   if (Array.isArray(schema)) return schema.map(withUnknownMembers) as S;
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -54,10 +54,10 @@ export function withUnknownMembers<S>(schema: S): S {
 const options = {
   allErrors: true,
   strict: true,
-  // The registry's `practices` are a string or a list.
+  // The member `practices` of the registry is a string or a list.
   allowUnionTypes: true,
   verbose: true,
-  // Ajv's optimizer takes a third of the compilation time, and V8 runs the code as fast without it.
+  // The optimizer of Ajv takes a third of the compilation time, but does not make validation faster in V8.
   code: { optimize: false },
   formats: Object.fromEntries(Object.entries(formats).map(([name, { validate }]) => [name, validate])),
 };
@@ -69,10 +69,10 @@ const formatMessages = new Map<string, string>(
 );
 
 /**
- * Creates the validator of a schema. It is compiled at its first use, because compiling all schemas would
- * take a third of the start time. Call this at the start, never for each request. `coerce` converts the
- * strings of an environment or a form to numbers and booleans, and adds the defaults of the schema. It
- * modifies the checked object.
+ * Creates the validator of a schema. Call this function when the process starts, never for each request. The
+ * validator compiles the schema at its first use, because compiling all schemas would take a third of the
+ * start time. With `coerce`, the validator modifies the checked object: it converts strings from the
+ * environment or a form to numbers and booleans, and adds the defaults of the schema.
  */
 export function compileSchema<S extends TSchema>(
   schema: S,
@@ -96,9 +96,9 @@ export function compileSchema<S extends TSchema>(
 }
 
 /**
- * Creates a parser that returns values that match the schema. For others, it throws a TypeError with the
- * invalid paths, but no values.
- * @param name the kind of value for the message, such as `order`
+ * Creates a parser that returns values that match the schema. For other values, the parser throws a TypeError
+ * that lists the invalid paths, without values.
+ * @param name what the error message calls the value, such as `order`
  */
 export function createParser<S extends TSchema>(
   schema: S,
@@ -114,8 +114,8 @@ export function createParser<S extends TSchema>(
 }
 
 /**
- * Rewrites each list with `maxItems`, so that its entries are checked only if the list is short enough.
- * Otherwise Ajv with `allErrors` would also report each entry of a list that is too long.
+ * Rewrites the schema of each list with `maxItems`, so that entries are checked only if the list is short
+ * enough. Otherwise, Ajv with `allErrors` would also report errors in each entry of a list that is too long.
  */
 function countingFirst(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(countingFirst);
@@ -129,12 +129,12 @@ function countingFirst(schema: unknown): unknown {
   return { ...others, if: { minItems: maxItems + 1 }, else: { items } };
 }
 
-/** The location of an Ajv error: a JSON Pointer into the value, and the path in the schema. */
+/** The location of an Ajv error: a JSON Pointer to the invalid value, and the path of the schema keyword. */
 type ErrorPlace = { readonly instancePath: string; readonly schemaPath: string };
 
 /**
- * Returns the location of an error as a path for FHIR developers: `/contained/1/name` becomes
- * `contained[1].name`. Names that are not in the schema are written as `*`, because the caller chose them.
+ * Returns the location of an error as a path like those in FHIR: `/contained/1/name` becomes
+ * `contained[1].name`. Replaces names that are not in the schema by `*`, because the caller chose them.
  */
 export function pathOf({ instancePath, schemaPath }: ErrorPlace, ...more: string[]): string {
   const steps = instancePath.split('/').slice(1);
@@ -153,8 +153,8 @@ export function pathOf({ instancePath, schemaPath }: ErrorPlace, ...more: string
 }
 
 /**
- * Returns the member name in a step of a schema path, which is a JSON Pointer as a URI fragment (RFC 6901
- * section 6).
+ * Decodes a member name in the path of a schema keyword. The path is a JSON Pointer as a URI fragment (RFC
+ * 6901 section 6).
  */
 const nameIn = (step: string) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
 
@@ -164,7 +164,7 @@ function toFault(error: DefinedError): Fault {
   return { path, message: messageFor(error), code };
 }
 
-/** The error code for each keyword of JSON Schema. All others have the code `value`. */
+/** The error code for each JSON Schema keyword. Keywords that are not listed have the code `value`. */
 const codesByKeyword: Readonly<Partial<Record<string, FaultCode>>> = {
   required: 'required',
   minItems: 'required',
@@ -176,10 +176,10 @@ const codesByKeyword: Readonly<Partial<Record<string, FaultCode>>> = {
   maxLength: 'too-long',
 };
 
-/** The values of a member that its schema lists: all, or those that are useful among others. */
+/** The part of a member's schema that lists values: all allowed values, or examples of useful values. */
 type ListedValues = { readonly enum?: readonly unknown[]; readonly examples?: readonly unknown[] };
 
-/** The schema of an error, which Ajv adds because of `verbose`. */
+/** The part of an Ajv error that contains the schema. Ajv adds it because of `verbose`. */
 type About = {
   readonly parentSchema?: {
     readonly description?: string;
@@ -220,38 +220,38 @@ function messageFor(error: DefinedError): string {
 }
 
 /*
- * The functions below accept values of any shape and never throw. For an absent member, they return
- * `undefined` or an empty list.
+ * The functions below accept values of any type and never throw. If a member is absent, they return undefined
+ * or an empty list.
  */
 
-/** Returns a member by its name if the value is an object. */
+/** Returns the member with this name, or undefined if the value is not an object. */
 export function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
 
-/** The maximum number of entries of a list for which the specification's tables have no limit. */
+/** The maximum number of entries in lists whose length the tables of the specification do not limit. */
 export const maxEntries = 200;
 
 /**
- * Returns the entries of a member by its name, if it is an array of at most `maxEntries`. A longer array is
- * an error itself.
+ * Returns the entries of the member with this name. Returns an empty list if the member is not an array or
+ * has more than `maxEntries` entries, which the schema reports.
  */
 export function entriesOf(value: unknown, name: string): readonly unknown[] {
   const member = memberOf(value, name);
   return isReadableList(member) ? member : [];
 }
 
-/** Returns true if the value is an array that is short enough to check. The schemas report longer arrays. */
+/** Returns true if the value is an array of at most `maxEntries`. Schemas report longer arrays. */
 export function isReadableList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length <= maxEntries;
 }
 
-/** Returns the strings among these values. */
+/** Returns only the values that are strings. */
 export function textsAmong(values: readonly unknown[]): string[] {
   return values.filter((value) => typeof value === 'string');
 }
 
-/** Returns the length of a text in Unicode code points, the unit of the specification's limits. */
+/** Returns the length of a text in Unicode code points, as the limits of the specification count. */
 export function lengthOf(text: string): number {
   return Array.from(text).length;
 }

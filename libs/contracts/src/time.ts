@@ -1,13 +1,13 @@
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * Returns the formatter of a time zone. It is cached, because creating one takes a thousand times longer than
- * using it.
+ * Returns the cached formatter of a time zone. Creating a formatter takes a thousand times longer than using
+ * it.
  */
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
   const known = formatters.get(timeZone);
   if (known !== undefined) return known;
-  // The Swedish form 2023-11-06 19:43:05 has the digits in the order of ISO 8601.
+  // The Swedish form 2023-11-06 19:43:05 differs from ISO 8601 only by the space.
   const made = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     calendar: 'gregory',
@@ -26,22 +26,22 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
 
 const hourMs = 3_600_000;
 /**
- * The maximum number of cached hours for each time zone. The times of a hospital's requests are within some
- * weeks.
+ * The maximum number of cached hours for each time zone. It is enough, because the times in the requests of a
+ * hospital lie within some weeks.
  */
 const maxHours = 1000;
 
 /**
- * The offsets from UTC by time zone and hour (counted from 1970-01-01T00Z). Undefined if the offset changes
+ * The offsets from UTC by time zone and hour since 1970-01-01T00Z. An offset is undefined if it changes
  * within the hour.
  */
 const offsets = new Map<string, Map<number, number | undefined>>();
-/** The texts of local hours, counted in the same way: `2026-03-02T09:`. */
+/** The text of each local hour, such as `2026-03-02T09:`, by local hours since 1970-01-01T00. */
 const hours = new Map<number, string>();
 
 /**
- * Returns the local time of a time zone at an instant, truncated to seconds: `2026-03-02T09:05:59`. Calls
- * Intl only once for each hour, because a call takes 3 µs.
+ * Returns the local time of a time zone at an instant, truncated to seconds, such as `2026-03-02T09:05:59`.
+ * Calls Intl only for the first time in each hour, because a call takes 3 µs.
  * @param instant milliseconds since 1970-01-01T00:00:00Z
  * @param timeZone IANA name, `Europe/London`
  * @throws RangeError if the time zone is unknown
@@ -75,7 +75,7 @@ function readOffset(instant: number, timeZone: string): number | undefined {
 const hourText = (hour: number): string =>
   knownOf(hours, hour, () => new Date(hour * hourMs).toISOString().slice(0, 14));
 
-/** Returns the cached value of a key, or finds and caches it. Clears the cache when it is full. */
+/** Returns the cached value of a key. If none is cached, finds and caches the value. Clears a full cache. */
 function knownOf<Key, Value>(known: Map<Key, Value>, key: Key, find: () => Value): Value {
   const value = known.get(key);
   if (value !== undefined || known.has(key)) return value as Value;
@@ -91,7 +91,7 @@ const twoDigits = (number: number): string => (number < 10 ? `0${number}` : Stri
 export const localDay = (instant: number, timeZone: string): string =>
   localTime(instant, timeZone).slice(0, 10);
 
-/** Returns true if a text is the IANA name of a known time zone. */
+/** Returns true if the text is the IANA name of a time zone that Intl knows. */
 export function isTimeZone(text: string): boolean {
   try {
     formatterOf(text);
@@ -102,9 +102,9 @@ export function isTimeZone(text: string): boolean {
 }
 
 /**
- * Converts an ISO 8601 time with offset to the form of the order document: YYYYMMDDhhmmss in local time,
- * truncated to seconds. A leap second (:60, which FHIR allows) becomes the first second of the next minute,
- * as in POSIX time.
+ * Converts an ISO 8601 time with offset to local time in the form YYYYMMDDhhmmss of the order document,
+ * truncated to seconds. Converts a leap second (`:60`, which FHIR allows) to the first second of the next
+ * minute, as POSIX time does.
  * @param timeZone IANA name, `Europe/London`
  * @throws RangeError if the text is not a time or the time zone is unknown
  */

@@ -1,6 +1,6 @@
 /**
- * Thrown if a dependency (Redis, the database) is unavailable, so that a request cannot be decided. Answered
- * with HTTP 503 and `Retry-After`, after which the caller may try again.
+ * The error that is thrown if a request cannot be decided because a dependency (Redis or the database) is
+ * unavailable. The answer is HTTP 503 with `Retry-After`, after which the caller may try again.
  */
 export class Unavailable extends Error {
   readonly retryAfterSeconds: number;

@@ -1,5 +1,5 @@
 /*
- * The schemas of the registry's values, with which the registry and the operator's commands check them.
+ * The schemas of single values in the registry. The registry schema and the operator's commands use them.
  */
 import { Type } from './type.ts';
 
@@ -9,19 +9,19 @@ export const clientId = Type.String({
   description: 'must be a plain client id',
 });
 
-/** One or two path segments: `demo`, `demo/desktop`. Lower case here, but case-insensitive in requests. */
+/** One or two path segments, such as `demo/desktop`, in lower case. Requests may use any case. */
 export const realmName = Type.String({
   pattern: '^[a-z0-9-]+(/[a-z0-9-]+)?$',
   description: 'must be one or two path segments of a-z, 0-9 and -',
 });
 
-/** RFC 6749 section 3.3 */
+/** A scope token (RFC 6749 section 3.3). */
 export const scopeToken = Type.String({
   pattern: '^[!#-\\[\\]-~]+$',
   description: 'must be an OAuth scope token',
 });
 
-/** Scheme, host and port (RFC 6454). */
+/** The pattern of an origin: scheme, host and port (RFC 6454). */
 export const originPattern = '^https?://[^/?#\\s]+$';
 
 /** An origin that a client registers. */
@@ -30,15 +30,15 @@ export const origin = Type.String({
   description: 'must be an origin: scheme, host and port, without a path',
 });
 
-/** An address to which the platform sends requests: callbacks, back-channel logout, a client's keys. */
+/** An address to which the platform sends requests, such as a callback or the keys of a client. */
 export const httpAddress = Type.String({
   pattern: '^https?://[^/?#@\\s]+([/?][!"$-~]*)?$',
   description: 'must be an absolute http or https address without user, password or fragment',
 });
 
 /**
- * Schemes that are refused, because they execute their content or because no partner application handles
- * them.
+ * Schemes that partner addresses must not use. Some execute their content, and no partner application handles
+ * the others.
  */
 export const refusedSchemes = [
   'javascript',
@@ -55,15 +55,15 @@ export const refusedSchemes = [
 
 /**
  * A launchUrl or redirectUri: a scheme and a host or path, such as `https://partner.example/launch`,
- * `partnerapp://auth`, `com.example.app:/auth` or `http://127.0.0.1/callback`. It is printable ASCII, because
- * it is written into a header unchanged.
+ * `partnerapp://auth`, `com.example.app:/auth` or `http://127.0.0.1/callback`. It must be printable ASCII,
+ * because the platform writes it into a header unchanged.
  */
 export const partnerAddress = Type.String({
   pattern: `^(?!(${refusedSchemes.join('|')}):)[a-z][a-z0-9+.-]*:/[!"$-~]+$`,
   description: 'must be an absolute address without a fragment',
 });
 
-/** The issuer of an external identity provider, exactly as in its tokens. */
+/** The issuer of an external identity provider, exactly as its tokens contain it. */
 export const issuerUrl = Type.String({
   pattern: '^https?://[^?#\\s]+$',
   description: 'must be the issuer URL exactly as in its tokens',
@@ -75,24 +75,25 @@ export const claimName = Type.String({
   description: 'must be the name of a claim',
 });
 
-/** A SAN dNSName (RFC 8705 section 2.1.2). */
+/** A host name, such as a SAN dNSName of a certificate (RFC 8705 section 2.1.2). */
 export const hostName = Type.String({
   pattern:
     '^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+$',
   description: 'must be a host name, such as client.example.org',
 });
 
-/** `x5t#S256` (RFC 8705 section 3.1) */
+/** The thumbprint `x5t#S256` of a certificate (RFC 8705 section 3.1). */
 export const certificateThumbprint = Type.String({
   pattern: '^[A-Za-z0-9_-]{43}$',
   description: 'must be the SHA-256 of a certificate in Base64URL, 43 characters without padding',
 });
 
-/** The maximum number of requests of a client in any second. */
+/** The maximum number of requests that a client may send in any second. */
 export const requestLimit = Type.Integer({ minimum: 1 });
 
 /**
- * `strict` requires all fields of the specification. `standard` accepts requests of standard OAuth clients.
+ * `strict` requires every field that the specification requires. `standard` accepts the requests of standard
+ * OAuth clients.
  */
 export const partnerProfile = Type.Enum(['strict', 'standard']);
 

@@ -16,18 +16,18 @@ const months = [
 ];
 
 /**
- * Returns `21 November 2026` for the date `2026-11-21`. Does not use `Date`, so that no time zone changes the
- * day.
+ * Returns `21 November 2026` for the date `2026-11-21`. Does not use `Date`, so that no time zone can change
+ * the day.
  */
 export function writtenDate(date: string): string {
   const [year = '', month = '', day = ''] = date.split('-');
   return `${Number(day)} ${months[Number(month) - 1] ?? month} ${year}`;
 }
 
-/** Returns `21 Nov 2026` for `21 November 2026`, for tables without room for the full month. */
+/** Returns `21 Nov 2026` for `21 November 2026`, for narrow table columns. */
 export const shortened = (written: string): string => written.replace(/([A-Z][a-z]{2})[a-z]+/, '$1');
 
-/** Returns `4:10pm` for `16:10`. */
+/** Returns `4:10pm` for the time `16:10`. */
 export function writtenClock(time: string): string {
   const [hour = '', ...rest] = time.split(':');
   const hours = Number(hour);
@@ -38,8 +38,8 @@ export function writtenClock(time: string): string {
 export type WriteTime = (instant: Date | number | string) => string;
 
 /**
- * Creates a function that converts instants (milliseconds since 1970 or ISO 8601) to text in local time, to
- * the minute.
+ * Creates a function that converts instants (milliseconds since 1970 or ISO 8601) to local time without
+ * seconds.
  * @param timeZone IANA name, `Europe/London`
  */
 export function createTimeWriter(timeZone: string): WriteTime {

@@ -7,8 +7,8 @@ import {
 } from '@clinical-launch/contracts/events/cloud-event';
 
 /**
- * The key with which `source` signs its events for `listener`. Only these two services have its 32 bytes
- * (`deriveEventKey`), so no other service can forge the events.
+ * The key with which `source` signs its events for `listener` (32 bytes, `deriveEventKey`). Only these two
+ * services have the key, so no other service can forge the events.
  */
 export type EventSigningKey = {
   readonly source: ServiceName;
@@ -17,27 +17,29 @@ export type EventSigningKey = {
 };
 
 /**
- * Converts an event to JSON. Adds `macs`, an HMAC-SHA-256 (RFC 2104) for each service that consumes its type.
- * Does not change events that already have `macs`, or whose source has no keys here.
+ * Converts an event to JSON. Adds `macs`, which contains an HMAC-SHA-256 (RFC 2104) for each service that
+ * consumes the event type. Adds nothing if the event already contains `macs`, or if this process has no keys
+ * of its source.
  */
 export type EventWriter = (event: CloudEvent) => string;
 
 /**
- * Verifies that an event comes from its source, and returns it without its `macs`.
+ * Verifies that the service in `source` wrote an event, and returns the event without `macs`.
  * @throws ForgedEventError
  */
 export type EventVerifier = (event: CloudEvent) => CloudEvent;
 
 /**
- * Thrown if an event was not written by its `source`, was changed later, or has a type that the source may
- * not publish.
+ * The error for an event that the service in `source` did not write, that was changed later, or whose type
+ * the source may not publish.
  */
 export class ForgedEventError extends Error {
   override name = 'ForgedEventError';
 }
 
 /**
- * Derives the key that a listener shares with a source from the listener's own key (HKDF-SHA-256, RFC 5869).
+ * Derives the key that a listener shares with a source (HKDF-SHA-256, RFC 5869).
+ * @param listenerKey the secret key of the listener
  */
 export const deriveEventKey = (listenerKey: Uint8Array, source: ServiceName): Buffer =>
   Buffer.from(hkdfSync('sha256', listenerKey, '', `clinical-launch events of ${source}`, 32));
@@ -65,8 +67,8 @@ export function createEventWriter(keys: readonly EventSigningKey[]): EventWriter
 
 /**
  * Creates the event verifier of a listener.
- * @param keys the keys of the listener, from which those of the sources are derived. All are accepted, so that
- *   keys can be rotated
+ * @param keys the secret keys of the listener. A signature is valid if it matches a key derived from any of
+ *   them, so that keys can be rotated
  */
 export function createEventVerifier(listener: ServiceName, keys: readonly Uint8Array[]): EventVerifier {
   const sources = new Map(
@@ -92,8 +94,8 @@ export function createEventVerifier(listener: ServiceName, keys: readonly Uint8A
 }
 
 /**
- * Returns the MAC for a listener as the bytes of its text. If it is missing, returns bytes of the same length
- * that match no MAC.
+ * Returns the Base64URL text of the MAC for a listener as bytes. If the MAC is missing, returns bytes of the
+ * same length that match no MAC.
  */
 function macFor(listener: ServiceName, macs = ''): Buffer {
   const beginning = `${listener}=`;

@@ -9,21 +9,21 @@ import type { Concerning } from '@clinical-launch/contracts/events/catalogue';
 import type { LaunchPatient, LaunchRequest, PersonName } from '@clinical-launch/contracts/launch-context';
 
 /**
- * The pseudonyms by which the events of patients are found. All spellings of an identifier have the same
- * pseudonym. Without the key, a pseudonym reveals nothing.
+ * Computes the pseudonyms with which the audit trail finds the events of a patient. All spellings of an
+ * identifier have the same pseudonym. Without the key, a pseudonym reveals nothing about the patient.
  */
 export type PatientPseudonyms = {
   /** Returns the pseudonym of the patient with this identifier. */
   of(identifier: CodedIdentifier): string;
-  /** Returns the pseudonym of a patient in the context of a launch, or of an order. */
+  /** Returns the pseudonym of the patient in a launch context or an order. */
   ofPatient(patient: Pick<LaunchPatient, 'identifiers'>): string | undefined;
-  /** Returns the pseudonym of a patient in the context of a desktop launch. */
+  /** Returns the pseudonym of the patient in the context of a desktop launch. */
   ofDesktopPatient(patient: Pick<DesktopPatient, 'patient-identifiers'>): string | undefined;
 };
 
 /**
- * Creates the pseudonyms of an installation: the HMAC-SHA-256 (RFC 2104) of identifiers. All services use the
- * same key, so that a search finds a patient's events of all services.
+ * Creates functions that compute pseudonyms: the HMAC-SHA-256 (RFC 2104) of an identifier. All services of an
+ * installation use the same key, so that a search finds the events of all services about a patient.
  */
 export function createPatientPseudonyms(key: Uint8Array): PatientPseudonyms {
   const secret = createSecretKey(key);
@@ -46,13 +46,13 @@ export function createPatientPseudonyms(key: Uint8Array): PatientPseudonyms {
   };
 }
 
-/** Returns true if an identifier is valid and the same in every practice. */
+/** Returns true if an identifier is national and valid, so that every practice uses the same identifier. */
 const isSure = ({ system, isDoubtful }: PatientIdentifier) => system !== 'hospital-number' && !isDoubtful;
 
-/** The identifier types of desktop launches that practice systems also use, with their system. */
+/** The system in OLTR launches of each identifier type in desktop launches, if the system exists in both. */
 const desktopSystems: Readonly<Record<string, string>> = { 'NHS Number': 'nhs-number' };
 
-/** Returns the user, practice and patient for the events of a launch, if they are known. */
+/** Returns the user, practice and patient for the events of an OLTR launch, as far as they are known. */
 export function concerningLaunch(
   { author, practice, patient }: Partial<Pick<LaunchRequest, 'author' | 'practice' | 'patient'>>,
   pseudonyms: PatientPseudonyms,

@@ -4,8 +4,9 @@ import type { SealPlace } from './sealing.ts';
 type SubmittedOrder = Omit<EventData<'order.submitted.v1'>, 'sealed'>;
 
 /**
- * Returns the place of the sealed order in an `order.submitted.v1`: its GUID, its version, its launch and its
- * client. So an event with another launch or client cannot open it.
+ * Returns the place of the sealed order in an event `order.submitted.v1`: the GUID and the version of the
+ * order, its launch, and its client. A sealed order that was copied to an event with another launch or client
+ * therefore cannot be opened.
  */
 export const placeOfOrder = ({
   orderGuid,
@@ -21,7 +22,9 @@ export const placeOfOrder = ({
   clientId,
 ];
 
-/** Returns the place of a sealed context in an access token: the token (`jti`) and its launch (`sid`). */
+/**
+ * Returns the place of the sealed launch context in an access token: the claims `jti` and `sid` of the token.
+ */
 export const placeOfTokenContext = ({
   tokenId,
   launchId,

@@ -22,17 +22,18 @@ export const sealingPurposes = [
 
 export type SealingPurpose = (typeof sealingPurposes)[number];
 
-/** A sealer for each purpose. A service accepts a `Pick<Sealers, ...>` with those that it needs. */
+/**
+ * A sealer for each purpose. The parameters of a service are a `Pick<Sealers, ...>` with only its purposes.
+ */
 export type Sealers = Readonly<Record<SealingPurpose, Sealer>>;
 
-/** The purposes of seals in databases and files that may be older than the derivation of keys by purpose. */
+/** The purposes whose stored seals may come from releases that did not derive a key for each purpose. */
 const longLived: readonly SealingPurpose[] = ['signing-key', 'callback'];
 
 /**
- * Creates the sealer of a purpose. It derives its own keys from the configured ones with the purpose
- * (HKDF-SHA-256, RFC 5869). So even if purposes share a configured key, none can open the seals of another.
- * Signing keys and callback secrets can also be opened with the configured key itself, with which older
- * releases sealed them.
+ * Creates the sealer of a purpose. Derives its keys from the configured keys and the purpose (HKDF-SHA-256,
+ * RFC 5869), so that purposes that share a configured key cannot open each other's seals. The sealers for
+ * signing keys and callback secrets also open seals that older releases made with the configured key itself.
  * @throws TypeError as `createSealer`
  */
 export function createPurposeSealer(purpose: SealingPurpose, keys: readonly SealingKey[]): Sealer {
@@ -56,8 +57,8 @@ export const createSealers = (keys: readonly SealingKey[]): Sealers => ({
 });
 
 /**
- * The demo's key. It is public, so that all processes of the demo have it after a restart. Production refuses
- * it.
+ * The sealing key of the demo. It is a constant in the source code, so that all processes of the demo have
+ * the same key after a restart. Production refuses this key.
  */
 export const demoSealingKey = {
   id: 'demo',

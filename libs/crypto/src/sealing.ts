@@ -15,27 +15,30 @@ import {
 export type Sealer = {
   /**
    * Encrypts the JSON of `value` with AES-256-GCM. Purpose and place are associated data (NIST SP 800-38D),
-   * so the seal cannot be opened for others. The place identifies the owner of the seal: a ticket, an order,
-   * a launch. `open` needs the same texts in the same order. An empty place binds the seal only to its
-   * purpose.
+   * so that `open` fails for any other purpose or place. The place identifies the owner of the seal, such as
+   * a ticket, an order or a launch. `open` needs the same texts in the same order. An empty place binds the
+   * seal only to its purpose.
    */
   seal(purpose: string, value: unknown, place: SealPlace): string;
   /**
-   * Decrypts a seal. @throws Error if the seal is for another purpose or place, its key was removed, or it
-   * was changed
+   * Decrypts a seal.
+   * @throws Error if the seal has another purpose or place or was changed, or if its key was removed
    */
   open(purpose: string, sealed: string, place: SealPlace): unknown;
   /**
-   * Derives 32 bytes that cannot be computed without the key, and are always the same for the same purpose,
-   * text and key. Store `currentKeyId` with them, so that they can be derived again after a rotation.
+   * Derives 32 bytes from a purpose and a text. The result is always the same for the same key, and cannot be
+   * computed without the key. Store `currentKeyId`, so that you can derive the same bytes after a key
+   * rotation.
    * @throws Error if the key was removed
    */
   derive(purpose: string, text: string, keyId?: string): Buffer;
-  /** The id of the key that currently seals and derives. */
+  /** The id of the key that `seal` uses, and `derive` if no `keyId` is passed. */
   readonly currentKeyId: string;
 };
 
-/** The owner of a seal, as texts. Code that opens a seal must not read them from where the seal is stored. */
+/**
+ * The texts that identify the owner of a seal. To open a seal, never read them from the record with the seal.
+ */
 export type SealPlace = readonly string[];
 
 /** A key of 32 bytes, with a short id of letters, digits, `_` and `-`. */
@@ -46,18 +49,18 @@ const tagBytes = 16;
 
 /**
  * Creates a sealer. The first key seals, and every key opens seals, so that keys can be rotated.
- * @param formerKeys keys that only open earlier seals. They may have the same ids as `keys`
+ * @param formerKeys keys that only open older seals. Their ids may also occur in `keys`
  * @throws TypeError if there is no key, a key does not have 32 bytes, or an id is malformed or repeated
  */
 export function createSealer(keys: readonly SealingKey[], formerKeys: readonly SealingKey[] = []): Sealer {
   const [current] = keys;
   if (current === undefined) throw new TypeError('A sealer needs at least one key');
   if (keys.some(({ key }) => key.length !== 32)) throw new TypeError('A sealing key must have 32 bytes');
-  // Key objects are created only once, because that halves the time to seal.
+  // Key objects are created once, not for each seal, which halves the time to seal.
   const openingKeys = Map.groupBy([...keys, ...formerKeys], ({ id }) => id);
   const byId = new Map([...openingKeys].map(([id, its]) => [id, its.map(({ key }) => createSecretKey(key))]));
   const currentKey = createSecretKey(current.key);
-  // With repeated or malformed ids, the sealer could not open its own seals.
+  // If ids were repeated or malformed, the sealer could not open its own seals.
   if (new Set(keys.map(({ id }) => id)).size < keys.length)
     throw new TypeError('Each sealing key needs its own id');
   if (keys.some(({ id }) => !/^[\w-]+$/.test(id)))
@@ -74,7 +77,7 @@ export function createSealer(keys: readonly SealingKey[], formerKeys: readonly S
     derive(purpose, text, keyId = current.id) {
       const key = derivationKeys.get(keyId);
       if (key === undefined) throw new Error('The key that derived this value is not configured');
-      // JSON, so that different pairs of purpose and text never have the same bytes.
+      // JSON ensures that different pairs of purpose and text never give the same bytes.
       return createHmac('sha256', key)
         .update(JSON.stringify([purpose, text]))
         .digest();
@@ -83,7 +86,7 @@ export function createSealer(keys: readonly SealingKey[], formerKeys: readonly S
       const iv = drawBytes(ivBytes);
       const cipher = createCipheriv('aes-256-gcm', currentKey, iv).setAAD(associatedData(purpose, place));
       const body = cipher.update(JSON.stringify(value), 'utf8');
-      // GCM encrypts byte by byte, so `final` returns no bytes and only computes the tag.
+      // GCM has no padding, so `final` returns no bytes and only computes the tag.
       cipher.final();
       return `${current.id}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`;
     },
@@ -103,7 +106,8 @@ export function createSealer(keys: readonly SealingKey[], formerKeys: readonly S
 }
 
 /**
- * Decrypts the bytes of a seal. @throws Error if they were not sealed with this key and these associated data
+ * Decrypts the bytes of a seal.
+ * @throws Error if the bytes were not sealed with this key and these associated data
  */
 function decrypt(bytes: Buffer, key: KeyObject, associated: Buffer): string {
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), {
@@ -126,20 +130,20 @@ function tryToDecrypt(...sealed: Parameters<typeof decrypt>): string | undefined
 }
 
 /**
- * Returns the associated data as JSON, so that different lists of texts never have the same bytes. A purpose
- * without a place is not written as JSON, because such seals (signing keys, callback secrets) are older than
- * places.
+ * Returns the associated data as JSON, so that different lists of texts never give the same bytes. Returns a
+ * purpose without a place as plain text, because stored signing keys and callback secrets were sealed before
+ * places existed.
  */
 const associatedData = (purpose: string, place: SealPlace): Buffer =>
   Buffer.from(place.length === 0 ? purpose : JSON.stringify([purpose, ...place]));
 
-/** A pool of random bytes. A system call for 4,096 bytes takes as long as one for 12. */
+/** A pool of random bytes. A system call for 4,096 bytes takes as long as a system call for 12 bytes. */
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
 /**
- * Returns random bytes of the system's generator (`crypto.randomBytes`), faster than a system call for each
- * value. The copy in the pool is erased, so that only the caller has the bytes.
+ * Returns random bytes of the system's generator, faster than one `crypto.randomBytes` call for each value.
+ * Erases the copy in the pool, so that only the caller has the bytes.
  */
 export function drawBytes(size: number): Buffer {
   if (size > pool.length) return randomBytes(size);

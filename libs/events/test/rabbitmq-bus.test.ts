@@ -220,7 +220,7 @@ describe('a consumer on RabbitMQ', () => {
     await until(async () => (await place.depthOf(place.topology.queueOf('batches'))) === 1);
   });
 
-  it('attempts at most 32 events of a batch singly while every event fails, and handles all events later', async () => {
+  it('attempts at most 32 events individually while every event fails, and handles all events later', async () => {
     const bus = await place.connect({ retryAfterMs: [500, 3_600_000] });
     let isDown = true;
     const tried = new Set<string>();
