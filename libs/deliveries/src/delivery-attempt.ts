@@ -4,7 +4,7 @@ import { OutboundError } from '@clinical-launch/http/outbound-error';
 import type { OutboundAnswer } from '@clinical-launch/http/outbound-fetch';
 import { readRetryAfter } from './delivery-retry.ts';
 
-/** The result of an attempt. A service may add its own reasons. */
+/** The result of a delivery attempt. A service may add its own failure reasons. */
 export type DeliveryAttempt<Reason extends string = never> =
   | { readonly outcome: 'delivered'; readonly status: number }
   | {
@@ -12,15 +12,16 @@ export type DeliveryAttempt<Reason extends string = never> =
       readonly reason: DeliveryFailure | Reason;
       readonly status?: number;
       readonly retryAfterMs?: number;
-      /** For the log. */
+      /** The error, which is only logged. */
       readonly cause?: unknown;
     }
-  /** The process stopped during the attempt, so its result is unknown. */
+  /** The process stopped during the attempt, so the result is unknown. */
   | { readonly outcome: 'interrupted' };
 
 /**
- * Calls `send` and returns the result according to the status: 2xx means delivered, 410 ends the delivery,
- * 429 and 503 may request a longer wait. @param now returns milliseconds since 1970
+ * Calls `send`, and returns the result that follows from the status of the answer. 2xx means delivered. 410
+ * ends the delivery. 429 and 503 may request a longer wait.
+ * @param now returns milliseconds since 1970
  */
 export async function attemptDelivery(
   send: () => Promise<Pick<OutboundAnswer, 'status' | 'headers'>>,
@@ -51,8 +52,8 @@ function judge(
 }
 
 /**
- * Returns the reason of a failure for a status. 410 means that the receiver accepts no more deliveries
- * (Standard Webhooks: Response status codes).
+ * Returns the failure reason for a status. 410 means that the receiver accepts no more deliveries (Standard
+ * Webhooks: Response status codes).
  */
 function reasonOf(status: number): DeliveryFailure {
   if (status === 410) return 'gone';

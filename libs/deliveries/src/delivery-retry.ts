@@ -1,4 +1,4 @@
-/** The reasons that end a delivery immediately, because no later attempt can succeed. */
+/** The failure reasons that end a delivery immediately, because no later attempt can succeed. */
 const finalReasons: readonly string[] = ['unregistered', 'gone'];
 
 const secondMs = 1000;
@@ -6,25 +6,27 @@ const firstWaitMs = 5 * secondMs;
 const maxWaitMs = 3600 * secondMs;
 
 type FailedAttempt = {
-  /** A `DeliveryFailure`, or a reason of the service. */
+  /** A `DeliveryFailure`, or a failure reason that the service defines. */
   readonly reason: string;
-  /** The number of attempts, including this one. */
+  /** The number of attempts, including the failed attempt. */
   readonly attempts: number;
-  /** The time of the failure, and the time after which no attempt follows, in milliseconds since 1970. */
+  /** The time of the failure, in milliseconds since 1970. */
   readonly now: number;
+  /** The time after which no further attempt follows, in milliseconds since 1970. */
   readonly giveUpAt: number;
-  /** The wait that the receiver requested (429, 503). */
+  /** The wait that the receiver requested with a 429 or 503. */
   readonly retryAfterMs?: number;
   /**
-   * A new random number from 0 to 1 for each failure, so that deliveries that failed together are not retried
-   * together.
+   * A new random number from 0 to 1 for each failure, so that deliveries that failed at the same time are
+   * retried at different times.
    */
   readonly random: number;
 };
 
 /**
- * Returns the time of the next attempt, or undefined after the last one. Waits double from five seconds to an
- * hour. A receiver may request longer waits of up to an hour. The last attempt is at `giveUpAt`.
+ * Returns the time of the next attempt, or undefined if no attempt follows. The waits double from five
+ * seconds to an hour. A receiver may request longer waits of up to an hour. The last attempt is at
+ * `giveUpAt`.
  */
 export function nextAttemptAt(failed: FailedAttempt): number | undefined {
   const { reason, attempts, now, giveUpAt, retryAfterMs = 0, random } = failed;
@@ -34,7 +36,7 @@ export function nextAttemptAt(failed: FailedAttempt): number | undefined {
   return Math.min(now + waitMs, giveUpAt);
 }
 
-/** Reads `Retry-After`: seconds, or a date (RFC 9110 section 10.2.3). Returns undefined for anything else. */
+/** Converts `Retry-After` (RFC 9110 section 10.2.3) to milliseconds. Returns undefined if it is malformed. */
 export function readRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value) * secondMs;

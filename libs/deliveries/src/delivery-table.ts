@@ -9,7 +9,7 @@ import {
   type Transaction,
 } from 'kysely';
 
-/** A delivery is pending until it is delivered, or dead after its last attempt. */
+/** A delivery is `pending` until it is `delivered`, or until it is `dead` after its last attempt. */
 export const deliveryStates = ['dead', 'pending', 'delivered'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
@@ -17,31 +17,35 @@ type Time = ColumnType<Date, Date, Date>;
 type OptionalTime = ColumnType<Date | null, Date | null | undefined, Date | null>;
 
 /**
- * The common columns of a table `delivery`. Each service adds its own. A process leases a row, so that two
- * processes never attempt the same delivery at the same time.
+ * The columns that every table `delivery` has. Each service adds its own columns. A process leases a row, so
+ * that two processes never attempt the same delivery at the same time.
  */
 export type DeliveryColumns = {
   id: Generated<string>;
   /**
-   * Identifies the delivered message. The service may replace the message at any time, and then resets the
-   * attempts.
+   * The id of the message that is delivered. The service may replace the message at any time, and then resets
+   * the attempts.
    */
   message_id: string;
-  /** Computed from columns of the service. A receiver gets one delivery at a time. */
+  /**
+   * The receiver, which the database computes from columns of the service. It gets one delivery at a time.
+   */
   receiver: GeneratedAlways<string>;
   traceparent: string;
   state: DeliveryState;
-  /** The number of started attempts, including the current one. */
+  /** The number of started attempts, including an attempt in progress. */
   attempts: number;
-  /** The time at which it was created or replayed. */
+  /** The time at which the delivery was created or replayed. */
   waiting_since: Time;
   next_attempt_at: Time;
-  /** Set by the first attempt. */
+  /** The time after which no attempt follows. The first attempt sets it. */
   give_up_at: OptionalTime;
   last_attempt_at: OptionalTime;
   last_status: number | null;
   last_failure: string | null;
-  /** The lease of the process that holds the delivery. No other process delivers it until the lease ends. */
+  /**
+   * The lease of the process that holds the delivery. Until it ends, no other process attempts the delivery.
+   */
   lease: string | null;
   leased_until: OptionalTime;
 };
@@ -55,33 +59,33 @@ export type LeasedDelivery = {
   readonly messageId: string;
   readonly receiver: string;
   readonly traceparent: string;
-  /** The number of attempts, including this one. */
+  /** The number of attempts, including the current attempt. */
   readonly attempts: number;
-  /** Milliseconds since 1970. */
+  /** The time after which no attempt follows, in milliseconds since 1970. */
   readonly giveUpAt: number;
 };
 
-/** A leased delivery with all of its columns. */
+/** A leased delivery with all columns of its row. */
 type LeasedRow<Tables extends DeliveryTables> = LeasedDelivery & {
   readonly row: Selectable<Tables['delivery']>;
 };
 
-/** The result of an attempt. */
+/** The result of an attempt, as it is stored. */
 export type Settlement = {
   readonly state: DeliveryState;
-  /** Milliseconds since 1970. Absent after the last attempt. */
+  /** The time of the next attempt in milliseconds since 1970. Absent after the last attempt. */
   readonly nextAttemptAt?: number;
   readonly status?: number;
   readonly failure?: string;
 };
 
 /**
- * The duration of a lease in milliseconds: the longest attempt, plus a minute for differing clocks of
- * replicas.
+ * The duration of a lease in milliseconds: the longest attempt, plus a minute because the clocks of replicas
+ * may differ.
  */
 const leaseMs = 75_000;
 
-/** Returns the values of a new or replayed delivery, which has all of its attempts. */
+/** Returns the column values of a new or replayed delivery, for which no attempt was made. */
 export const waitingFrom = (now: Date) => ({
   state: 'pending' as const,
   attempts: 0,
@@ -93,14 +97,14 @@ export const waitingFrom = (now: Date) => ({
 type Database<Tables> = Kysely<Tables> | Transaction<Tables>;
 
 type LeaseOptions = {
-  /** Milliseconds since 1970. */
+  /** The current time in milliseconds since 1970. */
   readonly now: number;
   readonly busyReceivers: readonly string[];
-  /** The milliseconds for which a delivery is retried after its first attempt. */
+  /** How many milliseconds after its first attempt a delivery is retried. */
   readonly tryForMs: number;
 };
 
-/** Leases the delivery that has been due longest, except those for busy receivers. Counts the attempt. */
+/** Leases the delivery that has been due longest and whose receiver is not busy. Counts the attempt. */
 export async function leaseDelivery<Tables extends DeliveryTables>(
   database: Database<Tables>,
   { now, busyReceivers, tryForMs }: LeaseOptions,
@@ -139,7 +143,7 @@ export async function leaseDelivery<Tables extends DeliveryTables>(
 
 /**
  * Returns the time, in milliseconds since 1970, at which the next delivery without a lease is due. Ignores
- * those for busy receivers.
+ * deliveries for busy receivers.
  */
 export async function findNextDue<Tables extends DeliveryTables>(
   database: Database<Tables>,
@@ -151,7 +155,7 @@ export async function findNextDue<Tables extends DeliveryTables>(
 }
 
 /**
- * Stores the result of an attempt and releases the lease. If another message has replaced this one, stores no
+ * Stores the result of an attempt and releases the lease. If the service has replaced the message, stores no
  * result and returns `replaced`. If the lease ended and another process holds the delivery, changes nothing
  * and returns `lost`.
  */
@@ -178,7 +182,7 @@ export async function settleDelivery<Tables extends DeliveryTables>(
   return (await held.executeTakeFirst()).numUpdatedRows > 0 ? 'replaced' : 'lost';
 }
 
-/** Releases a lease as if the delivery had not been leased. */
+/** Releases a lease, and does not count the attempt. */
 export async function releaseDelivery<Tables extends DeliveryTables>(
   database: Database<Tables>,
   { id, lease, messageId }: LeasedDelivery,
@@ -188,7 +192,7 @@ export async function releaseDelivery<Tables extends DeliveryTables>(
     .set(({ eb }) => ({
       lease: null,
       leased_until: null,
-      // A message that has replaced this one has its own attempts.
+      // If the service has replaced the message, `attempts` counts only attempts for the new message.
       attempts: eb
         .case()
         .when('message_id', '=', messageId)
@@ -201,7 +205,7 @@ export async function releaseDelivery<Tables extends DeliveryTables>(
     .execute();
 }
 
-/** Selects the delivery without a lease that is due first, except those for busy receivers. */
+/** Selects the delivery that is due first, has no lease, and whose receiver is not busy. */
 const selectFree = <Tables extends DeliveryTables>(
   database: Database<Tables>,
   now: number,

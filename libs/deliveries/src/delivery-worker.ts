@@ -10,19 +10,19 @@ import { nextAttemptAt } from './delivery-retry.ts';
 import type { LeasedDelivery, Settlement } from './delivery-table.ts';
 
 export type DeliveryWorker = {
-  /** Reports that a delivery was added, so that it does not wait for the next poll. */
+  /** Wakes the worker, so that a new delivery does not wait for the next poll. */
   readonly nudge: () => void;
-  /** Leases no more deliveries. Waits a moment for the current ones, and then releases them. */
+  /** Leases no more deliveries. Waits up to three seconds for current attempts, and then aborts them. */
   readonly stop: () => Promise<void>;
 };
 
-/** The deliveries of a service in its database (delivery-table.ts). Times are milliseconds since 1970. */
+/** Accesses the deliveries of a service (delivery-table.ts). Times are in milliseconds since 1970. */
 export type DeliveryQueue<Due extends LeasedDelivery> = {
-  /** Leases the delivery that has been due longest, except those for these receivers. */
+  /** Leases the delivery that has been due longest and whose receiver is not busy. */
   lease(now: number, busyReceivers: readonly string[]): Promise<Due | undefined>;
-  /** Returns the time at which the next delivery without a lease is due, except those for these receivers. */
+  /** Returns when the next delivery is due that has no lease and whose receiver is not busy. */
   nextDueAt(now: number, busyReceivers: readonly string[]): Promise<number | undefined>;
-  /** Releases a lease as if the delivery had not been leased. */
+  /** Releases a lease, and does not count the attempt. */
   release(due: Due): Promise<void>;
 };
 
@@ -32,50 +32,52 @@ type Failed<Reason extends string> = Extract<DeliveryAttempt<Reason>, { outcome:
 export type DeliveryResult<Due, Reason extends string = never> = {
   readonly due: Due;
   readonly attempt: Exclude<DeliveryAttempt<Reason>, { outcome: 'interrupted' }>;
-  /** Whether no attempt follows. */
+  /** True if no further attempt follows. */
   readonly isFinal: boolean;
-  /** The time of its end, in milliseconds since 1970. */
+  /** The time at which the attempt ended, in milliseconds since 1970. */
   readonly now: number;
 };
 
 type WorkerOptions<Due extends LeasedDelivery, Reason extends string> = {
-  /** The delivered object for the log, such as `document`. */
+  /** The word for a delivery in the log, such as `document`. */
   readonly what: string;
   /** The maximum number of simultaneous deliveries. */
   readonly slots: number;
   /**
-   * The maximum time between polls in milliseconds. Polls find the deliveries of other processes and of
-   * operators.
+   * The maximum time between polls in milliseconds. Polls find deliveries that other processes added or that
+   * operators replayed.
    */
   readonly pollMs: number;
   readonly queue: DeliveryQueue<Due>;
-  /** Attempts a delivery. The signal aborts the attempt. */
+  /** Attempts a delivery. Must stop the attempt if the signal aborts. */
   readonly deliver: (due: Due, ending: AbortSignal) => Promise<DeliveryAttempt<Reason>>;
-  /** Stores the result of an attempt with its events. If it fails, the delivery is attempted again. */
+  /** Stores the result of an attempt and its events. If it rejects, the delivery is attempted again. */
   readonly settle: (due: Due, settlement: Settlement, events: readonly CloudEvent[]) => Promise<void>;
-  /** Returns the event that reports a result. */
+  /** Returns the event about a result. */
   readonly eventOf: (result: DeliveryResult<Due, Reason>) => CloudEvent;
   /**
-   * Returns log fields that describe a delivery. They omit the address, which may contain a secret of the
-   * receiver.
+   * Returns log fields that describe a delivery. They must not contain the address, which may contain a
+   * secret of the receiver.
    */
   readonly factsOf: (due: Due) => object;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
-/** Shorter than the time limit for stopping a process, which also covers the requests that end first. */
+/**
+ * Is shorter than the time limit for stopping a process, because open requests end within that limit first.
+ */
 const endWithinMs = 3000;
 const firstRetryMs = 2000;
 const maxRetryMs = 5000;
-/** The wait before a due delivery that could not be leased, because another process was leasing it. */
+/** The minimum wait, for example while another process is leasing the due delivery. */
 const minWaitMs = 100;
 
 /**
- * Attempts due deliveries until it is stopped. Several run at the same time, but only one for each receiver,
- * so that a slow receiver does not delay others. The worker sleeps until the next delivery is due or it is
- * nudged. If a process dies, another one repeats its deliveries after the lease, so each is made at least
- * once.
+ * Attempts due deliveries until it is stopped. Several attempts run at the same time, but only one for each
+ * receiver, so that a slow receiver does not delay others. The worker sleeps until the next delivery is due
+ * or it is nudged. If a process dies, another process repeats its deliveries after the leases end. Messages
+ * are therefore delivered at least once.
  */
 export function startDeliveryWorker<Due extends LeasedDelivery, Reason extends string = never>(
   options: WorkerOptions<Due, Reason>,
@@ -96,9 +98,7 @@ export function startDeliveryWorker<Due extends LeasedDelivery, Reason extends s
       });
     underWay.set(due.receiver, attempted);
   };
-  /**
-   * Begins due deliveries. Returns the milliseconds until the next delivery is due, or until the next poll.
-   */
+  /** Begins attempts for due deliveries. Returns how many milliseconds to sleep. */
   const beginAll = async (stopping: AbortSignal): Promise<number> => {
     while (underWay.size < slots && !stopping.aborted) {
       const due = await queue.lease(clock.now(), [...underWay.keys()]);
@@ -127,7 +127,7 @@ export function startDeliveryWorker<Due extends LeasedDelivery, Reason extends s
   };
 }
 
-/** Attempts a delivery and stores the result. Releases it if the signal aborts the attempt. */
+/** Attempts a delivery and stores the result. If the signal aborts the attempt, releases the lease. */
 async function attemptOnce<Due extends LeasedDelivery, Reason extends string>(
   options: WorkerOptions<Due, Reason>,
   due: Due,
@@ -140,7 +140,7 @@ async function attemptOnce<Due extends LeasedDelivery, Reason extends string>(
   const next = attempt.outcome === 'delivered' ? undefined : retryAt(due, attempt, now);
   const result = { due, attempt, isFinal: next === undefined, now };
   await settle(due, settlementOf(result, next), isReported(result) ? [eventOf(result)] : []);
-  // Logged last, so that the log never reports a result that is not stored.
+  // Logs last, so that the log never reports a result that was not stored.
   report(options, result);
 }
 
@@ -166,8 +166,8 @@ function settlementOf<Due, Reason extends string>(
 }
 
 /**
- * Returns true if a result is reported as an event: a success, or the first or last failure. So a receiver
- * that is down for a day causes two events instead of forty.
+ * Returns true if an event must report the result: a success, or the first or last failure. A receiver that
+ * is down for a day then causes two events instead of forty.
  */
 const isReported = <Due extends LeasedDelivery, Reason extends string>({
   due,
