@@ -20,7 +20,7 @@ export type DeliveryWorker = {
 export type DeliveryQueue<Due extends LeasedDelivery> = {
   /** Leases the delivery that has been due longest and whose receiver is not busy. */
   lease(now: number, busyReceivers: readonly string[]): Promise<Due | undefined>;
-  /** Returns when the next delivery is due that has no lease and whose receiver is not busy. */
+  /** Returns the time at which the next delivery without a lease is due. Ignores busy receivers. */
   nextDueAt(now: number, busyReceivers: readonly string[]): Promise<number | undefined>;
   /** Releases a lease, and does not count the attempt. */
   release(due: Due): Promise<void>;

@@ -8,27 +8,28 @@ export type OutgoingMessage = {
   readonly headers: Readonly<Record<string, unknown>>;
 };
 
-/** Thrown if the broker did not confirm in time. It may or may not have the messages. */
+/** The error if the broker did not confirm in time. The messages may or may not have arrived. */
 export class ConfirmTimeoutError extends Error {
   override name = 'ConfirmTimeoutError';
 }
 
-/** Thrown if no queue is bound for a message, so that the broker would have dropped it. */
+/** The error if no queue is bound for a message. Without the flag `mandatory`, the broker would drop it. */
 export class UnroutableError extends Error {
   override name = 'UnroutableError';
 }
 
-/** The media type of every message: structured content mode (CloudEvents AMQP binding section 3.2). */
+/**
+ * The media type of every message, for the structured content mode (CloudEvents AMQP binding section 3.2).
+ */
 export const contentType = 'application/cloudevents+json';
 
 /**
  * Publishes messages, and resolves when the broker has confirmed all of them (publisher confirms). Sends all
- * messages before it waits for confirms.
- * @throws UnroutableError if no queue is bound for a message. The broker confirms such messages too, so the
- * flag `mandatory` makes it return them
+ * messages before it waits for confirms. If it rejects, some messages may have arrived.
+ * @throws UnroutableError if no queue is bound for a message. The broker confirms such a message too, but
+ *   first returns it because of the flag `mandatory`
  * @throws ConfirmTimeoutError if the broker does not answer, for instance during a memory alarm
- * @throws Error if a message is refused or the channel ends. After any of these errors, the other messages
- * may have arrived
+ * @throws Error if a message is refused or the channel ends
  */
 export async function publishConfirmed(
   channel: ConfirmChannel,
@@ -53,7 +54,7 @@ export async function publishConfirmed(
   } finally {
     channel.off('return', onReturn);
   }
-  // The broker always returns a message before it confirms it.
+  // The broker returns an unroutable message before it confirms the message.
   const lost = messages.filter(({ messageId }) => returned.has(messageId));
   if (lost.length > 0) throw unroutable(lost.length, messages.length);
 }

@@ -8,8 +8,8 @@ const confirmWithinMs = 10_000;
 const visibleWithinMs = 2000;
 
 /**
- * Lists the oldest dead letters of a consumer. They stay in their queue, but are hidden from other commands
- * until this one ends.
+ * Lists the oldest dead letters of a consumer. The letters stay in their queue, but are hidden from other
+ * commands until this command ends.
  * @throws Error if the broker is unavailable or the consumer never had a queue
  */
 export async function listDeadLetters(
@@ -29,10 +29,10 @@ export async function listDeadLetters(
 }
 
 /**
- * Moves dead letters back to the queue of their consumer, all or only those of the given event ids, and
- * returns the moved ids. Removes each after the broker has confirmed its copy, so a letter may be duplicated
- * but never lost.
- * @throws Error as `listDeadLetters`, or if the queue refuses a letter. Earlier letters were moved
+ * Moves dead letters back to the queue of their consumer, and returns the ids of the moved events. Removes a
+ * letter only after the broker has confirmed the copy, so that a letter may be duplicated but is never lost.
+ * @param ids the ids of the events to move. By default, moves all
+ * @throws Error as `listDeadLetters`, or if the queue refuses a letter. Earlier letters are then moved
  */
 export async function replayDeadLetters(
   broker: Broker,
@@ -44,7 +44,7 @@ export async function replayDeadLetters(
     for (let message = await taken.next(); message; message = await taken.next()) {
       const letter = resend(message, queue);
       if (ids?.includes(letter.messageId) === false) continue;
-      // Sent directly to the queue, so that other consumers of the event do not receive it again.
+      // Sends the letter directly to the queue, so that other consumers do not receive the event again.
       await publishConfirmed(channel, [letter], { exchange: '', timeoutMs: confirmWithinMs });
       taken.remove(message);
       replayed.push(letter.messageId);
@@ -64,7 +64,7 @@ async function withDeadLetters<Result>(
   const queue = topology.queueOf(consumer);
   const deadLetterQueue = topology.deadLetterQueueOf(consumer);
   const connection = await connect(url, { noDelay: true, timeout: 5000 });
-  // Errors reject the pending call, so the event needs no handling.
+  // An error also rejects the pending call, so the handler of the event does nothing.
   connection.on('error', () => undefined);
   try {
     const channel = await connection.createConfirmChannel();
@@ -83,17 +83,18 @@ async function withDeadLetters<Result>(
 }
 
 /**
- * The dead letters that were fetched but not acknowledged. The broker requeues them when the connection ends.
+ * Fetches dead letters without acknowledging them. The broker requeues these letters when the connection
+ * ends.
  */
 class TakenLetters {
   readonly #channel: ConfirmChannel;
   readonly #queue: string;
-  /** The number of letters in the queue after all held letters are returned. */
+  /** The number of letters in the queue after the fetched letters are returned. */
   #count: number;
   #left: number;
   #isHolding = false;
 
-  /** @param count the maximum number to fetch. Letters that fail again during the command are beyond it */
+  /** @param count the number of letters at the start. Letters that arrive later are not fetched */
   constructor(channel: ConfirmChannel, queue: string, count: number) {
     this.#channel = channel;
     this.#queue = queue;
@@ -116,14 +117,15 @@ class TakenLetters {
   }
 
   /**
-   * Returns the letters and waits until the next command can see them, which takes a moment with RabbitMQ 4.
+   * Returns the fetched letters to the queue, and waits until the next command can fetch them. RabbitMQ 4
+   * needs a moment for this.
    */
   async giveBack(): Promise<void> {
     if (!this.#isHolding) return;
     this.#channel.nackAll(true);
     const giveUpAt = performance.now() + visibleWithinMs;
     while ((await this.#channel.checkQueue(this.#queue)).messageCount < this.#count) {
-      // Another command may already have fetched them.
+      // Another command may already have fetched the returned letters.
       if (performance.now() > giveUpAt) return;
       await pause(5);
     }

@@ -1,49 +1,54 @@
 import type { EventType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent, WrittenEvent } from '@clinical-launch/contracts/events/cloud-event';
 
-/** Stores the events of a request. They are stored when the promise resolves. */
+/** Stores the events of a request until they are published. */
 export interface Outbox {
+  /** Resolves when the events are stored. */
   append(events: readonly CloudEvent[]): Promise<void>;
 }
 
 type Queue = {
-  /** The name of its queue, which is unique on the bus. */
+  /** The name of the consumer, which is unique on the bus and also names its queue. */
   readonly name: string;
-  /** The consumed types. If absent, all types. */
+  /** The event types that the consumer receives. If absent, all types. */
   readonly types?: readonly EventType[];
 };
 
 /** Handles events one at a time. */
 export type EventConsumer = Queue & {
-  /** Resolves when the event is handled, or rejects to receive it again. */
+  /** Resolves when the event is handled. If it rejects, the bus delivers the event again. */
   handle(event: CloudEvent): Promise<void>;
 };
 
-/** Handles all waiting events together, for instance in one statement and one commit. */
+/** Handles all waiting events together, for instance in one SQL statement and one commit. */
 export type BatchConsumer = Queue & {
   /**
-   * Resolves when all events are handled, or rejects if any is not. Then it receives them again in smaller
-   * batches, until each failing event is alone.
+   * Resolves when all events are handled. If it rejects, the bus calls it again with smaller batches, until
+   * each failing event is alone in a batch.
    */
   handleAll(events: readonly CloudEvent[]): Promise<void>;
 };
 
 /**
- * A service's subscription to events. It must be idempotent by event id, because events are delivered at
- * least once.
+ * The subscription of a service to events. It must handle repeated events with the same id only once, because
+ * delivery is at least once.
  */
 export type Consumer = EventConsumer | BatchConsumer;
 
-/** Delivers each event to every consumer of its type, at least once. */
+/** Delivers each event at least once to every consumer of its type. */
 export interface EventBus {
   /**
-   * Resolves when the bus has accepted the events. @throws TypeError if an event does not match the catalogue
+   * Resolves when the bus has accepted the events.
+   * @throws TypeError if an event does not match the catalogue
    */
   publish(events: readonly CloudEvent[]): Promise<void>;
-  /** Publishes events that an outbox has read and checked, with their stored text. */
+  /**
+   * Publishes events with the text that an outbox stored. Does not check them, because the outbox has done
+   * so.
+   */
   publishWritten(events: readonly WrittenEvent[]): Promise<void>;
   /** Starts a consumer. */
   consume(consumer: Consumer): Promise<void>;
-  /** Stops the consumers after their current events. */
+  /** Waits until the consumers have handled their current events, and stops the consumers. */
   stop(): Promise<void>;
 }

@@ -7,8 +7,8 @@ import type { Message } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 
 /**
- * The header with the reason of a dead letter. If the broker dead-letters a message itself, it writes
- * `x-death` instead.
+ * The header with the reason why a message became a dead letter. If the broker dead-letters a message itself,
+ * it writes the header `x-death` instead.
  */
 const reasonHeader = 'dead-letter-reason';
 const attemptsHeader = 'dead-letter-attempts';
@@ -17,8 +17,8 @@ const timeHeader = 'dead-letter-time';
 const maxReasonLength = 500;
 
 /**
- * Returns an event as a message in structured mode (CloudEvents AMQP binding 3.2). Its type is the routing
- * key.
+ * Converts an event to a message in structured mode (CloudEvents AMQP binding section 3.2). The event type is
+ * the routing key.
  */
 export function toMessage({ event, text }: WrittenEvent): OutgoingMessage {
   return {
@@ -30,8 +30,8 @@ export function toMessage({ event, text }: WrittenEvent): OutgoingMessage {
 }
 
 /**
- * Reads the event of a message.
- * @throws TypeError if it does not match the catalogue, with the invalid paths but no values
+ * Reads the event in a message.
+ * @throws TypeError that lists the invalid paths, without values, if the event does not match the catalogue
  */
 export function readEvent({ content }: Pick<Message, 'content'>): CloudEvent {
   const candidate = parse(content);
@@ -43,18 +43,18 @@ function parse(content: Buffer): unknown {
   try {
     return JSON.parse(content.toString());
   } catch {
-    // The cause is omitted, because the messages of JSON.parse quote the text.
+    // Omits the cause, because the error messages of JSON.parse quote the text.
     throw new TypeError('The message is not JSON');
   }
 }
 
-/** Returns the number of deliveries of a message, including this one. Its queue counts each return. */
+/** Returns how often a message was delivered, including this delivery. The queue counts each return. */
 export function attemptsOf({ properties }: Message): number {
   const returns: unknown = properties.headers?.['x-delivery-count'];
   return typeof returns === 'number' ? returns + 1 : 1;
 }
 
-/** Returns a message for the dead-letter exchange, with the reason. */
+/** Returns the dead letter of a message, whose headers contain the reason. */
 export function toDeadLetter(message: Message, queue: string, error: unknown): OutgoingMessage {
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'A value that is not an Error';
   return {
@@ -68,7 +68,7 @@ export function toDeadLetter(message: Message, queue: string, error: unknown): O
   };
 }
 
-/** Returns a copy of a message for a queue, as if it were new. */
+/** Returns a copy of a message for a queue, as if the message had never been delivered. */
 export function resend({ content, properties }: Message, queue: string): OutgoingMessage {
   const traceparent: unknown = properties.headers?.traceparent;
   return {
@@ -81,20 +81,20 @@ export function resend({ content, properties }: Message, queue: string): Outgoin
 
 const messageIdOf = (id: unknown) => (typeof id === 'string' ? id : '');
 
-/** An event in the dead-letter queue of a consumer, which could not handle it. */
+/** A message in the dead-letter queue of a consumer, which could not handle its event. */
 export type StoredDeadLetter = {
   /** The id of the event. */
   readonly id: string;
-  /** Undefined if the message does not match the catalogue. */
+  /** The event, or undefined if it does not match the catalogue. */
   readonly event: CloudEvent | undefined;
   readonly reason: string;
-  /** The number of deliveries. Unknown if the broker dead-lettered the message itself. */
+  /** The number of deliveries, or undefined if the broker dead-lettered the message itself. */
   readonly attempts: number | undefined;
-  /** The time at which it became a dead letter (RFC 3339). */
+  /** The time at which the message became a dead letter (RFC 3339). */
   readonly time: string | undefined;
 };
 
-/** Reads a message of a dead-letter queue. */
+/** Reads a message in a dead-letter queue. */
 export function readDeadLetter(message: Message): StoredDeadLetter {
   const headers: Readonly<Record<string, unknown>> = message.properties.headers ?? {};
   const [death] = message.properties.headers?.['x-death'] ?? [];

@@ -3,25 +3,25 @@ import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import type { Consumer } from './event-bus.ts';
 import { inProcessSpan, type MessagingSystem } from './message-spans.ts';
 
-/** The maximum number of events that a consumer handles together. Larger batches are not faster. */
+/** The maximum number of events in a batch. Larger batches are not faster. */
 const maxBatchSize = 256;
 
-/** Returns the maximum number of events that a consumer handles together. */
+/** Returns the maximum number of events that a consumer handles in one call. */
 export const batchSizeOf = (consumer: Consumer): number => ('handleAll' in consumer ? maxBatchSize : 1);
 
 type Progress<Item> = {
-  /** The origin of the events, for spans. */
+  /** The bus and the queue from which the events come. Spans contain both. */
   readonly origin: { readonly system: MessagingSystem; readonly queue: string };
-  /** Returns true if another part may begin. */
+  /** Returns true if another part of the batch may begin. */
   mayBegin(): boolean;
   onHandled(items: readonly Item[]): void;
   onFailed(item: Item, error: unknown): void;
 };
 
 /**
- * Passes a batch to its consumer. If it fails, halves the batch until each failing event is alone, so that an
- * event that always fails does not delay others. If a dependency is unavailable, the whole batch fails. Never
- * rejects. Returns the items that were not begun.
+ * Passes a batch to its consumer. If the consumer fails, halves the batch until each failing event is alone,
+ * so that an event that always fails does not delay others. If the consumer throws `Unavailable`, the whole
+ * batch fails. Never rejects. Returns the items that it did not pass to the consumer.
  */
 export async function handleInParts<Item extends { readonly event: CloudEvent }>(
   consumer: Consumer,
@@ -33,7 +33,7 @@ export async function handleInParts<Item extends { readonly event: CloudEvent }>
     const events = batch.map(({ event }) => event);
     await inProcessSpan(progress.origin, events, () => handle(consumer, events));
   } catch (error) {
-    // If the database is unavailable, smaller parts would fail too, and each attempt takes time.
+    // While the database is unavailable, smaller parts would fail too, and each attempt takes time.
     if (batch.length === 1 || error instanceof Unavailable) {
       for (const item of batch) progress.onFailed(item, error);
       return [];

@@ -3,21 +3,22 @@ import type { Outbox } from './event-bus.ts';
 import type { OutboxSource } from './relay.ts';
 
 /**
- * The outbox of a process without Redis. Events are in order, delivered at least once, and lost with the
- * process.
+ * The outbox of a process without Redis. It keeps the order of events and delivers them at least once. If the
+ * process ends, the events are lost.
  */
 export class InMemoryOutbox implements Outbox, OutboxSource {
   readonly #events: CloudEvent[] = [];
   readonly #onAppend: () => void;
 
-  /** @param onAppend called after each append, to nudge the relay */
+  /** @param onAppend is called after each append, and can nudge the relay */
   constructor(onAppend: () => void = () => undefined) {
     this.#onAppend = onAppend;
   }
 
   /**
-   * @throws TypeError if an event does not match the catalogue, because the bus would refuse it and it would
-   * block all later events
+   * Stores events.
+   * @throws TypeError if an event does not match the catalogue. The bus would refuse such an event every
+   *   time, so that no later event could be published
    */
   async append(events: readonly CloudEvent[]): Promise<void> {
     for (const event of events) assertCloudEvent(event);
@@ -33,12 +34,12 @@ export class InMemoryOutbox implements Outbox, OutboxSource {
     return batch.length;
   }
 
-  /** Returns the number of waiting events. */
+  /** Returns the number of events that wait to be published. */
   async depth(): Promise<number> {
     return this.#events.length;
   }
 
-  /** Returns the age of the oldest event according to its `time`, or 0 if none waits. */
+  /** Returns the age of the oldest event according to its `time`, or 0 if no event waits. */
   async oldestAgeMs(): Promise<number> {
     const [oldest] = this.#events;
     return oldest === undefined ? 0 : Math.max(0, Date.now() - Date.parse(oldest.time));

@@ -17,15 +17,16 @@ type Queue = {
 };
 
 type InProcessBusOptions = {
-  /** Called with an event that a consumer could not handle, after its last attempt. */
+  /** Is called after the last attempt with an event that a consumer could not handle. */
   readonly onDeadLetter: (letter: DeadLetter) => void;
-  /** The waits between attempts in milliseconds. There is one more attempt than waits. */
+  /** The waits between attempts in milliseconds. Two waits mean three attempts. */
   readonly retryAfterMs?: readonly number[];
 };
 
 /**
- * The bus within a process: one queue per consumer, in order, with bounded redelivery and dead letters. It is
- * also the outbox, because nothing can fail between the two. Events are lost with the process.
+ * A bus within one process, with an ordered queue for each consumer, a limited number of attempts, and dead
+ * letters. It is also the outbox, because nothing can fail between an outbox and a bus in one process. If the
+ * process ends, the events are lost.
  */
 export class InProcessBus implements EventBus, Outbox {
   readonly deadLetters: DeadLetter[] = [];
@@ -68,7 +69,7 @@ export class InProcessBus implements EventBus, Outbox {
     this.#queues.push({ consumer, events: [], running: undefined });
   }
 
-  /** Resolves when every queue is empty, including events caused by consumers. */
+  /** Resolves when every queue is empty, even of events that consumers published. */
   async idle(): Promise<void> {
     for (let busy = this.#running(); busy.length > 0; busy = this.#running()) await Promise.all(busy);
   }
@@ -94,12 +95,12 @@ export class InProcessBus implements EventBus, Outbox {
     while (events.length > 0) await this.#deliver(consumer, events.splice(0, batchSizeOf(consumer)));
   }
 
-  /** Handles a batch. Failing events are retried after the others are handled. */
+  /** Handles a batch. Retries the failing events after the other events are handled. */
   async #deliver(consumer: Consumer, events: readonly CloudEvent[]): Promise<void> {
     let failed = await attemptAll(consumer, events);
     for (const waitMs of this.#retryAfterMs) {
       if (failed.length === 0) return;
-      // If the bus is stopping, there is no wait between attempts, so that the current events complete.
+      // A stopping bus does not wait between attempts, so that the current events complete.
       await pause(waitMs, this.#stopping.signal);
       failed = await attemptAll(
         consumer,

@@ -3,14 +3,15 @@ import { inFollowingSpan, SpanKind } from '@clinical-launch/runtime/tracing';
 import type { OutgoingMessage } from './confirmed-publish.ts';
 
 /*
- * Spans of messages (semantic conventions for messaging). A message carries the `traceparent` of its cause.
- * The span of a single message is a child of its cause. The span of a batch has a link to each cause.
+ * Spans of messages (OpenTelemetry semantic conventions for messaging). A message contains the `traceparent`
+ * of the span that caused it. The span of a single message is a child of that span. The span of a batch has a
+ * link to the causing span of each message.
  */
 
-/** The kinds of bus. */
+/** The value of `messaging.system` for each kind of bus. */
 export type MessagingSystem = 'rabbitmq' | 'in_process';
 
-/** Calls `publish` in a span. */
+/** Calls `publish` within a span that describes the messages. */
 export function inPublishSpan(
   exchange: string,
   messages: readonly OutgoingMessage[],
@@ -36,7 +37,7 @@ export function inPublishSpan(
   );
 }
 
-/** Calls `handle` in a span. */
+/** Calls `handle` within a span that describes the events. */
 export function inProcessSpan(
   { system, queue }: { readonly system: MessagingSystem; readonly queue: string },
   events: readonly CloudEvent[],

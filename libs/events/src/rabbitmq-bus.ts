@@ -16,17 +16,17 @@ import { type Broker, type Topology, topologyOf } from './rabbitmq-topology.ts';
 
 type RabbitMqOptions = Broker &
   ConnectionOptions & {
-    /** Consumers whose queues are created before their first start, so that no earlier event is lost. */
+    /** Consumers whose queues the bus declares, so that no event is lost before a consumer starts. */
     readonly knownConsumers?: readonly Pick<Consumer, 'name' | 'types'>[];
-    /** The number of messages that a consumer prefetches. By default, enough for its next batch. */
+    /** The number of messages that a consumer prefetches. The default is enough for the next batch. */
     readonly prefetch?: number;
     /**
-     * The waits between attempts to handle an event, in milliseconds. There is one more attempt than waits.
+     * The waits between attempts to handle an event, in milliseconds. Two waits mean three attempts.
      */
     readonly retryAfterMs?: readonly number[];
-    /** The maximum time in milliseconds for the broker to confirm a publish. */
+    /** The maximum time in milliseconds that the broker may take to confirm published events. */
     readonly confirmWithinMs?: number;
-    /** Signs events for the services that consume them, unless they were already signed by an outbox. */
+    /** Converts events to JSON and signs them. Events that an outbox has signed keep their signature. */
     readonly writeEvent?: EventWriter;
     /**
      * Returns the verifier of a consumer by its name. An event that fails verification becomes a dead letter
@@ -38,18 +38,20 @@ type RabbitMqOptions = Broker &
 type Publisher = {
   readonly channel: ConfirmChannel;
   /**
-   * Returns the reason why the broker accepts no messages, such as a memory or disk alarm, or undefined if it
-   * accepts them.
+   * Returns the reason why the broker accepts no messages, such as a memory or disk alarm. Returns undefined
+   * if the broker accepts messages.
    */
   blockage(): string | undefined;
 };
 
-/** Four minutes in total, so that valid events do not become dead letters while a database restarts. */
+/**
+ * The waits are four minutes in total, so that events do not become dead letters while a database restarts.
+ */
 const defaultRetryAfterMs = [100, 500, 2000, 5000, 10_000, 30_000, 60_000, 60_000, 60_000];
 
 /**
  * Connects to RabbitMQ, and reconnects when the connection is lost. Resolves even if the broker is down, so
- * that a service can start without it. Its events wait in the outbox.
+ * that a service can start without the broker. The events of the service then wait in its outbox.
  * @throws TypeError for an invalid address or namespace
  */
 export async function connectRabbitMq(options: RabbitMqOptions): Promise<RabbitMqBus> {
@@ -88,7 +90,7 @@ async function openPublisher(
 ): Promise<Publisher> {
   await declareTopology(connection, { topology, consumers: knownConsumers });
   const channel = await connection.createConfirmChannel();
-  // Each batch in progress has a listener.
+  // Each batch in progress adds a listener, so their number has no limit.
   channel.setMaxListeners(0);
   channel.on('error', drop);
   channel.on('close', () => drop(new Error('The channel was closed')));
@@ -116,12 +118,13 @@ type BusDependencies = {
 };
 
 /**
- * The bus with RabbitMQ: one topic exchange, one quorum queue per consumer, and one for its dead letters.
+ * The bus with RabbitMQ. It has one topic exchange, and for each consumer a quorum queue and a quorum queue
+ * for dead letters.
  *
- * Guarantees that an event whose `publish` resolved is in the queue of every consumer of its type, on disk on
- * a majority of the nodes, until the consumer has handled it or it is a dead letter. Does not guarantee that
- * it is delivered only once, so consumers must be idempotent by event id. Does not guarantee the order with
- * several instances or after a failure.
+ * Guarantee: after `publish` resolves, an event is in the queue of every consumer of its type, on the disks
+ * of a majority of the nodes, until the consumer has handled the event or it is a dead letter. An event may
+ * be delivered more than once, so consumers must be idempotent by event id. With several instances of a
+ * consumer or after a failure, the order may change.
  */
 export class RabbitMqBus implements EventBus {
   readonly #dependencies: BusDependencies;
@@ -133,11 +136,12 @@ export class RabbitMqBus implements EventBus {
   }
 
   /**
-   * Resolves when the broker has confirmed all events. If it rejects, some may have arrived. Accepts unknown
-   * members of other releases, because the outbox has checked the events of this one.
-   * @throws TypeError if an event does not match the catalogue. Then nothing is published
-   * @throws Error immediately if there is no connection or the broker accepts no messages; UnroutableError if
-   * no queue is bound for an event; ConfirmTimeoutError
+   * Resolves when the broker has confirmed all events. If it rejects, some events may have arrived. Accepts
+   * unknown members, because another release may have written the events to the outbox.
+   * @throws TypeError if an event does not match the catalogue. No event is then published
+   * @throws UnroutableError if no queue is bound for an event
+   * @throws ConfirmTimeoutError if the broker does not answer in time
+   * @throws Error immediately if there is no connection or the broker accepts no messages
    */
   async publish(events: readonly CloudEvent[]): Promise<void> {
     for (const event of events) assertReceivedEvent(event);
@@ -145,15 +149,15 @@ export class RabbitMqBus implements EventBus {
     await this.publishWritten(events.map((event) => ({ event, text: writeEvent(event) })));
   }
 
-  /** Publishes events like `publish`, but does not check them. @throws Error as `publish` */
+  /** Publishes events like `publish`, but does not check the events. @throws Error as `publish` */
   async publishWritten(events: readonly WrittenEvent[]): Promise<void> {
     if (events.length > 0) await this.#send(this.#dependencies.topology.events, events.map(toMessage));
   }
 
   /**
-   * Declares the consumer's queue and starts to deliver. Resolves even if the broker is down. Delivery then
-   * starts when the broker is available.
-   * @throws TypeError if the name is already used in this process or is not valid for a queue
+   * Declares the queue of a consumer and starts to deliver. Resolves even if the broker is down. Delivery
+   * then starts when the broker is available.
+   * @throws TypeError if the bus already has a consumer with this name, or the name is not valid for a queue
    */
   async consume(consumer: Consumer): Promise<void> {
     const { name } = consumer;
@@ -173,7 +177,7 @@ export class RabbitMqBus implements EventBus {
     await subscription;
   }
 
-  /** Returns true if events are accepted and every consumer is subscribed. */
+  /** Returns true if the broker accepts events and every consumer is subscribed. */
   async isReady(): Promise<boolean> {
     const publisher = this.#dependencies.publisher.session();
     if (publisher === undefined || publisher.blockage() !== undefined) return false;
@@ -204,7 +208,7 @@ export class RabbitMqBus implements EventBus {
     try {
       await sending;
     } catch (error) {
-      // A connection without answers may be dead. A blocked connection recovers by itself.
+      // A connection on which no confirm arrives may be dead. A blocked connection recovers without help.
       if (error instanceof ConfirmTimeoutError && session.blockage() === undefined) publisher.drop(error);
       throw error;
     } finally {

@@ -3,13 +3,14 @@ import { errorCode } from '@clinical-launch/runtime/logged-error';
 import type { Channel, ChannelModel } from 'amqplib';
 import { exchangesOf, queuesOf, type Topology, type WantedEvents } from './rabbitmq-topology.ts';
 
-/** The declarations that a connection needs before it is used. */
+/** The consumers whose queues must exist before a connection is used. */
 type Declarations = { readonly topology: Topology; readonly consumers: readonly WantedEvents[] };
 
 /**
- * Declares the exchanges and the consumers' queues, and updates the bindings to the consumed types. Does not
- * change existing exchanges and queues. If the user has no configure permission, only checks that they exist.
- * @throws Error if one is missing, or exists with other arguments
+ * Declares the exchanges and the queues of the consumers, and updates the bindings to the consumed event
+ * types. Does not change exchanges and queues that exist. If the broker user has no configure permission,
+ * only checks that the exchanges and queues exist.
+ * @throws Error if an exchange or queue is missing, or exists with other arguments
  */
 export async function declareTopology(connection: ChannelModel, declarations: Declarations): Promise<void> {
   try {
@@ -24,13 +25,13 @@ export async function declareTopology(connection: ChannelModel, declarations: De
   }
 }
 
-/** AMQP 0-9-1 reply codes: access-refused */
+/** The AMQP 0-9-1 reply code `access-refused`. */
 const accessRefused = 403;
 
-/** Works on a separate channel, because the broker closes a channel after a refusal. */
+/** Calls `work` with a separate channel, because the broker closes a channel after a refusal. */
 async function onChannel(connection: ChannelModel, work: (channel: Channel) => Promise<void>): Promise<void> {
   const channel = await connection.createChannel();
-  // A refusal rejects the pending call, so the event needs no handling.
+  // A refusal also rejects the pending call, so the handler of the event does nothing.
   channel.on('error', () => undefined);
   await work(channel);
   await channel.close();
@@ -49,8 +50,8 @@ async function declareConsumer(channel: Channel, topology: Topology, consumer: W
   }
   for (const { queue, exchange, routingKey } of bindings)
     await channel.bindQueue(queue, exchange, routingKey);
-  // AMQP cannot list bindings. So the bindings of all other types are removed, which is not an error if they
-  // do not exist.
+  // AMQP cannot list bindings. Removes the bindings of all other types. Removing a binding that does not
+  // exist is not an error.
   const wanted = new Set(bindings.map(({ routingKey }) => routingKey));
   const unwanted = ['#', ...Object.keys(eventCatalogue)].filter((type) => !wanted.has(type));
   const queue = topology.queueOf(consumer.name);

@@ -10,15 +10,15 @@ import {
 } from './rabbitmq-topology.ts';
 
 /**
- * The rights of a broker user: to publish these types of events, and to consume from the queues of these
- * consumers.
+ * The rights of a broker user: the event types that it may publish, and the consumers from whose queues it
+ * may consume.
  */
 export type BrokerAccess = {
   readonly publishes: readonly EventType[];
   readonly consumes: readonly string[];
   /**
-   * Whether an operator may list and replay dead letters: read every dead-letter queue and write to every
-   * queue.
+   * True for an operator who lists and replays dead letters. The user may then read every dead-letter queue
+   * and write to every queue.
    */
   readonly replays?: boolean;
 };
@@ -33,10 +33,10 @@ type DefinitionsOptions = {
 };
 
 /**
- * Returns a definitions file of RabbitMQ (`load_definitions`, `rabbitmqctl import_definitions`): the
- * exchanges, queues and bindings of a namespace, and a user without configure permission for each service.
- * Passwords appear as salted SHA-256.
- * @throws TypeError if two services share a user, or a user has the name of the broker's default user
+ * Returns the content of a RabbitMQ definitions file (`load_definitions`, `rabbitmqctl import_definitions`):
+ * the exchanges, queues and bindings of a namespace, and a user for each service without configure
+ * permission. The file contains passwords as salted SHA-256 hashes.
+ * @throws TypeError if two services share a user, or a user is called `guest` as the default user
  */
 export function rabbitMqDefinitions({ users, consumers, namespace, vhost = '/' }: DefinitionsOptions) {
   const names = users.map(({ name }) => name);
@@ -84,15 +84,15 @@ const durable = <T extends Pick<Exchange, 'name'>>(thing: T) => ({
 });
 
 /**
- * The name of the default exchange in permissions. It routes a message to the queue with the name in its
- * routing key.
+ * The name of the default exchange in permissions. This exchange routes a message to the queue whose name is
+ * the routing key.
  */
 const defaultExchange = 'amq.default';
 
 /**
- * Returns the permissions of a user. Consumers may also write to the dead-letter exchange. They share it, so
- * one can write to the dead-letter queue of another. Operators see the consumer of a letter before they
- * replay it.
+ * Returns the permissions of a user. Consumers may also write to the dead-letter exchange, which they share.
+ * A consumer can therefore write to the dead-letter queue of another consumer. An operator checks dead
+ * letters before a replay.
  */
 function permissionsOf(topology: Topology, { publishes, consumes, replays = false }: BrokerAccess) {
   return {
@@ -108,7 +108,7 @@ function permissionsOf(topology: Topology, { publishes, consumes, replays = fals
   };
 }
 
-/** A pattern that matches no name. */
+/** The pattern of a permission for nothing. */
 const noName = '^$';
 
 const literal = (text: string) => text.replaceAll('.', '\\.');
@@ -117,8 +117,8 @@ const anyOf = (names: readonly string[]) =>
   names.length === 0 ? noName : `^(${names.map(literal).join('|')})$`;
 
 /**
- * Returns Base64 of a 4-byte salt and the SHA-256 of salt and password (RabbitMQ: Passwords, "Computing
- * Password Hash").
+ * Returns the Base64 of a 4-byte salt followed by the SHA-256 of salt and password (RabbitMQ: Passwords,
+ * "Computing Password Hash").
  */
 function hashPassword(password: string): string {
   const salt = randomBytes(4);

@@ -14,29 +14,29 @@ export type DeliveryDependencies = {
   readonly queue: string;
   readonly consumer: Consumer;
   readonly logger: BusLogger;
-  /** The waits between attempts in milliseconds. There is one more attempt than waits. */
+  /** The waits between attempts in milliseconds. Two waits mean three attempts. */
   readonly retryAfterMs: readonly number[];
-  /** Runs `work` after all earlier work has completed. */
+  /** Calls `work` after all work of earlier calls has completed. */
   readonly takeTurn: (work: () => Promise<void>) => Promise<void>;
-  /** Sends a message to the dead-letter exchange, and resolves when it is stored. */
+  /** Sends a message to the dead-letter exchange, and resolves when the broker has stored the message. */
   readonly bury: (letter: OutgoingMessage) => Promise<void>;
-  /** Verifies that an event comes from its source, before it is handled. */
+  /** Verifies that the service in `source` wrote an event, before the event is handled. */
   readonly verify?: EventVerifier | undefined;
 };
 
 type Received = { readonly message: ConsumeMessage; readonly event: CloudEvent };
 
 /**
- * The maximum number of events that wait for their next attempt. At this number, no others are begun. So if
- * all fail, for instance without a database, only these use up their attempts.
+ * The maximum number of events that wait for their next attempt. When it is reached, no other event is
+ * attempted. If every event fails, for instance without a database, only these events use up their attempts.
  */
 const maxAside = 32;
 
 /**
- * Processes the messages of a channel. Waiting messages are handled together, if the consumer handles
- * batches, and acknowledged together. A failed message returns to the queue after a wait, during which others
- * are handled. It becomes a dead letter after its last attempt, or if it is not an event or fails
- * verification. After `ending` is aborted, nothing new begins or waits.
+ * Processes the messages of a channel. If the consumer handles batches, waiting messages are handled and
+ * acknowledged together. A failed message returns to the queue after a wait, during which other messages are
+ * handled. A message becomes a dead letter after its last attempt, or if it is not an event, or if its
+ * verification fails. After `ending` aborts, no message is passed to the consumer, and no wait continues.
  */
 export class ChannelDeliveries {
   readonly #dependencies: DeliveryDependencies;
@@ -59,7 +59,7 @@ export class ChannelDeliveries {
     try {
       const read = readEvent(message);
       const event = verify?.(read) ?? read;
-      // An earlier release of the consumer had a binding for this type.
+      // The event is in the queue because an earlier release of the consumer had a binding for its type.
       if (consumer.types?.includes(event.type) === false) this.#unsettled.acknowledge([message]);
       else this.#waiting.push({ message, event });
     } catch (error) {
@@ -68,7 +68,7 @@ export class ChannelDeliveries {
     this.#begin();
   }
 
-  /** Resolves when no work is in progress. */
+  /** Resolves when no message is being handled. */
   async end(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
@@ -93,7 +93,7 @@ export class ChannelDeliveries {
 
   async #handleWaiting(): Promise<void> {
     const { consumer, queue, takeTurn } = this.#dependencies;
-    // Waits for the other messages of the same packet, which arrive in this turn of the event loop.
+    // Waits for the other messages in the same packet, which arrive in this turn of the event loop.
     await turn();
     await takeTurn(async () => {
       const batch = this.#waiting.splice(0, batchSizeOf(consumer));
@@ -130,7 +130,7 @@ export class ChannelDeliveries {
       await bury(toDeadLetter(message, queue, error));
       this.#unsettled.acknowledge([message]);
     } catch {
-      // Then the broker dead-letters the message itself, but without the reason.
+      // The broker then dead-letters the message itself, but without the reason.
       this.#unsettled.discard(message);
     }
   }

@@ -2,16 +2,16 @@ import { within } from '@clinical-launch/runtime/clock';
 import { backoff, startLoop } from '@clinical-launch/runtime/loop';
 import { type ChannelModel, connect } from 'amqplib';
 
-/** The logger for the bus's changes of state, such as a pino logger. */
+/** A logger, such as a pino logger, that the bus uses when connections and events change state. */
 export type BusLogger = Readonly<
   Record<'info' | 'warn' | 'error', (fields: Readonly<Record<string, unknown>>, message: string) => void>
 >;
 
-/** A connection that reconnects automatically, with the session opened on it. */
+/** A connection that reconnects automatically. Its session is what `open` returned for the connection. */
 export type Link<Session> = {
-  /** Returns the session, or undefined if there is no connection. */
+  /** Returns the current session, or undefined if there is no connection. */
   session(): Session | undefined;
-  /** Drops the connection. A new one is then created. */
+  /** Closes the connection, after which a new connection is opened. */
   drop(cause: Error): void;
   /** Closes the connection permanently. */
   stop(): Promise<void>;
@@ -20,7 +20,7 @@ export type Link<Session> = {
 export type ConnectionOptions = {
   readonly url: string;
   readonly logger: BusLogger;
-  /** The minimum and maximum wait between attempts to connect, in milliseconds. */
+  /** The shortest and the longest wait between attempts to connect, in milliseconds. */
   readonly reconnectAfterMs?: { readonly least: number; readonly most: number };
 };
 
@@ -28,13 +28,15 @@ type LinkOptions<Session> = ConnectionOptions & {
   /** The name of the connection in the log and in the broker's list of connections. */
   readonly name: string;
   /**
-   * Opens channels on every new connection, and declares their queues and exchanges. Calls `drop` if a
+   * Is called for every new connection. Opens channels, declares queues and exchanges, and calls `drop` if a
    * channel is lost.
    */
   open(connection: ChannelModel, drop: (cause: Error) => void): Promise<Session>;
-  /** Closes the channels, so that pending writes are sent before the connection ends. */
+  /** Closes the channels of a session, which sends pending writes before the connection ends. */
   close(session: Session): Promise<void>;
-  /** The maximum time for `open` in milliseconds, because a queue without a leader does not answer. */
+  /**
+   * The maximum duration of `open` in milliseconds. A limit is needed because a queue without a leader hangs.
+   */
   readonly openWithinMs?: number;
 };
 
@@ -50,16 +52,19 @@ const heartbeatSeconds = 10;
 const connectWithinMs = 5000;
 const defaultOpenWithinMs = 15_000;
 const closeWithinMs = 2000;
-/** Short, so that events and order documents wait little longer than the broker is down. */
+/** The waits are short, so that events are sent soon after the broker is available again. */
 const defaultReconnect = { least: 100, most: 3000 };
 
 /**
  * Keeps a connection to RabbitMQ open. Retries without a limit, with exponential backoff and jitter, and logs
- * one line per change of state. Resolves when it is connected or the first attempt failed, so that a broker
- * that is down does not delay the start. amqplib's own recovery is not used: it would end the process if a
- * connection is lost during `open`, because it listens to errors only afterwards. It also waits without a
- * limit for the broker to confirm a close.
- * @throws TypeError if the address is not AMQP. The message omits the address, because it contains a password
+ * one line for each change of state. Resolves when the connection is open or the first attempt has failed, so
+ * that a broker that is down does not delay the start.
+ *
+ * Does not use the recovery of amqplib. That recovery listens to errors only after `open`, so the process
+ * would end if the connection were lost during `open`. It also waits without a limit for the broker to
+ * confirm a close.
+ * @throws TypeError if the address is not AMQP. The error message omits the address, which contains a
+ *   password
  */
 export async function keepConnected<Session>(options: LinkOptions<Session>): Promise<Link<Session>> {
   const { name, logger, reconnectAfterMs: { least, most } = defaultReconnect } = options;
@@ -75,7 +80,7 @@ export async function keepConnected<Session>(options: LinkOptions<Session>): Pro
     isKnownDown = true;
   };
 
-  /** Connects, and resolves when the connection is lost. Returns the wait before the next attempt. */
+  /** Connects, and waits until the connection is lost. Returns the wait before the next attempt. */
   const stayConnected = async (stopping: AbortSignal) => {
     const connected = await openConnection(options, address, stopping);
     const since = performance.now();
@@ -87,7 +92,7 @@ export async function keepConnected<Session>(options: LinkOptions<Session>): Pro
     current = undefined;
     if (lost === undefined) return await connected.close();
     connected.destroy();
-    // A connection that is lost immediately counts as a failure to connect.
+    // A connection that is lost immediately counts as a failed attempt, so that the backoff continues.
     if (performance.now() - since <= most) throw lost;
     reportDown(lost);
     return retryAfterMs(1);
@@ -151,7 +156,7 @@ async function openConnection<Session>(
       await options.close(session);
       await connection.close();
     };
-    // A close may fail, and a broker that hangs does not confirm it.
+    // A close may fail, and a broker that hangs does not confirm a close.
     const close = () =>
       within(closeWithinMs, closeAll())
         .catch(() => undefined)
@@ -167,7 +172,7 @@ async function openConnection<Session>(
 
 function socketOptions(name: string, signal: AbortSignal) {
   return {
-    // Otherwise each small write waits for the acknowledgement of the previous one (Nagle).
+    // Otherwise each small write waits until the previous write is acknowledged (Nagle's algorithm).
     noDelay: true,
     keepAlive: true,
     timeout: connectWithinMs,

@@ -1,12 +1,12 @@
 import type { Channel, ConsumeMessage } from 'amqplib';
 
 /**
- * The messages of a channel that are not settled yet. Acknowledges many of them with one frame. After the
- * channel is closed, does nothing, because the broker has already requeued them.
+ * The messages of a channel that are neither acknowledged nor returned. Can acknowledge many messages with
+ * one frame. After the channel is closed, does nothing, because the broker has already requeued the messages.
  */
 export class UnsettledMessages {
   readonly #channel: Channel;
-  /** In the order of delivery, which is ascending (AMQP 0-9-1, basic.deliver: delivery-tag). */
+  /** The delivery tags in ascending order, which is the order of delivery (AMQP 0-9-1: delivery-tag). */
   readonly #tags = new Set<number>();
 
   constructor(channel: Channel) {
@@ -17,7 +17,7 @@ export class UnsettledMessages {
     this.#tags.add(fields.deliveryTag);
   }
 
-  /** Acknowledges handled messages. Uses one frame for all that are older than every unsettled message. */
+  /** Acknowledges handled messages, with one frame for all that are older than every unsettled message. */
   acknowledge(messages: readonly ConsumeMessage[]): void {
     for (const message of messages) this.#remove(message);
     const [oldest = Number.POSITIVE_INFINITY] = this.#tags;
@@ -27,17 +27,17 @@ export class UnsettledMessages {
     for (const message of messages) if (!isBefore(message)) this.#send(() => this.#channel.ack(message));
   }
 
-  /** Returns a failed message to its queue for a later attempt. */
+  /** Returns a failed message to its queue, which delivers the message again. */
   retry(message: ConsumeMessage): void {
     this.#remove(message);
     this.#send(() => this.#channel.reject(message, true));
   }
 
-  /** Returns a message whose handling was not begun to its queue. */
+  /** Returns a message to its queue that was not passed to the consumer. */
   giveBack(message: ConsumeMessage): void {
     this.#remove(message);
-    // RabbitMQ 4.3 and later count a reject as a failed delivery, but not a nack. Earlier releases count
-    // both.
+    // RabbitMQ 4.3 and later count a reject as a failed delivery, but not a nack. Earlier releases count a
+    // nack too.
     this.#send(() => this.#channel.nack(message, false, true));
   }
 

@@ -15,26 +15,28 @@ type SubscriptionOptions = Pick<DeliveryDependencies, 'consumer' | 'retryAfterMs
 
 type Session = { readonly channel: Channel; readonly consumerTag: string };
 
-/** Returns the prefetch of a consumer: one batch is handled while the next one arrives. */
+/** Returns the prefetch of a consumer, which lets the next batch arrive while one batch is handled. */
 const prefetchFor = (consumer: Consumer) => Math.max(32, 2 * batchSizeOf(consumer));
 
 /**
- * The subscription of a consumer to its queue. It has a separate connection, because a broker that blocks
- * publishers continues to deliver.
+ * The subscription of a consumer to its queue. It uses its own connection, because the broker can block the
+ * connections of publishers and still deliver on other connections.
  */
 export type Subscription = {
   isUp(): boolean;
-  /** Stops receiving, waits for the current event, returns waiting messages, and closes the connection. */
+  /** Cancels the consumer, waits for the current events, returns waiting messages, and disconnects. */
   stop(): Promise<void>;
 };
 
 /**
  * Passes the events of a queue to a consumer in order until it is stopped: one at a time, or in batches if
  * the consumer handles batches. A failed event returns to the queue after a wait, and any instance may
- * receive it next. After a limited number of attempts, it becomes a dead letter. Events are acknowledged only
- * after they were handled, so an event may be delivered twice. Resolves when the consumer is subscribed, or
- * immediately if the broker is down. Then it subscribes when the broker is available.
- * @throws TypeError if there are more waits than the queue allows deliveries
+ * receive it next. After a limited number of attempts, the event becomes a dead letter. Events are
+ * acknowledged only after they were handled, so an event may be delivered twice.
+ *
+ * Resolves when the consumer is subscribed. If the broker is down, resolves immediately, and subscribes when
+ * the broker is available.
+ * @throws TypeError if `retryAfterMs` allows more attempts than the delivery limit of the queue
  */
 export async function subscribe(options: SubscriptionOptions): Promise<Subscription> {
   const { consumer, retryAfterMs, bury, verify, topology } = options;
@@ -86,7 +88,7 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
     isUp: () => link.session() !== undefined,
     async stop() {
       const session = link.session();
-      // Cancels first, so that returned messages are not delivered here again.
+      // Cancels the consumer first, so that the broker does not deliver returned messages to it again.
       const cancelled = session?.channel.cancel(session.consumerTag).catch(() => undefined);
       stopping.abort();
       await cancelled;
@@ -96,7 +98,7 @@ export async function subscribe(options: SubscriptionOptions): Promise<Subscript
   };
 }
 
-/** Returns a function that runs work in the order of the calls. A failure does not block later work. */
+/** Returns a function that runs work in the order of its calls. Failed work does not block later work. */
 function inTurn(): DeliveryDependencies['takeTurn'] {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -1,12 +1,12 @@
 import type { EventType } from '@clinical-launch/contracts/events/catalogue';
 
 /**
- * The address of the broker, and the prefix of all names declared there, so that several systems can share a
- * broker.
+ * The address of the broker, and the prefix of the names of all exchanges and queues. The prefix lets several
+ * systems share a broker.
  */
 export type Broker = { readonly url: string; readonly namespace?: string };
 
-/** The exchanges and queues of one namespace, by name. */
+/** The names of the exchanges and queues of one namespace. */
 export type Topology = {
   readonly events: string;
   readonly deadLetters: string;
@@ -15,23 +15,24 @@ export type Topology = {
 };
 
 /**
- * The number of deliveries after which the broker itself dead-letters a message. This protects against a
- * message that crashes the process each time. It is a constant, because a queue cannot be declared again with
- * other arguments.
+ * The number of deliveries after which the broker itself dead-letters a message, for example a message that
+ * crashes the process each time. It is a constant, because a queue cannot be declared again with other
+ * arguments.
  */
 export const deliveryLimit = 30;
 
 /**
- * The limit for dead-letter queues, because each listing counts as a delivery. Without a limit, RabbitMQ 4
- * drops a message after 20 deliveries. RabbitMQ 3 has no value for "unlimited".
+ * The delivery limit of dead-letter queues. It is high, because each listing counts as a delivery. If a queue
+ * states no limit, RabbitMQ 4 drops a message after 20 deliveries. RabbitMQ 3 has no value for "unlimited".
  */
 const practicallyUnlimited = 1_000_000;
 
 const anyType = '#';
 
 /**
- * Returns the names of a namespace.
- * @throws TypeError if the name of the namespace, or later of a consumer, is ambiguous
+ * Returns the names of the exchanges and queues of a namespace.
+ * @throws TypeError if the namespace is malformed. `queueOf` also throws if the name of a consumer is
+ *   malformed
  */
 export function topologyOf(namespace = 'clinical-launch'): Topology {
   assertName(namespace, 'namespace');
@@ -52,23 +53,25 @@ function assertName(name: string, what: string): void {
   throw new TypeError(`The name of a ${what} must have at most 100 lower-case letters, digits and hyphens`);
 }
 
-/** An exchange in AMQP and in a definitions file of RabbitMQ. Exchanges and queues are durable. */
+/** An exchange, for AMQP and for a RabbitMQ definitions file. All exchanges and queues are durable. */
 export type Exchange = { readonly name: string; readonly type: 'topic' | 'direct' };
 export type Queue = { readonly name: string; readonly arguments: Readonly<Record<string, string | number>> };
 export type Binding = { readonly exchange: string; readonly queue: string; readonly routingKey: string };
 
-/** The name of a consumer's queue, and the consumed types. If absent, all types. */
+/**
+ * The name of a consumer, and the event types that it receives. If `types` is absent, it receives all types.
+ */
 export type WantedEvents = { readonly name: string; readonly types?: readonly EventType[] };
 
-/** Returns the exchanges of a namespace: events by type, and dead letters by the name of their queue. */
+/** Returns the exchanges of a namespace. They route events by type, and dead letters by queue name. */
 export const exchangesOf = ({ events, deadLetters }: Topology): readonly Exchange[] => [
   { name: events, type: 'topic' },
   { name: deadLetters, type: 'direct' },
 ];
 
 /**
- * Returns a consumer's queue and its dead-letter queue, with their bindings. The broker dead-letters
- * `at-least-once`, which requires `reject-publish`.
+ * Returns the queue and the dead-letter queue of a consumer, with their bindings. The dead-letter strategy
+ * `at-least-once` requires the overflow behaviour `reject-publish`.
  */
 export function queuesOf(
   topology: Topology,

@@ -4,43 +4,45 @@ import { backoff, startLoop } from '@clinical-launch/runtime/loop';
 /** The part of an outbox that the relay uses. */
 export type OutboxSource<Item = CloudEvent> = {
   /**
-   * Passes the oldest waiting events to `publish`. Removes them if it resolves, and keeps them if it rejects.
-   * Returns the number of published events.
+   * Passes the oldest waiting events to `publish`. Removes the events if `publish` resolves, and keeps them
+   * if it rejects. Returns the number of published events.
    */
   drain(publish: (events: readonly Item[]) => Promise<void>): Promise<number>;
 };
 
 export type Relay = {
-  /** Reports that events were appended, so that they do not wait for the next poll. */
+  /** Wakes the relay, so that appended events do not wait for the next poll. */
   nudge(): void;
-  /** Stops after a last poll, so that earlier events are published. */
+  /** Polls a last time, so that all appended events are published, and stops. */
   stop(): Promise<void>;
 };
 
 type RelayOptions<Item> = {
   readonly source: OutboxSource<Item>;
   readonly publish: (events: readonly Item[]) => Promise<void>;
-  /** Called after a failed attempt. The events stay in the outbox and are retried. */
+  /** Is called after a failed attempt to publish. The events stay in the outbox and are retried. */
   readonly onFailure: (error: unknown) => void;
   /**
-   * The milliseconds between polls without a nudge. Polls find the events of a process that ended before its
-   * nudge, and those that another relay did not complete.
+   * The milliseconds between polls if no nudge arrives. Polls find the events of a process that ended before
+   * it nudged its relay, and events that another relay claimed but did not publish.
    */
   readonly everyMs?: number;
   /** The maximum wait after a failure, in milliseconds. */
   readonly maxRetryMs?: number;
 };
 
-/** The milliseconds for which events are collected to be published together, if publishing is faster. */
+/**
+ * The minimum interval between polls in milliseconds. Events that arrive within it are published together.
+ */
 const gatherMs = 5;
 
 /** The first wait after a failure, in milliseconds. */
 const firstRetryMs = 200;
 
 /**
- * Publishes the events of an outbox, each at least once, until it is stopped. It wakes up when events are
- * appended. While the bus is down, it retries with increasing waits. A nudge does not shorten them, because
- * each attempt is a database transaction.
+ * Publishes the events of an outbox, each at least once, until it is stopped. The relay polls when it is
+ * nudged. While the bus is down, it retries with increasing waits. A nudge does not shorten these waits,
+ * because each attempt is a database transaction.
  */
 export function startRelay<Item>({
   source,
@@ -52,7 +54,7 @@ export function startRelay<Item>({
   const loop = startLoop({
     async work() {
       const startedAt = performance.now();
-      // If there were events, more are usually waiting.
+      // If events were published, more events are usually waiting.
       if ((await source.drain(publish)) > 0) return Math.max(0, startedAt + gatherMs - performance.now());
     },
     everyMs,
