@@ -91,8 +91,8 @@ const defaultExchange = 'amq.default';
 
 /**
  * Returns the permissions of a user. Consumers may also write to the dead-letter exchange, which they share.
- * A consumer can therefore write to the dead-letter queue of another consumer. An operator checks dead
- * letters before a replay.
+ * A consumer can therefore write to the dead-letter queue of another consumer. Operators see the
+ * consumer of a dead letter before they replay the letter.
  */
 function permissionsOf(topology: Topology, { publishes, consumes, replays = false }: BrokerAccess) {
   return {

@@ -9,8 +9,8 @@ export function setHeaders(response: ServerResponse, headers: OutgoingHttpHeader
 }
 
 /**
- * Answers with a text in UTF-8, with the status and headers that the response already has.
- * @param contentType without its charset: `application/json`
+ * Sends text in UTF-8 as the body of a response, whose status and other headers are already set.
+ * @param contentType the media type without charset, such as `application/json`
  */
 export function sendText(response: ServerResponse, contentType: string, text: string | Buffer): void {
   response.setHeader('Content-Type', `${contentType}; charset=utf-8`);
@@ -18,20 +18,20 @@ export function sendText(response: ServerResponse, contentType: string, text: st
   response.end(text);
 }
 
-/** Answers with JSON, with the status and headers that the response already has. */
+/** Sends JSON as the body of a response, whose status and other headers are already set. */
 export function sendJson(response: ServerResponse, body: unknown): void {
   sendText(response, 'application/json', JSON.stringify(body));
 }
 
-/** Answers with a status alone, without a body. */
+/** Answers with a status and without a body. */
 export function sendStatus(response: ServerResponse, status: number): void {
   response.statusCode = status;
   response.end();
 }
 
 /**
- * Redirects a browser (RFC 9110 section 15.4); by default 303, after which it sends a GET.
- * @param address as a header contains it: in ASCII, percent-encoded
+ * Redirects a browser (RFC 9110 section 15.4). After the default status 303, the browser sends a GET.
+ * @param address the new address in ASCII, percent-encoded
  */
 export function redirect(response: ServerResponse, address: string, status = 303): void {
   response.setHeader('Location', address);
@@ -39,8 +39,9 @@ export function redirect(response: ServerResponse, address: string, status = 303
 }
 
 /**
- * Returns the media type that the caller prefers (RFC 9110 section 12.5.1); undefined if it accepts none.
- * @param types in our order of preference
+ * Returns which of these media types the caller prefers (RFC 9110 section 12.5.1). Returns undefined if the
+ * caller accepts none of them.
+ * @param types the media types that the service prefers, best first
  */
 export function preferredType(request: IncomingMessage, types: readonly string[]): string | undefined {
   const preferred = accepts(request).type([...types]);

@@ -7,48 +7,50 @@ import type { Endpoint, PathParameters } from './endpoint.ts';
 import { type ErrorDialect, problemDialect, refuse, ServiceError } from './errors.ts';
 import type { Refusals } from './refusals.ts';
 
-/** The answer to requests below a path that match no endpoint. */
+/** How requests below a path are answered that match no endpoint. */
 export type Edge = {
   readonly path: string;
-  /** The dialect of its errors, including those of Express for paths that cannot be decoded. */
+  /**
+   * The error dialect below the path. It also answers errors of Express about paths that cannot be decoded.
+   */
   readonly dialect: ErrorDialect;
-  /** Creates the error for an address without an endpoint. By default, the answer is a 404 without a body. */
+  /** Creates the error for an address without an endpoint. The default answer is 404 without a body. */
   readonly notFound?: () => ServiceError;
 };
 
 /** The endpoints and other handlers of a service. */
 export type Mounted = {
   readonly endpoints: readonly Endpoint[];
-  /** Handlers for the other addresses below a path, such as files. */
+  /** Handlers for other addresses below a path, for example to serve files. */
   readonly below?: readonly { readonly path: string; readonly serve: RequestHandler }[];
   readonly edges?: readonly Edge[];
 };
 
 export type AppOptions = {
-  /** The edge map: the service below each path. `/` keeps the path whole. */
+  /** The service below each path. Endpoint paths of a service at `/` are whole request paths. */
   readonly mounts: readonly { readonly path: string; readonly service: Mounted }[];
   readonly logger: Logger;
   readonly clock: Clock;
   readonly isProduction: boolean;
-  /** The number of reverse proxies in front, to determine a caller's address. */
+  /** The number of trusted reverse proxies in front, which determines the address of the caller. */
   readonly trustedProxies?: number;
-  /** The address that browsers use. With https, every answer tells browsers to use only https. */
+  /** The address that browsers use. If it is https, every answer contains Strict-Transport-Security. */
   readonly publicUrl?: string;
-  /** Limits and audits refusals; without it they are only answered. */
+  /** Limits and audits refusals. If absent, refusals are only answered. */
   readonly refusals?: Refusals | undefined;
 };
 
 /**
- * A year in seconds (RFC 6797 section 6.1.1). Without `includeSubDomains`, because our subdomains belong to
- * the operator of the domain, and the attacks that it prevents come from sibling hosts, which it does not
- * cover.
+ * A year in seconds (RFC 6797 section 6.1.1). The header omits `includeSubDomains`, because subdomains belong
+ * to the operator of the domain. The directive would also not help against attacks from sibling hosts, which
+ * it does not cover.
  */
 const strictTransportSecurity = 'max-age=31536000';
 
 /**
- * Creates one listener for the endpoints of several services. A table answers exact paths, because Express's
- * search for a route takes a tenth of a launch; Express answers every other path. Answers 404 without a body
- * where there is no endpoint.
+ * Creates one listener for the endpoints of several services. Looks exact paths up in a table, because the
+ * route search of Express takes a tenth of the time of a launch. Express routes every other path. Answers 404
+ * without a body if there is no endpoint.
  */
 export function createApp(options: AppOptions): RequestListener {
   const { mounts, logger, clock, isProduction, trustedProxies = 0, publicUrl = '', refusals } = options;
@@ -78,10 +80,12 @@ export function createApp(options: AppOptions): RequestListener {
 
 type Found = { readonly endpoint: Endpoint; readonly params: PathParameters };
 
-/** The parameter at the start of a path in the table. It matches one segment. Express handles longer ones. */
+/**
+ * A parameter at the start of a path. The table matches it with one segment. Express matches longer realms.
+ */
 const realm = '/*realm';
 
-/** Returns a function that finds an endpoint by its exact path, or by its path after a realm. */
+/** Returns a function that finds an endpoint by its exact path, or by the path after a realm. */
 function createTable(endpoints: readonly Endpoint[]): (request: IncomingMessage) => Found | undefined {
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
   return ({ url = '' }) => {
@@ -100,14 +104,14 @@ function createTable(endpoints: readonly Endpoint[]): (request: IncomingMessage)
 
 type ExpressListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Paths match exactly: `/SecureLaunch` and a trailing slash are different paths. */
+/** Matches paths exactly. A different case or a trailing slash makes a different path. */
 const exactly = { caseSensitive: true, strict: true };
 
 function createExpress(mounts: AppOptions['mounts'], dialect: ErrorDialect): ExpressListener {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
-  // Endpoints read the query themselves, so that a parameter is always a string and never an array or an
-  // object.
+  // Express does not parse the query. Endpoints use `queryOf`, with which a parameter is always a string and
+  // never an array or an object.
   app.set('query parser', false);
   for (const { path, service } of mounts) app.use(path, createRouter(path, service));
   app.use(refuseWith(notFound), answerErrors(dialect));
@@ -148,7 +152,7 @@ function answerErrors(dialect: ErrorDialect): ErrorRequestHandler {
 
 declare global {
   namespace Express {
-    // Express's name for the values of one response.
+    // Express calls the values that belong to one response `Locals`.
     interface Locals {
       call?: Call;
     }

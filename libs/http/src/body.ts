@@ -6,17 +6,18 @@ import { findJsonSyntaxFault, type JsonFault, placeIn } from './json-syntax.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 /**
- * More fields than the largest form has. Decoding is costly, and each look-up of a field scans the others.
+ * The maximum number of fields of a form. The largest form of the platform has fewer. The number is limited
+ * because decoding is costly and each look-up of a field scans all fields.
  */
 const maxFields = 1000;
 
 type BodyOptions = { readonly types: readonly string[]; readonly limitBytes: number };
 
 /**
- * Reads a JSON body strictly: UTF-8 only, no duplicate names, bounded depth and size. Reports an error with
- * its line and column.
- * @throws ServiceError 415 for another media type, charset or an encoding, 413 for too many bytes, 400
- * otherwise
+ * Reads a JSON body strictly. Accepts only UTF-8, no duplicate names, and a limited depth and size. The error
+ * for an invalid body contains line and column.
+ * @throws ServiceError 415 if the media type, the charset or a Content-Encoding is not accepted, 413 if the
+ *   body has too many bytes, and 400 for all other errors
  */
 export async function readJson(
   request: IncomingMessage,
@@ -33,16 +34,17 @@ export async function readJson(
   }
 }
 
-/** Adds the place of the error, which is computed only for an error. */
+/** Adds line and column to an error. */
 function placed({ at, message, code }: JsonFault, text: string): Unreadable {
   const { line, column } = placeIn(text, at);
   return { message: `${message}, at line ${line}, column ${column}`, code };
 }
 
 /**
- * Reads a form (application/x-www-form-urlencoded) as the list of its fields, in order, including repeated
- * names.
- * @throws ServiceError 415, 413, or 400, also for more than 1,000 fields
+ * Reads a form (application/x-www-form-urlencoded) as an ordered list of fields, which may have the same
+ * name.
+ * @throws ServiceError 415 or 413 as `readJson`, and 400 if the form is not UTF-8 or has more than 1,000
+ *   fields
  */
 export async function readForm(
   request: IncomingMessage,
@@ -96,10 +98,10 @@ function assertMediaType({ headers }: IncomingMessage, types: readonly string[])
 }
 
 /**
- * Reads the bytes of a body up to a limit. A body with a larger Content-Length is not read at all, and a
- * chunked body only up to the limit. `Expect: 100-continue` is answered only here, after the header was
- * checked.
- * @throws ServiceError 413, and 400 for a body that ended early
+ * Reads the bytes of a body up to a limit. Does not read a body whose Content-Length exceeds the limit. Stops
+ * reading a chunked body at the limit. Only this function answers `Expect: 100-continue`, after it has
+ * checked the header.
+ * @throws ServiceError 413 if the body is too large, and 400 if it ended early
  */
 export function readBytes(
   request: IncomingMessage,
@@ -124,7 +126,7 @@ export function readBytes(
     const onEarlyEnd = (cause?: unknown) =>
       reject(unreadable({ message: 'ended before it was complete', code: 'structure' }, cause));
     const onEnd = () => {
-      // Every request emits `close` in the end, and would then create an error.
+      // Every request emits `close` at its end, which is not an error after `end`.
       request.off('close', onEarlyEnd);
       resolve(Buffer.concat(chunks, length));
     };
@@ -136,7 +138,7 @@ const tooLarge = (limitBytes: number) =>
   new ServiceError({
     code: 'too_large',
     message: `The body must have at most ${limitBytes} bytes`,
-    // The rest of the body is not read, so the connection cannot be used again.
+    // The rest of the body is not read, so the connection cannot be used for another request.
     headers: { Connection: 'close' },
   });
 
@@ -153,7 +155,7 @@ function unreadable({ message, code }: Unreadable, cause?: unknown): ServiceErro
 }
 
 /**
- * Returns whether the client delays its body until the server has read the header (RFC 9110 section 10.1.1).
+ * Returns true if the client sends its body only after a 100 Continue (RFC 9110 section 10.1.1).
  */
 function isAwaitingContinue({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers.expect?.toLowerCase() === '100-continue';
@@ -161,8 +163,8 @@ function isAwaitingContinue({ headers }: Pick<IncomingMessage, 'headers'>): bool
 
 const maxDepth = 64;
 /**
- * Several times the number of members, or objects and lists, of our largest body. Each costs far more to read
- * than its bytes.
+ * The maximum number of members, and of objects and lists together. The largest body of the platform has far
+ * fewer. The byte limit is not enough, because reading a member or a container costs more than reading bytes.
  */
 const maxParts = 10_000;
 
@@ -175,14 +177,18 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
 /**
- * Finds content that JSON.parse accepts but no honest client sends: nesting deeper than 64 (it overflows
- * stacks), an object that names a member twice (two readers may see two documents, RFC 8259 section 4) and
- * more than 10,000 members, or objects and lists. Reads each character and decodes each name once, so the
- * time grows linearly with the length of the text.
- * @returns the first error, or undefined; JSON.parse decides whether the text is JSON at all
+ * Finds content that JSON.parse accepts but that no correct client sends:
+ *
+ * - nesting deeper than 64 levels, which can overflow stacks
+ * - an object that contains a name twice, which two readers may interpret differently (RFC 8259 section 4)
+ * - more than 10,000 members, or more than 10,000 objects and lists
+ *
+ * Reads each character and decodes each name once, so the time grows linearly with the length of the text.
+ * Does not decide whether the text is valid JSON.
+ * @returns the first error, or undefined
  */
 export function scanJson(text: string): JsonFault | undefined {
-  // One entry per open container: the names seen in an object, undefined for an array.
+  // Contains an entry for each open container: the names found in an object, or undefined for an array.
   const open: (Set<string> | undefined)[] = [];
   let last: string | undefined;
   let members = 0;
@@ -201,7 +207,7 @@ export function scanJson(text: string): JsonFault | undefined {
         members += 1;
         if (members > maxParts) return tooCostly(at, `has more than ${maxParts} members`);
         const name = nameOf(last);
-        // A literal names one member. A second colon after it would decode the same literal repeatedly.
+        // A string names only one member. If more colons follow, the same string must not be decoded again.
         last = undefined;
         if (names.has(name)) return { at, message: 'names a member of an object twice', code: 'duplicate' };
         names.add(name);
@@ -235,7 +241,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Returns the decoded name: two spellings of one name (`a`, `\u0061`) are the same. */
+/** Decodes a name, so that two spellings of a name (`a`, `\u0061`) give the same text. */
 function nameOf(literal: string): string {
   if (!literal.includes('\\')) return literal;
   try {

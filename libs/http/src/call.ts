@@ -14,32 +14,32 @@ type CallParts = {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly refusals?: Refusals | undefined;
-  /** The number of reverse proxies in front, to determine a caller's address. */
+  /** The number of trusted reverse proxies in front, which determines the address of the caller. */
   readonly trustedProxies?: number;
-  /** The scheme of the address that callers use. */
+  /** The scheme of the URLs that callers use. */
   readonly scheme?: 'http' | 'https';
 };
 
-/** The context of one inbound request, for every log line, event and session that follows from it. */
+/** The context of one inbound request: its correlation id, trace, caller and launch, for logs and events. */
 export class Call {
-  /** The place of this request in a trace (W3C Trace Context). */
+  /** The trace and the span of this request (W3C Trace Context). */
   readonly trace: RequestTrace;
-  /** Counts and audits refusals in this process; absent outside a service. */
+  /** Counts and audits the refusals of this process. Undefined outside a service. */
   readonly refusals: Refusals | undefined;
-  /** The `source` of its events; set by the endpoint that answers. */
+  /** The `source` of the events of this request. The endpoint that answers sets it. */
   source = '/';
-  /** The route as it is written in the code, never the path; undefined until one matches. */
+  /** The path pattern of the endpoint, never the path of the request. Undefined until an endpoint matches. */
   route: string | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #parts: CallParts;
   #correlationId: string = randomUUID();
-  /** Created when something is logged: most requests log one line, under their last GUID. */
+  /** Created at the first log line, because most requests log only one line, with their final GUID. */
   #logger: Logger | undefined;
   #identity: string | undefined;
   #concerning: Concerning = {};
   #clientId: string | undefined;
-  /** The original GUID of the request, if that of a launch has replaced it. */
+  /** The original GUID of the request, if the GUID of a launch has replaced it. */
   #beganAs: string | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, parts: CallParts) {
@@ -77,29 +77,29 @@ export class Call {
     });
   }
 
-  /** For the log: the original GUID of the request, if that of a launch has replaced it. */
+  /** The log field with the original GUID of the request, if the GUID of a launch has replaced it. */
   get beginning(): { readonly beganAs?: string } {
     return this.#beganAs === undefined ? {} : { beganAs: this.#beganAs };
   }
 
-  /** The caller's address: of the connection, or as the trusted proxies in front forwarded it. */
+  /** The address of the caller. Behind trusted proxies, it is read from the header that the proxies add. */
   get address(): string | undefined {
     const { trustedProxies = 0 } = this.#parts;
     if (trustedProxies === 0) return this.#request.socket.remoteAddress;
     return proxyAddress(this.#request, (_address, index) => index < trustedProxies);
   }
 
-  /** The verified caller, if there is one. */
+  /** The name of the caller, if the caller is verified. */
   get identity(): string | undefined {
     return this.#identity;
   }
 
-  /** Whether both the caller and the launch are unknown. */
+  /** True if both the caller and the launch are unknown. */
   get isAnonymous(): boolean {
     return this.#identity === undefined && this.#beganAs === undefined;
   }
 
-  /** Creates an event of the catalogue, with the origin of this request and what it concerns. */
+  /** Creates an event with the origin, the user, the practice and the patient of this request. */
   event<Type extends EventType>(type: Type, data: EventData<Type>): CloudEvent<Type> {
     const { source, correlationId, traceparent } = this;
     return createEvent(
@@ -109,17 +109,17 @@ export class Call {
     );
   }
 
-  /** Sets the user, practice and patient that this request concerns, for its events. */
+  /** Sets the user, the practice and the patient that the events of this request contain. */
   concern(concerning: Concerning): void {
     this.#concerning = { ...this.#concerning, ...concerning };
   }
 
-  /** The client that sent this request or began its launch, once it is verified. */
+  /** The verified client that sent this request or began its launch. */
   get clientId(): string | undefined {
     return this.#clientId;
   }
 
-  /** Names the caller once it is verified: a registered client, or a live session of a client's launch. */
+  /** Sets the verified caller: a registered client, or the valid launch session of a client. */
   identify(caller: string, clientId?: string): void {
     this.#identity = caller;
     this.#clientId = clientId ?? this.#clientId;
@@ -127,7 +127,7 @@ export class Call {
   }
 
   /**
-   * Continues under the GUID of the launch that this request belongs to.
+   * Makes the GUID of the launch the correlation id of this request.
    * @param clientId the client that began the launch, if it is known
    */
   adopt(launchId: string, clientId = this.#clientId): void {
@@ -141,14 +141,14 @@ export class Call {
   }
 }
 
-/** Opens the context of a request. */
+/** Creates the context of a request. */
 export type OpenCall = (request: IncomingMessage, response: ServerResponse) => Call;
 
 /**
- * Returns the function that opens the context of each request. It assigns a GUID, returns it in
- * `X-Correlation-Id`, accepts `traceparent` (W3C Trace Context), and logs the outcome in one line: method,
- * route, status, duration. An address that no route matches is logged as `unknown`, because a client that
- * encodes its `?` puts its token into the path.
+ * Returns the function that creates the context of each request. The function assigns a GUID, returns it in
+ * `X-Correlation-Id`, and accepts `traceparent` (W3C Trace Context). After the answer, it logs method, route,
+ * status and duration in one line. If no route matches, it logs `unknown` instead of the path, because a
+ * client that encodes the `?` would have a token in its path.
  */
 export function createCalls(parts: CallParts): OpenCall {
   const measure = createRequestMeter();
@@ -189,16 +189,16 @@ export function createCalls(parts: CallParts): OpenCall {
 const maxAddressLength = 45;
 
 /**
- * Returns an address in the form that is audited: an IPv4 address mapped into IPv6 (RFC 4291 section 2.5.5.2)
- * becomes IPv4 again.
+ * Returns an address in the form in which events contain it. Converts an IPv4-mapped IPv6 address (RFC 4291
+ * section 2.5.5.2) to IPv4.
  */
 export function plainAddress(address: string | undefined): string {
   return (address ?? 'unknown').replace(/^::ffff:(?=\d+\.)/i, '').slice(0, maxAddressLength);
 }
 
 /**
- * Returns the network that limits treat as one address: an IPv4 address, or an IPv6 /64, which is one
- * subscriber (RFC 6177).
+ * Returns the network that limits treat as one caller: a single IPv4 address, or an IPv6 /64 network, which
+ * belongs to one subscriber (RFC 6177).
  */
 export function networkOf(address: string): string {
   const [ip = ''] = address.split('%', 1);

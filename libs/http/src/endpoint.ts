@@ -5,10 +5,10 @@ import { sendStatus, setHeaders } from './answer.ts';
 import type { Call } from './call.ts';
 import { asServiceError, type ErrorDialect, refuse, ServiceError } from './errors.ts';
 
-/** The parameters in the path of a request, decoded; `*name` matches several segments. */
+/** The decoded parameters in the path of a request. A parameter `*name` matches several segments. */
 export type PathParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** One request, with everything that is known about it. A guard returns a wider exchange. */
+/** A request with its response and context. A guard returns an exchange with more members. */
 export type Exchange = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -16,24 +16,24 @@ export type Exchange = {
   readonly params: PathParameters;
 };
 
-/** Returns the text of a path parameter of one segment; the empty text if the path does not have it. */
+/** Returns a path parameter of one segment, or the empty string if the path does not contain it. */
 export function textParameter({ params }: Pick<Exchange, 'params'>, name: string): string {
   const value = params[name];
   return typeof value === 'string' ? value : '';
 }
 
 /**
- * Resolves something that a handler needs, once, and returns the exchange with it; undefined if it has
- * answered the request itself. A refusal is thrown.
+ * Finds a value that a handler needs, and returns the exchange with this value. Returns undefined if the
+ * guard has answered the request. Throws a ServiceError to refuse the request.
  */
 export type Guard<In extends Exchange, Out extends In> = (
   exchange: In,
 ) => Promise<Out | undefined> | Out | undefined;
 
-/** Answers a request, or throws a ServiceError. */
+/** Answers a request, or throws a ServiceError to refuse it. */
 export type Handler<In extends Exchange = Exchange> = (exchange: In) => Promise<void> | void;
 
-/** An error that was thrown behind a guard, with the exchange that the guard had returned. */
+/** An error that a handler threw, with the exchange that the last guard had returned. */
 class GuardedError extends Error {
   readonly exchange: Exchange;
 
@@ -44,8 +44,8 @@ class GuardedError extends Error {
 }
 
 /**
- * Returns a handler behind a guard. If the handler throws, the audit of the endpoint receives the exchange as
- * the last guard returned it.
+ * Returns a handler that calls the guard first. If the handler throws, the audit of the endpoint receives the
+ * exchange that the last guard returned.
  */
 export function behind<In extends Exchange, Out extends In>(
   guard: Guard<In, Out>,
@@ -62,12 +62,12 @@ export function behind<In extends Exchange, Out extends In>(
   };
 }
 
-/** A refused exchange: what its guards had resolved when it was refused. */
+/** The exchange of a refused request, with the values that guards had added before the refusal. */
 export type Refused<Reached extends Exchange = Exchange> = Exchange & Partial<Reached>;
 
 /**
- * Creates the audit event of a refused request, if it has one. A 429 never has one: a flood must not become a
- * flood of events.
+ * Creates the audit event of a refused request, or returns undefined if none is needed. Never called for a
+ * 429, because a flood of requests must not become a flood of events.
  */
 export type RefusalAudit<Reached extends Exchange = Exchange> = (
   error: ServiceError,
@@ -77,44 +77,43 @@ export type RefusalAudit<Reached extends Exchange = Exchange> = (
 type Method = 'GET' | 'HEAD' | 'POST' | 'DELETE';
 
 type EndpointOptions<Placed extends Exchange, Reached extends Exchange> = {
-  /** As Express writes it: `/orders/:guid.xml`. */
+  /** The path pattern in the syntax of Express, such as `/orders/:guid.xml`. */
   readonly path: string;
-  /** The `source` of its events (CloudEvents section 3.1.1): `/` and the name of its service. */
+  /** The `source` of its events (CloudEvents section 3.1.1), such as `/launch-api`. */
   readonly source: string;
-  /** The dialect of its errors. */
+  /** The format of its error answers. */
   readonly dialect: ErrorDialect;
-  /** The headers of every answer, refusals included. */
+  /** The headers of every answer, including refusals. */
   readonly headers?: OutgoingHttpHeaders;
   /**
-   * Whether pages of any origin may read the answers (WHATWG Fetch, CORS protocol), because browser-based
-   * SMART clients send requests from their own origin. Without credentials, because no answer depends on a
-   * cookie.
+   * If true, pages of any origin may read the answers (WHATWG Fetch, CORS protocol). Browser-based SMART
+   * clients need this. Credentials are not allowed, because no answer depends on a cookie.
    */
   readonly anyOrigin?: boolean;
-  /** By method. A HEAD without its own handler is answered as a GET, without the body. */
+  /** The handler of each method. Without a handler for HEAD, the handler for GET answers without a body. */
   readonly methods: Readonly<Partial<Record<Method, Handler<Placed>>>>;
   /**
-   * Whether a HEAD without a handler is refused instead, because a GET of this endpoint uses something up.
+   * If true, a HEAD without a handler is refused, because the GET handler redeems a single-use token.
    */
   readonly refusesHead?: boolean;
   readonly audit?: RefusalAudit<Reached>;
-  /** Called with every refusal and failure, those of a limit included, to count it. */
+  /** Is called with every refusal and failure, including refusals because of a limit, to count them. */
   readonly onRefused?: (error: ServiceError, exchange: Refused<Reached>) => void;
 };
 
-/** One path of a service. */
+/** A path of a service with its handlers. */
 export type Endpoint = {
   readonly path: string;
-  /** Its methods, for `Allow` and the description of the interface. */
+  /** The supported methods, for the header `Allow` and the OpenAPI document. */
   readonly methods: readonly string[];
-  /** Answers a request, including a refused one. */
+  /** Answers a request, also if it must be refused. */
   readonly answer: (exchange: Exchange) => Promise<void>;
 };
 
 /**
- * Creates an endpoint. It logs, audits and answers every error of its guards and handlers in its dialect, and
- * answers 405 with `Allow` for other methods (RFC 9110 section 15.5.6). The guard `place` runs before the
- * method is checked.
+ * Creates an endpoint. The endpoint logs and audits every error of its guards and handlers, and answers it in
+ * its dialect. It answers 405 with `Allow` to other methods (RFC 9110 section 15.5.6). The guard `place` runs
+ * before the method is checked.
  */
 export function endpoint<Placed extends Exchange, Reached extends Exchange = Placed>(
   options: EndpointOptions<Placed, Reached> & { readonly place: Guard<Exchange, Placed> },
@@ -144,7 +143,7 @@ export function endpoint<Placed extends Exchange, Reached extends Exchange>({
     if (handle === undefined) throw methodNotAllowed(allowed);
     return handle(exchange);
   };
-  // Without a guard, `Placed` is a plain exchange: the first overload requires a guard for any other type.
+  // Without a guard, `Placed` is `Exchange`, because the first overload requires a guard for any other type.
   const handle = place === undefined ? (choose as Handler) : behind(place, choose);
 
   return {
@@ -184,7 +183,7 @@ const anyOriginHeaders = {
 const isPreflight = ({ method, headers }: IncomingMessage) =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
-/** WHATWG Fetch, CORS protocol: a HEAD needs no permission. */
+/** Answers a CORS preflight. Omits HEAD, which needs no permission (WHATWG Fetch, CORS protocol). */
 function answerPreflight(response: ServerResponse, allowed: readonly string[]): void {
   setHeaders(response, {
     'Access-Control-Allow-Methods': allowed.filter((method) => method !== 'HEAD').join(', '),

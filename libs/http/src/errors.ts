@@ -12,16 +12,16 @@ import type { RefusedRequest } from './refusals.ts';
 
 type ServiceErrorOptions = {
   readonly code: RefusalCode;
-  /** The usual status of the code by default. */
+  /** The HTTP status. By default, the usual status of the code. */
   readonly status?: number;
-  /** Explains what to do. Contains no value of the caller. */
+  /** Explains what to do. Must not contain a value from the request. */
   readonly message: string;
   readonly faults?: readonly Fault[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 };
 
-/** A refusal or a failure that is sent to the caller, in the error dialect of the path. */
+/** A refusal or a failure. The caller receives it in the error dialect of the endpoint. */
 export class ServiceError extends Error {
   readonly status: number;
   readonly code: RefusalCode;
@@ -47,7 +47,7 @@ export class ServiceError extends Error {
 
 /**
  * Creates the 503 for a dependency that is temporarily unavailable.
- * @param message what is unavailable, as a sentence without its full stop
+ * @param message a sentence that names the unavailable dependency, without its full stop
  */
 export function temporarilyUnavailable(
   message: string,
@@ -61,7 +61,7 @@ export function temporarilyUnavailable(
   });
 }
 
-/** Answers the errors of one path. Sends the body; status and headers are already set. */
+/** Sends the body of an error answer, whose status and headers are already set. */
 export type ErrorDialect = (
   error: ServiceError,
   exchange: { request: IncomingMessage; response: ServerResponse; call: Call },
@@ -72,14 +72,14 @@ type Refusal = {
   readonly response: ServerResponse;
   readonly call: Call;
   readonly dialect: ErrorDialect;
-  /** Creates the audit event of the refusal, if it has one. Never called for a 429. */
+  /** Creates the audit event of the refusal, or returns undefined. Never called for a 429. */
   readonly audit?: () => CloudEvent<RefusalType> | undefined;
 };
 
 /**
- * Turns an error into an answer. Only this function does so. It logs the error once with its cause, audits
- * it, and answers in the path's dialect. If the address has exceeded its limit of refusals, answers 429
- * instead, without an event.
+ * Logs an error once with its cause, stores its audit event, and answers in the dialect of the endpoint.
+ * Every error answer comes from this function. If the address of the caller has exceeded its limit of
+ * refusals, answers 429 instead and stores no event.
  */
 export async function refuse(
   thrown: unknown,
@@ -88,7 +88,7 @@ export async function refuse(
   const found = asServiceError(thrown);
   const event = found.status === 429 ? undefined : audit?.();
   const error = await withinLimit(found, { event, call, address: call.address });
-  // Without `resource`, because its id comes from the caller.
+  // Omits `resource`, because the caller chose the id in it.
   const faults = error.faults.map(({ path, message, code }) => ({ path, message, code }));
   const facts = { status: error.status, code: error.code, faults };
   if (error.status >= 500) call.logger.error({ ...facts, err: error.cause ?? error }, error.message);
@@ -102,8 +102,8 @@ export async function refuse(
 type Refused = Pick<RefusedRequest, 'event' | 'address'> & { readonly call: Call };
 
 /**
- * Returns the error itself, or the 429 for an address that is over its limit. A failure to count changes
- * nothing for the caller.
+ * Returns the error, or a 429 if the address has exceeded its limit. If the refusal cannot be counted, logs
+ * that failure and returns the error.
  */
 async function withinLimit(error: ServiceError, { call, ...request }: Refused): Promise<ServiceError> {
   if (error.status === 429 || call.refusals === undefined) return error;
@@ -119,8 +119,8 @@ async function withinLimit(error: ServiceError, { call, ...request }: Refused): 
 }
 
 /**
- * Creates the 429 of a limit (RFC 6585 section 4), with the seconds to wait.
- * @param waitMs absent if waiting does not help
+ * Creates a 429 (RFC 6585 section 4) with the seconds to wait.
+ * @param waitMs the milliseconds to wait, or undefined if waiting does not help
  */
 export function tooMany(
   waitMs: number | undefined,
@@ -136,21 +136,22 @@ export function tooMany(
 
 const emptyStatuses = new Set([401, 403, 404, 409, 410, 429]);
 
-/** Returns whether an answer of the problem dialect has a body. */
+/** Returns true if an error answer of the problem dialect has a body. */
 export function hasProblemBody(status: number, { isProduction }: { isProduction: boolean }): boolean {
   return !emptyStatuses.has(status) && !(status >= 500 && isProduction);
 }
 
 type ProblemDialectOptions = {
   readonly isProduction: boolean;
-  /** Returns the reason that the caller may read, if it differs from the code. */
+  /** Returns the reason that the caller receives. By default, the code of the error. */
   readonly reasonOf?: (error: ServiceError) => string;
 };
 
 /**
- * Answers with RFC 9457 problem details, or an OperationOutcome for `Accept: application/fhir+json`. If the
- * OLTR specification requires an empty body, sends the reason of the refusal in `Launch-Refusal`. In
- * production, the GUID of a 5xx is only in the header (OLTR: Errors).
+ * Creates the dialect that answers with problem details (RFC 9457), or with an OperationOutcome for `Accept:
+ * application/fhir+json`. If the OLTR specification requires an empty body, sends the reason of the refusal
+ * in the header `Launch-Refusal`. In production, a 5xx has no body, so only the header contains the
+ * correlation id (OLTR: Errors).
  */
 export function problemDialect({
   isProduction,
@@ -180,8 +181,8 @@ export function problemDialect({
 }
 
 /**
- * Answers with RFC 6749 section 5.2 errors, with `correlation_id`, and with `errors` if a JSON body is
- * invalid.
+ * Answers with an OAuth error (RFC 6749 section 5.2) that also contains `correlation_id`, and `errors` if a
+ * JSON body is invalid.
  */
 export const oauthDialect: ErrorDialect = (error, { response, call }) => {
   const answer: OAuthError = {
@@ -194,7 +195,7 @@ export const oauthDialect: ErrorDialect = (error, { response, call }) => {
   sendJson(response, answer);
 };
 
-/** Converts any thrown value to a ServiceError: 503 for an unavailable dependency, 500 for a defect. */
+/** Converts a thrown value to a ServiceError: 503 for `Unavailable`, and 500 for an unexpected exception. */
 export function asServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   if (thrown instanceof Unavailable) {
@@ -204,8 +205,7 @@ export function asServiceError(thrown: unknown): ServiceError {
       cause: thrown,
     });
   }
-  // Express and its parsers throw errors with a status for an invalid request (a path that cannot be
-  // decoded).
+  // Express throws errors with a `status` for invalid requests, such as a path that cannot be decoded.
   const status = thrown instanceof Error && 'status' in thrown ? thrown.status : undefined;
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return new ServiceError({
