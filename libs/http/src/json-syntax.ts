@@ -1,9 +1,11 @@
 import type { FaultCode } from '@clinical-launch/contracts/fault';
 
 /**
- * Finds where a text stops being JSON (RFC 8259) and what is expected there. The messages of JSON.parse quote
- * the text, which may be about a patient, and many of them give no position. Call it for a text that
- * JSON.parse refused. Reads each character once, and never throws.
+ * Returns the position of the first JSON syntax error (RFC 8259), and what JSON requires there. Call this
+ * function only for text that JSON.parse refused. Reads each character once, and never throws.
+ *
+ * The error messages of JSON.parse are not used, because they quote the text, which may contain patient data,
+ * and because many contain no position.
  */
 export function findJsonSyntaxFault(text: string): JsonFault {
   const open: string[] = [];
@@ -11,7 +13,7 @@ export function findJsonSyntaxFault(text: string): JsonFault {
   let at = afterSpace(text, 0);
   for (;;) {
     const character = text[at] ?? '';
-    // At the end of the text there is no character, and no state accepts that.
+    // At the end of the text, `character` is empty, which no state accepts.
     const next = follows(state, character, open);
     if (next === undefined) return notJson(at, wanted[state]);
     const end = endOfToken(text, at);
@@ -36,7 +38,7 @@ const wanted: Readonly<Record<State, string>> = {
   end: 'nothing is allowed after the end',
 };
 
-/** Returns the state after a token that begins with this character; undefined if it is not allowed there. */
+/** Returns the state after a token that begins with this character, or undefined if it is not allowed. */
 function follows(state: State, character: string, open: readonly string[]): State | undefined {
   switch (state) {
     case 'value':
@@ -62,7 +64,9 @@ function follows(state: State, character: string, open: readonly string[]): Stat
   }
 }
 
-/** Returns the state after a value within this container, or at the top level without one. */
+/**
+ * Returns the state after a value in this container. Without a container, the value is the whole document.
+ */
 function afterValue(container: string | undefined): State {
   if (container === undefined) return 'end';
   return container === '{' ? 'next member' : 'next entry';
@@ -82,7 +86,7 @@ function endOfToken(text: string, at: number): TokenEnd {
 
 const escaped = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
-/** @param from the index after the opening quotation mark */
+/** Returns the index after a string. @param from the index after the opening quotation mark */
 function endOfString(text: string, from: number): TokenEnd {
   let at = from;
   while (at < text.length && text[at] !== '"') {
@@ -110,13 +114,13 @@ const notJson = (at: number, what: string): JsonFault => ({
   code: 'structure',
 });
 
-/** Returns the place of an index, as an editor counts it: lines and Unicode code points, both from 1. */
+/** Converts an index to line and column, which count lines and Unicode code points from 1, as editors do. */
 export function placeIn(text: string, at: number): { line: number; column: number } {
   const lines = text.slice(0, at).split(/\r\n|\n|\r/);
   return { line: lines.length, column: Array.from(lines.at(-1) ?? '').length + 1 };
 }
 
-/** An error in a JSON text, and its index. */
+/** An error in a JSON text, and the index at which it occurs. */
 export type JsonFault = {
   readonly at: number;
   /** The rest of a sentence that begins with "The body". */

@@ -2,9 +2,10 @@ import { meter } from '@clinical-launch/runtime/metrics';
 import type { ServiceError } from './errors.ts';
 
 /**
- * Creates the counter `clinical_launch.launches.refused`, by client, by the reason of the catalogue and by
- * the step of the launch: `request` of the launch URL, or `open`. Create it after metrics have started. A
- * request with another method is not a launch, so a 405 does not count.
+ * Creates the metric counter `clinical_launch.launches.refused`, and returns the function that increments it.
+ * Its attributes are the client, the refusal code and the step of the launch: `request` of the launch URL, or
+ * `open`. Call this function after metrics have started. The counter ignores 405 answers, because a request
+ * with another method is not a launch.
  */
 export function countLaunchRefusals(step: 'request' | 'open') {
   const refused = meter().createCounter('clinical_launch.launches.refused', {

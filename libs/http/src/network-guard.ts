@@ -1,15 +1,16 @@
 import { BlockList, isIP } from 'node:net';
 
-/** The addresses that outgoing requests may use. */
+/** Decides to which IP addresses outgoing requests may go. */
 export type NetworkGuard = {
-  /** Returns whether it is in a network that the operator allows (`OUTBOUND_ALLOWED_NETWORKS`). */
+  /** Returns true if the address is in a network that the operator allows (`OUTBOUND_ALLOWED_NETWORKS`). */
   isAllowed(address: string): boolean;
-  /** Returns whether it is a unicast address of the public internet. */
+  /** Returns true if the address is a unicast address of the public internet. */
   isPublic(address: string): boolean;
 };
 
 /**
- * IPv4 outside the public internet: the IANA registry of special-purpose addresses (RFC 6890), and multicast.
+ * IPv4 networks outside the public internet: the special-purpose addresses that IANA registers (RFC 6890),
+ * and multicast addresses.
  */
 const specialIpv4 = [
   '0.0.0.0/8',
@@ -28,16 +29,16 @@ const specialIpv4 = [
   '224.0.0.0/3',
 ];
 /**
- * Global unicast IPv6, without its special ranges and those that contain an IPv4 address (Teredo, 6to4).
- * Everything else is excluded: loopback, unspecified, IPv4-mapped, NAT64, unique local, link-local,
- * multicast.
+ * IPv6 addresses are public if they are in `globalUnicast` but not in `specialIpv6`, which contains special
+ * ranges and ranges with embedded IPv4 addresses (Teredo, 6to4). This excludes loopback, unspecified,
+ * IPv4-mapped, NAT64, unique local, link-local and multicast addresses.
  */
 const globalUnicast = ['2000::/3'];
 const specialIpv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 /**
- * Creates the guard of these networks and the public internet. @throws TypeError for a network that is not a
- * CIDR
+ * Creates a network guard.
+ * @throws TypeError if a network is not in CIDR notation
  */
 export function createNetworkGuard(allowedNetworks: readonly string[]): NetworkGuard {
   const allowed = listOf(allowedNetworks);
@@ -50,7 +51,7 @@ export function createNetworkGuard(allowedNetworks: readonly string[]): NetworkG
   };
 }
 
-/** Returns whether it is an address with the length of its network: `10.1.0.0/16`, `fd00::/8`. */
+/** Returns true if the text is a network in CIDR notation, such as `10.1.0.0/16` or `fd00::/8`. */
 export function isCidr(network: string): boolean {
   const [address = '', length = '', ...more] = network.split('/');
   const bits = { 4: 32, 6: 128 }[isIP(address)];
@@ -68,8 +69,8 @@ function listOf(networks: readonly string[]): BlockList {
 }
 
 /**
- * Returns whether a list contains an address. An IPv4 address in IPv6 (`::ffff:10.0.0.1`) also matches the
- * networks of that IPv4 address.
+ * Returns true if a list contains an address. An IPv4-mapped address (`::ffff:10.0.0.1`) also matches IPv4
+ * networks.
  */
 const holds = (list: BlockList, address: string) =>
   list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');

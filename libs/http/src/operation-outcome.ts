@@ -1,11 +1,11 @@
 import type { Fault } from '@clinical-launch/contracts/fault';
 
-/** The parts of a refusal or a failure that an OperationOutcome reports. */
+/** The members of an error that an OperationOutcome contains. */
 type Reported = { readonly status: number; readonly message: string; readonly faults: readonly Fault[] };
 
 /**
- * Returns an OperationOutcome (FHIR R4): one issue for each error, or one for the whole answer.
- * @param correlationId its id, which is also in the log and the audit trail
+ * Returns an OperationOutcome (FHIR R4) with an issue for each fault. Without faults, it has one issue.
+ * @param correlationId the id of the OperationOutcome, which the log and the audit trail also contain
  */
 export function operationOutcome({ status, message, faults }: Reported, correlationId: string) {
   const issue =
@@ -15,7 +15,7 @@ export function operationOutcome({ status, message, faults }: Reported, correlat
   return { resourceType: 'OperationOutcome', id: correlationId, issue };
 }
 
-/** FHIR R4 issue types of the answers without a list of errors. */
+/** The FHIR R4 issue types of answers without faults, by status. */
 const issueTypes: ReadonlyMap<number, string> = new Map([
   [405, 'not-supported'],
   [413, 'too-long'],
@@ -37,8 +37,8 @@ function issueOf({ path, message, code, resource }: Fault) {
 }
 
 /**
- * Returns FHIRPath in a resource; `http.` and the name for a header or a parameter (FHIR R4,
- * OperationOutcome.issue.location).
+ * Returns a FHIRPath for an element of a resource. For a header or a parameter, returns `http.` and its name
+ * (FHIR R4, OperationOutcome.issue.location).
  */
 function placeOf(path: string, resource: string | undefined) {
   if (path === '') return { expression: ['ServiceRequest'] };

@@ -1,6 +1,6 @@
 import type { OutboundFailure } from '@clinical-launch/contracts/refusals/delivery';
 
-/** A request that was refused or failed. */
+/** The error if an outgoing request was not allowed or failed. */
 export class OutboundError extends Error {
   readonly code: OutboundFailure;
 
@@ -13,7 +13,7 @@ export class OutboundError extends Error {
 
 const certificateFaults = /^(CERT_|ERR_TLS_CERT|ERR_SSL|EPROTO|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_)/;
 
-/** Classifies an error of the network or of TLS. */
+/** Converts an error of the network or of TLS to a failure code. */
 export function failureOf(cause: unknown): OutboundFailure {
   const { code, syscall } = cause as { code?: unknown; syscall?: unknown };
   if (syscall === 'getaddrinfo') return 'unresolved';

@@ -10,26 +10,26 @@ import { http } from './node-http.ts';
 import { failureOf, OutboundError } from './outbound-error.ts';
 
 /*
- * Requests to addresses that others chose: keys and discovery of trusted issuers, launch URLs, callbacks. The
- * name is resolved once, its addresses are checked, and the connection goes to a checked address. So a name
- * that later resolves to another address (DNS rebinding) changes nothing. Follows no redirect, uses no proxy
- * and reuses no connection.
+ * Requests to registered addresses: keys and discovery documents of trusted issuers, launch URLs, callbacks.
+ * Resolves the host name once, checks the IP addresses, and connects to a checked address. DNS rebinding,
+ * which resolves a name to a different address later, therefore has no effect. Follows no redirect, uses no
+ * proxy and reuses no connection.
  */
 
-/** Resolves a host name, or an address, to addresses. */
+/** Resolves a host name to IP addresses. Returns an IP address unchanged. */
 export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-/** Resolves as the operating system does: by its hosts file and its name servers. */
+/** Resolves host names with the hosts file and the name servers of the operating system. */
 export const resolveBySystem: ResolveName = (hostname) => lookup(hostname, { all: true });
 
 export type OutboundOptions = {
-  /** Networks (CIDR), in addition to the public internet, within which http is allowed too. */
+  /** Networks (CIDR) that are allowed in addition to the public internet, also with http. */
   readonly allowedNetworks: readonly string[];
-  /** Until a connection is established, TLS included; milliseconds. */
+  /** The maximum time to connect, including TLS, in milliseconds. */
   readonly connectTimeoutMs?: number;
-  /** For the whole request; milliseconds. */
+  /** The maximum time of the whole request, in milliseconds. */
   readonly timeoutMs?: number;
-  /** The maximum number of bytes of an answer's body. */
+  /** The maximum number of bytes in the body of the answer. */
   readonly maxBytes?: number;
   readonly resolveName?: ResolveName;
 };
@@ -39,14 +39,14 @@ export type OutboundRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /**
-   * Whether the address comes from the operator's settings, so that it may be in any network and use http.
+   * True if the address is from the operator's settings. It may then be in any network and use http.
    */
   readonly isOperators?: boolean;
   /**
-   * Whether only status and headers matter: a body that is too long or too slow is dropped without an error.
+   * If true, the body is discarded, and a body that is too long or too slow is not an error.
    */
   readonly ignoresBody?: boolean;
-  /** Ends the request early. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal;
 };
 
@@ -56,7 +56,7 @@ export type OutboundAnswer = {
   readonly body: Buffer;
 };
 
-/** Returns the answer of an outgoing request in the form that jose expects of `fetch`. */
+/** Converts the answer of an outgoing request to a `Response`, which jose requires. */
 export const asResponse = ({ status, body }: OutboundAnswer): Response =>
   new Response(new Uint8Array(body), { status });
 
@@ -65,7 +65,7 @@ export type OutboundFetch = (url: URL, request?: OutboundRequest) => Promise<Out
 
 type Limits = Required<Omit<OutboundOptions, 'allowedNetworks'>> & { readonly guard: NetworkGuard };
 
-/** Creates the function for outgoing requests. @throws TypeError for a network that is not a CIDR */
+/** Creates the function for outgoing requests. @throws TypeError if a network is not in CIDR notation */
 export function createOutboundFetch({ allowedNetworks, ...options }: OutboundOptions): OutboundFetch {
   const guard = createNetworkGuard(allowedNetworks);
   const limits = {
@@ -79,7 +79,7 @@ export function createOutboundFetch({ allowedNetworks, ...options }: OutboundOpt
   return (url, request = {}) =>
     inChildSpan(spanOf(url, request), async (span) => {
       if (span === undefined) return fetchGuarded(url, request, limits);
-      // W3C Trace Context: names the span of this request instead of the span that the caller named.
+      // W3C Trace Context: sends the span of this request instead of a span in `request.headers`.
       const traced = { ...request.headers, traceparent: toTraceparent(span.spanContext()) };
       const answer = await fetchGuarded(url, { ...request, headers: traced }, limits);
       noteStatus(span, answer);
@@ -88,8 +88,8 @@ export function createOutboundFetch({ allowedNetworks, ...options }: OutboundOpt
 }
 
 /**
- * Describes a request (semantic conventions for HTTP clients) without its address, which may contain a secret
- * of the receiver.
+ * Returns the span of a request (OpenTelemetry semantic conventions for HTTP clients). Omits path and query,
+ * which may contain a secret of the receiver.
  */
 const spanOf = ({ hostname, port, protocol }: URL, { method = 'GET' }: OutboundRequest) => ({
   name: method,
@@ -129,11 +129,13 @@ async function fetchGuarded(url: URL, request: OutboundRequest, limits: Limits):
   }
 }
 
-/** Returns the host without the brackets of an IPv6 address in a URL. */
+/** Returns the host name of a URL, without brackets if it is an IPv6 address. */
 const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /**
- * Returns the permitted addresses: any address in an allowed network, and public addresses only over https.
+ * Returns the addresses to which the request may go. Any address in an allowed network is permitted, and any
+ * address that the operator chose. If there are none, returns the public addresses, which require https.
+ * @throws OutboundError if there are none
  */
 function permittedAddresses(
   resolved: readonly LookupAddress[],
@@ -164,7 +166,7 @@ function send(
       ...headers,
       ...(body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }),
     },
-    // A new connection, so that it goes to the checked address.
+    // Opens a new connection, because a reused connection might lead to an unchecked address.
     agent: false,
     lookup: resolvingTo(addresses),
     signal,
@@ -174,8 +176,8 @@ function send(
 }
 
 /**
- * Returns a lookup function that answers with the checked addresses. Node does not call it for a host that is
- * an address, which is already checked.
+ * Returns a lookup function that returns the checked addresses. Node does not call it if the host is an IP
+ * address, but that address is also checked.
  */
 function resolvingTo(addresses: readonly LookupAddress[]): LookupFunction {
   return (_hostname, { all }, callback) => {
@@ -197,7 +199,7 @@ type Reading = { readonly maxBytes: number; readonly ignoresBody: boolean };
 
 async function answerTo(sending: ClientRequest, reading: Reading): Promise<OutboundAnswer> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    // The listener stays, so that an error after the answer is handled.
+    // The listener is not removed, because an unhandled error after the answer would end the process.
     sending.on('error', reject).once('response', resolve);
   });
   const { statusCode: status = 0, headers } = response;
@@ -224,8 +226,8 @@ const discardedBytes = 64 * 1024;
 const discardedWithinMs = 2000;
 
 /**
- * Reads a short answer to its end, so that its sender sees no broken connection. Closes the connection of a
- * longer answer.
+ * Reads a short body to its end, so that the sender sees no broken connection. Closes the connection if the
+ * body is longer.
  */
 async function discard(response: IncomingMessage): Promise<Buffer> {
   let seen = 0;

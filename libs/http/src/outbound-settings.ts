@@ -3,10 +3,10 @@ import { ConfigurationError, type Environment, readEnvironment } from '@clinical
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { isCidr } from './network-guard.ts';
 
-/** This machine. Outside production, issuers and partner applications under development run on it. */
+/** The loopback networks. Outside production, issuers and partner applications may run on this machine. */
 export const loopbackNetworks: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
-/** The networks to which requests may go. */
+/** The settings for outgoing requests. */
 export const outboundSettings = Type.Object({
   OUTBOUND_ALLOWED_NETWORKS: Type.Optional(
     Type.String({
@@ -17,9 +17,9 @@ export const outboundSettings = Type.Object({
 });
 
 /**
- * Reads `OUTBOUND_ALLOWED_NETWORKS`: the networks, in addition to the public internet, to which requests may
- * go, also by http. The default is none in production and this machine elsewhere.
- * @throws ConfigurationError that prints no value
+ * Returns the networks in `OUTBOUND_ALLOWED_NETWORKS`, to which requests may go in addition to the public
+ * internet, also with http. The default is no network in production, and the loopback networks elsewhere.
+ * @throws ConfigurationError that contains no value
  */
 export function readAllowedNetworks(environment: Environment): readonly string[] {
   const { OUTBOUND_ALLOWED_NETWORKS: setting } = readEnvironment(outboundSettings, environment);
@@ -28,7 +28,8 @@ export function readAllowedNetworks(environment: Environment): readonly string[]
 }
 
 /**
- * Parses networks in CIDR notation, separated by commas. @throws ConfigurationError that names the variable
+ * Parses networks in CIDR notation that are separated by commas.
+ * @throws ConfigurationError that names the variable
  */
 export function parseNetworks(variable: string, setting: string): string[] {
   const networks = setting

@@ -2,13 +2,13 @@ import { sendText } from './answer.ts';
 import type { Handler } from './endpoint.ts';
 
 type PublishedDocument = {
-  /** Without its charset. */
+  /** The media type without charset. */
   readonly contentType: string;
-  /** Creates the text; called at the first request, to keep the start fast. */
+  /** Creates the text. Is called at the first request, so that the process starts faster. */
   readonly make: () => Promise<string>;
 };
 
-/** Serves a document that is the same for every caller: created once, then sent as the same bytes. */
+/** Creates the handler of a document that is the same for every caller, so that it is created only once. */
 export function publishDocument({ contentType, make }: PublishedDocument): Handler {
   let making: Promise<Buffer> | undefined;
   const prepare = async () => Buffer.from(await make());

@@ -3,21 +3,24 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
 /** A request that is about to be refused. */
 export type RefusedRequest = {
-  /** The audit event, if the refusal has one. */
+  /** The audit event of the refusal, if one must be stored. */
   readonly event: CloudEvent<RefusalType> | undefined;
   readonly address: string | undefined;
-  /** The verified caller, whose refusals are counted separately from its address. */
+  /** The verified caller. Its refusals are not counted for its address. */
   readonly identity: string | undefined;
-  /** Whether both the caller and the launch are unknown: such events are combined. */
+  /** True if both the caller and the launch are unknown. Events of such refusals are combined. */
   readonly isAnonymous: boolean;
-  /** Whether it counts against its address. */
+  /** True if the refusal counts towards the limit of the address. */
   readonly isCounted: boolean;
 };
 
-/** Counts and audits the refusals of one process. Accepted requests never reach it. */
+/** Counts and audits the refusals of one process. It is not called for accepted requests. */
 export type Refusals = {
-  /** Records a refusal. Resolves with the milliseconds until its address is within the limit; 0 within it. */
+  /**
+   * Records a refusal. If the address exceeds its limit, resolves with the milliseconds until it may
+   * continue.
+   */
   record(refused: RefusedRequest): Promise<{ readonly overForMs: number }>;
-  /** Stores the events that are still being combined, and stops. */
+  /** Stores the combined events that have not been stored yet, and stops. */
   stop(): Promise<void>;
 };

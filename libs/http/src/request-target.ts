@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { ServiceError } from './errors.ts';
 
 /**
- * Returns the query of a request: everything after the first `?` of its target. Never throws. The rest of the
- * target is not parsed, because an absolute form (RFC 9112 section 3.2.2) may have an authority that is not a
- * URL.
+ * Returns the query of a request: the part of its target after the first `?`. Never throws. Does not parse
+ * the rest of the target, because the authority in an absolute form (RFC 9112 section 3.2.2) may be
+ * malformed.
  */
 export function queryOf({ url = '' }: Pick<IncomingMessage, 'url'>): URLSearchParams {
   const mark = url.indexOf('?');
@@ -12,9 +12,9 @@ export function queryOf({ url = '' }: Pick<IncomingMessage, 'url'>): URLSearchPa
 }
 
 /**
- * Returns the Authorization header, or undefined without one. Node uses the first of two, but a proxy may
- * have checked the second.
- * @throws ServiceError 400 when there is more than one (RFC 9110 section 5.3)
+ * Returns the Authorization header, or undefined if it is absent.
+ * @throws ServiceError 400 if the header occurs more than once (RFC 9110 section 5.3). Node would use the
+ *   first header, but a proxy may have checked the second
  */
 export function authorizationOf({
   rawHeaders,
@@ -35,8 +35,8 @@ export function authorizationOf({
 const purposes = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
 
 /**
- * Returns whether a browser or a messenger fetches a page ahead of its user: prefetch, prerender, link
- * preview. No user sees the answer.
+ * Returns true if a browser or a messenger sent the request in advance (prefetch, prerender or link preview).
+ * No user sees the answer to such a request.
  */
 export function isSpeculative({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return purposes.some((name) => /prefetch|prerender|preview/i.test(String(headers[name] ?? '')));

@@ -14,7 +14,9 @@ import {
   withinRequest,
 } from '@clinical-launch/runtime/tracing';
 
-/** Semantic conventions for HTTP: other methods are `_OTHER`, because callers choose them. */
+/**
+ * The methods that spans contain. Other methods are `_OTHER` (OpenTelemetry semantic conventions for HTTP).
+ */
 const knownMethods = new Set([
   'GET',
   'HEAD',
@@ -30,13 +32,13 @@ const knownMethods = new Set([
 type Beginning = {
   /** The header `traceparent` of the request. */
   readonly sent: string | string[] | undefined;
-  /** The GUID that the request began with. */
+  /** The first GUID of the request, which a launch may replace later. */
   readonly id: string;
   readonly method: string;
   readonly scheme: string;
 };
 
-/** The result of a request, for its span. */
+/** The values that the span of a request receives at its end. */
 export type RequestEnd = {
   readonly route: string | undefined;
   readonly status: number;
@@ -45,9 +47,9 @@ export type RequestEnd = {
 };
 
 /**
- * The place of a request in a trace, and its span if this process creates spans. It continues the trace of
- * the caller. Without a `traceparent` it continues the trace of its launch, if the launch is known before the
- * trace is first used. Otherwise it begins the trace of its own GUID (`traceOfLaunch`).
+ * The trace of a request, and its span if this process creates spans. The request continues the trace in its
+ * header `traceparent`. Without that header, it continues the trace of its launch, if the launch is known
+ * before the trace is first used. Otherwise, it begins a trace whose id is its own GUID (`traceOfLaunch`).
  */
 export class RequestTrace {
   readonly #startedAt = performance.now();
@@ -63,7 +65,7 @@ export class RequestTrace {
     this.#launchId = beginning.id;
   }
 
-  /** The trace and the span of this request. They do not change after the first use. */
+  /** The trace id and the span id of this request. They do not change after this getter was first used. */
   get context(): SpanContext {
     this.#context ??= isTracing() ? this.#open().spanContext() : this.#drawn();
     return this.#context;
@@ -74,8 +76,8 @@ export class RequestTrace {
   }
 
   /**
-   * Continues the trace of a launch, or links to it if this request already has a trace. The launch need not
-   * be verified yet, just as any `traceparent` is accepted.
+   * Continues the trace of a launch. If this request already has a trace, adds a link to the trace of the
+   * launch instead. The launch id may be unverified, because an unverified `traceparent` is also accepted.
    */
   follow(launchId: string | undefined): void {
     if (launchId === undefined || launchId === this.#launchId) return;
@@ -86,8 +88,8 @@ export class RequestTrace {
   }
 
   /**
-   * Begins the trace of the launch that this request issued, if this request is in a trace of its caller:
-   * the later requests of the launch know only the launch's GUID.
+   * Begins the trace of the launch that this request issued, if this request is in a trace of its caller.
+   * Later requests of the launch know only the GUID of the launch, so they cannot continue that trace.
    */
   beginLaunch(): void {
     if (this.#parent === undefined || !isTracing()) return;
@@ -97,12 +99,12 @@ export class RequestTrace {
     linkTo(this.#open(), firstSpanOf(id));
   }
 
-  /** Runs the request with its span as the current span. */
+  /** Calls `work` with the span of this request as the current span. */
   run<Result>(work: () => Result): Result {
     return withinRequest(() => this.#open(), work);
   }
 
-  /** Ends the span. */
+  /** Ends the span of this request. */
   end({ route, status, correlationId, clientId }: RequestEnd): void {
     if (!isTracing()) return;
     const span = this.#open();
@@ -126,7 +128,7 @@ export class RequestTrace {
 
   #start(): Span {
     const { id, scheme } = this.#beginning;
-    // Without the address: launch URLs have secrets in their query, and paths name orders.
+    // Omits the address, because launch URLs contain secrets in their query, and paths contain order ids.
     const attributes = { 'http.request.method': this.#method, 'url.scheme': scheme };
     const options = { kind: SpanKind.SERVER, startTime: this.#startedAt, attributes };
     if (this.#parent !== undefined) return startSpan(this.#method, options, this.#parent);
@@ -134,7 +136,9 @@ export class RequestTrace {
     return startSpan(this.#method, options, firstSpanOf(this.#launchId));
   }
 
-  /** Returns ids for a process that creates no spans, with the caller's flags. */
+  /**
+   * Returns the ids of the request in a process that creates no spans. Keeps the trace flags of the caller.
+   */
   #drawn(): SpanContext {
     const spanId = randomBytes(8).toString('hex');
     if (this.#parent !== undefined) return { ...this.#parent, spanId };

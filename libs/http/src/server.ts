@@ -10,35 +10,35 @@ import { http } from './node-http.ts';
 export type RunningServer = {
   readonly port: number;
   /**
-   * Accepts no new connection, lets current requests finish, for at most `patience.stopMs`, then resolves.
+   * Accepts no more connections, waits at most `patience.stopMs` for current requests, and resolves.
    */
   stop(): Promise<void>;
 };
 
 /** The timeouts of a server, in milliseconds. */
 export type Patience = {
-  /** For the headers of a request. */
+  /** The maximum time to receive the headers of a request. */
   readonly headersMs: number;
-  /** For a whole request. */
+  /** The maximum time to receive a whole request. */
   readonly requestMs: number;
-  /** For the current requests when it stops. */
+  /** The maximum time that a stopping server waits for current requests. */
   readonly stopMs: number;
 };
 
-/** Short, because no honest request takes long to send. */
+/** The timeouts are short, because requests to the platform are small. */
 export const patience: Patience = { headersMs: 10_000, requestMs: 15_000, stopMs: 15_000 };
 
 type ListenOptions = {
-  /** 0 for any free port. */
+  /** The port, or 0 for any free port. */
   readonly port: number;
   readonly host?: string;
-  /** Logs the requests that cannot be read, which the listener never sees. */
+  /** Logs requests that are not valid HTTP, which never reach the listener. */
   readonly logger?: Logger;
-  /** `patience` by default. */
+  /** The timeouts. By default, `patience`. */
   readonly waits?: Patience;
 };
 
-/** Serves on a port. */
+/** Starts a server, and resolves when it listens on the port. */
 export async function listen(
   listener: RequestListener,
   { port, host, logger, waits = patience }: ListenOptions,
@@ -49,7 +49,7 @@ export async function listen(
       requestTimeout: waits.requestMs,
       connectionsCheckingInterval: waits.headersMs / 10,
       keepAliveTimeout: 65_000,
-      // `refuseInvalidHeads` checks it.
+      // `refuseInvalidHeads` checks the Host header instead.
       requireHostHeader: false,
     },
     refuseInvalidHeads(listener, logger),
@@ -70,9 +70,10 @@ export async function listen(
 }
 
 /**
- * Tracks the connections with a current request. The returned function closes idle connections immediately,
- * and busy ones after their answer. Node's `closeIdleConnections` skips a connection that has sent nothing
- * yet (browsers open some in advance), and keeps one that becomes idle later for its keep-alive time.
+ * Counts the current requests of each connection. The returned function closes idle connections immediately,
+ * and other connections after their answer. `closeIdleConnections` of Node is not enough. It does not close
+ * connections that have sent nothing yet, which browsers open in advance. It also does not close connections
+ * that become idle later, before their keep-alive time ends.
  */
 function followConnections(server: Server): () => void {
   const requestsOf = new Map<Socket, number>();
@@ -102,7 +103,8 @@ function followConnections(server: Server): () => void {
 }
 
 async function close(server: Server, closeQuietConnections: () => void, withinMs: number): Promise<void> {
-  // A closed server no longer checks for late requests, so a silent client would keep it open for ever.
+  // After `server.close`, Node no longer checks request timeouts, so a silent client could keep the server
+  // open.
   const deadline = setTimeout(() => server.closeAllConnections(), withinMs);
   await new Promise<void>((resolve, reject) => {
     server.close((error) => (error === undefined ? resolve() : reject(error)));
@@ -111,8 +113,8 @@ async function close(server: Server, closeQuietConnections: () => void, withinMs
 }
 
 /**
- * Creates the admin endpoints, on a separate port: `/healthz` (the process runs), `/readyz` (its parts answer
- * and it is not stopping), `/metrics` if it has a handler.
+ * Creates the endpoints of the admin port: `/healthz` answers 200 if the process runs, `/readyz` answers 200
+ * if all checks succeed, and `/metrics` exists if a handler is passed.
  */
 export function createAdminApp(
   checks: Readonly<Record<string, () => Promise<boolean>>>,
@@ -135,7 +137,7 @@ export function createAdminApp(
 
 const correlationHeader = 'X-Correlation-Id';
 
-/** The statuses of Node's parser errors; every other error is 400. */
+/** The status for each error code of Node's HTTP parser. All other errors have the status 400. */
 const statusOfError: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
@@ -143,10 +145,10 @@ const statusOfError: Readonly<Record<string, number>> = {
 };
 
 /**
- * Answers the requests that Node never passes to a listener, as Node itself would: the status (400, 408, 413,
- * 417 or 431), `Connection: close` and no body. Adds `X-Correlation-Id`, under which each is logged once.
- * Logs only the parser's code, because its error contains the request. Never throws, even if the connection
- * is closed.
+ * Answers requests that Node does not pass to a listener. Sends the same answer as Node: the status (400,
+ * 408, 413, 417 or 431), `Connection: close` and no body. Adds `X-Correlation-Id`, and logs each request once
+ * with this id. Logs only the code of the parser error, because the error contains the request. Never throws,
+ * even if the connection is closed.
  */
 function answerUnreadableRequests(server: Server, logger: Logger | undefined): void {
   const log = (correlationId: string, status: number, code: string) =>
@@ -156,7 +158,7 @@ function answerUnreadableRequests(server: Server, logger: Logger | undefined): v
     const response = responseUnderWay(socket);
     if (socket.writable && response?.headersSent !== true) {
       const status = statusOfError[code] ?? 400;
-      // A request whose body fails already has its GUID.
+      // If only the body is malformed, the request already has a GUID.
       const correlationId = String(response?.getHeader(correlationHeader) ?? randomUUID());
       log(correlationId, status, code);
       socket.write(
@@ -165,7 +167,7 @@ function answerUnreadableRequests(server: Server, logger: Logger | undefined): v
     }
     closeAfterWriting(socket);
   });
-  // RFC 9110 section 10.1.1: any expectation except 100-continue.
+  // Node emits this event for every expectation except 100-continue (RFC 9110 section 10.1.1).
   server.on('checkExpectation', (_request, response) => {
     const correlationId = randomUUID();
     log(correlationId, 417, 'unknown_expectation');
@@ -174,9 +176,9 @@ function answerUnreadableRequests(server: Server, logger: Logger | undefined): v
 }
 
 /**
- * Answers 400 to a request of HTTP/1.1 without a Host header, and to one with a fragment in its target (RFC
- * 9112 section 3.2): we would cut the target at `#`, and a proxy in front may not. Replaces Node's own check
- * of the header, whose answer has no `X-Correlation-Id`.
+ * Answers 400 to an HTTP/1.1 request without a Host header, and to a request with a fragment in its target
+ * (RFC 9112 section 3.2). This server and a proxy in front could interpret a target with `#` differently. The
+ * check of the Host header replaces the check in Node, whose answer contains no `X-Correlation-Id`.
  */
 function refuseInvalidHeads(listener: RequestListener, logger: Logger | undefined): RequestListener {
   return (request, response) => {
@@ -191,8 +193,8 @@ function refuseInvalidHeads(listener: RequestListener, logger: Logger | undefine
 }
 
 /**
- * Returns the current response of a connection. Node has no public name for it, and storing one for each
- * request would cost more.
+ * Returns the current response of a connection. Node has no public API for this, and storing the response of
+ * each connection would cost more.
  */
 function responseUnderWay(socket: Duplex): ServerResponse | undefined {
   const current: unknown = Reflect.get(socket, '_httpMessage');
@@ -204,12 +206,13 @@ function closeAfterWriting(socket: Duplex): void {
   else socket.end();
 }
 
-/** The largest unread body that is read to its end to keep its connection: cheaper than a round trip. */
+/** Unread bodies up to this size are read to keep the connection, which is faster than a new connection. */
 const readToTheEndBytes = 64 * 1024;
 
 /**
- * Closes the connection after an answer that did not wait for a large body. Otherwise Node would read that
- * body to its end, at any size, to find the next request. Lets the reader of the body send 100 Continue.
+ * Closes the connection if a request was answered before its large body was read. Otherwise, Node would read
+ * the whole body, of any size, to find the next request. Also lets `readBytes` decide whether to send 100
+ * Continue.
  */
 function leaveLargeBodiesUnread(server: Server): void {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -218,13 +221,14 @@ function leaveLargeBodiesUnread(server: Server): void {
     });
   });
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // A client that gets an answer instead of a 100 sends no body, and its next request would be read as one.
+    // A client that receives a final answer instead of 100 sends no body. Without `close`, the server would
+    // read the next request of the client as that body.
     response.setHeader('Connection', 'close');
     server.emit('request', request, response);
   });
 }
 
-/** Returns whether a body is large; a chunked body has no declared length. */
+/** Returns true if a body is large. A chunked body counts as large, because its length is not declared. */
 function isLarge({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return length === undefined || Number(length) > readToTheEndBytes;

@@ -1,17 +1,17 @@
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import { guidPattern, withoutUndefined } from '@clinical-launch/contracts/schema';
 
-/** One answer of an operation in OpenAPI 3.1. */
+/** A response of an operation in OpenAPI 3.1. */
 export type DescribedAnswer = {
   readonly description: string;
   readonly headers?: Readonly<Record<string, JsonSchema>>;
   readonly content?: Readonly<Record<string, JsonSchema>>;
 };
 
-/** The answers of an operation, by status. */
+/** The responses of an operation by status. */
 export type DescribedAnswers = Readonly<Record<string, DescribedAnswer>>;
 
-/** The headers that several answers have, by their names in `components.headers`. */
+/** The headers of several responses, by their names in `components.headers`. */
 export const commonHeaders = {
   CorrelationId: {
     description:
@@ -49,11 +49,11 @@ export const commonHeaders = {
 const headerReference = (name: keyof typeof commonHeaders) => ({ $ref: `#/components/headers/${name}` });
 
 type AnswerOptions = Pick<DescribedAnswer, 'headers' | 'content'> & {
-  /** Whether caches may store it. */
+  /** If true, caches may store the response. */
   readonly isStored?: boolean;
 };
 
-/** Describes an answer, with the headers that all answers have. */
+/** Describes a response, including the headers that every response contains. */
 export function describedAnswer(
   description: string,
   { headers = {}, content, isStored = false }: AnswerOptions = {},
@@ -75,7 +75,7 @@ const closes = {
 };
 const challenge = { 'WWW-Authenticate': headerReference('Challenge') };
 
-/** The meaning of each refusal and failure, with its headers, wherever it occurs. */
+/** The default description and headers of each error status. */
 const meanings: Readonly<
   Record<number, { readonly text: string; readonly headers?: AnswerOptions['headers'] }>
 > = {
@@ -94,11 +94,11 @@ const meanings: Readonly<
 
 type RefusalOptions = {
   readonly statuses: readonly number[];
-  /** The meaning of a status here, if it is more specific. */
+  /** Descriptions of a status that are more specific than the default. */
   readonly texts?: Readonly<Record<number, string>>;
-  /** Whether a 401 has a Bearer challenge. */
+  /** If true, a 401 contains a Bearer challenge. */
   readonly isChallenged?: boolean;
-  /** Further headers of a status. */
+  /** Additional headers by status. */
   readonly headers?: Readonly<Record<number, DescribedAnswer['headers']>>;
 };
 
@@ -119,7 +119,7 @@ function refusals(
   );
 }
 
-/** Describes refusals in the dialect of the launch API: problem details, or no body. */
+/** Describes error responses of the launch API, which contain problem details or no body. */
 export function problemRefusals(
   options: RefusalOptions & {
     readonly hasBody: (status: number) => boolean;
@@ -142,7 +142,7 @@ export function problemRefusals(
   );
 }
 
-/** Describes refusals in the dialect of OAuth. */
+/** Describes error responses of OAuth endpoints. */
 export function oauthRefusals(options: RefusalOptions): DescribedAnswers {
   return refusals(options, () => ({
     'application/json': { schema: { $ref: '#/components/schemas/Error' } },

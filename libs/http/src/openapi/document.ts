@@ -9,7 +9,7 @@ export type Operation = {
   readonly parameters?: readonly JsonSchema[];
   readonly requestBody?: JsonSchema;
   readonly responses: DescribedAnswers;
-  /** Alternative ways to authenticate; empty for a public operation. */
+  /** The alternative authentication methods. The list is empty for a public operation. */
   readonly security: readonly JsonSchema[];
 };
 
@@ -17,7 +17,7 @@ export type Method = 'get' | 'post' | 'delete';
 
 /** The operations of one path. */
 export type PathItem = { readonly [Name in Method]?: Operation } & {
-  /** Parameters of every operation of the path. */
+  /** The parameters of all operations of the path. */
   readonly parameters?: readonly JsonSchema[];
   readonly servers?: readonly { readonly url: string }[];
 };
@@ -27,18 +27,18 @@ type DocumentOptions = {
   readonly description: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly paths: Readonly<Record<string, PathItem>>;
-  /** Schemas by name, as validated or as JSON Schema. */
+  /** Schemas by name. They may contain the platform's own formats, which are replaced. */
   readonly schemas: Readonly<Record<string, object>>;
   readonly securitySchemes: Readonly<Record<string, JsonSchema>>;
   readonly externalDocs: { readonly description: string; readonly url: string };
 };
 
-/** The version of the described interfaces: a breaking change raises its first number. */
+/** The version of the described interfaces. A breaking change increases its first number. */
 const version = '1.0.0';
 
 /**
- * Returns an OpenAPI 3.1 document. Its server is the origin that it was fetched from, so that it is correct
- * behind every proxy.
+ * Returns an OpenAPI 3.1 document. Its server URL is `/`, so that clients use the origin from which they
+ * fetched the document, also behind a proxy.
  */
 export function openApiDocument({ title, description, tags, schemas, ...rest }: DocumentOptions): JsonSchema {
   const { paths, securitySchemes, externalDocs } = rest;
@@ -61,5 +61,5 @@ export function openApiDocument({ title, description, tags, schemas, ...rest }: 
   };
 }
 
-/** Returns a reference to a schema of the same document. */
+/** Returns a reference to a schema in the same document. */
 export const schemaReference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });

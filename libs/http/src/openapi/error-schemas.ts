@@ -7,7 +7,7 @@ const guid = Type.String({
   description: 'The GUID of the request, as in `X-Correlation-Id`. Give it to support.',
 });
 
-/** One error of a request, as a 400 lists it. */
+/** An entry of `errors` in a 400 answer. */
 export const faultSchema = Type.Object({
   path: Type.String({
     description:
@@ -34,7 +34,7 @@ export const problemSchema = Type.Object({
 });
 export type Problem = Static<typeof problemSchema>;
 
-/** The same as an OperationOutcome (FHIR R4), for `Accept: application/fhir+json`. */
+/** The errors as an OperationOutcome (FHIR R4), for `Accept: application/fhir+json`. */
 export const operationOutcomeSchema = Type.Object({
   resourceType: Type.Literal('OperationOutcome'),
   id: guid,
