@@ -93,7 +93,7 @@ type EndpointOptions<Placed extends Exchange, Reached extends Exchange> = {
   /** The handler of each method. Without a handler for HEAD, the handler for GET answers without a body. */
   readonly methods: Readonly<Partial<Record<Method, Handler<Placed>>>>;
   /**
-   * If true, a HEAD without a handler is refused, because the GET handler redeems a single-use token.
+   * If true, a HEAD without a handler is refused, because a GET would use up a single-use ticket.
    */
   readonly refusesHead?: boolean;
   readonly audit?: RefusalAudit<Reached>;

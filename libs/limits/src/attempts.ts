@@ -5,14 +5,14 @@ import type { Limits } from './limits.ts';
 
 /** Delays callers that repeatedly fail to authenticate. */
 export type Attempts = {
-  /** Throws ServiceError 429 with `Retry-After` while the key must wait. Needs no round trip. */
+  /** Throws ServiceError 429 with `Retry-After` while the key must wait. Needs no round trip to Redis. */
   assertMayTry(key: string): void;
   /**
-   * Counts a failed attempt. Throws ServiceError 429 if the key must wait because of attempts at other
-   * replicas.
+   * Counts a failed attempt. Throws ServiceError 429 if the key must wait because of failed attempts that
+   * other replicas counted.
    */
   failed(key: string): Promise<void>;
-  /** Deletes the failed attempts of the key, if this process knows any. */
+  /** Deletes the failed attempts of the key, if this process has counted any. */
   succeeded(key: string): Promise<void>;
 };
 
@@ -22,12 +22,13 @@ type AttemptsOptions = {
   readonly logger: Logger;
 };
 
-/** The maximum number of keys that a process stores. For others, only the shared count applies. */
+/** The maximum number of keys that a process stores. For all other keys, only the count in Redis applies. */
 const maxKeys = 10_000;
 
 /**
- * Creates the delays after failed attempts. Failures are counted across all replicas. A process stores the
- * waits of the failures that it received, so a successful first attempt needs no round trip.
+ * Creates functions that delay callers after failed attempts. Redis counts the failures of all replicas. Each
+ * process also stores the waits after failures that it handled, so that a caller without failures needs no
+ * round trip.
  */
 export function createAttempts({ limits, clock, logger }: AttemptsOptions): Attempts {
   const waitsUntil = new Map<string, number>();

@@ -10,7 +10,7 @@ import {
 
 export type InMemoryLimitsDependencies = {
   readonly clock: { now(): number };
-  /** Stores the events of refusals. Without `depth`, it is considered empty. */
+  /** Stores the events of refusals. If `depth` is absent, the outbox counts as empty. */
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void>; depth?(): Promise<number> };
   readonly mostEvents?: number;
 };
@@ -19,13 +19,13 @@ type Attempts = { readonly count: number; readonly failedAt: number; readonly wa
 
 const maxEntries = 10_000;
 
-/** The limits of a single process. */
+/** The limits of a platform that runs in a single process. */
 export class InMemoryLimits implements Limits {
   readonly #clock: InMemoryLimitsDependencies['clock'];
   readonly #outbox: InMemoryLimitsDependencies['outbox'];
   readonly #mostEvents: number;
   readonly #attempts = new Map<string, Attempts>();
-  /** The number of refusals by address in the current window. */
+  /** The number of refusals of each address in the current window. */
   #refusals = new Map<string, number>();
   #windowEndsAt = 0;
 
@@ -78,5 +78,5 @@ export class InMemoryLimits implements Limits {
   }
 }
 
-/** The name of the count that all addresses beyond the maximum share. */
+/** The key of the count that addresses share if `maxEntries` other addresses are counted. */
 const othersName = 'others';

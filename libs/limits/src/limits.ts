@@ -1,59 +1,61 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
-/** A refused request, or several of the same kind in one event. */
+/** A refused request, or several similar refused requests that one event reports. */
 export type RefusalRecord = {
-  /** The refused caller: its address, or its verified identity. */
+  /** The address of the refused caller, or its identity if the caller is verified. */
   readonly from: string;
-  /** The limit against which the refusal is counted. If absent, only the events are stored. */
+  /** The limit of refusals for the caller. If absent, the refusal is not counted. */
   readonly limit?: RefusalLimit;
   /**
-   * The events, which are stored if the address is within its limit and the refusals' share of Redis is not
-   * full.
+   * The events. They are stored if the caller is within its limit and fewer events wait in Redis than the
+   * maximum.
    */
   readonly events: readonly CloudEvent[];
 };
 
 /**
- * The number of refusals of an address in a window that get their own answer. Further requests are answered
- * 429.
+ * The number of refusals of an address in a window that are answered with their own error. Further refusals
+ * are answered 429.
  */
 export type RefusalLimit = { readonly refusals: number; readonly windowSeconds: number };
 
 export type RecordedRefusal = {
-  /** The milliseconds until the address is within its limit again. 0 if it is. */
+  /**
+   * The milliseconds until the address is within its limit again, or 0 if the address is within its limit.
+   */
   readonly overForMs: number;
-  /** The number of events that were dropped because the refusals' share of Redis is full. */
+  /** The number of events that were dropped because the maximum number already waits. */
   readonly dropped: number;
 };
 
 export type FailedAttempt = {
-  /** Whether this attempt was counted. Attempts during a wait are not. */
+  /** True if this attempt was counted. An attempt during a wait is not counted. */
   readonly isCounted: boolean;
-  /** The milliseconds until the next attempt is allowed. 0 without a wait. */
+  /** The milliseconds until the next attempt is allowed, or 0 if it is allowed immediately. */
   readonly waitMs: number;
 };
 
 /**
- * The limits that all replicas share. Unauthenticated callers cause the calls, so all stored data is bounded:
- * addresses, failed attempts, and the events of refusals. Accepted requests are not counted here and never
- * dropped.
+ * The limits that all replicas share. Unauthenticated callers cause the calls, so the number of stored
+ * addresses, failed attempts and refusal events is limited. Accepted requests are neither counted nor refused
+ * here.
  */
 export interface Limits {
   /** Counts a refusal and stores its events. @throws RedisUnavailable if Redis does not answer */
   refuse(refusal: RefusalRecord): Promise<RecordedRefusal>;
   /**
-   * Counts a failed attempt to authenticate. From the fifth failure within a minute, each failure causes a
-   * wait: first one second, then twice as long each time, at most a minute.
+   * Counts a failed attempt to authenticate. The fifth failure causes a wait of one second. Each further
+   * failure doubles the wait, up to a minute. Failures are forgotten after a minute without a failure.
    * @throws RedisUnavailable if Redis does not answer
    */
   failAttempt(key: string): Promise<FailedAttempt>;
-  /** Deletes the failed attempts. @throws RedisUnavailable if Redis does not answer */
+  /** Deletes the failed attempts of a key. @throws RedisUnavailable if Redis does not answer */
   forgiveAttempts(key: string): Promise<void>;
 }
 
 /**
- * The failure from which waits begin, the duration of the waits, and the time after which failures are
- * forgotten.
+ * The number of the first failure that causes a wait, the duration of waits, and the time after which
+ * failures are forgotten.
  */
 export const attemptRules = {
   freeAttempts: 5,
@@ -62,5 +64,5 @@ export const attemptRules = {
   forgottenAfterMs: 60_000,
 };
 
-/** The default maximum number of waiting refusal events. With about 0.7 kB each, they use 11 MB of Redis. */
+/** The default maximum number of waiting refusal events. At about 0.7 kB each, they use 11 MB of Redis. */
 export const defaultMostRefusalEvents = 16_000;

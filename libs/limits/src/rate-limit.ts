@@ -1,30 +1,31 @@
 import { tooMany } from '@clinical-launch/http/errors';
 import type { Clock } from '@clinical-launch/runtime/clock';
 
-/** Counts requests by key: those of a client across all replicas, or those of an address in this process. */
+/** Limits requests by key. The key is a client or the address of a caller. */
 export type RateLimiter = {
   /**
-   * Counts a request against the limit `perSecond`. If it is beyond the limit, throws or rejects with
-   * ServiceError 429 with `Retry-After` (RFC 6585 section 4), and does not count it. Returns no promise if no
-   * query is needed, so always await the result.
+   * Counts a request if it is within the limit `perSecond`. Otherwise throws, or rejects with, ServiceError
+   * 429 with `Retry-After` (RFC 6585 section 4). Callers must await the result, which is not a promise if no
+   * query is needed.
    */
   count(key: string, perSecond: number | undefined): Promise<void> | undefined;
 };
 
-/** A limiter that never needs a query. */
+/** A rate limiter that counts in this process and never needs a query. */
 export type LocalRateLimiter = { count(key: string, perSecond: number | undefined): undefined };
 
 const sweepAtKeys = 10_000;
 
 /**
- * Creates a limiter of this process. It uses a sliding window, so that no period of one second exceeds the
- * limit.
+ * Creates a rate limiter that counts in this process. Its window slides, so that no period of one second
+ * exceeds the limit.
  */
 export function createRateLimiter(clock: Clock): LocalRateLimiter {
   const taken = new Map<string, number[]>();
   let nextSweepAt = 0;
   const forgetOld = (now: number) => {
-    // Delays the next sweep. In a flood from many addresses, none would be old enough to delete.
+    // Sweeps at most once a second. In a flood from many addresses, a sweep finds no key old enough to
+    // delete.
     nextSweepAt = now + 1000;
     for (const [key, times] of taken) if ((times.at(-1) ?? 0) <= now - 1000) taken.delete(key);
   };

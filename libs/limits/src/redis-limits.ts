@@ -33,17 +33,17 @@ export type RedisLimitsDependencies = {
   /** The maximum number of refusal events in Redis. */
   readonly mostEvents?: number;
   /**
-   * The maximum number of addresses, and of failing clients, in each of the 16 shards. The default uses 8 MB
-   * of Redis.
+   * The maximum number of addresses, and of callers with failed attempts, in each of the 16 shards. The
+   * default uses 8 MB of Redis.
    */
   readonly maxEntries?: number;
-  /** Signs the events for the services that consume them. If absent, they are stored unsigned. */
+  /** Converts the events to JSON and signs them. By default, the events are not signed. */
   readonly writeEvent?: EventWriter;
 };
 
 /**
- * The limits that all replicas share. Each call is one script that uses the clock of Redis. Calls are not
- * repeated, because after a lost reply the refusal may have been counted and its event stored.
+ * The limits that all replicas share. Each call runs one script, which uses the clock of Redis. Calls are not
+ * retried, because Redis may have counted the refusal and stored the event although its reply was lost.
  */
 export class RedisLimits implements Limits {
   readonly #scripts: RedisScripts;
@@ -108,11 +108,11 @@ export class RedisLimits implements Limits {
     return [Number(first), Number(second)];
   }
 
-  /** Returns the prefix of the hashes of failed attempts. The period is appended to it. */
+  /** Returns the prefix of the Redis hashes with failed attempts. The script appends the period. */
   #attemptsOf(key: string): string {
     return this.#keys.key(shardOfText(key), 'failed-attempts', '');
   }
 }
 
-/** Returns 96 bits of a hash, which is short and hides the address or client id in Redis. */
+/** Returns 96 bits of a SHA-256, so that Redis stores short names without addresses or client ids. */
 const shortNameOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16);

@@ -2,11 +2,11 @@ import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Clock } from '@clinical-launch/runtime/clock';
 
-/** Combines the anonymous refusals of an address with the same reason into one event per interval. */
+/** Combines anonymous refusals of one address for the same reason into one event for each interval. */
 export type Batches = {
-  /** Returns the event if it is the first of its kind and must be stored now. Otherwise counts it. */
+  /** Returns the event if it begins an interval and must be stored now. Otherwise counts the refusal. */
   add(address: string, event: CloudEvent<RefusalType>): CloudEvent<RefusalType> | undefined;
-  /** Stores the events of the intervals that have ended, or of all intervals. */
+  /** Stores the combined events of ended intervals. With `isLast`, stores those of all intervals. */
   flush(options?: { isLast?: boolean }): Promise<void>;
 };
 
@@ -15,22 +15,22 @@ type BatchesOptions = {
   readonly combineSeconds: number;
   readonly store: (address: string, event: CloudEvent) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
-  /** Reports refusals whose event cannot be stored. */
+  /** Is called with the number of refusals whose events cannot be stored. */
   readonly onDropped: (count: number) => void;
 };
 
 type Batch = {
   readonly address: string;
-  /** The first counted refusal. The combined event has its time and correlation id. */
+  /** The event of the first refusal counted in the interval, whose time and correlation id are reported. */
   event: CloudEvent<RefusalType>;
   count: number;
   endsAt: number;
 };
 
-/** The maximum number of batches, of about 2 kB each. */
+/** The maximum number of batches. A batch uses about 2 kB. */
 const maxBatches = 10_000;
 
-/** Creates the batches of a process. */
+/** Creates the batches of this process. */
 export function createBatches({
   clock,
   combineSeconds,
@@ -41,8 +41,8 @@ export function createBatches({
   const batches = new Map<string, Batch>();
 
   /**
-   * Ends an interval. An interval with refusals is followed by another one, so that a steady stream causes
-   * one event per interval.
+   * Ends an interval. After an interval with refusals, another interval begins, so that a steady stream of
+   * refusals causes one event for each interval.
    */
   const end = (key: string, batch: Batch): CloudEvent<RefusalType> | undefined => {
     if (batch.count === 0) {

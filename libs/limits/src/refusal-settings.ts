@@ -1,7 +1,7 @@
 import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 
-/** The limits of refusals. */
+/** The settings for the limits of refusals. */
 export const refusalSettings = Type.Object({
   REFUSALS_PER_ADDRESS: Type.Integer({
     minimum: 0,
@@ -11,19 +11,20 @@ export const refusalSettings = Type.Object({
   }),
 });
 
-/** Short, so that a user who repeats a mistake is within the limit again after reading the error. */
+/** The window is short, so that a user who repeats a mistake can continue after reading the error. */
 const windowSeconds = 10;
-/** As long as the window, so that a flood from one address causes one event per window. */
+/**
+ * The interval is as long as the window, so that a flood from one address causes one event in each window.
+ */
 const combineSeconds = 10;
-/** With about 0.7 kB each, they use 11 MB of Redis. */
+/** The maximum number of waiting refusal events. At about 0.7 kB each, they use 11 MB of Redis. */
 const mostEvents = 16_000;
-/** Enough for a load test of one hour. */
+/** The maximum if there is no limit for addresses. It is enough for a load test of one hour. */
 const mostEventsWithoutLimits = 1_000_000;
 
 /**
- * Reads the limits of refusals. Without a limit per address, every refusal has its own audit event,
- * regardless of the number that wait.
- * @throws ConfigurationError with the name of the invalid variable
+ * Reads the limits of refusals. If addresses have no limit, every refusal has its own audit event.
+ * @throws ConfigurationError that names the invalid variable
  */
 export function readRefusalSettings(environment: Environment) {
   const { REFUSALS_PER_ADDRESS: refusals } = readEnvironment(refusalSettings, environment);

@@ -17,25 +17,25 @@ export type RefusalsOptions = {
   /** If absent, refusals are audited but not limited. */
   readonly limit?: RefusalLimit | undefined;
   /**
-   * The seconds for which anonymous refusals of one kind are combined into one event. 0 for one event per
-   * refusal.
+   * The interval in seconds for which similar anonymous refusals are combined into one event. If it is 0,
+   * every refusal has its own event.
    */
   readonly combineSeconds?: number;
 };
 
 const sweepEveryMs = 1000;
 /**
- * The maximum number of addresses that a process stores. For others, the shared count applies, with a round
- * trip for each request.
+ * The maximum number of addresses that a process stores. Refusals of other addresses are counted only in
+ * Redis, with a round trip for each refusal.
  */
 const maxAddresses = 10_000;
 
 type Seen = { count: number; endsAt: number; isOver: boolean };
 
 /**
- * Creates the limits and the audit of refusals. A process stores the addresses that are over their limit
- * until their window ends, so that a flood causes no Redis round trips. It also counts locally, so the limit
- * applies while Redis is down.
+ * Creates the limits and the audit of refusals. A process stores which addresses exceed their limit until the
+ * window ends, so that a flood causes no round trips to Redis. It also counts refusals itself, so that the
+ * limit applies while Redis is down.
  */
 export function createRefusals({
   limits,
@@ -110,8 +110,8 @@ function countingDropped(limits: Pick<Limits, 'refuse'>, meter: RefusalMeter) {
 }
 
 /**
- * Refusal events have a maximum number, so their size must be limited too. The paths of 200 errors may have
- * 40 kB.
+ * The maximum total length of the paths in an event. Without this limit, the paths of 200 errors could have
+ * 40 kB, and limiting the number of waiting events would not limit their size.
  */
 const maxPathCharacters = 4000;
 
@@ -133,7 +133,7 @@ function over(meter: RefusalMeter, overForMs: number) {
   return { overForMs };
 }
 
-/** Returns the event to store now: that of a known launch, or the first of its kind in an interval. */
+/** Returns the events to store now: the event of a known launch, or the first event of an interval. */
 function eventsOf(
   {
     event,
@@ -148,7 +148,7 @@ function eventsOf(
   return first === undefined ? [] : [first];
 }
 
-/** Counts a refusal in this process. Returns the milliseconds for which its address is over the limit. */
+/** Counts a refusal in this process. Returns the milliseconds until its address is within the limit again. */
 function countHere(
   seen: Map<string, Seen>,
   network: string,

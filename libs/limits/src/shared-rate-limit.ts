@@ -13,16 +13,17 @@ const countRequest = createScriptReader(import.meta.url)('count-request');
 
 export type SharedRateLimiterDependencies = {
   readonly redis: RedisClient;
-  /** The service whose clients are counted. The counts of other services are not accessible. */
+  /** The service whose requests are counted. It cannot access the counts of other services. */
   readonly service: string;
   readonly prefix?: string;
 };
 
 /**
- * Creates a limiter that all replicas share. Redis has a count for each second, and the previous one is
- * weighted by its part of the last 1000 milliseconds. So a client can exceed its limit at the boundary of two
- * seconds, by at most the limit. Only clients with a limit need a round trip. `count` rejects with
- * RedisUnavailable if Redis does not answer.
+ * Creates a rate limiter that all replicas share. Redis counts the requests of the current and the previous
+ * second. The count of the previous second is weighted by how much of that second is in the last 1000
+ * milliseconds. Around the boundary of two seconds, a client can therefore exceed its limit, at most by the
+ * limit itself. Only clients with a limit need a round trip. `count` rejects with RedisUnavailable if Redis
+ * does not answer.
  */
 export function createSharedRateLimiter({
   redis,

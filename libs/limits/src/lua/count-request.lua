@@ -1,8 +1,8 @@
--- Counts a request of a client against its limit per second. The requests of the previous second are weighted
--- by the part of that second that is within the last 1000 milliseconds.
--- KEYS: rate (hash: second, count of its requests, count of the previous second)
+-- Counts a request of a client if it is within the limit per second. The requests of the previous second are
+-- weighted by how much of that second is in the last 1000 milliseconds.
+-- KEYS: rate (hash: a second, its number of requests, the number of requests in the second before)
 -- ARGV: limit per second
--- Returns 0, or the milliseconds until a request is allowed again. A refused request is not counted.
+-- Returns 0 if the request is allowed. Otherwise returns the milliseconds until a request is allowed.
 
 local rate, limit = KEYS[1], tonumber(ARGV[1])
 local time = redis.call('TIME')
@@ -18,8 +18,8 @@ if math.floor(before * (1 - part)) + count < limit then
   redis.call('PEXPIRE', rate, 2000)
   return 0
 end
--- Returns the part of a second after which one more request is allowed in addition to `current` requests, if
--- the previous second had `earlier` requests.
+-- Returns the fraction of a second after which one more request is allowed, if the second already has
+-- `current` requests and the previous second had `earlier` requests.
 local function part_after(earlier, current)
   return math.max(0, 1 - (limit - current) / earlier)
 end

@@ -1,16 +1,16 @@
--- Counts a failed attempt to authenticate, and returns the wait before the next one.
--- KEYS: attempts (prefix of two hashes: of the current and the previous period)
+-- Counts a failed attempt to authenticate, and returns the wait before the next attempt.
+-- KEYS: attempts (prefix of two hashes, for the current and the previous period)
 -- ARGV: caller, free attempts, first wait, maximum wait, milliseconds until attempts are forgotten, maximum
 -- number of entries
--- Returns whether it was counted, and the wait in milliseconds.
+-- Returns 1 if the attempt was counted, otherwise 0, and the wait in milliseconds.
 
 local who = next_argument()
 local free, first_ms, longest_ms = tonumber(next_argument()), tonumber(next_argument()), tonumber(next_argument())
 local forgotten_ms, most_entries = tonumber(next_argument()), tonumber(next_argument())
 
 local now = now_ms()
--- An entry is kept for at least one period: the maximum wait, plus the time after which attempts are
--- forgotten.
+-- An entry is stored for at least one period, which is the maximum wait plus the time after which attempts
+-- are forgotten.
 local period_ms = longest_ms + forgotten_ms
 local period = math.floor(now / period_ms)
 local current = KEYS[1] .. period

@@ -1,4 +1,4 @@
--- Counts a refusal against its address, and stores its events if the refusals' share of Redis is not full.
+-- Counts a refusal of an address, and stores its events unless too many events are waiting.
 -- KEYS: addresses, refused, committed
 -- ARGV: address, refusals allowed in a window (0: any number), window in milliseconds, maximum number of
 -- addresses, maximum number of events, events
@@ -11,12 +11,12 @@ local most_addresses, most_events = tonumber(next_argument()), tonumber(next_arg
 local events = next_list()
 
 if allowed > 0 then
-  -- Addresses beyond the maximum share one count until the window ends.
+  -- If the maximum number of addresses is reached, all other addresses share one count until the window ends.
   if redis.call('HLEN', addresses) >= most_addresses and redis.call('HEXISTS', addresses, address) == 0 then
     address = 'others'
   end
   local count = redis.call('HINCRBY', addresses, address, 1)
-  -- The first refusal begins the window of all addresses of this shard, which expire together.
+  -- The first refusal begins the window. The counts of all addresses in this shard expire together.
   local left_ms = redis.call('PTTL', addresses)
   if left_ms < 0 then
     redis.call('PEXPIRE', addresses, window_ms)
