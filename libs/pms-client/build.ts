@@ -1,9 +1,9 @@
 /*
- * Builds the package that a vendor installs: JavaScript and declarations, README, licence and a separate
- * package.json. The monorepo itself imports the sources, so it needs no build. The sources cannot be
- * published, because Node does not strip types below node_modules.
+ * Builds the package that a vendor installs: JavaScript, type declarations, README, licence and package.json.
+ * The sources cannot be published, because Node does not strip types in files below node_modules. The
+ * monorepo itself imports the sources, so it needs no build.
  *
- * node build.ts [<directory>] ./dist by default; then: npm pack <directory>
+ * Usage: `node build.ts [<directory>]` (default `./dist`), then `npm pack <directory>`
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const here = import.meta.dirname;
 const root = join(here, '../..');
 const target = resolve(process.argv[2] ?? join(here, 'dist'));
 
-// A source may have been deleted since the last build.
+// Deletes the last build, because a source file may have been deleted since then.
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 
@@ -24,8 +24,8 @@ const { status, stdout } = spawnSync(
 );
 if (status !== 0) throw new Error(`The sources could not be compiled:\n${stdout}`);
 
-// TypeScript rewrites the extensions only in the JavaScript. Releases before 5.0 find no declarations at
-// `./pkce.ts`.
+// TypeScript rewrites import extensions only in JavaScript files. In declarations, TypeScript before 5.0
+// cannot resolve `./pkce.ts`.
 for (const name of globSync('*.d.ts', { cwd: target })) {
   const text = readFileSync(join(target, name), 'utf8');
   writeFileSync(join(target, name), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
@@ -40,7 +40,7 @@ const {
 const published = {
   ...manifest,
   exports: { '.': { types: './index.d.ts', default: './index.js' } },
-  // Used by tools that do not read `exports`.
+  // Tools that do not read `exports` use `main` and `types`.
   main: './index.js',
   types: './index.d.ts',
   sideEffects: false,

@@ -6,9 +6,9 @@ import { readSentCookies } from './cookies.ts';
 
 /**
  * Returns the name of the cookie for a launch session. Each launch has its own cookie, whose path contains
- * the launch id. So the prefix `__Host-`, which requires the path `/`, cannot be used. Browsers accept a name
- * with `__Secure-` only over https (RFC 6265bis section 4.1.3.1), so a host of the same site without TLS
- * cannot set it.
+ * the launch id. The name prefix `__Host-` requires the path `/`, so it cannot be used. Browsers accept the
+ * prefix `__Secure-` only over https (RFC 6265bis section 4.1.3.1), so a host of the same site without TLS
+ * cannot set the cookie.
  * @param isSecure whether the platform is served by https
  */
 export const launchSessionCookie = (isSecure: boolean) =>
@@ -21,14 +21,16 @@ type SessionCookieOptions = {
   readonly path: string;
   /** Whether the platform is served by https. */
   readonly isSecure: boolean;
-  /** Whether pages of another site may frame the application, so that the cookie must be sent in frames. */
+  /**
+   * True if pages of another site may frame the application. Browsers must then send the cookie in frames.
+   */
   readonly isFramed: boolean;
 };
 
 /**
- * Returns the options of the session cookie. It ends with the browser session and is hidden from scripts. It
- * is sent only to the path of one launch (or one order), so that tabs with different patients are never
- * confused.
+ * Returns the options of the session cookie. The cookie ends with the browser session and is hidden from
+ * scripts. Browsers send the cookie only to the path of one launch (or one order), so that tabs with
+ * different patients are never confused.
  */
 export function launchSessionCookieOptions({ path, isSecure, isFramed }: SessionCookieOptions) {
   const shared = { path, httpOnly: true, secure: isSecure };
@@ -37,7 +39,7 @@ export function launchSessionCookieOptions({ path, isSecure, isFramed }: Session
     : ({ ...shared, sameSite: 'lax' } as const);
 }
 
-/** Returns the `Set-Cookie` value that opens a session (RFC 6265 section 4.1). */
+/** Returns the value of `Set-Cookie` that gives a browser its session (RFC 6265 section 4.1). */
 export const openSessionCookie = (ticket: string, options: SessionCookieOptions): string =>
   stringifySetCookie({
     name: launchSessionCookie(options.isSecure),
@@ -45,24 +47,24 @@ export const openSessionCookie = (ticket: string, options: SessionCookieOptions)
     ...launchSessionCookieOptions(options),
   });
 
-/** A live launch session of a browser. */
+/** A launch session of a browser that has not ended. */
 export type LaunchSession = {
   readonly ticket: string;
   readonly context: LaunchContext;
-  /** The seconds until its absolute end, which requests do not extend. */
+  /** The seconds until the absolute end of the session, which requests do not extend. */
   readonly endsInSeconds: number;
 };
 
 type SessionSearch = {
   /** Whether the platform is served by https. */
   readonly isSecure: boolean;
-  /** The seconds by which found sessions are extended from now. If absent, none is extended. */
+  /** The seconds from now until which found sessions are extended. If absent, sessions are not extended. */
   readonly extendSeconds?: number;
 };
 
 /**
- * Finds the live launch sessions of a browser, in the order of its cookies. There are several if another host
- * has set such a cookie, so callers must choose.
+ * Finds the launch sessions of a browser that have not ended, in the order of its cookies. If another host
+ * has set a session cookie too, there may be several sessions, from which callers must choose.
  * @throws Unavailable if Redis does not answer
  */
 export async function findLaunchSessions(

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Returns true if a form was sent by a page of this origin, and not by a page of another site in the same
- * browser. Browsers send the origin of a form in `Sec-Fetch-Site`, and older ones in `Origin`. A client that
- * sends neither is not a browser, so it has only its own cookies.
+ * Returns true if a page of this origin sent a form, which prevents cross-site request forgery. Browsers send
+ * `Sec-Fetch-Site`, and older browsers send `Origin`. A client that sends neither header is not a browser, so
+ * no other site can use its cookies.
  */
 export function isOwnForm({ headers }: Pick<IncomingMessage, 'headers'>, publicOrigin: string): boolean {
   const { 'sec-fetch-site': site, origin } = headers;

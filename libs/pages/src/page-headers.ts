@@ -1,16 +1,17 @@
 export type PagePolicy = {
-  /** The origins that may frame the page. */
+  /** The origins that may show the page in a frame. By default, none. */
   readonly frameAncestors?: readonly string[];
-  /** The hashes of inline scripts in the form of CSP: `'sha256-...'`. */
+  /** The hashes of inline scripts, as CSP source expressions: `'sha256-...'`. */
   readonly scriptHashes?: readonly string[];
-  /** The origins, in addition to its own, to which its forms may lead, directly or by redirects. */
+  /**
+   * The origins to which forms of the page may lead, directly or by redirects, in addition to its own origin.
+   */
   readonly formActions?: readonly string[];
 };
 
 /**
- * Returns the headers of every page: no content of other origins, no referrer, no caching.
- * Cross-Origin-Opener-Policy is omitted, because the result page must access the window of the PMS that
- * opened it.
+ * Returns the headers of every page. They forbid content of other origins, referrers and caching. They omit
+ * Cross-Origin-Opener-Policy, because the result page must access the window of the PMS that opened it.
  */
 export function pageHeaders({
   frameAncestors = [],

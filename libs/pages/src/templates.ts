@@ -4,31 +4,31 @@ import { fileURLToPath } from 'node:url';
 import express, { type RequestHandler, Router } from 'express';
 import nunjucks from 'nunjucks';
 
-/** The parent directory of `nhsuk/`, with the templates and assets of the NHS.UK frontend library. */
+/** The parent of the directory `nhsuk`, which contains the templates and assets of NHS.UK frontend. */
 const nhsukRoot = fileURLToPath(
   new URL('../', import.meta.resolve('nhsuk-frontend/dist/nhsuk/template.njk')),
 );
 
-/** The directory with `house.njk`, the layout of the pages of all services. */
+/** The directory that contains `house.njk`, the page layout of all services. */
 const houseViews = fileURLToPath(new URL('views', import.meta.url));
 
 export type Pages = {
-  /** Renders a template and escapes all values. @throws Error if the template is invalid */
+  /** Renders a template, and escapes all values of the model. @throws Error if the template is invalid */
   render(template: string, model: object): string;
-  /** The hash of the inline script in the NHS.UK page template, in the form of CSP. */
+  /** The hash of the inline script in the NHS.UK page template, as a CSP source expression. */
   readonly scriptHash: string;
 };
 
 type PagesOptions = {
-  /** A line in the footer of every page, for instance with a telephone number. */
+  /** A line in the footer of every page, which can contain a telephone number for support. */
   readonly supportLine?: string | undefined;
 };
 
 const prepared = new Map<string, Pages>();
 
 /**
- * Prepares the templates of a service: its own views, the common layout, and those of the NHS.UK frontend
- * library. They are compiled only once, even if a process starts a service again.
+ * Prepares the templates of a service: its own views, the common layout, and the templates of NHS.UK
+ * frontend. Templates are compiled only once, even if a process starts a service again.
  */
 export function createPages(views: string, { supportLine = '' }: PagesOptions = {}): Pages {
   const key = `${views}\n${supportLine}`;
@@ -58,8 +58,8 @@ function preparePages(views: string, supportLine: string): Pages {
 }
 
 /**
- * Reads the library's stylesheet. Removes the web font, which is on another host and licensed only to NHS
- * sites, and makes the addresses of images local.
+ * Reads the stylesheet of NHS.UK frontend. Removes the web font, which is on another host and licensed only
+ * to NHS sites, and makes the addresses of images relative.
  */
 function readStylesheet(): string {
   return readFileSync(`${nhsukRoot}nhsuk/nhsuk-frontend.min.css`, 'utf8')
@@ -67,12 +67,12 @@ function readStylesheet(): string {
     .replaceAll('url(/assets/images/', 'url(images/');
 }
 
-/** The files that all our pages use, in addition to those of the NHS.UK library. */
+/** The files of this library that all pages use. */
 const houseFiles = ['page.css', 'mark.svg'];
 
 /**
- * Serves the assets of a service, if it has any, the common stylesheet and logo, and, below `nhsuk/`, the
- * stylesheet, script and images of the NHS.UK library.
+ * Serves the common stylesheet and logo, and below `nhsuk/` the stylesheet, script and images of NHS.UK
+ * frontend. If a directory is passed, also serves the assets of a service in it.
  */
 export function serveAssets(directory?: string): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true });

@@ -1,19 +1,20 @@
 import { readJsonAnswer } from './json-answer.ts';
 
 /**
- * The type of the global `fetch`, so that these declarations do not depend on those of Node or of a browser.
+ * The type of the global `fetch`. It is inferred, so that the package depends on the types neither of Node
+ * nor of the browser.
  */
 type Fetch = typeof globalThis extends { fetch: infer Known } ? Known : never;
 
 /**
- * The credentials of a PMS: OAuth 2.0 client credentials, with the secret in the body (OLTR: Authentication).
+ * The OAuth 2.0 client credentials of a PMS, which are sent in the request body (OLTR: Authentication).
  */
 export type TokenRequest = {
-  /** `{base}/idp/{realm}/oauth2/v2.0/token` */
+  /** The URL of the token endpoint: `{base}/idp/{realm}/oauth2/v2.0/token`. */
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** `<APP_ID_URI>/.default` */
+  /** The scope: `<APP_ID_URI>/.default`. */
   readonly scope: string;
   /**
    * Sends the requests, for instance through a proxy or with a client certificate. By default, the global
@@ -22,13 +23,13 @@ export type TokenRequest = {
   readonly fetch?: Fetch;
 };
 
-/** Thrown if the identity provider refuses to issue an access token. */
+/** The error that is thrown if the identity provider issues no access token. */
 export class TokenRefused extends Error {
   /** The HTTP status of the answer. */
   readonly status: number;
   /**
-   * The error code of RFC 6749 section 5.2, such as `invalid_client` for a wrong secret. Undefined if the
-   * answer has none.
+   * The error code (RFC 6749 section 5.2), such as `invalid_client` for a wrong secret. Undefined if the
+   * answer contains no code.
    */
   readonly error: string | undefined;
 
@@ -40,26 +41,27 @@ export class TokenRefused extends Error {
   }
 }
 
-/** The access token of a client, for requests to APIs without a function in this package. */
+/** Caches the access token of a client. Use it for APIs for which this package has no function. */
 export type TokenCache = {
   /**
-   * Returns the cached token, or a new one if it expires within a minute.
-   * @throws TokenRefused if the identity provider refuses; TypeError or TimeoutError of fetch if it does not
-   * answer.
+   * Returns the cached token, or a new token if the cached token expires within a minute.
+   * @throws TokenRefused if the identity provider refuses the request. TypeError or TimeoutError of fetch if
+   *   it does not answer.
    */
   get(): Promise<string>;
-  /** Drops a token after an API answered 401, so that the next `get` requests a new one. */
+  /** Deletes a token that an API answered with 401, so that the next `get` requests a new token. */
   forget(token: string): void;
 };
 
 const renewedBeforeMs = 60_000;
 
 /**
- * Caches an access token until a minute before it expires. Concurrent callers share a token request.
+ * Creates a cache that keeps an access token until one minute before it expires. Concurrent callers share one
+ * token request.
  *
  * @example
  * ```ts
- * // Once per process, not per request.
+ * // Create the cache once in a process, not for each request.
  * const tokens = createTokenCache({ tokenUrl, clientId, clientSecret, scope });
  * const headers = { Authorization: `Bearer ${await tokens.get()}` };
  * ```

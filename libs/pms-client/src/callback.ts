@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isRecord } from './json-answer.ts';
 
-/** An order document that was delivered by callback. The same document may be delivered more than once. */
+/** A callback that delivered an order document. The same document may be delivered more than once. */
 export type OrderDocumentCallback = {
   /**
-   * The same for every attempt. Store it with the document. If you already have it, answer 2xx and do not
-   * file the document again.
+   * The id of the delivery, which is the same in every attempt. Store it with the document. If you have
+   * already stored this id, answer 2xx and do not file the document again.
    */
   readonly id: string;
   readonly type: 'order.document';
@@ -24,13 +24,13 @@ export type OrderDocumentCallback = {
 };
 
 /**
- * The reason why a callback was refused: `missing_header`; `stale` if its time is too far from now, so that
- * it may be a replay; `bad_signature`; or `malformed` if the signature is valid but the body contains no
- * order document.
+ * The reason why a callback was refused. `stale` means that its timestamp is too far from the current time,
+ * so that it may be a replay. `malformed` means that the signature is valid, but the body contains no order
+ * document.
  */
 export type CallbackFault = 'missing_header' | 'stale' | 'bad_signature' | 'malformed';
 
-/** Thrown if a callback must not be used. Answer it with 400. */
+/** The error that is thrown if a callback must not be processed. Answer such a callback with 400. */
 export class CallbackRefused extends Error {
   readonly code: CallbackFault;
 
@@ -42,42 +42,42 @@ export class CallbackRefused extends Error {
 }
 
 /**
- * The headers of a request: `Headers` of fetch, or the object of node:http and Express, with names in lower
- * case.
+ * The headers of a request: a `Headers` object of fetch, or the headers object of node:http or Express, whose
+ * names are in lower case.
  */
 export type CallbackHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A received callback and its secrets. */
+/** A received callback, and the secrets to verify it with. */
 export type CallbackToVerify = {
   readonly headers: CallbackHeaders;
-  /** The received bytes. A body that was parsed and serialised again has a different signature. */
+  /** The body as received. A body that was parsed and serialised again has a different signature. */
   readonly body: string | Uint8Array;
-  /** The live secrets, `whsec_...`: one, or two during a rotation. */
+  /** The current secret (`whsec_...`). During a rotation, the old secret and the new secret. */
   readonly secrets: readonly string[];
   /** Returns milliseconds since 1970. By default, the system clock. */
   readonly now?: () => number;
-  /** The maximum difference between the time of the callback and now. By default 300. */
+  /** The maximum difference between the timestamp of the callback and the current time. By default 300. */
   readonly toleranceSeconds?: number;
 };
 
 /**
- * Verifies the signature and the time of a callback (Standard Webhooks, signature scheme `v1`), and returns
- * its content.
+ * Verifies the signature and the timestamp of a callback (Standard Webhooks, signature scheme `v1`). Returns
+ * the content of the callback.
  *
  * @example
  * ```ts
- * // Use the raw body. With express.json(), no signature would be valid.
+ * // Verify the raw body, because no signature matches a body that express.json() has parsed.
  * const rawJson = express.raw({ type: 'application/json', limit: '1mb' });
  * app.post('/callbacks', rawJson, async (request, response) => {
  *   const { id, data } = verifyCallback({ headers: request.headers, body: request.body, secrets });
- *   await fileOnce(id, data); // then answer 2xx; answer 400 to a CallbackRefused
+ *   await fileOnce(id, data);
  *   response.status(204).end();
  * });
  * ```
- * @throws CallbackRefused with the reason as `code`; TypeError if a secret is not `whsec_` followed by at
- * least 24 bytes in Base64.
+ * @throws CallbackRefused whose `code` is the reason. Answer 400.
+ * @throws TypeError if a secret is not `whsec_` followed by at least 24 bytes in Base64.
  */
 export function verifyCallback({
   headers,
@@ -94,7 +94,7 @@ export function verifyCallback({
   if (!expected.some((one) => signatures.some((sent) => isSame(sent, one))))
     throw new CallbackRefused('bad_signature', 'The signature does not match any of the secrets');
   const ageSeconds = Math.abs(now() / 1000 - (/^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN));
-  // The comparison is false for NaN, so a timestamp that is not a number is refused too.
+  // For NaN, the comparison is false, so a timestamp that is not a number is also refused.
   if (!(ageSeconds <= toleranceSeconds))
     throw new CallbackRefused(
       'stale',
@@ -109,7 +109,7 @@ function headerOf(headers: CallbackHeaders, name: string): string {
   throw new CallbackRefused('missing_header', `The header ${name} is required once`);
 }
 
-/** Returns true if the headers are those of fetch, of any implementation. */
+/** Returns true if the headers are a `Headers` object of any fetch implementation. */
 const isFetchHeaders = (headers: CallbackHeaders): headers is { get(name: string): string | null } =>
   typeof headers.get === 'function';
 

@@ -1,6 +1,6 @@
 /**
- * Returns the members of a JSON answer. Returns an empty object for other answers, such as a proxy's error
- * page.
+ * Returns the members of a JSON answer. Returns an empty object if the answer is not a JSON object, such as
+ * the error page of a proxy.
  */
 export async function readJsonAnswer(response: Response): Promise<Readonly<Record<string, unknown>>> {
   const answer: unknown = await response.json().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** The eight actions of the OLTR specification ("Action definitions"), in its order. */
+/** The eight actions, in the order of the OLTR specification ("Action definitions"). */
 export const actions = [
   'OrderTest',
   'UpdateTest',
@@ -10,7 +10,7 @@ export const actions = [
   'LocationReportList',
 ] as const;
 
-/** The action of the user in the OLTR application. */
+/** The task for which the OLTR application is opened. */
 export type Action = (typeof actions)[number];
 
 /** The name of a person. `given` may be empty. */
@@ -20,7 +20,7 @@ export type PersonName = {
   readonly given: readonly string[];
 };
 
-/** An identifier whose system is written without its namespace: `nhs-number`, `ods-organization-code`. */
+/** An identifier whose system is a name without a namespace, such as `nhs-number`. */
 export type CodedIdentifier<System extends string = string> = {
   readonly system: System;
   readonly value: string;
@@ -44,7 +44,7 @@ export type OrganizationIdentifierSystem = 'ods-organization-code' | 'local-org-
 export type LaunchPatient = {
   readonly name: PersonName;
   readonly previousFamilyName?: string;
-  /** YYYY-MM-DD */
+  /** In the form YYYY-MM-DD. */
   readonly birthDate: string;
   readonly gender: 'male' | 'female' | 'other' | 'unknown';
   readonly address: { readonly lines: readonly string[]; readonly postalCode?: string };
@@ -72,11 +72,11 @@ export type LaunchOrganization = {
 export type LaunchRequest = {
   readonly action: Action;
   /**
-   * Your own identifier of the request, which is new for each OrderTest. UpdateTest, PatientSampleQueue and
-   * PatientReport repeat that of the OrderTest.
+   * Your own identifier of the request. Create a new identifier for each OrderTest. For UpdateTest,
+   * PatientSampleQueue and PatientReport, send the identifier of the OrderTest again.
    */
   readonly originatingId: string;
-  /** FHIR dateTime with offset: `2026-11-21T09:30:00Z`. */
+  /** A FHIR dateTime with offset, such as `2026-11-21T09:30:00Z`. */
   readonly authoredOn: string;
   /** The signed-in user. */
   readonly author: { readonly username: string; readonly name: PersonName };

@@ -5,7 +5,7 @@ export type Namespaces = {
   readonly hl7uk: string;
 };
 
-/** The default namespaces of the platform. */
+/** The namespaces of a platform whose operator configures none. */
 export const defaultNamespaces: Namespaces = {
   fhir: 'https://fhir.clinical-launch.example',
   nhs: 'https://fhir.nhs.uk',

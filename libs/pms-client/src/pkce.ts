@@ -1,13 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /**
- * A PKCE pair (RFC 7636, S256). Send the challenge with the request. Keep the verifier on the server until
- * you pass the launch URL to the browser.
+ * A PKCE pair (RFC 7636, S256). Send the code challenge with the request. Keep the code verifier on the
+ * server until you send the launch URL to the browser.
  */
 export type PkcePair = { readonly codeVerifier: string; readonly codeChallenge: string };
 
 /**
- * Creates a verifier of 64 random bytes (OLTR: Limits) and its challenge. Create a new pair for each launch.
+ * Creates a code verifier of 64 random bytes (OLTR: Limits) and its code challenge. Create a new pair for
+ * each launch.
  */
 export function createPkcePair(): PkcePair {
   const codeVerifier = randomBytes(64).toString('base64url');

@@ -10,26 +10,26 @@ export type PmsClientOptions = TokenRequest & {
   readonly now?: () => number;
 };
 
-/** A launch that is ready. */
+/** A launch whose URL can be opened. */
 export type Launch = {
   /**
-   * Contains the launch token and the code verifier. Open it in the user's browser immediately, because it
-   * expires after ten seconds and works only once. Do not log it.
+   * The launch URL. Open it in the user's browser immediately, because it expires after ten seconds and works
+   * only once. Do not log it, because it contains the launch token and the code verifier.
    */
   readonly url: string;
-  /** Identifies the launch at the platform. Log it, and send it to support if there is a problem. */
+  /** The id of the launch at the platform. Log this id, and send it to support if there is a problem. */
   readonly correlationId: string;
 };
 
-/** An error in a ServiceRequest, as reported with a 400. */
+/** An error in a ServiceRequest, as an answer 400 lists it. */
 export type LaunchFault = {
-  /** `contained[1].name[0].family` */
+  /** The location of the error, such as `contained[1].name[0].family`. */
   readonly path: string;
-  /** The requirement, as the rest of a sentence that begins with the path. */
+  /** The rest of a sentence that begins with the path, such as `is required`. */
   readonly message: string;
   /** The code of the error, which is a FHIR R4 issue type, such as `required`. */
   readonly code?: string;
-  /** The resource that contains the error: `Patient #patient`. */
+  /** The resource that contains the error, such as `Patient #patient`. */
   readonly resource?: string;
 };
 
@@ -42,15 +42,19 @@ export type LaunchRefusal = {
 };
 
 /**
- * Thrown if the launch API refuses a request. `status` is as in OLTR: Errors: 400 (correct the `faults`),
- * 401, 403 (the client has no right to launch), 409 (the originating id was used before), 429 and 503 (wait,
- * then try again).
+ * The error that is thrown if the launch API refuses a request. `status` is one of these (OLTR: Errors):
+ *
+ * - 400: correct the `faults`
+ * - 401: the access token is not valid
+ * - 403: the client has no right to launch
+ * - 409: the originating id was used before
+ * - 429 or 503: wait, then try again
  */
 export class LaunchRefused extends Error implements LaunchRefusal {
   readonly status: number;
-  /** Identifies the request at the platform. Empty if another server answered. */
+  /** The id of the request at the platform. It is empty if another server, such as a proxy, answered. */
   readonly correlationId: string;
-  /** All errors of the ServiceRequest, after a 400. */
+  /** All errors of the ServiceRequest if the status is 400. */
   readonly faults: readonly LaunchFault[];
   /** The seconds to wait, if the answer contains them (429, 503). */
   readonly retryAfterSeconds: number | undefined;
@@ -65,21 +69,21 @@ export class LaunchRefused extends Error implements LaunchRefusal {
   }
 }
 
-/** The client of the platform for a PMS backend. Safe for concurrent use. */
+/** Requests launches for a PMS backend. Several requests may run at the same time. */
 export type PmsClient = {
   /**
    * Requests a launch URL for a ServiceRequest. If the platform answers 401, requests a new access token and
    * tries once more. Other answers are not retried.
-   * @throws LaunchRefused or TokenRefused if the platform refuses; TypeError or TimeoutError of fetch if
-   * there is no answer within ten seconds.
+   * @throws LaunchRefused or TokenRefused if the platform refuses the request. TypeError or TimeoutError of
+   *   fetch if the platform does not answer within ten seconds.
    */
   requestLaunch(serviceRequest: object): Promise<Launch>;
 };
 
 /**
- * Creates the client of a PMS. Create it once per process, not per launch, so that its access token is reused
- * until it expires. Use it only in the backend, because a browser must never have the client secret or the
- * access token.
+ * Creates the client of a PMS. Create one client in a process, not one for each launch, so that its access
+ * token is reused. Use the client only in the backend, because a browser must never receive the client secret
+ * or the access token.
  *
  * @example
  * ```ts
@@ -114,7 +118,7 @@ export function createPmsClient(options: PmsClientOptions): PmsClient {
     async requestLaunch(serviceRequest) {
       const { codeVerifier, codeChallenge } = createPkcePair();
       let response = await post(serviceRequest, codeChallenge);
-      // A key or a registration may have changed since the token was cached.
+      // The cached token may be invalid because a signing key or the registration has changed.
       if (response.status === 401) response = await post(serviceRequest, codeChallenge);
       const { url, errors } = await readJsonAnswer(response);
       if (response.status !== 200 || typeof url !== 'string')

@@ -14,8 +14,8 @@ export type ServiceRequest = {
  * ```ts
  * const launch = await client.requestLaunch(buildServiceRequest({ action: 'OrderTest', ...record }));
  * ```
- * @param namespaces The namespaces of the platform. Pass them if its operator does not use the defaults,
- * because a request in other namespaces is answered 400.
+ * @param namespaces The namespaces of the platform. Pass them if the operator of the platform does not use
+ *   the defaults. The platform answers 400 to a request with other namespaces.
  */
 export function buildServiceRequest(
   launch: LaunchRequest,
@@ -115,7 +115,7 @@ const humanName = ({ title, family, given }: PersonName) => ({
   ...unlessEmpty('given', given),
 });
 
-/** Returns an object with the member, or without it for an empty list, because FHIR has no empty arrays. */
+/** Returns an object with the member. Omits an empty list, because FHIR does not allow empty arrays. */
 function unlessEmpty<Name extends string, T>(name: Name, values: readonly T[]) {
   return values.length === 0 ? {} : { [name]: values };
 }
