@@ -10,7 +10,7 @@ import type { RunningPart } from './parts.ts';
 
 const setting = 'WATCHED_CERTIFICATES';
 
-/** The setting of the watched certificates. */
+/** The setting that lists the watched certificates. */
 export const certificateSettings = Type.Object({
   [setting]: Type.Optional(
     Type.String({
@@ -24,7 +24,7 @@ const everyMs = 3_600_000;
 const connectWithinMs = 5000;
 
 /**
- * Reads which certificates are watched: files in PEM (`/run/certificate.pem`) and TLS servers (`edge:8443`),
+ * Reads the list of watched certificates: PEM files (`/run/certificate.pem`) and TLS servers (`edge:8443`),
  * separated by commas. @throws ConfigurationError
  */
 export function readWatchedCertificates(environment: Environment): readonly string[] {
@@ -39,7 +39,7 @@ export function readWatchedCertificates(environment: Environment): readonly stri
 
 /**
  * Observes the expiry of certificates. Reads them at the start and then only each hour, because a server's
- * certificate needs a connection. If a certificate cannot be read, its last known expiry stays.
+ * certificate needs a connection. If a certificate cannot be read, the metric keeps the last known expiry.
  */
 export function watchCertificates(places: readonly string[], logger: Logger): RunningPart {
   if (places.length === 0) return { checks: {}, stop: async () => undefined };
@@ -82,7 +82,7 @@ async function endOfServer(place: string): Promise<number> {
   const end = place.lastIndexOf(':');
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const host = place.slice(0, end);
-  // Only the expiry is read, so an invalid certificate, such as an expired one, must be accepted.
+  // Accepts invalid certificates, such as expired ones, because only the expiry is read.
   const socket = connect({ host, port: Number(place.slice(end + 1)), rejectUnauthorized: false }, () =>
     resolve(Date.parse(socket.getPeerCertificate().valid_to)),
   );

@@ -28,7 +28,7 @@ import { readSharedKeys } from './sealing-keys.ts';
 const signingSetting = 'EVENT_SIGNING_KEYS';
 const verificationSetting = 'EVENT_VERIFICATION_KEYS';
 
-/** The key with which a service signs its events, one for each service that consumes them. */
+/** The keys with which a service signs its events: one key for each service that consumes them. */
 export const signingSettings = {
   [signingSetting]: Type.String({
     $comment: inProduction,
@@ -45,25 +45,25 @@ export const verificationSettings = {
   }),
 };
 
-/** The settings with event keys. Each may be given as a file instead. */
+/** The settings that contain event keys. Each key may be given as a file instead. */
 export const eventKeySettings: readonly string[] = [signingSetting, verificationSetting];
 
-/** The keys with which a process signs its events and verifies those of others. */
+/** The keys with which a process signs its own events and verifies the events of other services. */
 export type EventKeys = {
   readonly writeEvent: EventWriter;
   /**
-   * Returns the verifier of one of its consumers, by the name of the queue; undefined for a consumer of
-   * another service.
+   * Returns the verifier of a consumer of this process, by the name of the consumer's queue. Returns
+   * undefined for a consumer of another service.
    */
   readonly verifierOf: (consumer: string) => EventVerifier | undefined;
 };
 
 /**
- * Reads the keys of one service, and none for a process that is not a service of the platform.
- * `EVENT_SIGNING_KEYS` has `listener:key` for each service that consumes its events.
- * `EVENT_VERIFICATION_KEYS`, for a consuming service, has the keys from which those of its sources are
- * derived (`deriveEventKey`). Keys are 32 bytes in Base64URL, several separated by commas. Outside production
- * they may be derived from `SEALING_KEYS`, or the key of the demo.
+ * Reads the event keys of a service. A process that is not a service of the platform has no keys.
+ * `EVENT_SIGNING_KEYS` contains an entry `listener:key` for each service that consumes its events.
+ * `EVENT_VERIFICATION_KEYS` of a consuming service contains its own keys, from which `deriveEventKey` derives
+ * the key of each source. Keys are 32 bytes in Base64URL, several separated by commas. Outside production,
+ * missing keys are derived from `SEALING_KEYS` or from the key of the demo.
  * @throws ConfigurationError with every problem at once: invalid keys, and missing ones in production
  */
 export function readEventKeys(environment: Environment, service: string): EventKeys {
@@ -78,8 +78,8 @@ export function readEventKeys(environment: Environment, service: string): EventK
 const isService = (name: string): name is ServiceName => Object.hasOwn(eventSources, name);
 
 /**
- * Derives the keys of all services from `SEALING_KEYS`, for one process with all services.
- * @throws ConfigurationError as `openSealers`
+ * Derives the event keys of all services from `SEALING_KEYS`, for a single process that runs all services.
+ * @throws ConfigurationError for the same reasons as `openSealers`
  */
 export function readSharedEventKeys(environment: Environment): EventKeys {
   const services = Object.keys(eventSources) as ServiceName[];
@@ -107,7 +107,7 @@ function eventKeysOf(
     writeEvent: createEventWriter(signing),
     verifierOf(consumer) {
       const verify = verifiers.get(consumer);
-      // Created here, because the keys are read before metrics start.
+      // Creates the counter here, because the keys are read before the metrics start.
       return verify === undefined ? undefined : counting(consumer, verify);
     },
   };
@@ -160,10 +160,10 @@ function readVerificationKeys(environment: Environment, service: ServiceName): r
   return sharedListenerKeys(environment, service);
 }
 
-/** Without settings, the keys are those of the demo, which its files also contain. */
+/** Without settings, event keys are derived from the key of the demo, as in the files of the demo. */
 const demo: Environment = { NODE_ENV: 'demo' };
 
-/** @throws ConfigurationError when a key is one of the demo's, in production. */
+/** @throws ConfigurationError in production, when a key is a key of the demo. */
 function assertNotOfDemo(
   environment: Environment,
   setting: string,
@@ -192,7 +192,7 @@ function sharedListenerKeys(environment: Environment, listener: ServiceName): re
   return readSharedKeys(environment).map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', info, 32)));
 }
 
-/** Returns the shared keys: the first signs, all verify. */
+/** Returns the signing keys of a source, derived from the first shared key. Every shared key verifies. */
 function sharedSigningKeys(environment: Environment, source: ServiceName): readonly EventSigningKey[] {
   return listenersOf(source).flatMap((listener) =>
     sharedListenerKeys(environment, listener)

@@ -10,7 +10,7 @@ type MeasuredOutbox<Item> = OutboxSource<Item> & {
 };
 
 type RelayOptions<Item> = {
-  /** Its name in metrics and in the log: `tickets` */
+  /** The name of the outbox in metrics and in the log, for instance `tickets`. */
   readonly name: string;
   readonly outbox: MeasuredOutbox<Item>;
   readonly publish: (events: readonly Item[]) => Promise<void>;

@@ -4,8 +4,8 @@ import type { DatabaseLevel, PoolLevel } from '@clinical-launch/storage/storage'
 
 /*
  * Metrics of the servers that this process uses, with the names of OpenTelemetry receivers. Every process
- * measures its servers, so that no exporter is needed. Use the maximum over all processes. A server that does
- * not answer has no values.
+ * measures its servers, so that no exporter is needed. In queries, take the maximum over all processes. A
+ * server that does not answer has no values.
  */
 
 /** Observes the memory and the load of each node of Redis. */

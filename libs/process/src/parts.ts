@@ -7,17 +7,17 @@ import type { EventKeys } from './event-keys.ts';
 
 /** A part that runs until it is stopped. */
 export type RunningPart = {
-  /** Readiness checks, by the name under which `/readyz` shows them. */
+  /** The readiness checks of the part, by the names that `/readyz` shows. */
   readonly checks: Readonly<Record<string, () => Promise<boolean>>>;
   stop(): Promise<void>;
 };
 
-/** The options that every part is opened with. */
+/** The options for opening a part. */
 export type PartOptions = {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The name of the connections, which the servers show. */
+  /** The name of the connections, which Redis, RabbitMQ and PostgreSQL show to the operator. */
   readonly name: string;
   /** Signs the events that the process publishes, and verifies those that it receives. */
   readonly eventKeys: EventKeys;
@@ -26,7 +26,10 @@ export type PartOptions = {
 /** The environment variable with a part's address. */
 export type PartVariable = keyof typeof partSettings;
 
-/** The addresses of the parts. A process requires those of its own parts; `npm start` embeds the others. */
+/**
+ * The addresses of the parts. A process requires the address of each part that it uses. `npm start` embeds a
+ * part without an address.
+ */
 export const partSettings = {
   REDIS_URL: Type.String({
     title:
@@ -39,7 +42,7 @@ export const partSettings = {
 };
 
 /**
- * Checks that the addresses of all parts are set and, in production, contain no public password.
+ * Checks that the addresses of all parts are set and, in production, contain no password of the demo.
  * @throws ConfigurationError that names every variable
  */
 export function requireParts(environment: Environment, variables: readonly PartVariable[]): void {

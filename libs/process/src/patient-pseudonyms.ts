@@ -6,7 +6,7 @@ import { isProduction } from '@clinical-launch/runtime/mode';
 import { deriveFromSealingKeys } from './sealing-keys.ts';
 
 const setting = 'PATIENT_PSEUDONYM_KEY';
-/** The setting of the key, for the table of settings. */
+/** The setting for the pseudonym key, for the table of settings. */
 export const pseudonymSettings = {
   [setting]: Type.String({
     $comment: inProduction,
@@ -14,14 +14,17 @@ export const pseudonymSettings = {
       "The key of the patients' pseudonyms in audit events, 32 bytes in Base64URL: the same in every service. Keep it as long as the audit trail, because earlier events cannot be found under another key.",
   }),
 };
-/** Public, so that all processes of the demo share it, even after a restart. Production refuses it. */
+/**
+ * The demo key. It is public, so that all processes of the demo share it, even after a restart. Production
+ * refuses it.
+ */
 const demoKey = hash('sha256', 'clinical-launch demo pseudonym key', 'buffer');
 
 /**
  * Reads the key of the patients' pseudonyms in audit events, `PATIENT_PSEUDONYM_KEY`: 32 bytes in Base64URL,
  * the same for all services and for the lifetime of the audit trail. Without the setting, derives the key
  * from `SEALING_KEYS` or uses the key of the demo.
- * @throws ConfigurationError when it is invalid, or missing or public in production
+ * @throws ConfigurationError when the key is invalid or, in production, missing or the demo key
  */
 export const readPatientPseudonyms = (environment: Environment): PatientPseudonyms =>
   createPatientPseudonyms(readKey(environment));

@@ -5,7 +5,10 @@ import type { PartOptions, RunningPart } from './parts.ts';
 
 export type StoragePart = RunningPart & { readonly storage: Storage };
 
-/** Longer than a database start and an operator's migrations usually take. Then the process ends. */
+/**
+ * Longer than a database start and an operator's migrations usually take. If the schema is still not ready
+ * after this time, the process ends.
+ */
 const schemaWithinMs = 120_000;
 
 /** Opens the database of `DATABASE_URL`, and measures it. */

@@ -12,11 +12,11 @@ import { openMetricsType, prometheusType, writeMetrics } from './prometheus-text
 import { observeRuntime } from './runtime-metrics.ts';
 import { resourceOf, type Telemetry } from './telemetry-settings.ts';
 
-/** Shorter than Prometheus's timeout, so that only the metrics of a part that does not answer are missing. */
+/** Shorter than the scrape timeout of Prometheus. If a part does not answer, only its metrics are missing. */
 const collectWithinMs = 3000;
 
 export type ProcessMetrics = {
-  /** Answers a scrape: in OpenMetrics, with exemplars, if the scraper accepts it. */
+  /** Answers a scrape. If the scraper accepts OpenMetrics, answers in that format, with exemplars. */
   readonly answer: RequestListener;
   /** Pushes the last measurements and stops. */
   stop(): Promise<void>;
@@ -29,8 +29,8 @@ type MetricsOptions = {
 };
 
 /**
- * Measures this process. Prometheus fetches the metrics at `/metrics` of the admin port. If an endpoint is
- * configured, they are pushed there by OTLP too.
+ * Measures this process. Prometheus fetches the metrics at `/metrics` of the admin port. If an OTLP endpoint
+ * is configured, also pushes the metrics there.
  */
 export function startMetrics({ service, telemetry, logger }: MetricsOptions): ProcessMetrics {
   const scraped = new ScrapedReader();

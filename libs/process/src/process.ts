@@ -71,7 +71,7 @@ type ProcessPlan<Config> = {
     readonly mounts: readonly Mount[];
     /** The bus of the services' consumers. */
     readonly bus?: EventBus;
-    /** Limits and audits the refusals of all services of the process. */
+    /** Limits and audits the refused requests of all services of the process. */
     readonly refusals?: Refusals;
   }>;
 };
@@ -80,7 +80,7 @@ type ProcessPlan<Config> = {
  * Runs one process of the platform until SIGTERM or SIGINT. Reads the configuration (reports all problems
  * together with exit code 1), connects and serves. On the signal, lets current work finish and then stops
  * everything in reverse order. A secret may also be given as `<NAME>_FILE`, the path of a file that contains
- * it.
+ * the secret.
  */
 export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<void> {
   // Process 1 of a container ignores signals without a handler, so it would not stop while it waits for
@@ -103,8 +103,9 @@ export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<voi
     process.stdout.write(
       `ready ${plan.name} http://localhost:${running.port} admin http://localhost:${running.adminPort}\n`,
     );
-    // Returns the memory that only the start needed: launch-api has 85 MiB instead of 116 MiB. V8 collects
-    // when memory is allocated, and an idle process allocates none. The image sets `--expose-gc`.
+    // Frees the memory that only the start needed: launch-api then uses 85 MiB instead of 116 MiB. V8
+    // collects garbage only when memory is allocated, and an idle process allocates none. The image sets
+    // `--expose-gc`.
     setImmediate(() => globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }));
   } catch (error) {
     endAtStart(error);

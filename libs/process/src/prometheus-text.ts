@@ -42,9 +42,8 @@ export function writeMetrics(collected: ResourceMetrics, isOpenMetrics: boolean)
 }
 
 /**
- * Returns the labels of every series, which name the service. They do not depend on the labels that a
- * Prometheus gives its targets, and distinguish our series from those of other applications with the same
- * names.
+ * Returns the labels of every series, which name the service. They do not depend on the target labels of
+ * Prometheus, and distinguish our series from series of other applications with the same names.
  */
 function serviceOf({ resource: { attributes } }: ResourceMetrics) {
   const names = ['service.namespace', 'service.name'];
@@ -89,7 +88,8 @@ function familiesOf({ scopeMetrics }: ResourceMetrics): Iterable<Family> {
     const unit = unitOf(metric.descriptor.unit, type);
     const name = nameOf(metric.descriptor.name, unit);
     const family = families.get(name) ?? { name, type, unit, metrics: [] };
-    // Two instruments with one name and different types are a defect, and would make the whole text invalid.
+    // Two instruments with the same name but different types are a defect. Both together would make the whole
+    // text invalid.
     if (family.type !== type) continue;
     family.metrics.push(metric);
     families.set(name, family);
@@ -110,7 +110,7 @@ function typeOf(metric: MetricData): Family['type'] | undefined {
   }
 }
 
-/** Prometheus's names of UCUM units. An annotation in braces is not a unit. */
+/** The names that Prometheus uses for UCUM units. A UCUM annotation in braces is not a unit. */
 const unitNames: Readonly<Record<string, string>> = { s: 'seconds', ms: 'milliseconds', By: 'bytes' };
 
 function unitOf(unit: string, type: Family['type']): string {
@@ -152,7 +152,10 @@ function exemplarText(
   return ` # {trace_id="${traceId}",span_id="${spanId}"} ${numberText(value)} ${at / 1000}`;
 }
 
-/** Returns a bound as a float (OpenMetrics 1.0, "Numbers"), so that both formats have the same series. */
+/**
+ * Returns the bound of a bucket as a float (OpenMetrics 1.0, "Numbers"), so that both formats have the same
+ * series.
+ */
 function boundText(bound: number | undefined): string {
   if (bound === undefined || bound === Number.POSITIVE_INFINITY) return '+Inf';
   return Number.isInteger(bound) ? `${bound}.0` : String(bound);

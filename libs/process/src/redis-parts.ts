@@ -15,7 +15,7 @@ import { observeRedis } from './part-metrics.ts';
 import type { PartOptions, RunningPart } from './parts.ts';
 import { countTickets } from './ticket-metrics.ts';
 
-/** The connection to Redis, with the options that all parts on it share. */
+/** The connection to Redis, and the options that all parts on this connection share. */
 export type RedisPlace = {
   readonly redis: RedisClient;
   /** The prefix of all keys. With different prefixes, several systems can share one Redis. */
@@ -24,19 +24,22 @@ export type RedisPlace = {
   readonly writeEvent: EventWriter;
 };
 
-/** The parts on Redis that every service needs. Services create further parts on the same `place`. */
+/** The parts on Redis that every service needs. Services create further parts with the same `place`. */
 export type RedisParts = RunningPart & {
   readonly place: RedisPlace;
   readonly tickets: Tickets;
   readonly limits: Limits;
-  /** Limits and audits the refusals of this process. */
+  /** Limits and audits the refused requests of this process. */
   readonly refusals: Refusals;
 };
 
 export type RedisPartOptions = PartOptions & {
   /** The sealers of the kinds of tickets that this process uses. */
   readonly sealers?: TicketSealers;
-  /** Refuses claims until all recorded claims are held. For services that issue tickets with claims. */
+  /**
+   * Refuses new claims until every recorded claim is stored in Redis. Set by services that issue tickets with
+   * claims.
+   */
   readonly requiresCompleteClaims?: boolean;
 };
 

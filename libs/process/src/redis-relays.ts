@@ -6,14 +6,14 @@ import type { PartOptions, RunningPart } from './parts.ts';
 import type { RedisParts } from './redis-parts.ts';
 import { reportRejectedEvents } from './rejected-events.ts';
 
-/** Opens the outbox of the tickets, for events that belong to no ticket. */
+/** Opens the outbox that ticket operations use, so that events without a ticket can be appended to it. */
 export const openRedisOutbox = (
   { place }: Pick<RedisParts, 'place'>,
   { logger }: Pick<PartOptions, 'logger'>,
 ): RedisOutbox => new RedisOutbox({ ...place, onRejected: reportRejectedEvents('tickets', logger) });
 
 /**
- * Moves the events of tickets and refusals from Redis to the bus. Appends in any process wake the relays.
+ * Moves the events of tickets and refusals from Redis to the bus. An append in any process wakes the relays.
  * Each outbox has its own relay, so that refusals do not delay the events of accepted work.
  */
 export function startRedisRelays(

@@ -3,7 +3,8 @@ import type { Logger } from '@clinical-launch/runtime/logger';
 import { meter } from '@clinical-launch/runtime/metrics';
 
 /**
- * Returns a function that reports events that an outbox set aside: logs an error and counts it, without data.
+ * Returns a function that reports an event that an outbox set aside: logs an error without the event's data,
+ * and counts it.
  */
 export function reportRejectedEvents(outbox: string, logger: Logger): (rejected: RejectedEvent) => void {
   const count = meter().createCounter('clinical_launch.outbox.rejected', {

@@ -48,7 +48,7 @@ function observeEventLoop(): void {
     (result) => {
       for (const { gauge, read } of gauges) {
         const measured = read() / nano;
-        // It is NaN before the first sample.
+        // The value is NaN before the first sample.
         if (Number.isFinite(measured)) result.observe(gauge, measured);
       }
       delay.reset();

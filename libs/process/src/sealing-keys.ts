@@ -52,21 +52,21 @@ export const sharedKeySettings = {
   }),
 };
 
-/** The settings with sealing keys. Each may be given as a file instead. */
+/** The settings that contain sealing keys. Each may be given as a file instead. */
 export const sealingSettings: readonly string[] = [sharedSetting, ...sealingPurposes.map(sealingSetting)];
 
 type KeyOptions = {
   /**
-   * Whether `SEALING_KEYS` alone is enough in production: for the process with all services, and for
-   * commands. Outside production it always is.
+   * Whether `SEALING_KEYS` alone is enough in production, as for the single process with all services and for
+   * commands. Outside production, `SEALING_KEYS` is always enough.
    */
   readonly acceptsShared?: boolean;
 };
 
 /**
- * Opens a sealer for each of the purposes. Uses the keys of its own setting (`SEALING_KEYS_ORDER` for
- * `order`), or of `SEALING_KEYS`, or of the demo. A setting is `id:key`, with a key of 32 bytes in Base64URL.
- * Several keys are separated by commas: the first seals, and all open.
+ * Opens a sealer for each purpose. Its keys come from the setting of the purpose (`SEALING_KEYS_ORDER` for
+ * `order`), or else from `SEALING_KEYS`, or else from the demo. A setting is `id:key`, with a key of 32 bytes
+ * in Base64URL. Several keys are separated by commas. The first key seals, and every key can open.
  * @throws ConfigurationError with every problem at once: invalid keys, and missing ones in production
  */
 export function openSealers<Purpose extends SealingPurpose>(
@@ -123,8 +123,8 @@ function readKeys(environment: Environment, setting: string): readonly SealingKe
 }
 
 /**
- * Derives 32 secret bytes for a missing setting from `SEALING_KEYS` (HKDF-SHA-256, RFC 5869). Returns
- * undefined without `SEALING_KEYS`.
+ * Derives 32 secret bytes from `SEALING_KEYS`, for a setting that is missing (HKDF-SHA-256, RFC 5869).
+ * Returns undefined without `SEALING_KEYS`.
  */
 export function deriveFromSealingKeys(
   { SEALING_KEYS: shared }: Environment,

@@ -3,11 +3,11 @@ import type { EventBus } from '@clinical-launch/events/event-bus';
 import { type AppOptions, createApp } from '@clinical-launch/http/app';
 import type { Service } from './service.ts';
 
-/** A service and the path below which it answers. With `/`, the path is passed on unchanged. */
+/** A service and the path below which it answers. With `/`, the service receives the path unchanged. */
 export type Mount = { readonly path: string; readonly service: Service };
 
 type StartOptions = Omit<AppOptions, 'mounts'> & {
-  /** The edge map. */
+  /** The services with their paths. */
   readonly mounts: readonly Mount[];
   /** The bus of the services' consumers. */
   readonly bus?: Pick<EventBus, 'consume'> | undefined;
@@ -16,7 +16,7 @@ type StartOptions = Omit<AppOptions, 'mounts'> & {
 /** Running services. */
 export type StartedServices = {
   readonly listener: RequestListener;
-  /** Stops them in reverse order. Close the server before, and the bus after. */
+  /** Stops the services in reverse order. Close the server before this call, and the bus after it. */
   stop(): Promise<void>;
 };
 

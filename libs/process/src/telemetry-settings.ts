@@ -22,7 +22,7 @@ const protocol = Type.Optional(
 
 /**
  * The standard variables of OpenTelemetry (OpenTelemetry specification, environment variables) that processes
- * read or refuse. The exporters read the others that begin with `OTEL_EXPORTER_OTLP_`.
+ * read or refuse. The exporters read the other variables that begin with `OTEL_EXPORTER_OTLP_`.
  */
 export const telemetrySettings = Type.Object({
   OTEL_SDK_DISABLED: Type.Boolean({

@@ -5,7 +5,7 @@ import { enableTracing, traceIds } from '@clinical-launch/runtime/tracing';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import { resourceOf, type Telemetry } from './telemetry-settings.ts';
 
-/** Milliseconds that the end of a process waits for its last spans to be sent. */
+/** The maximum milliseconds that a process waits, when it ends, for its last spans to be sent. */
 const flushWithinMs = 3000;
 
 /**
@@ -33,7 +33,7 @@ export function startTracing(
     sampler: samplers[settings.OTEL_TRACES_SAMPLER](),
     spanProcessors: [batches],
     idGenerator: traceIds,
-    // A batch of events has a link to each of them.
+    // The span of a batch of events links to the span of each event.
     spanLimits: { linkCountLimit: 256, attributeValueLengthLimit: 200 },
   });
   context.setGlobalContextManager(new sdk.AsyncLocalStorageContextManager());

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 describe('watched certificates', () => {
-  it('export their expiry, whether from a file or a server, even with another name', async () => {
+  it('export the expiry read from a file or a server, even if the host name does not match', async () => {
     const server = createServer({ key: readFileSync(key), cert: readFileSync(certificate) }).listen(0);
     stops.push(() => server.close());
     await once(server, 'listening');
@@ -70,7 +70,7 @@ describe('watched certificates', () => {
     },
   );
 
-  it('default to none', () => {
+  it('are an empty list by default', () => {
     expect(readWatchedCertificates({})).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ const redeemed = (): CloudEvent =>
 const production = { NODE_ENV: 'production' };
 
 describe('the event keys', () => {
-  it('of two services with separate settings match', () => {
+  it('of a source and of its consumer match if each has its own settings', () => {
     const auditKey = key();
     const gateway = readEventKeys(
       {
@@ -68,7 +68,7 @@ describe('the event keys', () => {
     );
   });
 
-  it('do not verify an event without a signature', () => {
+  it('reject an event without a signature', () => {
     const verify = readEventKeys({}, 'audit-trail').verifierOf('audit-trail');
     expect(() => verify?.(redeemed())).toThrow('The source did not write');
   });

@@ -46,7 +46,7 @@ describe('the sealing keys of a service in production', () => {
     expect(Object.keys(openSealers(two, ['launch', 'order']))).toEqual(['launch', 'order']);
   });
 
-  it('must not be those of the demo, in any setting', () => {
+  it('must not be demo keys in any setting', () => {
     const environment = Object.fromEntries(settings.map((name) => [name, setting('mine', demoKey)]));
     expect(problemsOf({ ...production, ...environment })).toEqual(
       settings.map((name) => `${name} contains the key of the demo, which is publicly known`),
@@ -60,7 +60,7 @@ describe('the sealing keys of a service in production', () => {
     ).toEqual(['SEALING_KEYS contains the key of the demo, which is publicly known']);
   });
 
-  it('can be one setting for the single process with all services', () => {
+  it('can come from one setting if a single process runs all services', () => {
     expect(problemsOf(production, { acceptsShared: true })).toEqual(['SEALING_KEYS is not set']);
     expect(
       problemsOf({ ...production, SEALING_KEYS: setting('k1', bytes) }, { acceptsShared: true }),
@@ -88,7 +88,7 @@ describe('a setting for sealing keys', () => {
     ]);
   });
 
-  it('for one purpose overrides SEALING_KEYS, and its first key seals', () => {
+  it('overrides SEALING_KEYS for its purpose, and its first key seals', () => {
     const environment = {
       SEALING_KEYS: setting('k1', bytes),
       SEALING_KEYS_ORDER: ` ${setting('k2', other)} , ${setting('k1', bytes)}=`,

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
 import { isReady, type RedisClient } from './redis-scripts.ts';
 
-/** The required part of a logger. A pino logger has it. */
+/** The methods of a logger that are used here. A pino logger has them. */
 export type RedisLogger = {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -9,7 +9,10 @@ export type RedisLogger = {
 
 type ConnectOptions = {
   readonly logger?: RedisLogger;
-  /** Milliseconds to wait for Redis at the start, as for a database. It reconnects without a limit. */
+  /**
+   * Milliseconds to wait for Redis at the start, as long as for the database. Later reconnections have no
+   * time limit.
+   */
   readonly readyWithinMs?: number;
 };
 
@@ -21,14 +24,17 @@ const commandOptions = {
   autoResendUnfulfilledCommands: false,
   commandTimeout: 2000,
   connectTimeout: 5000,
-  // Redis 7.0 does not support `CLIENT SETINFO`, and cannot grant the right to it (redis-access.ts).
+  // Redis 7.0 does not know `CLIENT SETINFO`, so its access rules cannot allow the command (redis-access.ts).
   disableClientInfo: true,
 } as const;
 
 // A command whose caller has stopped waiting must not be sent later.
 const clientOptions = { enableOfflineQueue: false } as const;
 
-/** 25 ms, doubled each time, at most a second, so that a restarted Redis is noticed quickly. */
+/**
+ * Returns the wait before an attempt to reconnect: 25 ms, doubled up to a second, so that a restarted Redis
+ * is noticed quickly.
+ */
 const backoff = (times: number) => Math.min(25 * 2 ** (times - 1), 1000) * (0.75 + Math.random() / 2);
 
 /**
@@ -74,7 +80,7 @@ function readAddress(text: string) {
     port: url.port === '' ? 6379 : Number(url.port),
     db,
     isCluster: url.searchParams.get('cluster') === 'true',
-    /** The name of the primary that a Sentinel at this address knows. */
+    /** The name of the primary, if this is the address of a Sentinel. */
     sentinel: url.searchParams.get('sentinel') ?? undefined,
     credentials: {
       ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
@@ -95,7 +101,8 @@ function createClient(addresses: readonly Address[]): RedisClient {
     ...commandOptions,
     ...clientOptions,
     retryStrategy: backoff,
-    // Commands of one turn of the event loop share one write: a third more requests per second.
+    // Sends the commands of one turn of the event loop in one write, which allows a third more requests per
+    // second.
     enableAutoPipelining: true,
   };
   const primary = addresses.find(({ sentinel }) => sentinel !== undefined)?.sentinel;
@@ -116,7 +123,7 @@ function createClient(addresses: readonly Address[]): RedisClient {
   });
 }
 
-/** User and password are those of Redis; the Sentinels have none. */
+/** The user and the password are for Redis. The Sentinels require neither. */
 function sentinelOptions(
   { credentials }: Address,
   sentinels: readonly { readonly host: string; readonly port: number }[],
@@ -148,8 +155,8 @@ function reconnectAlways(redis: Redis): Redis {
 }
 
 /**
- * Logs one line when Redis becomes unavailable and one when it is available again, regardless of the number
- * of attempts between.
+ * Logs one line when Redis becomes unavailable and one when it is available again, however many attempts fail
+ * in between.
  */
 function logChanges(redis: RedisClient, logger: RedisLogger): void {
   let isTold = false;

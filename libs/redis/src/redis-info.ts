@@ -2,16 +2,16 @@ import { Cluster, type Redis } from 'ioredis';
 import type { RedisLogger } from './connect-redis.ts';
 import type { RedisClient } from './redis-scripts.ts';
 
-/** The load of one node of Redis, as it reports it. */
+/** The load of one node of Redis, as the node reports it. */
 export type RedisLevel = {
   /** `host:port` */
   readonly address: string;
   readonly usedBytes: number;
-  /** 0 without a limit. */
+  /** 0 if the memory has no limit. */
   readonly maxBytes: number;
   readonly keys: number;
   readonly clients: number;
-  /** Since the node started. */
+  /** The number of commands since the node started. */
   readonly commands: number;
 };
 
@@ -35,7 +35,7 @@ async function levelOf(node: Redis): Promise<RedisLevel> {
   };
 }
 
-/** The settings of this Redis allow it to lose required data; the message lists every problem. */
+/** Thrown if the settings of Redis allow it to lose required data. The message lists every problem. */
 export class UnsafeRedis extends TypeError {
   readonly problems: readonly string[];
 
@@ -47,9 +47,9 @@ export class UnsafeRedis extends TypeError {
 }
 
 /**
- * Checks the settings of every node that single use depends on. Redis must not evict keys, because a ticket
- * without its used-marker works again. It must write an append-only file, because otherwise a restart loses
- * tickets and events.
+ * Checks, on every node, the settings on which the single use of tickets depends. Redis must not evict keys,
+ * because a ticket without its used-marker works again. It must write an append-only file, because otherwise
+ * a restart loses tickets and events.
  * @throws UnsafeRedis in production, with every problem of every node; elsewhere logs a warning
  */
 export async function assertSafeRedis(

@@ -38,10 +38,10 @@ const batchSize = 256;
 /** The number of the latest set-aside events that are stored, per shard. */
 const maxRejected = 1000;
 
-/** Milliseconds between polls of all shards, for events whose report was lost. */
+/** Milliseconds between polls of all shards, which find events whose wake message was lost. */
 const lookEverywhereMs = 2000;
 
-/** An entry with its event, or with the reason why it contains none. */
+/** The event of an entry, or the reason why the entry contains no event. */
 type Read = WrittenEvent | { readonly reason: string };
 
 type Entry = { readonly shard: Shard; readonly id: string; readonly fields: ReadonlyMap<string, string> };
@@ -50,21 +50,24 @@ export type RedisOutboxDependencies = {
   readonly redis: RedisClient;
   readonly prefix?: string;
   /**
-   * Milliseconds after which another relay claims events that a relay did not remove, because it was killed.
-   * If publishing four batches takes longer, events are published twice.
+   * Milliseconds after which another relay claims events that a relay did not remove, for instance because it
+   * was killed. If publishing four batches takes longer, events are published twice.
    */
   readonly takeOverAfterMs?: number;
   /** Reports each event that was set aside because the bus would always refuse it. */
   readonly onRejected?: (rejected: RejectedEvent) => void;
-  /** The stream of accepted work, or that of refusals, whose number is bounded (RedisLimits). */
+  /**
+   * `outbox` for the events of accepted work; `refused` for the events of refused requests, a stream of
+   * bounded length (RedisLimits).
+   */
   readonly stream?: 'outbox' | 'refused';
-  /** Signs the events for the services that consume them; without it, they are stored unsigned. */
+  /** Signs the events for the services that consume them. Without it, events are stored unsigned. */
   readonly writeEvent?: EventWriter;
 };
 
 /**
- * The outbox of the events that scripts append, and of single events: one stream per shard. Publishes the
- * events of a shard in order, unless publishing failed in between, and each at least once.
+ * The outbox for events that scripts or `append` store: one stream per shard. Publishes each event at least
+ * once, and the events of a shard in order unless publishing failed in between.
  */
 export class RedisOutbox {
   readonly #scripts: RedisScripts;
@@ -116,21 +119,22 @@ export class RedisOutbox {
     );
   }
 
-  /** Reports that events wait in a shard, for the next `drain`. */
+  /** Notes that events wait in a shard, so that the next `drain` reads it. */
   report(shard: string): void {
     if (shards.includes(shard)) this.#reported.add(shard);
   }
 
-  /** Reports that events may wait in every shard. */
+  /** Notes that events may wait in every shard. */
   reportAll(): void {
     for (const shard of shards) this.#reported.add(shard);
   }
 
   /**
-   * Passes the oldest waiting events of the reported shards to `publish` in batches and removes each batch
-   * when it resolves. Polls all shards if none is reported, and every two seconds. If `publish` rejects,
-   * any relay may claim the events again immediately. Resolves with the number of published events. Sets an
-   * entry without an event of the catalogue aside in a separate stream, so that the others continue.
+   * Passes the oldest waiting events of the reported shards to `publish` in batches, and removes each batch
+   * when `publish` resolves. Polls all shards if no shard is reported, and every two seconds. If `publish`
+   * rejects, any relay may claim the events again immediately. Resolves with the number of published events.
+   * Moves an entry that contains no event of the catalogue to a separate stream, so that it does not block
+   * the other entries.
    * @throws the error of `publish`; RedisUnavailable when a part of Redis could not be read and no other
    * events were waiting
    */
@@ -140,7 +144,7 @@ export class RedisOutbox {
     const failed = takes.find((take) => take.status === 'rejected');
     // After a failure, the next drain polls all shards.
     if (failed !== undefined) this.#lookedEverywhereAt = Number.NEGATIVE_INFINITY;
-    // If one node of a cluster is down, the events of the others are still published.
+    // If one node of a cluster is down, the events of the other nodes are still published.
     if (taken.length === 0 && failed !== undefined) throw failed.reason;
     // A shard with events is polled until it is empty, because appends to a non-empty shard are not reported.
     for (const { shard } of taken) this.#reported.add(shard);
@@ -154,7 +158,7 @@ export class RedisOutbox {
         await this.#settle(published);
       }
     } catch (error) {
-      // If this fails too, the events are claimed again when they have been idle long enough.
+      // If releasing the events fails too, they are claimed again once they have been idle long enough.
       await this.#handBack(taken.slice(done)).catch(() => undefined);
       this.reportAll();
       throw error;
@@ -195,7 +199,7 @@ export class RedisOutbox {
     return (await this.#measure()).reduce((sum, { depth }) => sum + depth, 0);
   }
 
-  /** Returns the age of the oldest event in milliseconds; 0 when none waits. */
+  /** Returns the age of the oldest event in milliseconds, or 0 if no event waits. */
   async oldestAgeMs(): Promise<number> {
     return Math.max(...(await this.#measure()).map(({ ageMs }) => ageMs));
   }

@@ -29,8 +29,8 @@ export const createScriptReader =
   };
 
 /**
- * Redis does not answer, or cannot answer at present, so the result of the request is unknown. The caller may
- * retry the same request after `retryAfterSeconds`.
+ * Thrown if Redis does not answer, or cannot answer at present, so the result of the request is unknown. The
+ * caller may retry the same request after `retryAfterSeconds`.
  */
 export class RedisUnavailable extends Unavailable {
   constructor(message: string, options?: ConstructorParameters<typeof Unavailable>[1]) {
@@ -178,7 +178,7 @@ export const listOf = (items: readonly ScriptArgument[]): ScriptArgument[] => [i
 /** Returns a time as the scripts read it. Redis accepts no expiry below one millisecond. */
 export const milliseconds = (seconds: number): number => Math.max(1, Math.round(seconds * 1000));
 
-/** Returns a time as the scripts read it; an empty text without one. */
+/** Returns a time as the scripts read it, or an empty text if there is no time. */
 export const millisecondsOrNone = (seconds: number | undefined): ScriptArgument =>
   seconds === undefined ? '' : milliseconds(seconds);
 
@@ -204,9 +204,9 @@ export function listIn(reply: unknown): readonly unknown[] {
 }
 
 /**
- * Everything that changes together (a chain of tickets, its claim, their events) is in one of 16 shards, and
- * every key of a shard has its hash tag. A Redis Cluster stores them on one node, where one script can change
- * them. The number is fixed, because a ticket contains its shard.
+ * Keys that change together (a chain of tickets, its claim, their events) are in the same shard, one of 16.
+ * Each key contains the hash tag of its shard. A Redis Cluster therefore stores a shard on one node, where
+ * one script can change all its keys. The number of shards is fixed, because a ticket contains its shard.
  */
 const shardCount = 16;
 
@@ -217,11 +217,11 @@ const shardNameOf = (shard: number): Shard => String(shard).padStart(2, '0');
 
 export const shards: readonly Shard[] = Array.from({ length: shardCount }, (_, shard) => shardNameOf(shard));
 
-/** Returns the shard of a text, always the same. */
+/** Returns the shard of a text. Equal texts have the same shard. */
 export const shardOfText = (text: string): Shard =>
   shardNameOf(digest('sha256', text, 'buffer').readUInt8(0) % shardCount);
 
-/** Returns a random id for one request, by which its retry is recognised. */
+/** Returns a random id for one request. A script recognises the retry of the request by this id. */
 export const drawAttempt = (): string => drawBytes(16).toString('base64url');
 
 /**
@@ -231,13 +231,16 @@ export const drawAttempt = (): string => drawBytes(16).toString('base64url');
 export function createRedisKeys(prefix: string) {
   if (/[{}]/.test(prefix)) throw new TypeError('A prefix of Redis keys must not contain braces');
   const key = (shard: Shard, ...parts: string[]) => `${prefix}{s${shard}}:${parts.join(':')}`;
-  // One operation hashes the same ticket several times in a row.
+  // Caches the last hash, because one operation hashes the same ticket several times in a row.
   let last = { text: '', hash: '' };
 
   return {
     /** Names a key of a shard. */
     key,
-    /** Returns the SHA-256 of a text in Base64URL: a name must not show a secret, an address or a client. */
+    /**
+     * Returns the SHA-256 of a text in Base64URL: the name of a key must not reveal a secret, an address or a
+     * client.
+     */
     hash: (text: string) => {
       if (text !== last.text) last = { text, hash: digest('sha256', text, 'base64url') };
       return last.hash;
@@ -248,9 +251,9 @@ export function createRedisKeys(prefix: string) {
     appended: (shard: Shard, attempt: string) => key(shard, 'appended', attempt),
     /** Events of the outbox that the bus would refuse. */
     rejected: (shard: Shard) => key(shard, 'rejected'),
-    /** Events of refusals, separate from the outbox of accepted work: this stream is bounded. */
+    /** Events of refused requests. Unlike the outbox of accepted work, this stream has a maximum length. */
     refused: (shard: Shard) => key(shard, 'refused'),
-    /** The channel of the shards whose streams were empty before an append. */
+    /** The channel that announces a shard whose stream was empty before an append. */
     waiting: (stream: 'outbox' | 'refused') => `${prefix}waiting:${stream}`,
   };
 }
@@ -259,7 +262,5 @@ export type RedisKeys = ReturnType<typeof createRedisKeys>;
 
 export const defaultPrefix = 'clinical-launch:';
 
-/**
- * Milliseconds that the answer to a request is stored for a retry. Far longer than any client retries.
- */
+/** Milliseconds that the answer to a request is stored for its retry. A retry follows far sooner. */
 export const rememberMs = 60_000;

@@ -12,10 +12,10 @@ const retryAfterMs = backoff({ firstMs: 500, maxMs: 5000 });
 
 /**
  * Wakes relays when events are appended: the appending scripts publish the shard. Listens on a separate
- * connection, because a subscribed connection cannot run scripts. In a Redis Cluster any node can be used,
- * because a message reaches all of them. Reconnects without a limit. If a message is lost, the relay's polls
+ * connection, because a subscribed connection cannot run scripts. In a Redis Cluster it can use any node,
+ * because a message reaches all nodes. Reconnects without a limit. If a message is lost, the relay's polls
  * find the events.
- * @returns a function that stops it
+ * @returns a function that stops listening
  */
 export function wakeRelays(redis: RedisClient, woken: readonly WokenOutbox[]): () => Promise<void> {
   const byChannel = new Map(woken.map((one) => [one.outbox.channel, one]));
@@ -36,7 +36,7 @@ export function wakeRelays(redis: RedisClient, woken: readonly WokenOutbox[]): (
     try {
       await listener.connect();
       await listener.subscribe(...byChannel.keys());
-      // Reports for earlier events may have been missed.
+      // Wake messages for earlier events may have been missed.
       for (const { outbox, nudge } of woken) {
         outbox.reportAll();
         nudge();

@@ -85,7 +85,7 @@ describe('connectRedis', () => {
     expect(await redeemTicket(tickets, fresh)).toMatchObject({ outcome: 'redeemed' });
   });
 
-  it.concurrent('waits for the next connection if a failover ends one that reports ready', async () => {
+  it.concurrent('waits for the new connection if a failover ends one that still reports ready', async () => {
     const server = await lab.server();
     const redis = await lab.client(server.url);
     const tickets = createTickets(redis, aPrefix());
@@ -113,7 +113,7 @@ describe('connectRedis', () => {
     expect(await redeemTicket(tickets, await issueTicket(tickets))).toMatchObject({ outcome: 'redeemed' });
   });
 
-  it.concurrent('refuses requests while Redis is unavailable, logs it once, and recovers', async () => {
+  it.concurrent('refuses requests while Redis is unavailable, logs this once, and recovers', async () => {
     const logger = aLogger();
     const server = await lab.server();
     const redis = await lab.client(server.url, { logger });

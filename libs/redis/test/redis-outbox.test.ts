@@ -29,7 +29,7 @@ describe('RedisOutbox', () => {
   });
   afterAll(() => lab.stop());
 
-  it('drains each appended event once, and then is empty', async () => {
+  it('drains each appended event once, and is empty afterwards', async () => {
     const prefix = aPrefix();
     const outbox = new RedisOutbox({ redis, prefix });
     const appended = events(1000);

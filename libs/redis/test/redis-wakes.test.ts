@@ -48,14 +48,14 @@ let url: string;
 let redis: RedisClient;
 let cluster: Promise<RedisClusterServers>;
 beforeAll(async () => {
-  // The cluster needs two seconds to start; the other tests run meanwhile.
+  // The cluster needs two seconds to start. The other tests run in that time.
   cluster = lab.cluster();
   url = (await lab.server()).url;
   redis = await lab.client(url);
 });
 afterAll(() => lab.stop());
 
-describe('an append to an outbox in Redis', () => {
+describe('an event appended to an outbox in Redis', () => {
   it('wakes the relay of another process', async () => {
     const woken = await startWokenRelay(redis, await lab.client(url));
     for (let count = 1; count <= 20; count += 1) {
@@ -65,7 +65,7 @@ describe('an append to an outbox in Redis', () => {
     await woken.stop();
   });
 
-  it('sends a wake only if its shard was empty', async () => {
+  it('wakes the relays only if its shard was empty', async () => {
     const prefix = aPrefix();
     const outbox = new RedisOutbox({ redis, prefix });
     const listener = await lab.client(url);
@@ -81,7 +81,7 @@ describe('an append to an outbox in Redis', () => {
     expect(new Set(reported).size).toBe(1);
   });
 
-  it('is published even if it happens while the relay drains', async () => {
+  it('is published even if it is appended while the relay drains the outbox', async () => {
     const woken = await startWokenRelay(redis, await lab.client(url));
     const appended = Array.from({ length: 3000 }, () => anEvent());
     const queue = appended.values();
@@ -95,7 +95,7 @@ describe('an append to an outbox in Redis', () => {
     expect(new Set(woken.sent.map(({ id }) => id))).toEqual(new Set(appended.map(({ id }) => id)));
   });
 
-  it('is published even if the listening connection was cut before', async () => {
+  it('is published even if the connection for wake messages was cut before', async () => {
     const appending = await lab.client(url);
     const woken = await startWokenRelay(redis, appending);
     if (appending instanceof Cluster) throw new Error('A single Redis was expected, not a cluster');

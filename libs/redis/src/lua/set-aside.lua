@@ -1,7 +1,7 @@
 -- Moves an event that cannot be published to a separate stream of bounded length, so that it does not block
--- the others.
--- KEYS: stream, stream of the rejected
--- ARGV: group, most entries of the second stream, id, reason
+-- other events.
+-- KEYS: stream, stream of rejected events
+-- ARGV: group, maximum length of the second stream, id, reason
 
 local stream, rejected = unpack(KEYS)
 local group, most, id, reason = unpack(ARGV)

@@ -1,4 +1,5 @@
--- Removes published events in one step: an event that is acknowledged but not removed would stay for ever.
+-- Acknowledges and removes published events in one step. An event that is acknowledged but not removed would
+-- stay for ever.
 -- KEYS: stream
 -- ARGV: group, then the ids
 

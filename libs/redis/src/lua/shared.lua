@@ -1,4 +1,5 @@
--- The start of most scripts: arguments, Redis's clock, the outbox and the history of the data.
+-- The functions at the start of most scripts. They read the arguments, the clock of Redis and the history of
+-- the data, and append to the outbox.
 
 local position = 0
 
@@ -37,8 +38,8 @@ local function append_reported(stream, events)
   redis.pcall('PUBLISH', prefix .. 'waiting:' .. name, shard)
 end
 
--- Events enter the outbox in the same step as the change that they report. The counter never decreases, so it
--- can be compared with the number of events that arrived.
+-- Appends events to the outbox in the same step as the change that they report. The counter `committed` never
+-- decreases, so it can be compared with the number of published events.
 local function append_events(stream, committed, events)
   if #events == 0 then return end
   append_reported(stream, events)

@@ -1,5 +1,5 @@
--- Claims the oldest waiting events for a relay: first those that another relay claimed and did not finish,
--- then new ones.
+-- Claims the oldest waiting events for a relay: first events that another relay claimed and did not finish,
+-- then new events.
 -- KEYS: stream
 -- ARGV: group, consumer, idle time in milliseconds after which an event is claimed again, count, cursor
 -- Answers the next cursor and the entries.
