@@ -13,7 +13,7 @@ export type Clock = {
 export const systemClock: Clock = { now: () => Date.now() };
 
 /**
- * Waits for a result for at most this many milliseconds. Later, the work continues but its result is ignored.
+ * Waits for a result for at most `ms` milliseconds. After that, the work continues but its result is ignored.
  * @param late returns the error for a result that is late
  * @throws the error of the work, or that of `late`
  */
@@ -27,6 +27,6 @@ export async function within<Result>(
   return await Promise.race([work, tooLate]).finally(() => clearTimeout(timer));
 }
 
-/** Waits for this many milliseconds. If the signal aborts, resolves early. */
+/** Waits for `ms` milliseconds. If the signal aborts, resolves early. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);

@@ -40,10 +40,15 @@ export const supportLineSetting = Type.Optional(
   }),
 );
 
-/** Marks a setting that only production requires. Elsewhere its reader uses the value of the demo. */
+/**
+ * Marks a setting that only production requires. In other modes, a missing setting has the value of the demo.
+ */
 export const inProduction = 'required in production';
 
-/** The process cannot start with this configuration. The message lists every problem, without values. */
+/**
+ * Thrown if the process cannot start with this configuration. The message lists every problem, without
+ * values.
+ */
 export class ConfigurationError extends TypeError {
   readonly problems: readonly string[];
 

@@ -1,17 +1,19 @@
 import { types } from 'node:util';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 
-/** An error in the log, without the input of the failing code. */
+/** An error as the log contains it, without the input that caused the error. */
 export type LoggedError = {
   readonly type: string;
   readonly message: string;
-  /** Only the frames, because the first lines of an error's own `stack` repeat its message. */
+  /** Only the stack frames, because the first lines of an error's own `stack` repeat its message. */
   readonly stack?: string;
   readonly code?: string | number;
   readonly cause?: LoggedError;
   /** The first errors of an AggregateError. */
   readonly errors?: readonly LoggedError[];
-  /** Further fields, without their values: `input` of an invalid URL, `command` of a Redis reply. */
+  /**
+   * The names of further fields, without their values: `input` of an invalid URL, `command` of a Redis reply.
+   */
   readonly [field: string]: unknown;
 };
 
@@ -29,7 +31,7 @@ export function errorCode(thrown: unknown): string | number | undefined {
   return isCode(code) ? code : undefined;
 }
 
-/** Describes an error for the log, with its causes, without the input that they may contain. Never throws. */
+/** Describes an error for the log, with its causes but without any input that they quote. Never throws. */
 export function describeError(thrown: unknown, depth = 0): LoggedError {
   if (!types.isNativeError(thrown)) return { type: typeof thrown, message: withheld };
   const { cause } = thrown;
@@ -61,8 +63,8 @@ function typeOf({ name, constructor }: Error): string {
 }
 
 /**
- * Returns the message, unless it may quote input. Our own messages and those of servers contain no values.
- * Messages of the runtime may.
+ * Returns the message, unless it may quote input. Messages of the platform and of servers contain no values,
+ * but messages of the JavaScript runtime may.
  */
 function messageOf(error: Error): string {
   if (isQuoting(error)) return withheld;

@@ -31,7 +31,7 @@ const isRedacted = new Set(redactedFields);
 
 const levels = [...Object.keys(pino.levels.values), 'silent'];
 
-/** The setting `LOG_LEVEL`: the least severe lines that are written. */
+/** The setting `LOG_LEVEL`: the lowest severity that is written. */
 export const logLevelSetting = Type.String({
   default: 'info',
   title:
@@ -51,8 +51,8 @@ let output: ReturnType<typeof pino.destination> | undefined;
 
 /**
  * Returns standard output, which writes several lines at once, because a system call for each line takes a
- * tenth of a launch. Waiting lines are written when the process ends. They are lost if it is killed, but the
- * audit trail does not depend on them.
+ * tenth of the time of a launch. Waiting lines are written when the process ends. They are lost if it is
+ * killed, but the audit trail does not depend on them.
  */
 function standardOutput() {
   if (output !== undefined) return output;
@@ -65,7 +65,7 @@ function standardOutput() {
 /** The loggers of requests, whose lines already contain their trace. */
 const ofRequests = new WeakSet<object>();
 
-/** Creates the log of one request, with the fields that each of its lines has. */
+/** Creates the log of one request. Each of its lines contains `fields`. */
 export function createRequestLogger(logger: Logger, fields: object): Logger {
   const own = logger.child(fields);
   ofRequests.add(own);
@@ -116,8 +116,8 @@ export const createServiceLogger = (service: string, options?: Parameters<typeof
   createLogger(options).child({ service, version });
 
 /**
- * Returns a copy without the redacted fields, at any depth. Pino's `redact` needs a path for each depth and
- * becomes slower with each.
+ * Returns a copy without the redacted fields, at any depth. Pino's `redact` needs a path for each depth, and
+ * each path makes it slower.
  */
 function redactFields(fields: object, done = new Map<object, unknown>()): Record<string, unknown> {
   return Object.fromEntries(

@@ -6,27 +6,30 @@ export type Loop = {
   readonly firstRun: Promise<void>;
   /** Starts the next run immediately. Has no effect after a failed run. */
   readonly nudge: () => void;
-  /** Ends the wait, or lets the current run finish. Resolves when no run follows. */
+  /** Stops the loop: ends the wait, or lets the current run finish. Resolves when no further run follows. */
   readonly stop: () => Promise<void>;
 };
 
 export type LoopOptions = {
   /**
-   * Runs once. May return the milliseconds until the next run, in place of `everyMs`. The signal aborts when
-   * the loop is stopped.
+   * Does the work of one run. May return the milliseconds until the next run, in place of `everyMs`. The
+   * signal aborts when the loop is stopped.
    */
   readonly work: (stopping: AbortSignal) => Promise<number | void>;
-  /** Milliseconds between the end of a run and the next one. */
+  /** Milliseconds between the end of a run and the start of the next run. */
   readonly everyMs: number;
   /** Reports a failed run, with the number of failures in a row. */
   readonly onFailure: (error: unknown, failures: number) => void;
   /** Reports the first success after failures. */
   readonly onRecovery?: () => void;
-  /** Returns the milliseconds between a failed run and the next one; `everyMs` by default (`backoff`). */
+  /**
+   * Returns the milliseconds between a failed run and the next run, for instance `backoff`; `everyMs` by
+   * default.
+   */
   readonly retryAfterMs?: (failures: number) => number;
-  /** Milliseconds between a nudge and the run that it causes, so that one run handles more work. */
+  /** Milliseconds between a nudge and its run, so that one run handles the work of several nudges. */
   readonly gatherMs?: number;
-  /** Whether a wait keeps the process alive, as it does by default. */
+  /** Whether the wait between two runs keeps the process alive; true by default. */
   readonly ref?: boolean;
 };
 
@@ -41,7 +44,7 @@ export const backoff =
 
 /**
  * Runs work immediately and then repeatedly, never twice at once, until it is stopped. A nudge during a run
- * causes another run, because the current one may have missed the new work.
+ * causes another run, because the current run may have missed the new work.
  */
 export function startLoop(options: LoopOptions): Loop {
   const { work, everyMs, onFailure, onRecovery, retryAfterMs = () => everyMs, gatherMs = 0 } = options;

@@ -3,7 +3,7 @@ import { metrics } from './open-telemetry.ts';
 /** The level of an outbox for its metrics. */
 export type OutboxLevel = { readonly depth: number; readonly oldestAgeSeconds: number };
 
-/** Returns the meter of our metrics. In a process without metrics it has no effect. */
+/** Returns the meter of the platform's metrics. In a process without metrics, measurements have no effect. */
 export const meter = () => metrics.getMeter('clinical-launch');
 
 /** Observes the depth and age of an outbox at each scrape. An outbox that does not answer has no value. */
@@ -76,10 +76,16 @@ function bucketOf(seconds: number): number {
   return bucket < 0 ? requestBounds.length : bucket;
 }
 
-/** Counts refusals that are over their limits. */
+/**
+ * Counts refused requests from addresses over their limit, and the audit events of refusals that were
+ * dropped.
+ */
 export type RefusalMeter = { limited(): void; dropped(count: number): void };
 
-/** Creates the counters of refusals answered 429 and of audit events of refusals that were dropped. */
+/**
+ * Creates two counters: refused requests that were answered 429, and audit events of refused requests that
+ * were dropped.
+ */
 export function createRefusalMeter(): RefusalMeter {
   const limited = meter().createCounter('clinical_launch.refusals.limited', {
     description: 'Refusals answered 429 because their address is over its limit',
@@ -112,14 +118,14 @@ export type Exemplar = {
 
 type Measured = { readonly traceparent: string; readonly value: number; readonly at: number };
 
-/** The latest measurement of each bucket of one series; undefined for a bucket without one. */
+/** The latest measurement of each bucket of one series; undefined for a bucket without a measurement. */
 export type BucketExemplars = (Measured | undefined)[];
 
 const exemplars = new Map<string, BucketExemplars>();
 
 /**
  * Returns the exemplars of a series, which its recorder fills. The metrics SDK does not support exemplars.
- * They are stored per process, as the metrics of OpenTelemetry are.
+ * Each process stores its own exemplars, as it does its metrics.
  */
 export function exemplarsOfSeries(metric: string, attributes: object): BucketExemplars {
   const key = keyOf(metric, attributes);

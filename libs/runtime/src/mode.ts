@@ -13,7 +13,8 @@ export const modeSetting = {
 };
 
 /**
- * Returns whether `NODE_ENV` states that this process serves real patients. The only reader of that variable.
+ * Returns whether `NODE_ENV` states that this process serves real patients. No other code reads that
+ * variable.
  * @throws ConfigurationError for an unknown value, so that a typing error never starts the demo's settings in
  * production
  */

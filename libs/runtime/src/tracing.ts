@@ -10,9 +10,9 @@ const { context, createContextKey, ROOT_CONTEXT, SpanStatusCode, trace } = api;
 export const { SpanKind } = api;
 
 /*
- * Spans through the API of OpenTelemetry, and W3C Trace Context. Until a process enables tracing, nothing
- * here creates a span. No attribute may contain patient data, a secret, an address with a query, or the
- * parameters of a statement.
+ * Creates spans with the OpenTelemetry API, and reads and writes W3C Trace Context. Until a process enables
+ * tracing, nothing here creates a span. No attribute may contain patient data, a secret, an address with a
+ * query, or the parameters of a statement.
  */
 
 const tracer = trace.getTracer('clinical-launch');
@@ -54,21 +54,23 @@ export function traceOfLaunch(launchId: string): { readonly traceId: string; rea
   return { traceId, spanId: traceId.slice(16) };
 }
 
-/** Starts a span below a span of another process, or the first span of a trace. The caller must end it. */
+/**
+ * Starts a child of a span of another process, or the first span of a trace. The caller must end the span.
+ */
 export function startSpan(name: string, options: SpanOptions, parent?: SpanContext): Span {
   if (parent === undefined) return tracer.startSpan(name, options, ROOT_CONTEXT);
   const above = trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
   return tracer.startSpan(name, options, above);
 }
 
-/** Links a span to another that it belongs with. */
+/** Links a span to a related span. */
 export const linkTo = (span: Span, other: SpanContext): Span => span.addLink({ context: other });
 
 const requestSpan = createContextKey('clinical-launch request span');
 
 /**
- * Runs work within a request. Opens the span of the request when it is first needed, because the launch of
- * the request may not be known earlier.
+ * Runs work within a request. Opens the request's span only when the span is first needed, because the launch
+ * of the request may not be known earlier.
  */
 export function withinRequest<Result>(open: () => Span, work: () => Result): Result {
   if (!isOn) return work();
@@ -118,7 +120,7 @@ export function inChildSpan<Result>(
   return untilEnd(span, work(span));
 }
 
-/** Records work that just ended, `durationMs` after its beginning, as a child of the current span. */
+/** Records work that has just ended and took `durationMs` milliseconds, as a child of the current span. */
 export function recordChildSpan(
   { name, kind = SpanKind.CLIENT, attributes }: ChildSpan,
   { durationMs, error }: { readonly durationMs: number; readonly error?: unknown },
@@ -177,18 +179,21 @@ function errorTypeOf(error: unknown): string {
   return typeof code === 'string' && /^[\w.-]{1,40}$/.test(code) ? code : error.name;
 }
 
-/** Given ids for a span, instead of random ones. */
+/** Ids for a span, in place of random ids. */
 export type SpanIds = { readonly traceId: string; readonly spanId: string };
 
 let chosen: SpanIds | undefined;
 
-/** Generates random ids of traces and spans (`IdGenerator` of the SDK), or returns the given ones. */
+/**
+ * Generates random ids of traces and spans (`IdGenerator` of the SDK), or returns the ids that `withIds`
+ * gives.
+ */
 export const traceIds = {
   generateTraceId: (): string => chosen?.traceId ?? randomBytes(16).toString('hex'),
   generateSpanId: (): string => chosen?.spanId ?? randomBytes(8).toString('hex'),
 };
 
-/** Starts a span with these ids. The API has no parameter for them. */
+/** Starts a span with these ids. The OpenTelemetry API has no parameter for ids. */
 export function withIds<Span>(ids: SpanIds, start: () => Span): Span {
   chosen = ids;
   try {

@@ -79,7 +79,7 @@ describe('a loop', () => {
     expect(third - second).toBeGreaterThanOrEqual(39);
   });
 
-  it('does not shorten its wait after a failure for a nudge', async () => {
+  it('does not run earlier after a failure if it is nudged', async () => {
     const { loop, runsAt } = aLoop({ errors: [new Error('one')] });
     await loop.firstRun;
     loop.nudge();

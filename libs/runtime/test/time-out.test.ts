@@ -19,7 +19,7 @@ describe('within', () => {
 });
 
 describe('pause', () => {
-  it('ends after its time', async () => {
+  it('ends after the given milliseconds', async () => {
     const startedAt = performance.now();
     await pause(20);
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19);

@@ -10,14 +10,15 @@ export type DatabaseRole = {
   readonly password: string;
   readonly schema: string;
   readonly privileges: readonly RowPrivilege[];
-  /** Tables on which the role has other privileges. */
+  /** Tables on which the role has other privileges, by name. */
   readonly exceptions?: Readonly<Record<string, readonly RowPrivilege[]>>;
 };
 
 /**
- * Creates the missing roles, sets their passwords, and sets their rights to exactly those given here. Revokes
- * the rights of `PUBLIC` to the database and to the schema `public`. Safe to repeat, and to run twice at
- * once. The schemas and their tables must exist, and the role of `url` must own them and have CREATEROLE.
+ * Creates the missing roles, sets the passwords of all roles, and gives them exactly the rights stated here.
+ * Revokes the rights of `PUBLIC` to the database and to the schema `public`. It can be repeated, and several
+ * processes can run it at once. The schemas and their tables must exist, and the role of `url` must own them
+ * and have CREATEROLE.
  * @throws TypeError when two roles share a name. Error when an existing role has more rights than a service
  * may have
  */
@@ -58,7 +59,7 @@ async function grantSchema(client: pg.Client, role: DatabaseRole): Promise<void>
   await client.query(`revoke all on all tables in schema ${schema} from ${name}`);
   await client.query(`grant usage on schema ${schema} to ${name}`);
   await client.query(`grant ${role.privileges.join(', ')} on all tables in schema ${schema} to ${name}`);
-  // `nextval` needs it, unless the sequence is that of an identity column.
+  // `nextval` needs this right, except for the sequence of an identity column.
   await client.query(`grant usage on all sequences in schema ${schema} to ${name}`);
   for (const [table, privileges] of Object.entries(role.exceptions ?? {})) {
     await client.query(`revoke all on ${schema}.${quote(table)} from ${name}`);
@@ -91,7 +92,7 @@ async function createRole(client: pg.Client, { name, password }: DatabaseRole): 
   );
 }
 
-/** PostgreSQL's own default. */
+/** The default of PostgreSQL. */
 const iterations = 4096;
 
 /**

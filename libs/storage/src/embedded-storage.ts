@@ -15,8 +15,8 @@ export const preparedDatabase = new URL('../../../.cache/pglite.tar.gz', import.
 const settings = ['shared_buffers=8MB', 'min_wal_size=2MB', 'max_wal_size=16MB'];
 
 /**
- * Opens an embedded PostgreSQL (PGlite, WebAssembly) in this process's memory. Its data ends with the
- * process. It has one connection, so transactions run one after the other.
+ * Opens an embedded PostgreSQL (PGlite, WebAssembly) in this process's memory. Its data is lost when the
+ * process ends. It has one connection, so transactions run one after the other.
  */
 export async function openEmbeddedStorage(): Promise<Storage> {
   const pglite = await openPrepared().catch(() => createEmbeddedDatabase());
@@ -37,8 +37,8 @@ async function openPrepared(): Promise<PGlite> {
 
 /** Creates a database, or opens a copy of one. */
 export async function createEmbeddedDatabase(options: PGliteOptions = {}): Promise<PGlite> {
-  // Optimising the code of PostgreSQL would take 400 MB and a second at the start, for only a few small
-  // queries.
+  // Stops V8 from optimising the WebAssembly code, which would take 400 MB and a second at the start, for
+  // only a few small queries.
   for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
   return PGlite.create({
     // int8 as a string, as in the pg driver: a count must not change its type with the database.

@@ -42,7 +42,7 @@ const frozenAfterMs = 2_000;
 /**
  * Opens a PostgreSQL database through a pool. Connects with the first query, and reconnects automatically. A
  * query that cannot reach the server, or loses it, is rejected with `StorageUnavailable`. It is not retried
- * here, because only the caller knows whether that is safe. Types are as on PGlite: int8 and numeric are
+ * here, because only the caller knows whether a retry is safe. Types are as on PGlite: int8 and numeric are
  * strings.
  */
 export async function openPostgresStorage(options: PostgresStorageOptions): Promise<Storage> {
@@ -56,7 +56,8 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
     query_timeout: statementTimeoutMs + frozenAfterMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
   });
-  // A migration, or the wait for another replica, may take long. It uses one connection, which owns the lock.
+  // Migrations have longer timeouts, because a migration, or the wait for another replica, may take long.
+  // They use one connection, which holds the lock.
   const openMigrations = () =>
     openDatabase(options, {
       ...connection,
@@ -85,7 +86,8 @@ function connectionConfig({ url, connectTimeoutMs = 3_000, lockTimeoutMs = 3_000
     connectionTimeoutMillis: connectTimeoutMs,
     lock_timeout: lockTimeoutMs,
     keepAlive: true,
-    // JIT compilation of a query takes 700 ms if the planner expects too many rows. Running it takes 20 ms.
+    // If the planner expects too many rows, JIT compilation of a query takes 700 ms. Without it, the query
+    // takes 20 ms.
     options: '-c jit=off',
   };
 }
@@ -93,14 +95,14 @@ function connectionConfig({ url, connectTimeoutMs = 3_000, lockTimeoutMs = 3_000
 function openDatabase({ onConnectionLost }: PostgresStorageOptions, config: pg.PoolConfig) {
   const pool = new pg.Pool(config);
   pool.on('error', (error) => onConnectionLost?.(error));
-  // Between two queries of a transaction there is no other listener, so the event would end the process. With
-  // this one, the next query fails instead.
+  // Between two queries of a transaction nothing else listens for `error`, so the event would end the
+  // process. With this listener, the next query fails instead.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const dialect = new PostgresDialect({ pool: loggedPool(pool) });
   return { database: new Kysely<Record<never, never>>({ dialect, ...statementSpans() }), pool };
 }
 
-/** Returns the pool with errors that show whether the server or the statement failed. */
+/** Returns the pool, with errors that show whether the server or the statement failed. */
 function loggedPool(pool: pg.Pool): PostgresPool {
   return {
     options: pool.options,

@@ -5,7 +5,8 @@ import type { Migration } from 'kysely/migration';
 /**
  * The migrations of a schema by name, in alphabetical order. A released migration must not change, and must
  * only add things, because processes of the previous release still run. A migration that removes something is
- * named `<number>-<what>-after-<release>`, where the release, such as `1.4.0`, is the last one that uses it.
+ * named `<number>-<what>-after-<release>`. That release, such as `1.4.0`, is the last release that uses what
+ * is removed.
  */
 export type ServiceMigrations = Readonly<Record<string, Migration>>;
 

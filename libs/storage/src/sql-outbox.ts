@@ -13,7 +13,7 @@ export type OutboxTables = {
     id: Generated<string>;
     event: CloudEvent;
     created_at: Generated<Date>;
-    /** When it was set aside, because the bus would refuse it. */
+    /** The time at which the event was set aside, because the bus would refuse it. */
     rejected_at: Date | null;
   };
 };
@@ -21,7 +21,7 @@ export type OutboxTables = {
 export type OutboxLevel = {
   /** The number of waiting events. */
   readonly depth: number;
-  /** Seconds since the oldest waiting event was stored; 0 when none waits. */
+  /** Seconds since the oldest waiting event was stored; 0 if no event waits. */
   readonly oldestAgeSeconds: number;
 };
 
@@ -59,11 +59,11 @@ export async function appendToOutbox<Tables extends OutboxTables>(
 }
 
 /**
- * Creates the outbox that a relay drains: oldest events first, one relay per batch, removed when published.
- * If a relay dies, the loss of its connection releases its batch. Events are published at least once. They
- * are published twice only if the database is lost between the broker's confirmation and the commit. An event
- * that the bus would refuse, written by another version of the service, is set aside, so that it does not
- * block the others.
+ * Creates the outbox that a relay drains. A batch contains the oldest events, belongs to one relay, and is
+ * removed when it is published. If a relay dies, its connection closes and PostgreSQL releases the batch.
+ * Events are published at least once: twice only if the database fails between the broker's confirmation and
+ * the commit. An event that the bus would refuse, written by another version of the service, is set aside, so
+ * that it does not block the others.
  */
 export function sqlOutbox<Tables extends OutboxTables>(
   database: Kysely<Tables>,

@@ -4,8 +4,8 @@ import type { KyselyConfig, LogEvent } from 'kysely';
 
 /**
  * Returns the Kysely setting that records each statement as a span (semantic conventions for SQL), including
- * those that begin and end a transaction. A span contains the operation and the table, but neither the
- * statement nor its parameters. Returns no setting in a process that creates no spans.
+ * the statements that begin and end a transaction. A span contains the operation and the table, but neither
+ * the statement nor its parameters. Returns no setting in a process that creates no spans.
  */
 export const statementSpans = (): Pick<KyselyConfig, 'log'> => (isTracing() ? { log: record } : {});
 

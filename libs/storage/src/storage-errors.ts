@@ -3,8 +3,8 @@ import { errorCode } from '@clinical-launch/runtime/logged-error';
 import type { DatabaseConnection } from 'kysely';
 
 /**
- * The database cannot be reached, ended the connection, or has no room. The transaction was rolled back,
- * except that after a connection lost during `commit` it may have been committed.
+ * Thrown if the database cannot be reached, ended the connection, or has no space left. The transaction was
+ * rolled back. Only if the connection was lost during `commit`, it may have been committed.
  */
 export class StorageUnavailable extends Unavailable {
   constructor(cause: unknown) {

@@ -17,7 +17,7 @@ export type Storage = {
    * up to date. A process of one release can open the schema of the next, for updates and rollbacks.
    * @throws Error when a migration fails, after rolling it back. StorageUnavailable without a database. Error
    * that names the command when a migration is pending and the role may not apply it, or when a later release
-   * removed what this one uses
+   * removed something that this release uses
    */
   open<Tables extends Record<string, object>>(
     schema: string,
@@ -68,9 +68,9 @@ export type SchemaWait = {
 };
 
 type StorageOnOptions = {
-  /** Opens connections whose timeouts differ from those of queries. Closed after each use. */
+  /** Opens connections with longer timeouts than those of queries. The caller closes them after each use. */
   readonly openMigrations?: () => Kysely<Record<never, never>>;
-  /** Without it, `open` fails immediately. */
+  /** If absent and the schema is not ready, `open` fails immediately. */
   readonly schemaWait?: SchemaWait | undefined;
 };
 
@@ -130,14 +130,14 @@ async function migrate(
   }
 }
 
-/** The database has the schema of a release that this one cannot work with. */
+/** Thrown if a later release changed the schema so that this release cannot use it. */
 class SchemaTooNewError extends Error {
   override name = 'SchemaTooNewError';
 }
 
 /**
  * Returns the migrations that a later release applied, which Kysely must know to accept the schema.
- * @throws SchemaTooNewError when one of them removed what this release uses
+ * @throws SchemaTooNewError when a later migration removed something that this release uses
  */
 async function laterMigrations(
   database: Kysely<Record<never, never>>,
@@ -197,7 +197,7 @@ const isBeingPrepared = (error: unknown) =>
   error instanceof StorageUnavailable ||
   (error instanceof Error && ['42501', '28P01', '28000'].includes(String(errorCode(error.cause))));
 
-/** The role of a single service, which owns no schema. */
+/** Returns whether the role lacks a right. The role of a service owns no schema, so it may not migrate. */
 const isForbidden = (error: unknown) => errorCode(error) === '42501';
 
 /** The release of this process. */

@@ -54,7 +54,7 @@ const write = (text: string, db: Kysely<Tables> = database) =>
 const notes = async () =>
   (await database.selectFrom('note').select('text').execute()).map(({ text }) => text);
 
-/** The ways to stop and restart the server. */
+/** The ways in which a test stops and restarts the server. */
 const restarts: [string, () => Promise<void>][] = [
   ['killed (-9) and restarted', async () => (await server.kill(), server.restart())],
   ['shut down and restarted', () => server.restart()],
@@ -90,7 +90,7 @@ describe.each(restarts)('the storage, when the server is %s', (_, restart) => {
     expect(await notes()).toEqual([]);
   });
 
-  it('publishes a batch of the outbox again that was being published', async () => {
+  it('publishes an outbox batch again if its publication was interrupted', async () => {
     const events = someEvents(2);
     await database.transaction().execute((transaction) => appendToOutbox(transaction, events));
     const outbox = sqlOutbox(database);
@@ -117,7 +117,7 @@ describe('the storage, while the server is down', () => {
     expect(await notes()).toEqual(['before']);
   });
 
-  it('loses no confirmed commit, and rejects the others as unavailable', async () => {
+  it('loses no confirmed commit, and rejects every other commit as unavailable', async () => {
     const answered: string[] = [];
     const writer = async (name: string) => {
       for (let n = 0; ; n += 1) {

@@ -25,7 +25,7 @@ const open = (options: Partial<PostgresStorageOptions> = {}) =>
 describeStorage('PostgreSQL', open);
 describeSqlOutbox('PostgreSQL', open);
 
-it('the storage disables JIT compilation, which takes longer than our queries', async () => {
+it('the storage disables JIT compilation, which takes longer than the queries themselves', async () => {
   const storage = await open();
   const database = await storage.open<Record<never, never>>('jit', {});
   const { rows } = await sql<{ jit: string }>`show jit`.execute(database);
@@ -54,7 +54,9 @@ describe('relays of several replicas on one outbox', () => {
   const append = (events: readonly CloudEvent[]) =>
     database.transaction().execute((transaction) => appendToOutbox(transaction, events));
 
-  /** Starts a relay that has claimed a batch, and waits while it publishes the batch. */
+  /**
+   * Starts a relay, and resolves when it has claimed a batch. The relay publishes until `confirm` is called.
+   */
   async function startPublishing() {
     const taken = Promise.withResolvers<readonly CloudEvent[]>();
     const confirmed = Promise.withResolvers<void>();

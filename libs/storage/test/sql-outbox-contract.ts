@@ -14,9 +14,7 @@ const schema = 'service';
 const withReason = (event: CloudEvent, tokenId: string): CloudEvent =>
   JSON.parse(JSON.stringify({ ...event, data: { ...event.data, tokenId } }));
 
-/**
- * Describes the behaviour of the outbox on every `Storage`. `open` opens a separate database for the suite.
- */
+/** Tests the outbox on an implementation of `Storage`. `open` opens a separate database for the suite. */
 export function describeSqlOutbox(name: string, open: () => Promise<Storage>): void {
   describe(`the SQL outbox (${name})`, () => {
     let storage: Storage;
@@ -138,7 +136,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         expect(kept).toEqual([{ id: place, rejected_at: expect.anything() }]);
       });
 
-      it('is optional for a change', async () => {
+      it('is not required for a change', async () => {
         await change([]);
         expect(await waiting()).toEqual([]);
       });
@@ -200,7 +198,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         expect(new Set(batches.map(({ id }) => id))).toEqual(new Set(events.map(({ id }) => id)));
       });
 
-      it('releases a batch if publishing times out', async () => {
+      it('releases a batch for other relays if publishing times out', async () => {
         const events = someEvents(1);
         await append(events);
         const outbox = sqlOutbox(database, { publishTimeoutMs: 1 });

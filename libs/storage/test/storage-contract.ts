@@ -11,7 +11,7 @@ import type { Storage } from '../src/storage.ts';
 
 type Tables = { thing: { id: Generated<string>; name: string } };
 
-/** Returns migrations that create and fill a table, and the names of those that ran. */
+/** Returns migrations that create and fill a table, and a list of the migrations that ran. */
 function someMigrations(schema: string) {
   const runs: string[] = [];
   const migration = (name: string, up: (db: Kysely<unknown>) => Promise<unknown>): [string, Migration] => [
@@ -41,7 +41,7 @@ const namesIn = async (database: Kysely<Tables>) =>
   (await database.selectFrom('thing').select('name').orderBy('id').execute()).map(({ name }) => name);
 
 /**
- * Describes the behaviour of every `Storage`. `open` opens a separate database for the suite, the same one
+ * Tests an implementation of `Storage`. `open` opens a separate database for the suite, and the same database
  * each time.
  */
 export function describeStorage(name: string, open: () => Promise<Storage>): void {
@@ -91,7 +91,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         );
       });
 
-      it('prevent the start if one is missing in the middle', async () => {
+      it('prevent the start if an applied migration is missing from the release', async () => {
         const { migrations } = someMigrations('gap');
         await storage.open('gap', migrations);
         const { '001-thing': _, ...others } = migrations;
@@ -122,7 +122,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         rmSync(folder, { recursive: true });
       });
 
-      it('run while other services run theirs', async () => {
+      it('run at the same time as migrations of other services', async () => {
         const names = ['one', 'two', 'three'];
         const databases = await Promise.all(
           names.map((name) => storage.open<Tables>(name, someMigrations(name).migrations)),
@@ -136,7 +136,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         expect(await Promise.all(databases.map(namesIn))).toEqual(names.map((name) => ['first', name]));
       });
 
-      it('continue after those of the previous version', async () => {
+      it('continue after the migrations of the previous release', async () => {
         const { migrations } = someMigrations('grown');
         const { '001-thing': first = { up: async () => undefined } } = migrations;
         const before = await storage.open<Tables>('grown', { '001-thing': first });
@@ -199,7 +199,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
           ${values.flag}::boolean as flag,
           ${values.whole}::integer as whole
         `.execute(await storage.open('values', {}));
-        // One driver returns a Buffer, which is also a Uint8Array.
+        // The pg driver returns a Buffer, which is also a Uint8Array.
         const [row] = rows as { bytes: Uint8Array }[];
         expect({ ...row, bytes: new Uint8Array(row?.bytes ?? []) }).toEqual(values);
       });
