@@ -48,7 +48,10 @@ function identifier(...systems: string[]): Part {
   return fc.record({ system: fc.constantFrom(...systems), value: text(1024) });
 }
 
-/** Generates one identifier of a supported system among others that are ignored. */
+/**
+ * Generates one identifier of a supported system, among identifiers of other systems, which the reader
+ * ignores.
+ */
 function identifiers(...systems: string[]): fc.Arbitrary<Json[]> {
   const others = fc.array(identifier('urn:example:other', 'urn:example:another'), { maxLength: 2 });
   return fc
@@ -180,7 +183,7 @@ export function validServiceRequest(namespaces: Namespaces = defaultNamespaces):
   });
 }
 
-/** The mutations of a node of a payload; `undefined` removes it. */
+/** The ways to mutate a node of a payload. A mutation that returns `undefined` removes the node. */
 const mutations: readonly ((node: Json) => Json | undefined)[] = [
   () => undefined,
   () => null,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { waitLimitMs } from './until.ts';
 
-/** The headless build is first, because it needs half the memory and CPU. */
+/** The paths of Chromium. The headless build is first, because it needs half the memory and CPU. */
 const places = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -13,7 +13,7 @@ const places = [
 /**
  * Starts the Chromium of this machine, or the program of `CHROMIUM_PATH`. Its pages wait for up to
  * `waitLimitMs`.
- * @throws Error that names the package to install if there is none. A browser test is never skipped
+ * @throws Error that names the package to install if there is no Chromium. A browser test is never skipped
  */
 export async function startChromium(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM_PATH ?? places.find((place) => existsSync(place));
@@ -57,7 +57,7 @@ export function waitsForPages(browser: Browser): Browser {
  */
 export async function tabTo(page: Page, element: Locator): Promise<number> {
   await element.waitFor({ state: 'attached' });
-  // Waits for a new page to load, because it may still move the focus by its fragment or its script.
+  // Waits until the page has loaded, because its fragment or its script may still move the focus.
   await page.waitForLoadState();
   for (let presses = 0; presses < 600; presses += 1) {
     if (await element.evaluate((node) => node === node.ownerDocument.activeElement)) return presses;

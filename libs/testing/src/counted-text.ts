@@ -1,6 +1,6 @@
 /**
- * Returns a text that reports the number of characters that are read: one for an index, and all characters of
- * a part that is searched or decoded. A regular expression reads one token and reports one.
+ * Returns a text that reports how many characters a parser reads: one for an index, and all characters of a
+ * part that it searches or decodes. A regular expression counts as one character, because it reads one token.
  */
 export function countedText(text: string, report: (characters: number) => void): string {
   return counted(text, report, 1);

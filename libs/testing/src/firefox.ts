@@ -5,7 +5,7 @@ import { waitsForPages } from './chromium.ts';
 
 const places = ['/usr/bin/firefox-esr', '/usr/bin/firefox'];
 
-/** Limits the processes and their memory. With the defaults, they take a gigabyte. */
+/** Limits the processes of Firefox and their memory. With the defaults, they take a gigabyte. */
 const frugal = {
   'browser.sessionhistory.max_total_viewers': 0,
   'dom.ipc.processCount': 1,
@@ -23,7 +23,7 @@ const frugal = {
 /**
  * Starts the Firefox of this machine, or the program of `FIREFOX_PATH`, with WebDriver BiDi. Its pages wait
  * for up to `waitLimitMs`.
- * @throws Error that names the package to install if there is none. A browser test is never skipped
+ * @throws Error that names the package to install if there is no Firefox. A browser test is never skipped
  */
 export async function startFirefox(): Promise<Browser> {
   const executablePath = process.env.FIREFOX_PATH ?? places.find((place) => existsSync(place));

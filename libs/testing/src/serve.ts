@@ -65,16 +65,16 @@ export function createTestBacking(
 
 /**
  * Large enough for a suite that causes thousands of refusals from one address while its clock does not
- * advance, so that each has its event.
+ * advance, so that each refusal has its event.
  */
 const suiteRefusalLimit = { refusals: 100_000, windowSeconds: 10 };
 
 type ServeOptions = {
-  /** The services, or a function that creates them if they need the address. */
+  /** The services, or a function that creates them with the address of the server. */
   readonly mounts: readonly Mount[] | ((url: string) => Promise<readonly Mount[]>);
   readonly backing: ReturnType<typeof createTestBacking>;
   readonly isProduction?: boolean;
-  /** The number of reverse proxies in front, whose `X-Forwarded-For` counts. */
+  /** The number of reverse proxies in front of the services, whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: number;
 };
 

@@ -7,7 +7,7 @@ import type { Json } from './json-edit.ts';
 type Members = { [member: string]: Json | undefined };
 
 /**
- * The parts of a payload that a test may set. The given members replace those of the default resource.
+ * The parts of a payload that a test may set. The given members replace the members of the default resource.
  */
 export type ServiceRequestParts = {
   readonly action?: Action | undefined;
@@ -25,7 +25,7 @@ export type ServiceRequestParts = {
   readonly namespaces?: Namespaces | undefined;
 };
 
-/** The index of each resource of `aServiceRequest` in `contained`. */
+/** The path of each contained resource of `aServiceRequest`. */
 export const containedAt = {
   author: 'contained[0]',
   patient: 'contained[1]',

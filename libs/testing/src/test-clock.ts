@@ -16,7 +16,7 @@ export class TestClock {
   }
 }
 
-/** The machine's clock, for tests with off-the-shelf clients, which cannot use another. */
+/** The machine's clock, for tests with off-the-shelf clients, which cannot use another clock. */
 export class MachineClock extends TestClock {
   override now(): number {
     return Date.now();

@@ -4,7 +4,7 @@ import pg from 'pg';
 /**
  * Creates an empty database on the server of `TEST_DATABASE_URL`. `drop` removes it and closes its
  * connections.
- * @throws Error when there is no such server. A test that needs it is never skipped
+ * @throws Error when `TEST_DATABASE_URL` names no server. A test that needs a database is never skipped
  */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const serverUrl = process.env['TEST_DATABASE_URL'];

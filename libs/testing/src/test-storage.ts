@@ -5,7 +5,7 @@ import { waitLimitMs } from './until.ts';
 
 /**
  * Opens a separate storage for a test: an empty database on the server of `TEST_DATABASE_URL`. It is dropped
- * when the storage is closed. Statement timeouts are so long that a busy machine does not cause them.
+ * when the storage is closed. The statement timeout is so long that no query of a busy machine reaches it.
  * @param options.connectTimeoutMs How long a running query waits when the storage is closed
  */
 export async function openTestStorage({ connectTimeoutMs = waitLimitMs } = {}): Promise<Storage> {

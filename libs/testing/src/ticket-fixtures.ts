@@ -45,7 +45,10 @@ export const createTickets = (
   options: { failoverGuardSeconds?: number; usedMarkerSeconds?: number } = {},
 ) => new RedisTickets({ redis, sealers, prefix, ...options });
 
-/** Returns a function that returns all events sent so far. Concurrent calls wait for each other. */
+/**
+ * Returns a function that drains the outbox and returns all events sent so far. Concurrent calls wait for
+ * each other.
+ */
 export function sentBy(outbox: RedisOutbox): () => Promise<readonly CloudEvent[]> {
   const sent: CloudEvent[] = [];
   let reading = Promise.resolve<readonly CloudEvent[]>(sent);

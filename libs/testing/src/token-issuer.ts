@@ -19,7 +19,7 @@ export async function createTestKey(kid: string, alg = 'ES256'): Promise<TestKey
 type TokenIssuerOptions = {
   readonly clock: Clock;
   readonly audience: string;
-  /** Keys that it publishes in addition to its own. */
+  /** The keys that the issuer publishes in addition to its own key. */
   readonly otherKeys?: readonly TestKey[];
 };
 
@@ -56,7 +56,7 @@ export async function startTokenIssuer({ clock, audience, otherKeys = [] }: Toke
     key,
     /** The number of times that the keys were fetched. */
     keyRequests: () => keyRequests,
-    /** Makes discovery and keys fail, or work again. */
+    /** Makes the discovery document and the keys unavailable, or available again. */
     answer(isUp: boolean) {
       isAnswering = isUp;
     },

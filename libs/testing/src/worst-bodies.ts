@@ -20,7 +20,7 @@ function repeatedPieces(limitBytes: number): fc.Arbitrary<string> {
     });
 }
 
-/** The content of a list or a member: errors of every kind, and none. */
+/** The values that are repeated in a list or a member: invalid values of every kind, and valid values. */
 const units = [
   '0',
   '""',

@@ -103,7 +103,10 @@ describe('the imports between packages', () => {
 
 type Rooms = Readonly<Record<string, readonly string[]>>;
 
-/** The folders that each folder of a service may import from. Sources outside these folders combine them. */
+/**
+ * The folders that each folder of a service may import from. Sources outside these folders may import from
+ * all of them.
+ */
 const roomsInServices: Rooms = {
   openapi: ['http', 'grants', 'domain'],
   http: ['work', 'grants', 'present', 'views', 'keys', 'domain', 'store'],

@@ -98,7 +98,7 @@ const titlesOf = (name: keyof typeof planted) =>
   resultOf(name).assertionResults.map(({ title, status }) => `${title}: ${status}`);
 
 describe('a test file', () => {
-  it('reports the same results as in Jest', () => {
+  it('has the same results as with Jest’s own runtime', () => {
     expect(titlesOf('passes')).toEqual([
       'loads a project module: passed',
       'takes row 1: passed',
@@ -134,7 +134,7 @@ describe('a test file', () => {
     ['has-no-test', 'must contain at least one test'],
     ['has-hooks-alone', 'must contain at least one test'],
     ['exits', 'crashed'],
-  ] as const)('%s fails the run and reports: %s', (name, message) => {
+  ] as const)('named %s fails the run and reports: %s', (name, message) => {
     expect(exitCode).toBe(1);
     expect(resultOf(name)).toMatchObject({ status: 'failed', message: expect.stringContaining(message) });
   });

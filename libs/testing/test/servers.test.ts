@@ -79,7 +79,7 @@ describe('the servers of a test run', () => {
     return file;
   }
 
-  it('are those in the environment', async () => {
+  it('are the servers that the environment names', async () => {
     for (const variable of ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL'])
       process.env[variable] = `other:${variable}`;
     const provided = await provision([aTestThatNeeds('REDIS_URL', 'AMQP_URL', 'DATABASE_URL')]);
@@ -89,7 +89,7 @@ describe('the servers of a test run', () => {
     await provided.stop();
   });
 
-  it('are started and stopped if the environment has none', async () => {
+  it('are started and stopped if the environment names none', async () => {
     delete process.env['REDIS_URL'];
     const provided = await provision([aTestThatNeeds('REDIS_URL')]);
     const client = new Redis(process.env[`TEST_${'REDIS_URL'}`] ?? '', { retryStrategy: null });

@@ -47,7 +47,7 @@ describe('an edit of JSON', () => {
     expect(JSON.stringify(edited)).toBe('{"__proto__":1}');
   });
 
-  it('can be made at every path in `pathsOf`', () => {
+  it('can be made at every path that `pathsOf` returns', () => {
     expect(pathsOf(value)).toEqual([
       [],
       ['list'],

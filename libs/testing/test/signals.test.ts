@@ -16,7 +16,7 @@ import { until } from '../src/until.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Starts every kind of server and hangs. One process has lost its parent. */
+/** A test that starts every kind of server, starts a process that loses its parent, and hangs. */
 const hangingTest = `
 import { spawn } from 'node:child_process';
 import { startRedis } from '${root}libs/testing/src/servers/redis.ts';
@@ -129,7 +129,7 @@ async function expectAllEnded({ runFolder, processes }: Awaited<ReturnType<typeo
 const programs = ['redis-server', 'sleep'];
 
 describe('the processes that the test command started', () => {
-  it('end with SIGTERM to npm, including the servers of the run', async () => {
+  it('end after SIGTERM to npm, including the servers of the run', async () => {
     const all = await startUntilRunning([...programs, 'beam.smp', 'epmd', 'postgres']);
     process.kill(command.pid ?? 0, 'SIGTERM');
     await expectAllEnded(all);
@@ -138,7 +138,7 @@ describe('the processes that the test command started', () => {
   it.each([
     ['Ctrl-C, which reaches the whole process group', () => process.kill(-(command.pid ?? 0), 'SIGINT')],
     ['kill -9 of Jest alone', (jest: number) => process.kill(jest, 'SIGKILL')],
-  ])('end with %s', async (_what, end) => {
+  ])('end after %s', async (_what, end) => {
     const { TEST_REDIS_URL, TEST_AMQP_URL, TEST_DATABASE_URL } = process.env;
     const all = await startUntilRunning(programs, {
       REDIS_URL: TEST_REDIS_URL,

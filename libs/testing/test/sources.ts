@@ -3,14 +3,14 @@ import { dirname, join, normalize } from 'node:path';
 
 const root = new URL('../../../', import.meta.url).pathname;
 export const services = globSync('services/*', { cwd: root }).map((path) => path.slice('services/'.length));
-/** The folders of our packages. */
+/** The folders of the platform's packages. */
 export const packages = globSync(['libs/*', 'services/*', 'tools/{ops,platform,simulators}'], {
   cwd: root,
 }).toSorted();
-/** The sources of our packages, as paths relative to the root. */
+/** The sources of these packages, as paths relative to the root. */
 export const sources = new Set(packages.flatMap((name) => globSync(`${name}/src/**/*.ts`, { cwd: root })));
 
-/** The folders of our packages, by package name. */
+/** The folder of each package, by package name. */
 const folders = new Map(packages.map((path) => [manifestOf(path).name, path] as const));
 
 type Manifest = { readonly name: string; readonly dependencies?: Readonly<Record<string, string>> };
@@ -23,7 +23,9 @@ export function manifestOf(path: string): Manifest {
 const dynamicImport = /\bimport\('([^']+)'\)/g;
 const staticImport = /^(?:import|export)( type)?\b[^;'(]*?\bfrom '([^']+)'|^import '([^']+)'/gm;
 
-/** Returns the imports of a source, including dynamic imports, and type imports unless excluded. */
+/**
+ * Returns the imports of a source, including dynamic imports and, unless `withTypes` is false, type imports.
+ */
 export function specifiersOf(path: string, { withTypes = true } = {}): string[] {
   const dynamic = [...textOf(path).matchAll(dynamicImport)].map(([, specifier]) => specifier ?? '');
   return [...staticSpecifiersOf(path, { withTypes }), ...dynamic];
@@ -38,18 +40,18 @@ function staticSpecifiersOf(path: string, { withTypes }: { readonly withTypes: b
 const textOf = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 
 /**
- * Returns the path, relative to the root, of our source that an import resolves to; undefined for other
- * packages.
+ * Returns the path, relative to the root, of the source that an import resolves to; undefined for an external
+ * package.
  */
 function resolve(specifier: string, from: string): string | undefined {
   if (specifier.startsWith('.')) return normalize(join(dirname(from), specifier));
   const folder = folders.get(packageNameOf(specifier));
   if (folder === undefined) return undefined;
-  // Follows the `exports` of our packages. Only the SDK has an index.
+  // Follows the `exports` of the platform's packages. Only the SDK has an index.
   return `${folder}/src/${specifier.split('/').slice(2).join('/') || 'index'}.ts`;
 }
 
-/** Returns those of our sources that a source imports. */
+/** Returns the sources of the platform that a source imports. */
 function importsOf(path: string): string[] {
   return specifiersOf(path).flatMap((specifier) => resolve(specifier, path) ?? []);
 }

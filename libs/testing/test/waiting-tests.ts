@@ -5,14 +5,14 @@ const declare = it;
 
 /** The tests of a describe block that wait for time to pass. */
 export type WaitingTests = {
-  /** Declares a test, also in a nested block. */
+  /** Declares a test, which may be in a nested block. */
   it(title: string, test: () => Promise<void>): void;
 };
 
 /**
- * Runs all waiting tests at the same time, before the other tests of the describe block. Each reports its
- * result at its own place. Call it after the hook that prepares the tests.
- * @param isTimeReal returns false if tests advance a shared clock, so that they must run one after the other
+ * Runs all waiting tests at the same time, before the other tests of the describe block. Each test reports
+ * its result in its place among the other tests. Call it after the hook that prepares the tests.
+ * @param isTimeReal returns false if the tests advance a shared clock, so that they must run one by one
  */
 export function createWaitingTests(isTimeReal: () => boolean): WaitingTests {
   const runs: Promise<void>[] = [];

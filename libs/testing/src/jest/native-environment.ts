@@ -4,14 +4,15 @@ type TestEvent =
   | { readonly name: 'test_start'; readonly test: { mode?: 'skip' } };
 
 /**
- * Jest's `testEnvironment`: the unchanged process. Jest's own changes to it are undone after each test file.
+ * Jest's `testEnvironment`: the process itself, without a `vm` context. Undoes Jest's changes to the process
+ * after each test file.
  */
 export default class NativeEnvironment {
   readonly global = globalThis;
   #hasTimedOut = false;
   readonly #before = { console: globalThis.console, exit: Reflect.get(process, 'exit') };
 
-  /** Undoes Jest's support for source maps. There are none, and it makes every error expensive. */
+  /** Removes Jest's support for source maps, which makes every error expensive. There are no source maps. */
   async setup(): Promise<void> {
     Reflect.deleteProperty(Error, 'prepareStackTrace');
     Error.stackTraceLimit = 20;
@@ -31,7 +32,7 @@ export default class NativeEnvironment {
     if (event.name === 'test_start' && this.#hasTimedOut) event.test.mode = 'skip';
   }
 
-  /** Tells Jest that there is no `vm` context. */
+  /** Returns null, because there is no `vm` context. */
   getVmContext(): null {
     return null;
   }

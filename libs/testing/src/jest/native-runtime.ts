@@ -15,8 +15,9 @@ registerHooks({
   },
 });
 
-// A worker whose parent has ended for any reason ends too, with everything that its tests started. The
-// listener would keep the process alive, so it is removed when Jest stops listening at a normal end.
+// Ends a worker when its parent has ended for any reason, with all processes that its tests started. The
+// listener would keep the worker alive, so it is removed when Jest stops listening for messages at a normal
+// end.
 const endWithParent = () => process.exit(1);
 process.on('disconnect', endWithParent).on('removeListener', (event) => {
   if (event === 'message') process.off('disconnect', endWithParent);
@@ -34,7 +35,7 @@ const globals = new URL('globals.js', import.meta.url).href;
 
 /**
  * Returns whether a module is in a folder for tests. Such modules are loaded again for each test file,
- * because they hold its state and use its `it`.
+ * because they hold the state of that file and use its `it`.
  */
 const isOfTests = (url: string) => url.startsWith('file:') && isTestModule(fileURLToPath(url));
 
@@ -62,7 +63,7 @@ export default class NativeRuntime {
     await import(pathToFileURL(path).href);
   }
 
-  /** Loads the part of jest-circus that holds the state of a test file, again for each file. */
+  /** Loads the part of jest-circus that holds the state of a test file. Loads it again for each test file. */
   requireInternalModule(path: string): unknown {
     Reflect.deleteProperty(globalThis, Symbol.for('EVENT_HANDLERS'));
     Reflect.deleteProperty(require.cache, path);
@@ -76,7 +77,7 @@ export default class NativeRuntime {
     }
   }
 
-  // Jest also calls these. They do nothing here.
+  // Jest also calls these methods. They do nothing here.
   requireModule(): void {}
   getSourceMaps(): void {}
   getAllCoverageInfoCopy(): void {}

@@ -8,9 +8,9 @@ const codeCache = new URL('../../../../.cache/compiled', import.meta.url);
 
 const prefix = 'clinical-launch-run-';
 
-/** A file system in memory on Linux. */
+/** The file system in memory, on Linux. */
 const memory = '/dev/shm';
-/** More than all servers of a run need. */
+/** More bytes than the data of all servers of a run needs. */
 const enoughBytes = 2 ** 30;
 
 /**
@@ -32,8 +32,8 @@ rm -rf "$1" "${memory}/\${1##*/}"
 `;
 
 /**
- * Makes the C library return memory to the system. A run has about twenty processes at a time, which then
- * need a fifth less.
+ * Makes the C library return memory to the system. The processes of a run, about twenty at a time, then need
+ * a fifth less memory.
  */
 export const frugalMalloc = {
   MALLOC_ARENA_MAX: '1',
@@ -51,7 +51,7 @@ let folder: string | undefined;
 export function openRunFolder(): void {
   if (folder !== undefined) return;
   folder = mkdtempSync(join(tmpdir(), prefix));
-  // PostgreSQL runs as another user when this one is root.
+  // If this user is root, PostgreSQL runs as another user, which must be able to enter the folder.
   chmodSync(folder, 0o711);
   const sweeper = spawn('sh', ['-c', sweep, 'sweeper', folder], {
     detached: true,
@@ -61,7 +61,7 @@ export function openRunFolder(): void {
   if ('unref' in sweeper.stdin && sweeper.stdin.unref instanceof Function) sweeper.stdin.unref();
   process.env['TMPDIR'] = folder;
   Object.assign(process.env, frugalMalloc);
-  // A test run starts about two hundred processes from the same sources.
+  // Caches compiled sources, because a run starts about two hundred processes from the same sources.
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(codeCache);
 }
 
@@ -70,8 +70,8 @@ export const runFolder = (): string | undefined =>
   basename(tmpdir()).startsWith(prefix) ? tmpdir() : undefined;
 
 /**
- * Returns the folder for the data of a run's servers. It is in memory if there is enough room, because
- * creating the three hundred files of a database on disk is slow after many others were removed.
+ * Returns the folder for the data of a run's servers. It is in memory if enough memory is free, because on
+ * disk the three hundred files of a database are created slowly after many other files were removed.
  */
 export function serverFolder(): string {
   const run = runFolder();
@@ -97,7 +97,7 @@ export function leftovers(): string[] {
   return folder === undefined ? [] : processesWith(`TMPDIR=${folder}`);
 }
 
-/** Returns the processes with this setting in their environment; none without `/proc`. */
+/** Returns the processes that have this variable in their environment; none without `/proc`. */
 function processesWith(setting: string): string[] {
   return readPaths('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)

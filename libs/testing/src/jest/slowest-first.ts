@@ -3,10 +3,11 @@ import { statSync } from 'node:fs';
 type Test = { readonly path: string };
 
 /**
- * The files that take seven seconds or longer, because a fresh clone has no recorded times. The bench,
- * Firefox and embedded databases need most of the memory. The first two run one after the other while the
- * workers are small, in parallel with files that need little. No browser runs in parallel with embedded
- * databases. Files that wait for servers run in parallel with browsers, which use both cores.
+ * The test files that take seven seconds or longer. They are listed here, because a fresh clone has no
+ * recorded times. The bench, Firefox and embedded databases need most of the memory. The bench and Firefox
+ * run one after the other, in parallel with files that need little, while the workers are small. No browser
+ * runs in parallel with embedded databases. Files that wait for servers run in parallel with browsers, which
+ * use both cores.
  */
 const slowest = [
   'bench',
@@ -39,7 +40,7 @@ const slowest = [
   'safety.browser',
 ];
 
-/** Jest's `testSequencer`: runs long files first, so that none is left alone at the end. */
+/** Jest's `testSequencer`: runs long files first, so that no long file runs alone at the end. */
 export default class SlowestFirst {
   sort(tests: readonly Test[]): Test[] {
     const ranked = tests.map((test) => ({ test, rank: rankOf(test.path), size: statSync(test.path).size }));
@@ -48,7 +49,7 @@ export default class SlowestFirst {
       .map(({ test }) => test);
   }
 
-  // Jest also calls these.
+  // Jest also calls these methods.
   shard(tests: readonly Test[]): readonly Test[] {
     return tests;
   }

@@ -4,7 +4,7 @@ import { isUnitTest } from '../needs.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** The paths of all test files, by tier. Every file belongs to one. */
+/** The paths of all test files, by tier. Every file belongs to one tier. */
 export type TestFiles = {
   /** `npm run test:unit`: no server, no browser, no other process. */
   readonly unit: readonly string[];
@@ -18,7 +18,7 @@ export type TestFiles = {
   readonly cluster: readonly string[];
 };
 
-/** Tests in any folder that need more than a service and its servers. */
+/** Matches tests in any folder that need more than a service and its servers. */
 const systemTest = /\/tests\/system\/|\.browser\.test\.ts$|\/separated-play\.test\.ts$/;
 
 function tierOf(path: string): keyof TestFiles {

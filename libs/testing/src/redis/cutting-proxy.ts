@@ -5,7 +5,7 @@ export type CuttingProxy = {
   readonly port: number;
   /** The number of replies that were cut. */
   readonly cuts: number;
-  /** Drops this many of the next replies, each with its connection. */
+  /** Drops the next `replies` replies, and closes the connection of each. */
   cut(replies: number): void;
   stop(): Promise<void>;
 };
@@ -28,7 +28,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     client.pipe(target);
     target.on('data', (reply) => {
       if (left === 0) return void client.write(reply);
-      // The reply to a handshake does not count.
+      // The reply to a handshake is not cut and does not count.
       if (!requesting.has(client)) return void client.write(reply);
       left -= 1;
       cuts += 1;

@@ -12,14 +12,14 @@ import {
 
 type Ending = () => void | Promise<void>;
 
-/** The servers, clients and proxies of a test. All of them stop with the test, even if it fails. */
+/** The servers, clients and proxies of a test. All of them stop when the test ends, even if it fails. */
 export type RedisLab = {
   server(...settings: string[]): Promise<RedisServer>;
   cluster(): Promise<RedisClusterServers>;
   sentinel(): Promise<RedisSentinels>;
   proxy(port: number): Promise<CuttingProxy>;
   client(...args: Parameters<typeof connectRedis>): Promise<RedisClient>;
-  /** The Redis that the environment names, or a private one. */
+  /** Connects to the Redis that the environment names, or to a private Redis. */
   anyClient(): Promise<RedisClient>;
   onStop(ending: Ending): void;
   stop(): Promise<void>;
@@ -49,7 +49,7 @@ export function createRedisLab(): RedisLab {
     },
     onStop: (ending) => void endings.push(ending),
     stop: async () => {
-      // Stopped in reverse order: clients before their servers.
+      // Stops everything in reverse order: clients before their servers.
       for (const end of endings.splice(0).reverse()) await end();
     },
   };

@@ -12,14 +12,14 @@ export type RedisServer = {
   readonly url: string;
   readonly port: number;
   readonly directory: string;
-  /** Kills it, like a power cut. */
+  /** Kills the server, as a power cut would. */
   kill(): Promise<void>;
-  /** Starts it again on the same port and directory. */
+  /** Starts the server again on the same port and directory. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Starts a server with an append-only file. `settings` are written as on its command line. */
+/** Starts a server with an append-only file. `settings` are arguments of its command line. */
 export const startRedisServer = (...settings: string[]): Promise<RedisServer> => startWith(() => settings);
 
 /** @param settingsFor returns the settings for a free port, which a cluster node needs */

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 
 /**
- * Sends bytes to the server of a URL and resolves with its first bytes. Rejects if there is no answer within
- * a second.
+ * Sends bytes to the server of a URL and resolves with the first bytes of its answer. Rejects if there is no
+ * answer within a second.
  */
 export async function ask(url: string, question: string): Promise<Buffer> {
   const { hostname, port } = new URL(url);

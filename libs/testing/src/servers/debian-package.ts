@@ -5,7 +5,10 @@ const run = promisify(execFile);
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Installs a Debian package, one at a time. Returns false unless this is root on Debian. */
+/**
+ * Installs a Debian package, after any installation that is still running. Returns false unless this process
+ * runs as root on Debian.
+ */
 export function installDebianPackage(name: string): Promise<boolean> {
   const installed = last.then(() => install(name));
   last = installed.catch(() => undefined);

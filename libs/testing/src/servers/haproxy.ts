@@ -5,12 +5,12 @@ import { makeServerDirectory, type PrivateServer, runPrivately } from './private
 import { findProgram } from './server-kind.ts';
 
 export type PrivateHaproxy = PrivateServer & {
-  /** Returns everything that it has logged so far. */
+  /** Returns everything that HAProxy has logged so far. */
   log(): string;
 };
 
 export type HaproxyPlan = {
-  /** The text of the configuration file. It logs to standard output. */
+  /** The text of the configuration file, which sends the log to standard output. */
   readonly configuration: string;
   readonly url: string;
   /** Answers 200 once the configuration is active. */
@@ -22,7 +22,7 @@ const findHaproxy = () => findProgram('haproxy');
 
 /**
  * Returns the path of the HAProxy program, after installing Debian's package if that is possible.
- * @throws Error that explains what to do when there is none
+ * @throws Error that explains what to do when HAProxy is not installed
  */
 export async function provideHaproxy(): Promise<string> {
   const installed = findHaproxy();

@@ -10,30 +10,31 @@ import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
 const run = promisify(execFile);
 
 /**
- * The server that all tests of a run share. It is never killed, so it need not flush its commits.
- * No automatic vacuum holds a lock while a test runs.
+ * The server that all tests of a run share. It is never killed, so it need not flush its commits. Automatic
+ * vacuum is off, so that it holds no lock while a test runs.
  */
 export const sharedPostgres = postgresWith([
   'fsync=off',
   'full_page_writes=off',
   'autovacuum=off',
   'max_connections=300',
-  // Both are in memory. With fewer buffers to search, a database is also dropped faster.
+  // The write-ahead log and the buffers are in memory. A database is also dropped faster if PostgreSQL has
+  // fewer buffers to search.
   'max_wal_size=128MB',
   'shared_buffers=32MB',
 ]);
 
 /**
- * Starts a PostgreSQL for the test, with an empty cluster and its defaults (every commit is flushed), except
- * these settings.
+ * Starts a PostgreSQL for the test, with an empty cluster. Except for `settings`, it has the defaults of
+ * PostgreSQL (every commit is flushed).
  */
 export function startPostgres(settings: readonly string[] = []): Promise<PrivateServer> {
   return startPrivate(postgresWith(settings));
 }
 
-/** @param settings as on its command line */
+/** @param settings in the form `name=value` */
 function postgresWith(settings: readonly string[]): ServerKind {
-  // In the data directory, which is also removed after a kill -9.
+  // Shared memory is in the data directory, which is removed even after a kill -9.
   const shared = 'dynamic_shared_memory_type=mmap';
   const options = [shared, ...settings].flatMap((setting) => ['-c', setting]);
   return {
@@ -84,14 +85,14 @@ async function findUnprivilegedUser() {
   return { uid: await idOf('-u'), gid: await idOf('-g') };
 }
 
-/** Finds Debian's programs, which are outside the path, in a directory for each major version. */
+/** Finds the newest PostgreSQL of Debian, which has a directory outside the path for each major version. */
 function findNewestDebianProgram(): string | undefined {
   return globSync('/usr/lib/postgresql/*/bin/postgres')
     .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
     .at(-1);
 }
 
-/** Resolves with true when it answers a query. @throws Error when it does not */
+/** Resolves with true when the server answers a query. @throws Error when it does not answer */
 export async function isUp(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
   client.on('error', () => undefined);

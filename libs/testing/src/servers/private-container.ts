@@ -24,14 +24,14 @@ const pulledWithinMs = 180_000;
 
 /**
  * Runs an image, after pulling it if it is absent. The reaper of testcontainers removes the container when
- * this process has ended. Returns undefined without an engine.
+ * this process has ended. Returns undefined without a container engine.
  * @throws Error when the image is unavailable or does not start
  */
 export async function runInContainer(plan: ContainerPlan): Promise<PrivateServer | undefined> {
   const engine = await findEngine();
   if (engine === undefined) return undefined;
   await inTime(engine.image.pull(ImageName.fromString(plan.image)), pulledWithinMs);
-  // The engine would publish a restarted container at another port each time.
+  // Chooses the port here, because the engine would publish a restarted container at another port each time.
   const port = { container: plan.port, host: await findFreePort() };
   const prepared = new GenericContainer(plan.image)
     .withExposedPorts(port)
@@ -59,7 +59,8 @@ export async function runInContainer(plan: ContainerPlan): Promise<PrivateServer
 let finding: Promise<ContainerRuntimeClient | undefined> | undefined;
 
 /**
- * Returns the engine with its reaper, if one answers. Servers that start at the same time share one reaper.
+ * Returns the container engine with its reaper, if an engine answers. Servers that start at the same time
+ * share one reaper.
  */
 function findEngine(): Promise<ContainerRuntimeClient | undefined> {
   finding ??= inTime(getContainerRuntimeClient(), engineWithinMs).then(

@@ -10,15 +10,18 @@ import { waitLimitMs } from '../until.ts';
 
 /** A server for one test, which may break it. */
 export type PrivateServer = {
-  /** Stays the same until the server is stopped. */
+  /** The address of the server, which stays the same until the server is stopped. */
   readonly url: string;
-  /** Returns its process id; absent in a container. */
+  /** Returns the process id of the server; absent for a container. */
   readonly processId?: () => number;
-  /** Stops it and removes its data. */
+  /** Stops the server and removes its data. */
   stop(): Promise<void>;
-  /** kill -9; its data remains. */
+  /** Kills the server (kill -9). Its data remains. */
   kill(): Promise<void>;
-  /** Restarts it at the same address with the same data. If it still runs, stops it properly first. */
+  /**
+   * Restarts the server at the same address with the same data. If the server still runs, stops it properly
+   * first.
+   */
   restart(): Promise<void>;
 };
 
@@ -27,15 +30,15 @@ export type ServerProgram = {
   readonly url: string;
   readonly command: string;
   readonly arguments: readonly string[];
-  /** The directory for all of its files; removed at the end. */
+  /** The directory for all files of the server; removed at the end. */
   readonly directory: string;
   readonly environment?: NodeJS.ProcessEnv;
-  /** The user to run it as, if not the user of this process. */
+  /** The user that runs the server, if not the user of this process. */
   readonly user?: { readonly uid: number; readonly gid: number };
   readonly stopSignal: NodeJS.Signals;
-  /** The signal that ends it when its data is removed too; `stopSignal` by default. */
+  /** The signal that ends the server when its data is removed too; `stopSignal` by default. */
   readonly endSignal?: NodeJS.Signals;
-  /** Returns whether it accepts requests. Rejects or resolves with false while it does not. */
+  /** Resolves with true when the server accepts requests. Before that, rejects or resolves with false. */
   isUp(): Promise<boolean>;
 };
 
@@ -95,12 +98,15 @@ export const makeServerDirectory = (name: string) =>
 
 const lowestPort = 15_000;
 const highestPort = 31_999;
-/** Ports are returned in turn, so that no two servers of a process get the same port. */
+/**
+ * The port that was returned last. Ports are returned in turn, so that no two servers of a process get the
+ * same port.
+ */
 let lastPort = randomInt(lowestPort, highestPort);
 
 /**
  * Returns a free port of 127.0.0.1. It is below the ports that the system uses for outgoing connections, so
- * that no connection uses it before a server starts or while one restarts.
+ * that no connection uses it before the server starts or while it restarts.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {

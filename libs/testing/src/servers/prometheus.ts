@@ -4,7 +4,7 @@ import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } f
 import { findProgram } from './server-kind.ts';
 
 export type PrometheusPlan = {
-  /** The text of each file of its configuration, by name. `prometheus.yml` is read first. */
+  /** The text of each configuration file, by name. Prometheus reads `prometheus.yml` first. */
   readonly files: Readonly<Record<string, string>>;
 };
 

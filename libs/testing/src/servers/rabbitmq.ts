@@ -17,15 +17,13 @@ import { findProgram } from './server-kind.ts';
 const run = promisify(execFile);
 
 export type PrivateRabbitMq = PrivateServer & {
-  /** Runs `rabbitmqctl` with these arguments on it and resolves with its output. */
+  /** Runs `rabbitmqctl` with these arguments on the node, and resolves with the output. */
   control(...args: readonly string[]): Promise<string>;
-  /** The address of its metrics for Prometheus, as `host:port`; empty without them. */
+  /** The address of the node's metrics for Prometheus, as `host:port`; empty without metrics. */
   readonly metricsAddress: string;
 };
 
-/**
- * Debian's command in the path changes the user and the directory, so this is the program itself.
- */
+/** The program itself, because Debian's command in the path changes the user and the directory. */
 const debianProgram = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
 /**
@@ -60,7 +58,7 @@ export async function startRabbitMq({ hasMetrics = false } = {}): Promise<Privat
     arguments: [],
     environment,
     stopSignal: 'SIGTERM',
-    // At a normal stop, its metrics server would wait five seconds for its clients.
+    // At a normal stop, the metrics server of the node would wait five seconds for its clients.
     endSignal: 'SIGKILL',
     isUp: () => isUp(url),
   });
@@ -103,13 +101,14 @@ function environmentOf(place: Place): NodeJS.ProcessEnv {
     RABBITMQ_CONFIG_FILE: join(directory, 'rabbitmq.conf'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(directory, 'enabled_plugins'),
     RABBITMQ_PLUGINS_DIR: applications,
-    // Debian's own settings would name the machine's node.
+    // A file that does not exist, because Debian's own file names the node of the machine.
     RABBITMQ_CONF_ENV_FILE: join(directory, 'no-rabbitmq-env.conf'),
-    // The script becomes the server instead of waiting for it, so that a signal reaches the server.
+    // With this setting, the start script becomes the server instead of waiting for it, so that a signal
+    // reaches the server.
     RABBITMQ_ALLOW_INPUT: 'true',
-    // Small tables of processes and atoms, because clearing those of a production node at the start takes
-    // seconds. Waiting threads sleep, because on a busy machine a thread that spins gets no turn when it has
-    // work.
+    // The tables of processes and atoms are small, because clearing the tables of a production node at the
+    // start takes seconds. Waiting threads sleep, because on a busy machine a thread that spins is not
+    // scheduled when it has work.
     RABBITMQ_SERVER_ERL_ARGS: '+P 65536 +t 1048576 +sbwt none +sbwtdcpu none +SDio 1 +sbwtdio none',
     // A queue reports its length twice a second instead of every five seconds, because tests wait for empty
     // queues.

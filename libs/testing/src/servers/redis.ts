@@ -2,14 +2,14 @@ import { ask } from './ask.ts';
 import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
 import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
 
-/** As in production: acknowledged writes survive a kill, and nothing is evicted. */
+/** The settings of production: acknowledged writes survive a kill, and no key is evicted. */
 const settings = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
 
 export const redis = redisWith([]);
 
 /**
  * Starts a Redis for the test.
- * @param extraSettings as on its command line: `['--cluster-enabled', 'yes']`
+ * @param extraSettings arguments of its command line: `['--cluster-enabled', 'yes']`
  */
 export function startRedis(extraSettings: readonly string[] = []): Promise<PrivateServer> {
   return startPrivate(redisWith(extraSettings));
@@ -48,7 +48,8 @@ async function runRedis(program: string, allSettings: readonly string[]): Promis
 }
 
 /**
- * Returns whether it is ready, even if it requires a user. While it loads its file, it answers `-LOADING`.
+ * Returns whether the server is ready, even if it requires a user. While it loads its file, it answers
+ * `-LOADING`.
  */
 async function isUp(url: string): Promise<boolean> {
   return /^(?:\+PONG|-NOAUTH)/.test((await ask(url, 'PING\r\n')).toString());

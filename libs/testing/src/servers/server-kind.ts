@@ -4,7 +4,7 @@ import { installDebianPackage } from './debian-package.ts';
 import type { ContainerPlan } from './private-container.ts';
 import type { PrivateServer } from './private-server.ts';
 
-/** One of the servers that the platform needs, and the ways to start it. */
+/** A server that the platform needs, and the ways to start it. */
 export type ServerKind = {
   readonly name: string;
   /** The variable that names an existing server. */
