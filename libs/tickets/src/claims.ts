@@ -1,4 +1,4 @@
-/** A caller's identifier that was claimed, as recorded outside the ticket store. */
+/** A claim on a caller's identifier, as recorded outside the ticket store. */
 export type HeldClaim = {
   readonly name: string;
   readonly holder: string;
@@ -7,12 +7,12 @@ export type HeldClaim = {
 };
 
 /**
- * The claims of a ticket store, for code that also records claims elsewhere. If the store loses its data, it
- * is rebuilt from that record before it accepts new claims.
+ * The claims of a ticket store, for a service that also records claims elsewhere. If the store loses its
+ * data, its claims are rebuilt from that record before it accepts new claims.
  */
 export interface Claims {
   /**
-   * Returns whether the store holds every recorded claim. @throws RedisUnavailable when the store does not
+   * Returns whether the store contains every recorded claim. @throws RedisUnavailable when the store does not
    * answer
    */
   areComplete(): Promise<boolean>;
@@ -20,13 +20,13 @@ export interface Claims {
   hold(claims: readonly HeldClaim[]): Promise<void>;
   /**
    * Stores every recorded claim, page by page, and then declares the claims complete. Resolves with false if
-   * the store lost its data during the rebuild: rebuild it again.
-   * @throws RedisUnavailable or the error of the record. The claims are then not complete.
+   * the store lost its data during the rebuild. Call `rebuild` again.
+   * @throws RedisUnavailable, or the error of `recorded`. The claims are then not complete.
    */
   rebuild(recorded: AsyncIterable<readonly HeldClaim[]>): Promise<boolean>;
 }
 
-/** The claims of one process. */
+/** The claims of `InMemoryTickets`. */
 export class InMemoryClaims implements Claims {
   readonly #tickets: { hold(claims: readonly HeldClaim[]): void };
   #isComplete = false;

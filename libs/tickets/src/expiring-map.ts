@@ -24,7 +24,7 @@ export class ExpiringMap<Value> {
     this.#entries.set(key, { value, expiresAt: this.#clock.now() + ttlSeconds * 1000 });
   }
 
-  /** Stores a value; extends the expiry, never shortens it. */
+  /** Stores a value and extends its expiry. Never shortens the expiry. */
   prolong(key: string, value: Value, ttlSeconds: number): void {
     const expiresAt = this.#entries.get(key)?.expiresAt ?? 0;
     if (expiresAt < this.#clock.now() + ttlSeconds * 1000) this.set(key, value, ttlSeconds);

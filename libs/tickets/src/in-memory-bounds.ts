@@ -1,7 +1,7 @@
 import { ExpiringMap } from './expiring-map.ts';
 import type { ChainUse, ChainUseOutcome, RedeemRequest, SingleUse, TicketKind } from './tickets.ts';
 
-/** The limits of the chains of one process: the used proofs, and the number of uses of each chain. */
+/** The used proofs, and the number of redemptions and of uses of each chain, in one process. */
 export class ChainBounds {
   readonly #clock: { now(): number };
   readonly #proofs: ExpiringMap<true>;

@@ -3,16 +3,19 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { type Chain, nameTicket } from './ticket-format.ts';
 import type { FoundTicket, RedeemRequest, Redemption, Successor, TicketKind } from './tickets.ts';
 
-/** The content of a ticket of one process. */
+/** The content of a ticket in memory. */
 export type Content = {
   readonly context: string;
   readonly detail: string | undefined;
   readonly challenge: string | undefined;
   readonly correlationId: string;
-  /** When the chain ends, in milliseconds since 1970; Infinity for a chain without an end. */
+  /** The time at which the chain ends, in milliseconds since 1970; Infinity for a chain without an end. */
   readonly endsAt: number;
   mismatches?: number;
-  /** The last ticket issued beside this one, and the times of those that still count towards the limit. */
+  /**
+   * The last ticket that was issued beside this ticket, and the times of the issues that still count towards
+   * the limit.
+   */
   beside?: { readonly key: string; readonly issuedAt: readonly number[] };
 };
 
@@ -20,7 +23,7 @@ export type Content = {
 export const keyOf = (kind: TicketKind, ticket: string) =>
   `${kind}:${createHash('sha256').update(ticket).digest('base64url')}`;
 
-/** Returns the successor with its ticket, which is random or derived from the predecessor's. */
+/** Returns the successor with its ticket, which is random or derived from the predecessor's ticket. */
 export function nameSuccessor(
   successor: Successor | undefined,
   predecessor: { readonly ticket: string; readonly chain: Chain },
@@ -36,7 +39,7 @@ export function nameSuccessor(
 /** Returns the seconds from `now` until the chain ends; Infinity for a chain without an end. */
 export const secondsUntilEnd = ({ endsAt }: Content, now: number): number => (endsAt - now) / 1000;
 
-/** Returns the content as a caller receives it at this time. */
+/** Returns the content that a caller receives at the time `now`. */
 export function found(content: Content, now: number): FoundTicket {
   const { context, detail, correlationId, endsAt } = content;
   return {
@@ -54,7 +57,7 @@ export const exhausted = ({ correlationId, chainEndsInSeconds }: FoundTicket): R
   ...withoutUndefined({ chainEndsInSeconds }),
 });
 
-/** Returns whether one of the proofs is the challenge of the ticket, if it has one. */
+/** Returns whether the ticket has no challenge, or one of the proofs equals its challenge. */
 export const isProven = ({ challenge }: Content, { proofs = [] }: Pick<RedeemRequest, 'proofs'>): boolean =>
   challenge === undefined || proofs.some((proof) => isEqual(proof, challenge));
 

@@ -39,7 +39,7 @@ import {
   usedUntilChainEnds,
 } from './tickets.ts';
 
-/** A clock in milliseconds, and an outbox that stores events in the same turn. */
+/** A clock in milliseconds, and an outbox that stores events in the same turn of the event loop. */
 export type InMemoryTicketsDependencies = {
   readonly clock: { now(): number };
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void> };
@@ -59,9 +59,9 @@ export class InMemoryTickets implements Tickets {
   readonly #live: ExpiringMap<Content>;
   /** The content of each notice, as JSON. */
   readonly #notices: ExpiringMap<string>;
-  /** The correlation id of each ticket that was used. */
+  /** The correlation id of each used ticket. */
   readonly #used: ExpiringMap<string>;
-  /** The result of a redemption, while it may be repeated. */
+  /** The result of each redemption, while the redemption may be repeated. */
   readonly #repeatable: ExpiringMap<Content>;
   readonly #revoked: ExpiringMap<true>;
   readonly #bounds: ChainBounds;
@@ -219,7 +219,7 @@ export class InMemoryTickets implements Tickets {
     return this.#records.get(correlationId);
   }
 
-  /** Restores recorded claims, except those that are held or have expired. */
+  /** Restores recorded claims, except claims that are already held or have expired. */
   hold(claims: readonly HeldClaim[]): void {
     for (const { name, holder, expiresAt } of claims) {
       const ttlSeconds = (expiresAt - this.#clock.now()) / 1000;
@@ -280,7 +280,7 @@ export class InMemoryTickets implements Tickets {
     this.#live.set(key, content, this.#within(content, ttlSeconds));
   }
 
-  /** Returns a lifetime in seconds, cut off at the end of the chain. */
+  /** Returns a lifetime in seconds, shortened so that it does not exceed the end of the chain. */
   #within(content: Content, seconds: number): number {
     return Math.min(seconds, secondsUntilEnd(content, this.#clock.now()));
   }

@@ -17,14 +17,16 @@ const beginScript = readScript('begin-rebuild');
 const endScript = readScript('end-rebuild');
 const completeScript = readScript('are-claims-complete');
 
-/** Milliseconds after which a rebuild starts again. */
+/** Milliseconds that a rebuild may take. After that, it counts as failed and must start again. */
 const rebuiltWithinMs = 3_600_000;
-/** The maximum number of claims of one script, which keeps Redis busy for less than a millisecond. */
+/**
+ * The maximum number of claims in one run of the script, so that a run takes Redis less than a millisecond.
+ */
 const claimsPerScript = 125;
 
 /**
- * The claims of `RedisTickets`. In each shard a marker states that they are complete; a loss of data also
- * removes the marker.
+ * The claims of `RedisTickets`. In each shard, a marker states that the claims are complete. If Redis loses
+ * its data, it loses the marker too.
  */
 export class RedisClaims implements Claims {
   readonly #scripts: RedisScripts;

@@ -28,7 +28,7 @@ export const issueScript = readScript('shared', 'guard', 'ends', 'claims', 'issu
 const issueBesideScript = readScript('shared', 'guard', 'chains', 'ends', 'proofs', 'issue-beside');
 export const redeemScript = readScript('shared', 'guard', 'chains', 'ends', 'proofs', 'redeem');
 
-/** A script with the keys and the arguments that it reads, in its order. */
+/** A script with its keys and arguments, in the order in which the script reads them. */
 export type Command = readonly [Script, readonly string[], readonly ScriptArgument[]];
 
 export type TicketCommandsDependencies = {
@@ -158,7 +158,7 @@ export class TicketCommands {
   }
 }
 
-/** Returns the arguments of a claim; placeholders without one. */
+/** Returns the arguments of a claim, or placeholders if there is no claim. */
 const claimArguments = (claim: Claim | undefined, claimed: ClaimKeys | undefined): ScriptArgument[] => [
   claim?.holder ?? '',
   claimed?.field ?? '',
@@ -172,11 +172,11 @@ const challengeFields = (challenge: string | undefined): string[] =>
 
 type TicketPlace = Omit<PresentedTicket, 'chain'>;
 
-/** Returns the fields of a ticket that belong to it alone. */
+/** Returns the field with the detail of a ticket, which its successors do not inherit. */
 const detailFields = (seals: TicketSeals, ticket: TicketPlace, detail: unknown): string[] =>
   detail === undefined ? [] : ['detail', seals.sealDetail(ticket, detail)];
 
-/** Returns the arguments of a notice; placeholders without one. */
+/** Returns the arguments of a notice, or placeholders if there is no notice. */
 const noticeArguments = (
   seals: TicketSeals,
   ticket: TicketPlace,
@@ -186,7 +186,7 @@ const noticeArguments = (
     ? ['', '']
     : [seals.sealNotice(ticket, notice.content), milliseconds(notice.ttlSeconds)];
 
-/** Returns the arguments of a successor with this ticket; placeholders without one. */
+/** Returns the arguments of a successor, or placeholders if there is no successor. */
 function successorArguments(
   seals: TicketSeals,
   successor: Successor | undefined,
@@ -201,15 +201,15 @@ function successorArguments(
   ];
 }
 
-/** Returns the arguments of a proof that counts once; placeholders without one. */
+/** Returns the arguments of a single-use proof, or placeholders if there is no proof. */
 const proofArguments = (proof: SingleUse | undefined, attempt: string): ScriptArgument[] => [
   attempt,
   millisecondsOrNone(proof?.forSeconds),
 ];
 
 /**
- * Returns the arguments that revoke the chain after a replay or a wrong proof beyond the limit; empty if
- * neither is requested.
+ * Returns the arguments that revoke the chain after a replay, or after a wrong proof that reaches the limit.
+ * Empty if neither revocation is requested.
  */
 function revocationArguments(
   { onReplay, onMismatch }: RedeemRequest,

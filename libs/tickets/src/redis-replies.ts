@@ -38,8 +38,8 @@ export function readBesideIssue(
 
 /**
  * Reads the reply of a redemption, and opens the content of the ticket.
- * @param successorBy returns the successor that was derived under a key
- * @throws RedisUnavailable for an older ticket right after a restart or a failover
+ * @param successorBy returns the successor that was derived with the key of this id
+ * @throws RedisUnavailable right after a restart or a failover, for a ticket that was issued before it
  */
 export function readRedemption(
   reply: unknown,

@@ -56,27 +56,27 @@ export type RedisTicketsDependencies = {
   readonly sealers: TicketSealers;
   /** Logs an error when a stored record was not sealed for its ticket. */
   readonly logger?: SealLogger;
-  /** The prefix of every key. The outbox of these tickets must have the same one. */
+  /** The prefix of every key. The outbox of these tickets must have the same prefix. */
   readonly prefix?: string;
   /** Seconds that a replay is answered `used` instead of `unknown`. */
   readonly usedMarkerSeconds?: number;
   /**
-   * Seconds after a promotion or a restart in which an older ticket is refused: the lifetime of a launch
-   * token.
+   * For how many seconds after a promotion or a restart of Redis older tickets are refused: the lifetime of a
+   * launch token.
    */
   readonly failoverGuardSeconds?: number;
   /** Issues a ticket with a claim only while the claims are complete (`RedisClaims`). */
   readonly requiresCompleteClaims?: boolean;
-  /** Signs the events for the services that consume them; without it, they are stored unsigned. */
+  /** Signs the events for the services that consume them. Without it, events are stored unsigned. */
   readonly writeEvent?: EventWriter;
 };
 
 /**
  * Tickets shared by all replicas of all services. Each operation is one script and one round trip, so it
- * keeps the guarantees of `Tickets` during any failure. It uses Redis's clock. A request whose reply was lost
- * is retried once and gets the answer of its first attempt. Redis stores hashes of the tickets and the
- * encrypted context and detail, which only a holder of a ticket of that chain can decrypt. A moved or changed
- * record makes its ticket `unknown`.
+ * keeps the guarantees of `Tickets` during any failure. The clock is that of Redis. A request whose reply was
+ * lost is retried once and gets the answer of its first attempt. Redis stores hashes of the tickets, and the
+ * encrypted context and detail, which only a holder of a ticket of the same chain can decrypt. A moved or
+ * changed record makes its ticket `unknown`.
  * @throws RedisUnavailable from every operation when Redis does not answer or has just lost its history
  */
 export class RedisTickets implements Tickets {

@@ -14,7 +14,10 @@ import {
 export type Chain = {
   readonly shard: Shard;
   readonly correlationId: string;
-  /** 128 random bits in Base64URL, never stored: only the holders of a ticket of the chain know them. */
+  /**
+   * 128 random bits in Base64URL. They are never stored, so only the holders of a ticket of the chain know
+   * them.
+   */
   readonly secret: string;
 };
 
@@ -31,8 +34,8 @@ export function beginChain(correlationId: string, shard: Shard): Chain {
 }
 
 /**
- * Returns a ticket of a chain: shard (2 characters), correlation id (22), chain secret (22), then its own 256
- * bits (43), which are random unless they were derived.
+ * Returns a ticket of a chain. It consists of the shard (2 characters), the correlation id (22), the chain
+ * secret (22) and 256 bits of its own (43), which are random unless they were derived.
  */
 export function nameTicket({ shard, correlationId, secret }: Chain, own: Buffer = drawBytes(32)): string {
   const guid = Buffer.from(correlationId.replaceAll('-', ''), 'hex').toString('base64url');
@@ -40,8 +43,8 @@ export function nameTicket({ shard, correlationId, secret }: Chain, own: Buffer 
 }
 
 /**
- * Returns the correlation id of the launch that a ticket names, which is not proven until the ticket is found
- * or redeemed; `undefined` for a text that cannot be a ticket.
+ * Returns the correlation id of the launch that a ticket names. The id is not proven until the ticket is
+ * found or redeemed. Returns `undefined` for a text that cannot be a ticket.
  */
 export const launchOf = (ticket: string): string | undefined => readChain(ticket)?.correlationId;
 
@@ -56,10 +59,10 @@ export function readChain(ticket: string): Chain | undefined {
   };
 }
 
-/** The part of a logger that is needed; pino's has it. */
+/** The method of a logger that is used here. A pino logger has it. */
 export type SealLogger = { error(fields: object, message: string): void };
 
-/** The sealers of the kinds that a process issues, finds or redeems. */
+/** The sealers for the kinds of tickets that a process issues, finds or redeems. */
 export type TicketSealers = Readonly<Partial<Record<TicketPurpose, Sealer>>>;
 
 /** A presented ticket, with the chain that its text names. */
@@ -80,9 +83,10 @@ const noticePurpose = 'ticket-notice';
 const successorPurpose = 'ticket-successor';
 
 /**
- * Seals the content of tickets. A context belongs to its chain (correlation id and chain secret), a detail to
- * its ticket (kind and text). Only a holder of a ticket knows the chain secret. So an attacker who can write
- * to the store but holds no ticket of a chain can neither open its content nor move it to another ticket.
+ * Seals the content of tickets. A context is bound to its chain (correlation id and chain secret), and a
+ * detail to its ticket (kind and text). Only a holder of a ticket knows the chain secret. So an attacker who
+ * can write to the store but holds no ticket of a chain can neither open its content nor move it to another
+ * ticket.
  */
 export class TicketSeals {
   readonly #sealers: TicketSealers;
@@ -120,8 +124,8 @@ export class TicketSeals {
   }
 
   /**
-   * Opens the stored content of a ticket. Returns `undefined` and logs an error if it was not sealed for this
-   * ticket: the store was changed, or a sealing key was removed too early.
+   * Opens the stored content of a ticket. If the content was not sealed for this ticket, returns `undefined`
+   * and logs an error: the store was changed, or a sealing key was removed too early.
    */
   open({ kind, text, chain }: PresentedTicket, sealed: SealedContent): FoundTicket | undefined {
     const { correlationId } = chain;
@@ -144,8 +148,8 @@ export class TicketSeals {
   }
 
   /**
-   * Opens the notice of a ticket, if it has one. Returns none and logs an error if it was not sealed for this
-   * ticket.
+   * Opens the notice of a ticket, if the ticket has a notice. If the notice was not sealed for this ticket,
+   * returns nothing and logs an error.
    */
   openNotice(
     { kind, text, chain: { correlationId } }: PresentedTicket,

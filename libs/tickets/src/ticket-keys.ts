@@ -3,8 +3,8 @@ import { createRedisKeys, type Shard } from '@clinical-launch/redis/redis-script
 import { type TicketKind, ticketPurposes } from './tickets.ts';
 
 /**
- * Returns the names of the keys of tickets, and those of their events. Tickets and claims appear only as
- * SHA-256.
+ * Returns the functions that name the keys of tickets and of their events. The names contain tickets and
+ * claims only as SHA-256.
  * @throws TypeError when the prefix contains braces, which delimit the hash tag
  */
 export function createTicketKeys(prefix: string) {
@@ -20,13 +20,13 @@ export function createTicketKeys(prefix: string) {
     ...shared,
     ticket: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'ticket', kind, hash(ticket)),
     used: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'used', kind, hash(ticket)),
-    /** The notice that is read if the ticket is refused. */
+    /** The notice that is returned if the ticket is refused. */
     notice: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'notice', kind, hash(ticket)),
-    /** The result of a redemption, while it may be repeated. */
+    /** The result of a redemption, while the redemption may be repeated. */
     repeatable: (shard: Shard, kind: TicketKind, ticket: string) =>
       key(shard, 'repeatable', kind, hash(ticket)),
     answer: (shard: Shard, kind: TicketKind, attempt: string) => key(shard, 'answer', kind, attempt),
-    /** The key of a revoked chain; without a correlation id, the prefix of all of them. */
+    /** The key of a revoked chain; without a correlation id, the prefix of all such keys. */
     chain: (shard: Shard, correlationId = '') => key(shard, 'revoked', correlationId),
     /** The record of a chain. */
     chainRecord: (shard: Shard, correlationId: string) => key(shard, 'chain', correlationId),
@@ -48,15 +48,15 @@ export function createTicketKeys(prefix: string) {
       };
     },
     /**
-     * A credential that may be presented once, for instance a signed assertion. Separate from the claims,
-     * which other services write.
+     * A credential that may be presented once, for instance a signed assertion. Its key differs from those of
+     * claims, which other services write.
      */
     presented: (shard: Shard, name: string) => key(shard, 'presented', hash(name)),
     /** The marker that the shard holds every recorded claim. */
     claimsComplete: (shard: Shard) => key(shard, 'claims-held'),
     rebuilding: (shard: Shard, attempt: string) => key(shard, 'claims-rebuilding', attempt),
     guard,
-    /** The further keys of the ticket scripts, in the order in which they read them. */
+    /** The further keys of the ticket scripts, in the order in which the scripts read them. */
     common: (shard: Shard, kind: TicketKind) => [
       ...guard(shard, kind),
       shared.outbox(shard),
@@ -70,7 +70,10 @@ export type TicketKeys = ReturnType<typeof createTicketKeys>;
 /** The hash and the field of a claim. */
 export type ClaimKeys = { readonly claims: string; readonly field: Buffer };
 
-/** Hashes in each shard. With millions of claims, each contains dozens. A listpack holds up to 512. */
+/**
+ * The number of hashes in each shard. With millions of claims, each hash contains dozens of claims. A
+ * listpack holds up to 512.
+ */
 const claimBuckets = 4096;
-/** The length of a field name: 128 bits of a SHA-256. */
+/** The length of a field name in bytes: 128 bits of a SHA-256. */
 const fieldBytes = 16;

@@ -9,7 +9,9 @@ export type TicketKind =
   | 'authorization-code'
   | 'refresh-token';
 
-/** Which keys seal the tickets of a kind: those of launches of practice systems, or of desktop launches. */
+/**
+ * The launches whose keys seal the tickets of a kind: launches from practice systems, or desktop launches.
+ */
 export type TicketPurpose = 'launch' | 'desktop';
 
 export const ticketPurposes: Readonly<Record<TicketKind, TicketPurpose>> = {
@@ -22,8 +24,8 @@ export const ticketPurposes: Readonly<Record<TicketKind, TicketPurpose>> = {
 };
 
 /**
- * The kinds of which one chain has many tickets. Their used-markers expire with the chain, if it has an end,
- * because a later replay finds nothing to revoke.
+ * The kinds of which one chain has many tickets. If the chain has an end, their used-markers expire with the
+ * chain, because a later replay has nothing to revoke.
  */
 export const usedUntilChainEnds: ReadonlySet<TicketKind> = new Set(['refresh-token']);
 
@@ -32,7 +34,10 @@ export type Claim = {
   readonly name: string;
   /** The holder of the claim, for instance the action of the launch. */
   readonly holder: string;
-  /** Holders whose existing claim does not conflict with this one. Such a claim is not changed. */
+  /**
+   * Holders whose existing claim does not conflict with this claim. An existing claim of such a holder is not
+   * changed.
+   */
   readonly joins?: readonly string[];
   readonly ttlSeconds: number;
 };
@@ -49,33 +54,40 @@ export type ChainRecord = {
 };
 
 /**
- * Returned to holders of a ticket that is refused, for instance with the address of a page that explains what
- * to do. Contains nothing about a patient.
+ * Returned to the holder of a refused ticket, for instance with the address of a page that explains what to
+ * do. Contains nothing about a patient.
  */
 export type RefusalNotice = {
   /** JSON. */
   readonly content: unknown;
-  /** Longer than the lifetime of the ticket, so that refusals after its expiry contain the notice too. */
+  /**
+   * Longer than the lifetime of the ticket, so that refusals after the ticket's expiry also contain the
+   * notice.
+   */
   readonly ttlSeconds: number;
 };
 
 export type IssueRequest = {
-  /** Inherited by every successor; JSON. */
+  /** JSON that every successor inherits. */
   readonly context: unknown;
-  /** Belongs to this ticket alone; JSON. */
+  /** JSON that belongs to this ticket alone. */
   readonly detail?: unknown;
-  /** One of the `proofs` of its redemption must equal it. */
+  /** One of the `proofs` of the redemption must equal the challenge. */
   readonly challenge?: string;
   readonly ttlSeconds: number;
-  /** Returned with each refusal of this ticket: `used`, `mismatch`, or `unknown` because it has expired. */
+  /**
+   * Returned with each refusal of this ticket: `used`, `mismatch`, or `unknown` because the ticket has
+   * expired.
+   */
   readonly notice?: RefusalNotice;
   /**
-   * Ends the chain this many seconds from now: no ticket of it lives longer, however often it is extended.
+   * Ends the chain this many seconds from now. No ticket of the chain lives longer, however often it is
+   * extended.
    */
   readonly chainSeconds?: number;
   /**
-   * Stored in the same step. Needs `chainSeconds` and no claim, because the correlation id determines its
-   * shard.
+   * Stored in the same step. Requires `chainSeconds`, and excludes a claim, because the correlation id must
+   * determine the shard of the record.
    */
   readonly chainRecord?: ChainRecord;
   /**
@@ -92,7 +104,7 @@ export type Issue = { readonly outcome: 'issued'; readonly ticket: string } | { 
 
 /**
  * A proof of possession that counts once in each chain. It is used up in the same step as the change that it
- * proves. A request with a used proof changes nothing.
+ * allows. A request with a used proof changes nothing.
  */
 export type SingleUse = {
   readonly name: string;
@@ -100,17 +112,20 @@ export type SingleUse = {
   readonly forSeconds: number;
 };
 
-/** A ticket that is issued beside a live one, with the same correlation id and end of the chain. */
+/**
+ * A request for a ticket that is issued beside a live ticket, with the same correlation id and the same end
+ * of the chain.
+ */
 export type BesideRequest = {
   /** The live ticket, which stays live. One of the proofs must equal its challenge. */
   readonly live: { readonly kind: TicketKind; readonly ticket: string; readonly proofs: readonly string[] };
   /** JSON. */
   readonly context: unknown;
-  /** One of the `proofs` of its redemption must equal it. */
+  /** One of the `proofs` of the redemption must equal the challenge. */
   readonly challenge?: string;
   readonly ttlSeconds: number;
   readonly proof?: SingleUse;
-  /** The maximum number of tickets that are issued beside the live one in any period of this length. */
+  /** The maximum number of tickets that are issued beside the live ticket in any period of this length. */
   readonly limit: { readonly tickets: number; readonly seconds: number };
 };
 
@@ -118,7 +133,10 @@ export type BesideIssue =
   | { readonly outcome: 'issued'; readonly ticket: string; readonly correlationId: string }
   /** Nothing was issued, and the ticket that was issued before stays live. */
   | { readonly outcome: 'limited'; readonly waitSeconds: number; readonly correlationId: string }
-  /** Nothing was stored: the other ticket is not live, no proof is correct, or `proof` was used before. */
+  /**
+   * Nothing was stored, because the other ticket is not live, no proof is correct, or `proof` was used
+   * before.
+   */
   | { readonly outcome: 'unknown' | 'mismatch' | 'used-proof' };
 
 export type Successor = {
@@ -129,8 +147,8 @@ export type Successor = {
   readonly detail?: unknown;
   readonly challenge?: string;
   /**
-   * Derived from its predecessor with a key of the service instead of random, so that it can be computed
-   * again.
+   * Whether the ticket is derived from its predecessor with a key of the service, and not random, so that it
+   * can be computed again.
    */
   readonly isDerived?: boolean;
 };
@@ -143,26 +161,30 @@ export type RedeemRequest = {
    */
   readonly proof?: SingleUse;
   /**
-   * Limits the redemptions of this kind in the chain, repetitions included. A further one is `exhausted`, and
-   * uses up and revokes nothing.
+   * Limits the redemptions of this kind in the chain, including repetitions. A further redemption is
+   * `exhausted`: the ticket stays usable and nothing is revoked.
    */
   readonly limit?: { readonly redemptions: number };
-  /** Issued in the same step; inherits context and correlation id, and so belongs to the same chain. */
+  /**
+   * Issued in the same step. Inherits the context and the correlation id, and therefore belongs to the same
+   * chain.
+   */
   readonly successor?: Successor;
   /**
-   * Seconds after the redemption in which a repetition with the same ticket and a correct proof gets
-   * `repeated` and the same successor, for a lost reply or two tabs. The repetition must set this value too.
-   * Needs a derived successor, or it throws a TypeError.
+   * The repeatable window: for this many seconds after the redemption, a repetition with the same ticket and
+   * a correct proof is answered `repeated` with the same successor. It serves clients whose reply was lost or
+   * that use two tabs. The repetition must set this value too. Throws a TypeError unless the successor is
+   * derived.
    */
   readonly repeatableSeconds?: number;
   /**
-   * A replay (`used`) revokes the whole chain in the same step and, if that is new, appends these events to
-   * the outbox.
+   * A replay (`used`) revokes the whole chain in the same step. If the chain was not revoked before, also
+   * appends these events to the outbox.
    */
   readonly onReplay?: { readonly revokeForSeconds: number; readonly events: readonly CloudEvent[] };
   /**
-   * Limits guessing: the mismatch that reaches `limit` uses the ticket up, revokes its chain and appends
-   * these events to the outbox, in one step. Without it, a mismatch changes nothing.
+   * Limits guessing: the mismatch that reaches `limit` uses up the ticket, revokes its chain and appends
+   * these events to the outbox, in one step. Without `onMismatch`, a mismatch changes nothing.
    */
   readonly onMismatch?: {
     readonly limit: number;
@@ -174,7 +196,9 @@ export type RedeemRequest = {
 };
 
 export type Redemption =
-  /** `repeated`: redeemed before and still within the repeatable window. Contains the same result again. */
+  /**
+   * `repeated`: the ticket was redeemed before, within the repeatable window. Contains the same result again.
+   */
   | {
       readonly outcome: 'redeemed' | 'repeated';
       readonly context: unknown;
@@ -185,13 +209,13 @@ export type Redemption =
       readonly successor?: string;
     }
   /**
-   * `used`: redeemed before, and the used-marker has not expired. `mismatch`: no proof is correct (see
-   * `onMismatch`).
+   * `used`: the ticket was redeemed before, and its used-marker has not expired. `mismatch`: no proof is
+   * correct (see `onMismatch`).
    */
   | { readonly outcome: 'used' | 'mismatch'; readonly correlationId: string; readonly notice?: unknown }
   /**
-   * Never issued, of another kind, expired, or of a revoked chain: these are indistinguishable, except that a
-   * ticket that was issued with a notice returns it.
+   * The ticket was never issued, is of another kind, has expired, or belongs to a revoked chain. The answer
+   * does not reveal which, but contains the notice of a ticket that was issued with a notice.
    */
   | { readonly outcome: 'unknown'; readonly notice?: unknown }
   /** The `proof` of the request was used before, for a ticket of the same chain. */
@@ -220,15 +244,15 @@ export interface Tickets {
   /** Issues a ticket of at least 256 random bits in the Base64URL alphabet. Stores only its hash. */
   issue(kind: TicketKind, request: IssueRequest): Promise<Issue>;
   /**
-   * Issues a ticket beside a live one, in the shard of that one. Replaces the ticket that was issued beside
-   * it before, which is unknown from then on, so each live ticket has at most one beside it.
+   * Issues a ticket beside a live ticket, in the same shard. Replaces the ticket that was issued beside it
+   * before, which becomes `unknown`. So each live ticket has at most one ticket beside it.
    */
   issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue>;
-  /** Uses a ticket up if a proof is correct. A used ticket is answered `used` for any proof. */
+  /** Uses up a ticket if a proof is correct. For a used ticket, answers `used` whatever the proof. */
   redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption>;
   /**
-   * Reads a live ticket without using it. `extendSeconds` sets its lifetime from now (a session's idle time),
-   * but never beyond its chain.
+   * Reads a live ticket without using it up. `extendSeconds` sets its lifetime from now (the idle time of a
+   * session), but never beyond the end of its chain.
    */
   find(
     kind: TicketKind,
@@ -249,8 +273,8 @@ export interface Tickets {
    */
   useChain(correlationId: string, request: ChainUse): Promise<ChainUseOutcome>;
   /**
-   * Ends a chain: every ticket with this correlation id is unknown from now on, for at least the given time.
-   * That time must cover the longest-lived ticket or token of the chain. If the chain was not revoked before,
+   * Ends a chain: every ticket with this correlation id becomes `unknown`, for at least the given time. The
+   * time must cover the longest-lived ticket or token of the chain. If the chain was not revoked before,
    * appends the events to the outbox in the same step, under this correlation id. With `owner`, revokes only
    * a chain whose record names this owner. Returns whether `owner` may revoke the chain; always true without
    * `owner`.
@@ -269,14 +293,14 @@ export interface Tickets {
 
 export type ChainUse = {
   readonly proof?: SingleUse | undefined;
-  /** The maximum number of uses in a window that begins with the first one. */
+  /** The maximum number of uses in a window that starts with the first use. */
   readonly limit: { readonly uses: number; readonly seconds: number };
   readonly events: readonly CloudEvent[];
 };
 
 export type ChainUseOutcome =
   | { readonly outcome: 'accepted' }
-  /** Nothing was stored: the `proof` was used before for this chain, or the limit is reached. */
+  /** Nothing was stored, because the `proof` was used before for this chain, or the limit is reached. */
   | { readonly outcome: 'used-proof' }
   | { readonly outcome: 'limited'; readonly waitSeconds: number };
 

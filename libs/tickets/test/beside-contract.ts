@@ -23,7 +23,7 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
   const redeemPushed = (ticket: string) => redeem('pushed-request', ticket, { proofs: ['d'] });
 
   describe('a ticket issued beside a live one', () => {
-    it('is redeemed once with its own context, and keeps the other ticket live', async () => {
+    it('is redeemed once with its own context, and leaves the other ticket live', async () => {
       const { ticket, correlationId } = await aLaunch();
       const beside = await issued(ticket);
       expect(await redeem('pushed-request', beside, { proofs: ['c'] })).toMatchObject({
@@ -42,7 +42,7 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
       });
     });
 
-    it('replaces the previous one, which becomes unknown', async () => {
+    it('replaces the previous ticket issued beside it, which becomes unknown', async () => {
       const { ticket } = await aLaunch();
       const [older, newer] = [await issued(ticket), await issued(ticket, { context: { pushed: 'two' } })];
       expect(await redeemPushed(older)).toEqual({ outcome: 'unknown' });
@@ -50,7 +50,7 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
       expect(await isLive('launch-identifier', ticket)).toBe(true);
     });
 
-    it('is the only live one of twenty issued at once', async () => {
+    it('is the only live ticket of twenty that are issued at once', async () => {
       const { ticket } = await aLaunch();
       const all = await Promise.all(Array.from({ length: 20 }, () => issued(ticket)));
       const live = await Promise.all(all.map((one) => isLive('pushed-request', one)));
@@ -109,7 +109,7 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
         expect(await isLive('pushed-request', last)).toBe(true);
         expect(await issueBeside(other.ticket, { limit })).toMatchObject({ outcome: 'issued' });
         await under().pass(1.6);
-        // The first no longer counts, the second does.
+        // The first ticket no longer counts towards the limit, but the second ticket does.
         expect(await issueBeside(one.ticket, { limit })).toMatchObject({ outcome: 'issued' });
         expect(await issueBeside(one.ticket, { limit })).toMatchObject({ outcome: 'limited' });
       },

@@ -21,14 +21,14 @@ const kinds = [
 ] as const satisfies TicketKind[];
 
 /**
- * Describes how every implementation of `Tickets` handles chains, in which a ticket has a successor: codes
- * and refresh tokens.
+ * Describes how every implementation of `Tickets` handles chains, in which a ticket has a successor, as
+ * authorization codes and refresh tokens do.
  */
 export function describeChains({ under, event, waiting }: Parts): void {
   const { issue, redeem, refresh, refreshed, isLive, revoke, isRevoked, sentOf } = createChainSteps(under);
 
   describe('a refresh token', () => {
-    it('is rotated at every use, and each successor has the context and chain of the first', async () => {
+    it('is rotated at every use, and each successor has the context and chain of the first token', async () => {
       const first = await issue('refresh-token', { detail: { scope: 'openid launch' } });
       let { ticket } = first;
       const seen = new Set([ticket]);
@@ -45,7 +45,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(seen.size).toBe(6);
     });
 
-    it('returns the same answer again within the window, without an event', async () => {
+    it('returns the same answer when it is repeated within the repeatable window, without an event', async () => {
       const { ticket, correlationId } = await issue('refresh-token', { detail: { scope: 'of the first' } });
       const [first, again, replayed] = [event(correlationId), event(correlationId), event(correlationId)];
       const redeemed = await refresh(ticket, { events: [first] });
@@ -63,7 +63,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(successorOf(repeated))).toMatchObject({ outcome: 'redeemed' });
     });
 
-    it('returns the same answer within the window even if the successor was used', async () => {
+    it('returns the same answer within the repeatable window even if its successor was used', async () => {
       const { ticket } = await issue('refresh-token');
       const second = await refreshed(ticket);
       const third = await refreshed(second);
@@ -109,7 +109,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(ticket)).toEqual({ outcome: 'used', correlationId });
     });
 
-    it('can be repeated only by a request that allows repetition and has a valid proof', async () => {
+    it('can be redeemed again only by a request that allows repetition and has a valid proof', async () => {
       const { ticket, correlationId } = await issue('refresh-token', { challenge: 'c' });
       const successor = await refreshed(ticket, { proofs: ['c'] });
       const { tickets } = under();
@@ -123,7 +123,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(proven).toMatchObject({ outcome: 'repeated', successor });
     });
 
-    it('is exhausted beyond the limit of its chain, including repetitions, without revocation', async () => {
+    it('is exhausted when redemptions and repetitions reach the limit of its chain, which is not revoked', async () => {
       const limit = { redemptions: 3 };
       const { ticket: first, correlationId } = await issue('refresh-token', { chainSeconds: 60 });
       const second = await refreshed(first, { limit });
@@ -139,7 +139,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(other.ticket, { limit })).toMatchObject({ outcome: 'redeemed' });
     });
 
-    it('is exhausted beyond the limit of simultaneous uses', async () => {
+    it('is exhausted beyond the limit of its chain even if it is used simultaneously', async () => {
       const limit = { redemptions: 5 };
       const { ticket } = await issue('refresh-token', { chainSeconds: 60 });
       const all = await Promise.all(Array.from({ length: 20 }, () => refresh(ticket, { limit })));
@@ -155,7 +155,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await redeem('refresh-token', ticket)).toEqual({ outcome: 'unknown' });
     });
 
-    it('is repeatable only with a derived successor', async () => {
+    it('can be repeatable only with a derived successor', async () => {
       const { ticket } = await issue('refresh-token');
       const drawn = { kind: 'refresh-token', ttlSeconds: 60 } as const;
       for (const request of [{ successor: drawn }, { successor: { ...drawn, isDerived: false } }, {}]) {
@@ -168,7 +168,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
   });
 
   describe('a derived ticket', () => {
-    it('looks like a random one: 256 bits in the Base64URL alphabet, none of them fixed', async () => {
+    it('looks like a random ticket: 256 bits in the Base64URL alphabet, none of them fixed', async () => {
       const drawn = await Promise.all(Array.from({ length: 100 }, () => issue('refresh-token')));
       const derived = await Promise.all(drawn.map(({ ticket }) => refreshed(ticket)));
       expect(new Set([...drawn.map(({ ticket }) => ticket), ...derived]).size).toBe(200);
@@ -183,7 +183,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       }
     });
 
-    it('is neither its predecessor nor a digest of it', async () => {
+    it('contains neither its predecessor’s secret nor a digest of the predecessor', async () => {
       const { ticket } = await issue('refresh-token');
       const successor = await refreshed(ticket);
       const secret = ticket.slice(-43);
@@ -223,7 +223,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       });
     });
 
-    it('revokes its tokens when it is replayed, whatever the proof, and reports it once', async () => {
+    it('revokes its tokens when it is replayed with any proof, and sends one event', async () => {
       for (const proofs of [['c'], ['wrong'], []]) {
         const { code, correlationId, token, request } = await codeAndTokens();
         const newest = await refreshed(token);
@@ -240,7 +240,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       }
     });
 
-    it('is used up by the fifth wrong proof, which is reported once', async () => {
+    it('is used up by the fifth wrong proof, which sends one event', async () => {
       const { ticket: code, correlationId } = await issue('authorization-code', { challenge: 'c' });
       const ended = event(randomUUID());
       const onMismatch = { limit: 5, revokeForSeconds: 60, events: [ended] };
@@ -258,7 +258,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf([ended])).toEqual([{ ...ended, correlationid: correlationId }]);
     });
 
-    it('accepts the correct proof after four wrong ones', async () => {
+    it('accepts the correct proof after four wrong proofs', async () => {
       const { ticket: code, correlationId } = await issue('authorization-code', { challenge: 'c' });
       const onMismatch = { limit: 5, revokeForSeconds: 60, events: [] };
       for (let round = 0; round < 4; round += 1) {
@@ -270,7 +270,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await isRevoked(correlationId)).toBe(false);
     });
 
-    it('keeps its tokens live when replayed in a request without `onReplay`', async () => {
+    it('keeps its tokens live when it is replayed by a request without `onReplay`', async () => {
       const { code, correlationId, token } = await codeAndTokens();
       expect(await redeem('authorization-code', code)).toEqual({ outcome: 'used', correlationId });
       expect(await isRevoked(correlationId)).toBe(false);
@@ -294,7 +294,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
   });
 
   describe('a chain', () => {
-    it('makes its live tickets of every kind unknown when revoked, while a used one stays used', async () => {
+    it('makes its live tickets of every kind unknown when it is revoked, while a used ticket stays used', async () => {
       const { ticket: used, correlationId } = await issue('launch-identifier');
       await redeem('launch-identifier', used);
       const live = await Promise.all(kinds.map((kind) => issue(kind, { correlationId, challenge: 'c' })));
@@ -305,7 +305,8 @@ export function describeChains({ under, event, waiting }: Parts): void {
         const ticket = live[at]?.ticket ?? '';
         expect(await under().tickets.find(kind, ticket, { extendSeconds: 60 })).toBeUndefined();
         expect(await redeem(kind, ticket, { proofs: ['c'] })).toEqual({ outcome: 'unknown' });
-        // Answered like a ticket that never existed, which does not reveal whether the proof was correct.
+        // The answer is that for a ticket that never existed, so it does not reveal whether the proof was
+        // correct.
         expect(await redeem(kind, ticket)).toEqual({ outcome: 'unknown' });
       }
       expect(await redeem('launch-identifier', used)).toEqual({ outcome: 'used', correlationId });
@@ -319,7 +320,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf([first, second])).toEqual([{ ...first, correlationid: correlationId }]);
     });
 
-    it('has no live tickets left after a revocation, even if some are issued at the same time', async () => {
+    it('has no live tickets after a revocation, even if tickets are issued at the same time', async () => {
       const { ticket, correlationId } = await issue('refresh-token');
       const [redemption, later] = await Promise.all([
         refresh(ticket),
@@ -370,7 +371,8 @@ export function describeChains({ under, event, waiting }: Parts): void {
       await under().pass(2.6);
       expect(await tickets.find('launch-session', session, { extendSeconds: 1800 })).toBeUndefined();
       expect(await refresh(successorOf(rotation))).toEqual({ outcome: 'unknown' });
-      // Neither is a ticket within its repeatable window redeemed: its used-marker expired with the chain.
+      // A repetition within the repeatable window is not answered either, because the used-marker expired
+      // with the chain.
       expect(await refresh(first, { successor })).toEqual({ outcome: 'unknown' });
     });
 

@@ -29,7 +29,7 @@ function describeClaims(name: string, create: () => Promise<ClaimsUnderTest>): v
     });
     afterAll(() => under.stop());
 
-    it('are complete after a rebuild, with every recorded claim held', async () => {
+    it('are complete after a rebuild, which stores every recorded claim', async () => {
       const { tickets, claims } = under;
       const [one, other] = [aClaim(), aClaim()];
       expect(await claims.areComplete()).toBe(false);
@@ -40,7 +40,7 @@ function describeClaims(name: string, create: () => Promise<ClaimsUnderTest>): v
       expect((await issue(tickets, aClaim())).outcome).toBe('issued');
     });
 
-    it('keep their holder, so that actions that may join still can', async () => {
+    it('keep their holder, so that an action that may share a claim can still share it', async () => {
       const { tickets, claims } = under;
       const claim = aClaim('OrderTest');
       await claims.hold([recorded(claim)]);
@@ -48,7 +48,7 @@ function describeClaims(name: string, create: () => Promise<ClaimsUnderTest>): v
       expect((await issue(tickets, joining)).outcome).toBe('issued');
     });
 
-    it('are not overwritten when held again, and not held if they have expired', async () => {
+    it('are not overwritten by a recorded claim, and are not stored if they have expired', async () => {
       const { tickets, claims } = under;
       const [held, expired] = [aClaim('OrderTest'), aClaim()];
       await issue(tickets, held);
@@ -81,7 +81,7 @@ describeClaims('Redis', async () => {
   };
 });
 
-describe('claims in a Redis that lost its data', () => {
+describe('a ticket store whose Redis lost its data', () => {
   const lab = createRedisLab();
   let redis: RedisClient;
   beforeAll(async () => {
@@ -109,7 +109,7 @@ describe('claims in a Redis that lost its data', () => {
     expect(await issue(tickets, claim)).toEqual({ outcome: 'claimed' });
   });
 
-  it('is incomplete if it lost its data during a rebuild', async () => {
+  it('has incomplete claims if Redis loses its data again during a rebuild', async () => {
     const { claims } = connect();
     const losing = async function* () {
       yield [recorded(aClaim())];
@@ -147,7 +147,7 @@ describe('the claims in Redis', () => {
   const inventClaims = (count: number, expiresAt: number) =>
     Array.from({ length: count }, () => ({ ...recorded(aClaim()), expiresAt }));
 
-  it('are removed after they expired when their hash grows', async () => {
+  it('are removed after their expiry, when their hash grows', async () => {
     const { claims, keyOf } = connect();
     const claim = recorded(aClaim());
     const { claims: hash } = keyOf(claim.name);
@@ -164,7 +164,7 @@ describe('the claims in Redis', () => {
     expect(await redis.object('ENCODING', some)).toMatch(/^(?:listpack|ziplist)$/);
   });
 
-  it('expire with the last claim of their hash, in whichever order they were held', async () => {
+  it('expire with the last claim of their hash, in whatever order they were stored', async () => {
     const { claims, keyOf } = connect();
     const [name, neighbour] = namesOfOneHash((each) => keyOf(each).claims);
     const expiresAt = Date.now() + 60_000;

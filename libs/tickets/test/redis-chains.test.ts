@@ -75,7 +75,7 @@ describe('a chain in Redis', () => {
     expect(shards[0]).toBe(`{s${tokens[0]?.slice(0, 2)}}`);
   });
 
-  it('has only keys that expire, with repeatable answers only for the window', async () => {
+  it('has only keys that expire, and stores repeatable answers only for the repeatable window', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const token = await issueToken(tickets);
@@ -171,7 +171,7 @@ describe('a derived ticket in Redis', () => {
   const withKeys = (keys: Parameters<typeof createSealers>[0], prefix: string) =>
     new RedisTickets({ redis, sealers: createSealers(keys), prefix });
 
-  it('depends on the key', async () => {
+  it('depends on the sealing key', async () => {
     const [onePrefix, otherPrefix] = [aPrefix(), aPrefix()];
     const one = withKeys([older], onePrefix);
     const other = withKeys([newer, older], otherPrefix);
@@ -183,7 +183,7 @@ describe('a derived ticket in Redis', () => {
     expect(new Set(successors.map(successorOf)).size).toBe(2);
   });
 
-  it('is the same after a key rotation', async () => {
+  it('is the same after a rotation of the sealing key', async () => {
     const prefix = aPrefix();
     const [before, after] = [withKeys([older], prefix), withKeys([newer, older], prefix)];
     const token = await issueToken(before);
@@ -221,7 +221,7 @@ describe('a chain of tickets, when the reply of Redis is lost', () => {
     expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(10);
   });
 
-  it('makes a repeated push count once', async () => {
+  it('counts a pushed request once when it is retried', async () => {
     const tickets = createTickets(cut, aPrefix());
     const token = await issueToken(tickets);
     await push(tickets, await issueToken(tickets));
@@ -231,7 +231,7 @@ describe('a chain of tickets, when the reply of Redis is lost', () => {
     }
   });
 
-  it('makes a repeated refresh count once', async () => {
+  it('counts a refresh once when it is retried', async () => {
     const tickets = createTickets(cut, aPrefix());
     const limit = { redemptions: 2 };
     let token = await issueToken(tickets);
@@ -289,7 +289,7 @@ describe('a chain of tickets, when the reply of Redis is lost', () => {
     expect(await outbox.committed()).toBe(2);
   });
 
-  it('still answers a retried repetition as repeated if the window closes before the retry', async () => {
+  it('answers `repeated` to the retry of a repetition even if the repeatable window has ended', async () => {
     const prefix = aPrefix();
     const correlationId = randomUUID();
     const tickets = createTickets(redis, prefix);

@@ -21,7 +21,7 @@ describeTickets('Redis Cluster of three nodes', async () =>
 it('a Redis Cluster is unavailable while a node is down, and recovers with it', async () => {
   const { url, servers } = cluster;
   const tickets = createTickets(await lab.client(url), aPrefix());
-  // Enough for tickets on every node.
+  // Issues enough tickets for every node to have some.
   const issueMany = () => Promise.allSettled(Array.from({ length: 200 }, () => issueTicket(tickets)));
   const isServing = async () => (await issueMany()).every(({ status }) => status === 'fulfilled');
   expect(await isServing()).toBe(true);

@@ -42,7 +42,7 @@ describe('tickets, when the reply of Redis is lost', () => {
   });
   afterAll(() => lab.stop());
 
-  it('answer the retry of a redemption `redeemed` with the full result', async () => {
+  it('answer `redeemed` with the full result to the retry of a redemption', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const cutsBefore = proxy.cuts;
@@ -65,7 +65,7 @@ describe('tickets, when the reply of Redis is lost', () => {
     expect(await drainAll(outbox)).toHaveLength(25);
   });
 
-  it('answer the retry of an issue `issued`, even if its claim is taken', async () => {
+  it('answer `issued` to the retry of an issue, whose first attempt took the claim', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const claim = { name: 'pms 1', holder: 'OrderTest', ttlSeconds: 60 };
@@ -76,7 +76,7 @@ describe('tickets, when the reply of Redis is lost', () => {
     expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(1);
   });
 
-  it('answer the retry of a claim as successful', async () => {
+  it('answer the retry of a successful claim as successful', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const claim = (name: string) => tickets.claim(name, { forSeconds: 60, events: [anEvent()] });
@@ -113,7 +113,7 @@ describe('tickets, when the reply of Redis is lost', () => {
     expect(new Set(await drainAll(outbox))).toEqual(new Set([first, second]));
   });
 
-  it('are unavailable if the reply is lost twice, but use the ticket', async () => {
+  it('are unavailable if the reply is lost twice, although the ticket is used', async () => {
     const tickets = createTickets(redis, aPrefix());
     const ticket = await issueTicket(tickets);
     proxy.cut(2);
@@ -142,7 +142,7 @@ describe('a Redis that is killed and restarts from its append-only file', () => 
         try {
           const ticket = await issueTicket(tickets, { events: [anEvent()] });
           issued.add(ticket);
-          // Every second ticket is left to be redeemed later.
+          // Leaves every second ticket, so that it is redeemed later.
           if (issued.size % 2 === 0) continue;
           const { outcome } = await redeemTicket(tickets, ticket, { events: [anEvent()] });
           if (outcome === 'redeemed') redeemed.add(ticket);
@@ -160,7 +160,7 @@ describe('a Redis that is killed and restarts from its append-only file', () => 
     await Promise.all(launches);
     await server.restart();
 
-    // Used tickets stay used; the others are redeemed after the failover guard.
+    // Used tickets stay used. The other tickets are redeemed after the failover guard.
     await until(async () => {
       // The client may not have reconnected yet.
       const ticket = await issueTicket(tickets, { events: [anEvent()] }).catch(unlessUnavailable);
@@ -195,7 +195,7 @@ describe('a Redis with another history, after a failover or a restart', () => {
   const lab = createRedisLab();
   afterEach(() => lab.stop());
 
-  it('redeems tickets from before its promotion only after the guard, and newer ones immediately', async () => {
+  it('redeems tickets from before its promotion only after the guard time, and newer tickets immediately', async () => {
     const [first, second] = [await lab.server(), await lab.server()];
     const [master, replica] = [await lab.client(first.url), await lab.client(second.url)];
     const prefix = aPrefix();
@@ -217,9 +217,9 @@ describe('a Redis with another history, after a failover or a restart', () => {
     await until(async () => (await outcomeOf(after, tickets[0] ?? '')) === 'redeemed');
   });
 
-  it('reports how long a ticket from before a restart must wait', async () => {
+  it('reports when a ticket from before the restart can be redeemed', async () => {
     const server = await lab.server();
-    // Longer than the test takes on any machine.
+    // The guard lasts longer than the test takes on any machine.
     const tickets = createTickets(await lab.client(server.url), aPrefix(), { failoverGuardSeconds: 3600 });
     const ticket = await issueTicket(tickets);
     await server.kill();

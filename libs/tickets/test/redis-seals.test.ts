@@ -18,7 +18,7 @@ afterAll(() => lab.stop());
 type LogLine = { readonly message: string; readonly [field: string]: unknown };
 
 /**
- * Creates the tickets of two launches, and returns their keys. The attacker, who has the session `mine`, can
+ * Creates the tickets of two launches, and returns their keys. The attacker holds the session `mine` and can
  * write to Redis.
  */
 async function twoSessions(kind: TicketKind = 'launch-session') {
@@ -97,8 +97,8 @@ describe('a record altered by an attacker who can write to Redis', () => {
   });
 });
 
-describe('a notice altered in Redis', () => {
-  it('or copied from another ticket is ignored, and logged as an error', async () => {
+describe('a notice that was altered in Redis', () => {
+  it('is ignored and logged as an error, as is a notice copied from another ticket', async () => {
     const prefix = aPrefix();
     const log: LogLine[] = [];
     const logger = { error: (fields: object, message: string) => void log.push({ message, ...fields }) };
@@ -141,7 +141,7 @@ describe('a redeemed ticket', () => {
     expect(await tickets.find('refresh-token', token)).toEqual(found);
   });
 
-  it('sends its events under the correlation id in the ticket, not that in the record', async () => {
+  it('sends its events under the correlation id in the ticket, not the id in the record', async () => {
     const { prefix, tickets, mine } = await twoSessions('launch-token');
     await redis.hset(mine.key, 'correlationid', randomUUID());
     const redeemed = anEvent();

@@ -48,7 +48,7 @@ describe('RedisTickets', () => {
     expect(leftMs).toBeLessThanOrEqual(86_400_000);
   });
 
-  it('stores ticket, claim, successor and events of a launch in the shard named by the ticket', async () => {
+  it('stores ticket, claim, successor and events of a launch in the shard that the ticket names', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const claim = { name: 'pms 1', holder: 'OrderTest', ttlSeconds: 60 };
@@ -106,7 +106,7 @@ describe('RedisTickets', () => {
     expect(asked).toEqual(['evalsha', 'evalsha', 'evalsha', 'echo end']);
   });
 
-  it('has one winner among 1,000 redemptions over eight connections, and one event', async () => {
+  it('redeems a ticket for one of 1,000 requests over eight connections, with one event', async () => {
     const prefix = aPrefix();
     const clients = await Promise.all(Array.from({ length: 8 }, () => lab.client(server.url)));
     const ticket = await issueTicket(createTickets(redis, prefix), { challenge: 'c' });

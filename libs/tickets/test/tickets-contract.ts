@@ -7,7 +7,7 @@ import { describeTicketsBeside } from './beside-contract.ts';
 import { describeChains } from './chains-contract.ts';
 import { describeProofs } from './proofs-contract.ts';
 
-/** An implementation for the suite. */
+/** An implementation of `Tickets`, as the suite uses it. */
 export type TicketsUnderTest = {
   readonly tickets: Tickets;
   /** Returns all events of the outbox, in order. */
@@ -81,7 +81,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       });
     });
 
-    it('redeems a ticket once, and then answers `used` whatever the proof', async () => {
+    it('redeems a ticket once, and then answers `used` to any proof', async () => {
       const ticket = await issue({ challenge: 'c' });
       expect(await redeem(ticket, ['c'])).toMatchObject({ outcome: 'redeemed' });
       expect(await redeem(ticket, ['c'])).toEqual({ outcome: 'used', correlationId: guid(1) });
@@ -89,7 +89,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await redeem(ticket)).toEqual({ outcome: 'used', correlationId: guid(1) });
     });
 
-    it('has exactly one winner among 200 simultaneous redemptions', async () => {
+    it('redeems a ticket for exactly one of 200 simultaneous requests', async () => {
       const ticket = await issue({ challenge: 'c' });
       const outcomes = await Promise.all(Array.from({ length: 200 }, () => redeem(ticket, ['c'])));
       expect(outcomes.filter(({ outcome }) => outcome === 'redeemed')).toHaveLength(1);
@@ -104,7 +104,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await redeem(ticket, ['d', 'c'])).toMatchObject({ outcome: 'redeemed' });
     });
 
-    it('answers `unknown` for a ticket never issued, of another kind or malformed', async () => {
+    it('answers `unknown` for a ticket that was never issued, is of another kind or is malformed', async () => {
       const ticket = await issue();
       const { tickets } = under;
       for (const stranger of [
@@ -155,13 +155,13 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
         expect(await redeem(expired)).toEqual({ outcome: 'unknown', notice: content });
       });
 
-      it('is returned with each losing redemption of a race', async () => {
+      it('is returned to each request that loses a race for the ticket', async () => {
         const ticket = await issue({ notice });
         const redemptions = await Promise.all(Array.from({ length: 20 }, () => redeem(ticket)));
         expect(redemptions.filter((redemption) => 'notice' in redemption)).toHaveLength(19);
       });
 
-      it('is returned only for this ticket, not for a successor or a guessed ticket', async () => {
+      it('is returned only for its own ticket, not for a successor or a guessed ticket', async () => {
         const ticket = await issue({ notice });
         const guessed = `${ticket.slice(0, -1)}${ticket.endsWith('A') ? 'B' : 'A'}`;
         expect(await redeem(guessed)).toEqual({ outcome: 'unknown' });
@@ -230,7 +230,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(issues.filter(({ outcome }) => outcome === 'claimed')).toHaveLength(49);
     });
 
-    it('lets an action share the claim of a holder that it names, which keeps its claim', async () => {
+    it('lets an action share the claim of a holder that it names, without changing the claim', async () => {
       const name = freshClaim();
       const outcome = async (holder: string, joins?: string[]) => {
         const claim = { name, holder, ttlSeconds: 60, ...withoutUndefined({ joins }) };

@@ -1,4 +1,4 @@
--- Marks that claims are being rebuilt. If data is lost during the rebuild, the mark is lost too.
+-- Marks that claims are being rebuilt. If Redis loses its data during the rebuild, it loses this mark too.
 -- KEYS: rebuilding
 -- ARGV: milliseconds that a rebuild may take
 

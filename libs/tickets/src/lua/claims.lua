@@ -1,4 +1,4 @@
--- Claims are fields of small hashes, which Redis stores as listpacks. That takes a third of the memory of
+-- Claims are fields of small hashes, which Redis stores as listpacks. Listpacks need a third of the memory of
 -- separate keys. A field's name is 16 bytes of the SHA-256 of the claim's name. Its value is the expiry, in
 -- milliseconds since 1970 as six bytes, and then the holder.
 

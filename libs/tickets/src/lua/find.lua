@@ -1,5 +1,5 @@
--- Reads a live ticket, and extends it to `ARGV[1]` milliseconds from now unless that is empty, within the end
--- of its chain.
+-- Reads a live ticket. Unless `ARGV[1]` is empty, extends the ticket to `ARGV[1]` milliseconds from now, but
+-- not beyond the end of its chain.
 -- KEYS: ticket, chains (see redeem.lua)
 
 local ticket, chains = unpack(KEYS)

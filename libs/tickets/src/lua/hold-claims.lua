@@ -1,6 +1,6 @@
 -- Stores claims that nobody holds.
 -- KEYS: for each claim its hash
--- ARGV: for each its name, its holder, and when it expires in milliseconds since 1970
+-- ARGV: for each claim its name, its holder, and its expiry in milliseconds since 1970
 
 local now = now_ms()
 for i, claims in ipairs(KEYS) do

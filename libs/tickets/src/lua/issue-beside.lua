@@ -1,11 +1,10 @@
--- Issues a ticket beside a live one and replaces the ticket issued beside it before, or changes nothing. Only
--- a holder of the live ticket can store anything here.
--- KEYS: the live ticket, chains (see redeem.lua), the new ticket, history, guard, then a proof that counts
--- once
--- ARGV: milliseconds of the guard and of the new ticket, proofs, most tickets in a time, that time in
--- milliseconds, fields of the new ticket, then the attempt and the milliseconds of the proof
--- Answers 'issued', 'used-proof', 'unknown', 'mismatch', or 'limited' and the milliseconds until another may
--- be issued.
+-- Issues a ticket beside a live ticket and replaces the ticket that was issued beside it before, or changes
+-- nothing. Only a holder of the live ticket can store anything here.
+-- KEYS: the live ticket, chains (see redeem.lua), the new ticket, history, guard, then a single-use proof
+-- ARGV: milliseconds of the guard and of the new ticket, proofs, maximum number of tickets in a period, the
+-- period in milliseconds, fields of the new ticket, then the attempt and the milliseconds of the proof
+-- Answers 'issued', 'used-proof', 'unknown', 'mismatch', or 'limited' and the milliseconds until another
+-- ticket may be issued.
 
 local live, chains, ticket, history_key, guard, proof = unpack(KEYS)
 local guard_ms, ttl_ms = next_argument(), next_argument()
@@ -24,7 +23,7 @@ local correlationid, challenge, ends_at, beside, issued_at =
 if not correlationid or is_revoked(chains .. correlationid) then return { 'unknown' } end
 if challenge and not contains(proofs, challenge) then return { 'mismatch' } end
 
--- The times of the issues that still count, oldest first.
+-- The times of earlier issues that still count towards the limit, oldest first.
 local now = now_ms()
 local times = {}
 for time in string.gmatch(issued_at or '', '%d+') do
@@ -34,7 +33,7 @@ if #times >= most then return { 'limited', string.format('%.0f', tonumber(times[
 times[#times + 1] = string.format('%.0f', now)
 
 use_proof(proof, attempt, proof_ms)
--- Both tickets are of one kind, so their keys differ only in the hash at the end.
+-- The previous and the new ticket are of the same kind, so their keys differ only in the hash at the end.
 local place, name = string.match(ticket, '^(.*:)([^:]*)$')
 if beside then redis.call('DEL', place .. beside) end
 redis.call('HSET', live, 'beside', name, 'besideat', table.concat(times, ' '))

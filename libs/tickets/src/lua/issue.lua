@@ -1,6 +1,6 @@
 -- Issues a ticket, with its claim and its events, or changes nothing.
--- KEYS: ticket, its notice, the chain's record, history, guard, stream, committed, then for a claim its hash,
--- and the marker of complete claims if it is needed
+-- KEYS: ticket, its notice, the chain's record, history, guard, stream, committed. With a claim also the hash
+-- of the claim and, if claims must be complete, the marker of complete claims
 -- Answers 'issued', 'claimed' or 'incomplete'.
 
 local ticket, notice, record, history_key, guard, stream, committed, claims, complete = unpack(KEYS)
@@ -21,12 +21,12 @@ if claims then
   local now = now_ms()
   local held_by = holder_of(claims, claim_name, now)
   if held_by and not contains(joins, held_by) then return 'claimed' end
-  -- Claims are still being restored after a loss of data, and this one may be among them.
+  -- Claims are still being restored after a loss of data, and this claim may be among them.
   if complete and redis.call('EXISTS', complete) == 0 then return 'incomplete' end
   if not held_by then hold(claims, claim_name, holder, now + tonumber(claim_ttl_ms), now) end
 end
 
--- From here on, the ticket is always issued.
+-- No refusal follows: from here on, the ticket is issued.
 local history = current_history()
 note_history(history_key, guard, history, guard_ms)
 redis.call('HSET', ticket, 'history', history, unpack(fields))

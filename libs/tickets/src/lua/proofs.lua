@@ -1,5 +1,6 @@
--- A proof counts once in each chain: its key exists from its use until the proof expires. The key contains
--- the id of the request that used it, so a request that is retried after a lost reply finds its own proof.
+-- A single-use proof counts once in each chain: its key exists from its use until the proof expires. The key
+-- contains the id of the request that used it, so a request that is retried after a lost reply finds its own
+-- proof.
 
 local function is_proof_used(proof, attempt)
   local used_by = proof and redis.call('GET', proof)

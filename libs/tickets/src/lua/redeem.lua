@@ -1,8 +1,8 @@
 -- Uses a ticket up and issues its successor, or changes nothing. A replay, or a wrong proof beyond the limit,
 -- may revoke the chain.
--- KEYS: ticket, its notice, used, answer, chains, history, guard, stream, committed, then the successor,
--- `repeatable`, a proof that counts once and the number of redemptions, each if it is requested
--- Answers an outcome and its content; a refusal with the notice of the ticket.
+-- KEYS: ticket, its notice, used, answer, chains, history, guard, stream, committed. If requested, also the
+-- successor, `repeatable`, a single-use proof and the number of redemptions Answers an outcome and its
+-- content, or a refusal with the notice of the ticket.
 
 local ticket, notice, used, answer, chains, history_key, guard, stream, committed = unpack(KEYS)
 local read_keys = 9
@@ -15,7 +15,7 @@ local function next_key_with(argument)
 end
 
 local guard_ms, remember_ms = next_argument(), next_argument()
--- The lifetime of the used-marker, and whether it ends with the chain instead.
+-- The lifetime of the used-marker, and whether the marker expires with the chain instead.
 local used_ms, ends_with_chain = next_argument(), next_argument() == '1'
 local proofs = next_list()
 local successor_ttl_ms, chain_ms = next_argument(), next_argument()
@@ -28,7 +28,7 @@ local attempt, proof_ms = next_argument(), next_argument()
 local proof = next_key_with(proof_ms)
 local most_redemptions = next_argument()
 local redemptions = next_key_with(most_redemptions)
--- Present only if they are requested.
+-- These arguments are present only if they are requested.
 local revoke_ms = next_argument()
 local replay_events = revoke_ms and next_list()
 if revoke_ms == '' then revoke_ms = nil end
@@ -43,7 +43,7 @@ local function chain_of(correlationid)
   return chains .. correlationid
 end
 
--- Reads the notice in the same round trip.
+-- Returns a refusal with the notice, so that the caller needs no second round trip.
 local function refused(outcome)
   return { outcome, redis.call('GET', notice) or nil }
 end
@@ -75,12 +75,13 @@ local function count_mismatch(correlationid)
   end
 end
 
--- Checked first, because a request that repeats a proof must not redeem or revoke anything.
+-- The proof is checked first, because a request with a used proof must not redeem or revoke anything.
 if is_proof_used(proof, attempt) then return { 'used-proof' } end
 
 local used_by = redis.call('GET', used)
 if used_by then
-  -- `answer` identifies the request. If it exists, this same request was answered and the reply was lost.
+  -- The key `answer` identifies the request. If it exists, this request was already answered and the reply
+  -- was lost.
   local given = redis.call('HMGET', answer, 'outcome', 'correlationid', 'context', 'detail', 'derivedby', 'endsat')
   if given[2] then return { given[1] or 'redeemed', given[2], left_ms(given[6]), unpack(given, 3, 5) } end
 
@@ -114,8 +115,8 @@ end
 
 if is_exhausted() then return { 'exhausted', '', left_ms(ends_at) } end
 
--- A ticket from before a promotion or a restart may have been used by a write that was lost. It is refused
--- until launch tokens of that time have expired. Newer tickets are not affected.
+-- A ticket from before a promotion or a restart of Redis may have been used by a write that was lost. It is
+-- refused until launch tokens of that time have expired. Newer tickets are not affected.
 local history = current_history()
 if born ~= history then
   note_history(history_key, guard, history, guard_ms)
@@ -131,11 +132,12 @@ if not redis.call('SET', used, correlationid, 'NX', unpack(marker_ends)) then re
 
 count_redemption(ends_at)
 use_proof(proof, attempt, proof_ms)
--- The ticket becomes the stored answer, under a name that only a retry of this request knows.
+-- The ticket becomes the stored answer, under a name that only a retry of this request can compute.
 redis.call('RENAME', ticket, answer)
 if begins_end then redis.call('HSET', answer, 'endsat', begins_end) end
 if repeatable then
-  -- The answer is also stored for the requested time under a name that every holder of the ticket knows.
+  -- The answer is also stored, for the requested time, under a name that every holder of the ticket can
+  -- compute.
   redis.call('COPY', answer, repeatable)
   redis.call('HSET', repeatable, 'derivedby', derived_by)
   expire(repeatable, repeatable_ms, ends_at)
