@@ -31,12 +31,13 @@ export type Caller = {
   /** The rights in the token that the registry grants to this client. */
   readonly rights: ReadonlySet<string>;
   readonly policy: LaunchPolicy;
-  /** The practices that the client is bound to; any when absent. */
+  /** The practices for which the client may act. If absent, it may act for every practice. */
   readonly practices?: PracticeBinding;
-  /** All verified claims, for callers that need the other claims. Their types are not checked. */
+  /** All claims of the verified token, for code that needs further claims. Their types are not checked. */
   readonly claims: Readonly<Record<string, unknown>>;
   /**
-   * The proof of possession of a bound token: claim it before you serve the request, so that it counts once.
+   * The DPoP proof of a bound token. Claim the proof before you serve the request, so that it counts only
+   * once.
    */
   readonly proof?: DpopProof;
 };
@@ -45,9 +46,9 @@ export type AccessTokenVerifier = {
   /**
    * Verifies the access token of an Authorization header (RFC 6750 section 2.1). A token that is bound to a
    * key needs a proof of possession (RFC 9449); a token that is bound to a certificate needs that certificate
-   * (RFC 8705). Endpoints that pass neither accept only unbound tokens.
-   * @throws ServiceError 401 when there is none or it is invalid or revoked, 503 when the issuer's keys or
-   * the revocations cannot be read
+   * (RFC 8705). Endpoints that pass neither a proof nor a certificate accept only unbound tokens.
+   * @throws ServiceError 401 when the token is missing, invalid or revoked; 503 when the issuer's keys or the
+   * revocations cannot be read
    */
   verify(authorization: string | undefined, possession?: Possession): Promise<Caller>;
 };
@@ -56,8 +57,8 @@ const clockToleranceSeconds = 10;
 /** The maximum milliseconds that a verified token is cached, so that a withdrawn key stops being accepted. */
 const rememberedMs = 5 * 60_000;
 /**
- * The least recently used tokens are removed first, so a flood of tokens only makes a busy client verify
- * again.
+ * The maximum number of cached tokens. The least recently used tokens are removed first, so after a flood of
+ * tokens those of a busy client only need to be verified again.
  */
 const rememberedTokens = 10_000;
 
@@ -105,7 +106,7 @@ export function createAccessTokenVerifier({
       const presented = presentedToken(authorization, possession);
       const caller = await callerWith(presented.token);
       const { cnf, jti } = caller.claims;
-      // At each request, because a token may be revoked while it is cached.
+      // Checks this at each request, because a token may be revoked while it is cached.
       if (typeof jti === 'string' && revocations?.has(jti)) throw invalidToken('the token was revoked');
       const proof = await provePossession(presented, { cnf, possession, now: clock.now() });
       return proof === undefined ? caller : { ...caller, proof };
@@ -125,7 +126,7 @@ function presentedToken(authorization: string | undefined, { dpop }: Possession)
   return { scheme: isBearer ? 'bearer' : 'dpop', token };
 }
 
-/** Returns the claimed issuer, which only selects the keys to try; the signature decides. */
+/** Returns the issuer that the unverified token claims. It only selects the keys; the signature decides. */
 function claimedIssuer(token: string): string {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
@@ -157,7 +158,7 @@ async function verifySignature(
     assertPossibleTimes(payload, clock.now() / 1000 + clockToleranceSeconds);
     return payload;
   } catch (error) {
-    // An ID token fails the check of the type. This reason helps the caller more.
+    // An ID token fails the check of the type, but the following reason helps the caller more.
     const isOfOtherType = error instanceof errors.JWTClaimValidationFailed && error.claim === 'typ';
     if (isOfOtherType && isIdToken(error.payload, (audience = '') => policy.clients.has(audience)))
       throw invalidToken('the token is an ID token');
@@ -180,8 +181,8 @@ function bindingsOf({ clients }: IssuerPolicy): Bindings {
 type Accepted = { readonly policy: IssuerPolicy; readonly bindings: Bindings };
 
 /**
- * Returns the caller with its rights: those that the token contains and the registry grants. Rights are
- * decided only here.
+ * Returns the caller. Its rights are the rights that the token contains and the registry grants. No other
+ * code decides rights.
  */
 function callerOf(claims: JWTPayload, { policy: issuerPolicy, bindings }: Accepted): Caller {
   const { issuer, rightClaims, clientIdClaims, clients, ...policy } = issuerPolicy;
@@ -253,8 +254,8 @@ type OpenVerifierOptions = {
 };
 
 /**
- * Opens the verifier of a process that follows its registry: clients that are registered while it runs are
- * accepted from then on.
+ * Opens the verifier of a process that follows its registry: clients that are registered while the process
+ * runs are accepted from then on.
  * @throws TypeError when the registry is invalid
  */
 export function openTokenVerifier(

@@ -27,15 +27,15 @@ export function readClientCertificateHeader(environment: Environment): string | 
 export type ClientCertificate = {
   /** SHA-256 of its DER, in Base64URL (RFC 8705 section 3.1). */
   readonly thumbprint: string;
-  /** Parses it; returns undefined if that fails. */
+  /** Parses the certificate. Returns undefined if the certificate cannot be parsed. */
   readonly subject: () => CertificateSubject | undefined;
-  /** Whether the edge verified that a certificate authority of the operator's list issued it. */
+  /** Whether the edge verified that a certificate authority on the operator's list issued the certificate. */
   readonly isVerified: boolean;
 };
 
 /**
- * A byte sequence (RFC 9440 section 2.1), with a parameter (RFC 9651 section 3.1.2) if the chain was
- * verified.
+ * The form of the header: a byte sequence (RFC 9440 section 2.1), with a parameter (RFC 9651 section 3.1.2)
+ * if the edge verified the certificate chain.
  */
 const form = /^:([A-Za-z0-9+/]+={0,2}):(;verified)?$/;
 
@@ -60,12 +60,9 @@ export function clientCertificateOf(
 
 /** The parts of a certificate that decide whether it authenticates a client. */
 export type CertificateSubject = {
-  /**
-   * Returns whether it has this subject alternative name of the type dNSName, compared without regard to
-   * case.
-   */
+  /** Returns whether the certificate has this subject alternative name of the type dNSName, ignoring case. */
   hasDnsName(name: string): boolean;
-  /** Returns whether it is valid at a moment. @param now milliseconds since 1970 */
+  /** Returns whether the certificate is valid at a time. @param now milliseconds since 1970 */
   isCurrent(now: number): boolean;
 };
 

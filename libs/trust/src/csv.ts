@@ -1,12 +1,12 @@
-/** A row of a CSV text. Lines are counted from 1; the row begins at this one. */
+/** A row of a CSV text. `line` is the line in which the row begins, counted from 1. */
 export type CsvRow = { readonly line: number; readonly fields: readonly string[] };
 
-/** One field with its end: a comma, the end of the line, or the end of the text. */
+/** Matches one field with what ends it: a comma, the end of the line, or the end of the text. */
 const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
 
 /**
- * Reads CSV (RFC 4180): fields may be in double quotes, and then contain commas, line ends and doubled
- * quotes. Skips a byte order mark and empty lines.
+ * Reads CSV (RFC 4180): fields in double quotes may contain commas, line ends and doubled quotes. Skips a
+ * byte order mark and empty lines.
  * @throws TypeError that names the line of a stray quote, and no value
  */
 export function parseCsv(text: string): CsvRow[] {

@@ -11,7 +11,7 @@ const header = 'kind,system,value,practice';
 const listNames = { practice: 'practices', performer: 'performers', clinician: 'clinicians' } as const;
 
 type Kind = keyof typeof listNames;
-/** An entry in the JSON form, with its lines. */
+/** An entry as in the JSON form of a directory, with the lines of its rows. */
 type Listed = {
   readonly entry: { readonly system: string; readonly code: string; users?: string[]; editors?: string[] };
   readonly line: number;
@@ -23,9 +23,10 @@ type LineFault = { readonly line: number; readonly message: string };
 
 /**
  * Reads a directory as CSV (RFC 4180) with the header `kind,system,value,practice`. A row of the kind
- * practice, performer or clinician is an entry. A row of the kind user lists a login name of the practice
- * whose code it names. A row of the kind editor lists a login name that may change its favourites and order
- * sets. The system of these rows is that of the practice. It is needed only if two practices have the code.
+ * practice, performer or clinician is an entry. A row of the kind user contains the login name of a user of a
+ * practice, and the code of the practice. A row of the kind editor contains the login name of a user who may
+ * change the favourites and order sets of the practice. In both kinds, the system is that of the practice,
+ * needed only if two practices have the same code.
  * @throws TypeError that lists every error by its line, and no value
  */
 export function parseDirectoryCsv(text: string): Directory {
@@ -45,7 +46,7 @@ export function parseDirectoryCsv(text: string): Directory {
   throw directoryError(inOrder.map(({ line, message }) => `line ${line} ${message}`));
 }
 
-/** Adds a row that is not a user to its list, or returns its errors. */
+/** Adds the entry of a row to its list, or returns the row's errors. Skips rows of users and editors. */
 function listEntry({ line, fields }: CsvRow, lists: Lists): LineFault[] {
   const [kind = '', system = '', code = '', practice] = fields;
   if (fields.length !== 4) return [{ line, message: 'must have 4 fields' }];
@@ -60,7 +61,7 @@ const isOfUser = (kind: string | undefined) => kind === 'user' || kind === 'edit
 
 const isKind = (kind: string): kind is Kind => Object.hasOwn(listNames, kind);
 
-/** Adds the rows of users to their practices, or returns their errors. */
+/** Adds the users and editors of these rows to their practices, or returns the rows' errors. */
 function listUsers(rows: readonly CsvRow[], practices: readonly Listed[]): LineFault[] {
   const byCode = Map.groupBy(practices, ({ entry }) => entry.code);
   return rows.flatMap(({ line, fields }) => {
@@ -80,7 +81,7 @@ function listUsers(rows: readonly CsvRow[], practices: readonly Listed[]): LineF
   });
 }
 
-/** Returns the error of an entry with its line and column: `practices[3].code` is the value of some line. */
+/** Converts the error of an entry, such as `practices[3].code`, into an error with its line and column. */
 function toLineFault({ path, message }: FileFault, lists: Lists): LineFault {
   const found =
     /^(practices|performers|clinicians)\[(\d+)\](?:\.(users|editors)\[(\d+)\])?(?:\.(\w+))?$/.exec(path);

@@ -11,7 +11,10 @@ import type { Logger } from '@clinical-launch/runtime/logger';
 import { parseDirectoryCsv } from './directory-csv.ts';
 import { readRegistryFile, type WatchedFile, watchFile } from './registry-file.ts';
 
-/** The current directory of each client (OLTR: "values must be agreed"). */
+/**
+ * The current directories, which list the practices, performers and clinicians agreed with each client (OLTR:
+ * "values must be agreed").
+ */
 export type Directories = {
   /**
    * Returns the directory of a client; undefined if every value is accepted. @throws Error for a directory
@@ -22,8 +25,8 @@ export type Directories = {
 
 export type FollowedDirectories = Directories & {
   /**
-   * Follows the files that the clients of a registry name, and keeps those that a later registry no longer
-   * names, because a request may still use them. Call it before the registry takes effect.
+   * Follows the directory files that the clients of a registry name. Continues to follow a file that a later
+   * registry no longer names, because a request may still use it. Call it before the registry takes effect.
    * @throws TypeError that names the entry of the registry, and lists every error of its directory
    */
   follow(registry: Registry): void;
@@ -31,16 +34,16 @@ export type FollowedDirectories = Directories & {
 };
 
 type Options = {
-  /** The directory of the clients without their own. */
+  /** The directory of clients that name no directory of their own. */
   readonly sharedFile: string | undefined;
-  /** Clients name their files relative to it. */
+  /** The registry file. The paths of directory files are relative to it. */
   readonly registryFile: string | URL;
   readonly logger: Pick<Logger, 'info' | 'error'>;
   readonly everyMs?: number;
 };
 
 /**
- * Opens the shared directory, and follows every directory file as the registry is followed.
+ * Opens the shared directory, and follows every directory file in the same way as the registry.
  * @throws TypeError that lists every error of the shared directory
  */
 export function openDirectories({ sharedFile, registryFile, logger, everyMs }: Options): FollowedDirectories {
@@ -90,8 +93,9 @@ export const directorySettings = {
 };
 
 /**
- * Checks the shared directory (`DIRECTORY_FILE`) and those that the registry (`REGISTRY_FILE`) names, and
- * returns the path of the shared one. The registry's own check reports a registry that cannot be read.
+ * Checks the shared directory (`DIRECTORY_FILE`) and the directories that the registry (`REGISTRY_FILE`)
+ * names. Returns the path of the shared directory. The registry's own check reports a registry that cannot be
+ * read.
  * @throws ConfigurationError that lists every error of every directory, and no value
  */
 export function readDirectories({
@@ -141,7 +145,7 @@ function named<Made>(path: string, make: () => Made): Made {
   }
 }
 
-/** Returns every directory that a registry names, with its place. */
+/** Returns every directory that a registry names, with its place in the registry. */
 function directoriesOf({ realms, trustedIssuers = [] }: Registry): { name: string; path: string }[] {
   const namedBy = (clients: readonly Pick<LaunchPolicy, 'directory'>[], owner: string) =>
     clients.flatMap(({ directory: name }, index) =>

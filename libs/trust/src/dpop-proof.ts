@@ -13,7 +13,8 @@ import {
 } from 'jose';
 
 /**
- * The maximum difference of `iat` of a proof from our clock, in seconds: a proof is created for one request.
+ * The maximum difference between the `iat` of a proof and our clock, in seconds. It is small, because a proof
+ * is created for one request.
  */
 const acceptedAgeSeconds = 60;
 
@@ -33,9 +34,9 @@ export type ProvenRequest = {
 export type DpopProof = {
   /** The SHA-256 thumbprint of its key (RFC 7638), as in `cnf.jkt`. */
   readonly thumbprint: string;
-  /** Names the proof in the tickets, where it must be claimed so that it counts once. */
+  /** The name under which the proof must be claimed in the ticket store, so that it counts only once. */
   readonly name: string;
-  /** Seconds in which it could be sent again. */
+  /** For how many seconds the proof could be sent again. */
   readonly forSeconds: number;
 };
 
@@ -50,7 +51,8 @@ const claimsForm = compileSchema(
 );
 
 /**
- * Verifies a DPoP proof (RFC 9449 section 4.3) except for its single use, which the claim of `name` decides.
+ * Verifies a DPoP proof (RFC 9449 section 4.3). Does not check that it is used once: the claim of `name`
+ * decides that.
  * @param now milliseconds since 1970
  * @returns the proof, or its error, as a sentence for the developer of the client
  */
@@ -83,7 +85,7 @@ async function readProof(proof: string): Promise<JWTVerifyResult | { readonly fa
   try {
     return await jwtVerify(proof, EmbeddedJWK, { algorithms: asymmetricAlgorithms, typ: 'dpop+jwt' });
   } catch (error) {
-    // A TypeError or a DOMException: a key that is too short, or not a point of its curve.
+    // jose throws a TypeError or a DOMException for a key that is too short or is not a point of its curve.
     if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException)
       return { fault: 'The DPoP proof must be one JWT of the type dpop+jwt, signed by the key in its jwk' };
     throw error;
@@ -94,16 +96,16 @@ function keyIn(proof: string): JWK | undefined {
   try {
     return decodeProtectedHeader(proof).jwk;
   } catch {
-    // The verification reports the fault.
+    // The verification that follows reports the fault of the proof.
     return undefined;
   }
 }
 
-/** 65537, which common generators of RSA keys use. */
+/** The exponent 65537, which common generators of RSA keys use. */
 const rsaExponent = 'AQAB';
 const maxRsaBits = 4096;
 
-/** Returns the fault of a key whose signatures are expensive to verify or weak; undefined for others. */
+/** Returns the fault of a key whose signatures are weak or expensive to verify; undefined for other keys. */
 function keyFault({ kty, e, n }: JWK = {}): string | undefined {
   if (kty !== 'RSA') return undefined;
   const bits = typeof n === 'string' ? bitsOf(n) : 0;

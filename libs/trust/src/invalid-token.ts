@@ -3,8 +3,8 @@ import { ServiceError } from '@clinical-launch/http/errors';
 import { errors } from 'jose';
 
 /**
- * Why an access token is refused: the `error_description` of the challenge. `docs/reference/errors.md`
- * explains each.
+ * The reasons for which an access token is refused: the `error_description` of the challenge.
+ * `docs/reference/errors.md` explains each reason.
  * Printable ASCII without quotation marks (RFC 6750 section 3).
  */
 export const tokenReasons = [
@@ -44,7 +44,7 @@ export const tokenReasons = [
 export type TokenReason = (typeof tokenReasons)[number];
 
 type InvalidTokenOptions = {
-  /** The challenge without `error_description`, which is added. */
+  /** The challenge without `error_description`. The reason is added as `error_description`. */
   readonly challenge?: string;
   readonly cause?: unknown;
 };
@@ -70,7 +70,7 @@ export function missingToken(challenge: string): ServiceError {
   return unauthorized('there is no Bearer token', { code: 'invalid_token', challenge });
 }
 
-/** Creates a 401; the challenge is the header of the response. */
+/** Creates a 401. The challenge is the `WWW-Authenticate` header of the response. */
 export function unauthorized(
   reason: string,
   { code, challenge, cause }: { code: RefusalCode; challenge: string; cause?: unknown },

@@ -66,8 +66,8 @@ function countingFetches(issuer: string, get: Get): Get {
 }
 
 /**
- * Returns a key that is strong enough. For a weak key, jose would throw a TypeError, as for a programming
- * error. @throws ServiceError 401 for a weak key
+ * Returns the key if it is strong enough. For a weak key, jose itself would throw a TypeError, as for a
+ * programming error. @throws ServiceError 401 for a weak key
  */
 function strong<Key extends object>(key: Key): Key {
   const bits: unknown = 'algorithm' in key ? Object(key.algorithm).modulusLength : undefined;

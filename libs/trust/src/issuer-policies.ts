@@ -12,14 +12,14 @@ export type IssuerPolicy = {
    */
   readonly jwksUri?: string;
   /**
-   * Whether the operator configured `jwksUri`, as for our realms: it may then be within the deployment, by
-   * http.
+   * Whether the operator configured `jwksUri`, as for the platform's realms. It may then be an http address
+   * within the deployment.
    */
   readonly isConfigured: boolean;
   readonly rightClaims: readonly ('scope' | 'scp' | 'roles')[];
   /** Whether tokens must be marked as access tokens (RFC 9068 section 4). ID tokens are never accepted. */
   readonly requiresAccessTokenType: boolean;
-  /** The claims that may contain the client: the first that is a text is used. */
+  /** The claims that may contain the client id. The first claim that is a text is used. */
   readonly clientIdClaims: readonly string[];
   /**
    * Whether tokens must name their key. A token without `kid` is accepted if exactly one published key has
@@ -47,14 +47,18 @@ export type IssuerPoliciesOptions = {
 
 const anyClaim = ['scope', 'scp', 'roles'] as const;
 
-/** RFC 9068 section 2.2; OpenID Connect Core 1.0 section 2; Microsoft Entra ID. */
+/**
+ * The claims of RFC 9068 section 2.2, OpenID Connect Core 1.0 section 2 and Microsoft Entra ID, in this
+ * order.
+ */
 const usualClientIdClaims = ['client_id', 'azp', 'appid'];
 
-/** The rights of a trusted issuer whose entry names none. */
+/** The rights that tokens of a trusted issuer may grant if its registry entry names none. */
 const foreignGrants: readonly string[] = ['ocs-launch.write'];
 
 /**
- * Returns the policies for access tokens of clients: of our realms, and of issuers that the registry trusts.
+ * Returns the policies for access tokens of clients: of the platform's realms, and of issuers that the
+ * registry trusts.
  */
 export function issuerPolicies(registry: Registry, options: IssuerPoliciesOptions): IssuerPolicy[] {
   const ours = registry.realms.map(({ realm, clients }) => policyOfRealm(realm, clients, options));
@@ -81,8 +85,9 @@ function policyOfTrusted(
 }
 
 /**
- * Returns the policies for access tokens of a desktop launch: only of our desktop realms and their partners.
- * Such a token acts for a user, so no other API accepts it, and a client's token is not accepted instead.
+ * Returns the policies for access tokens of desktop launches, which only the platform's desktop realms issue
+ * to their partners. Such a token acts for a user. So other APIs do not accept it, and the API for desktop
+ * launches accepts no client's token.
  */
 export function desktopIssuerPolicies(registry: Registry, options: IssuerPoliciesOptions): IssuerPolicy[] {
   return registry.realms.flatMap(({ realm, desktop }) =>

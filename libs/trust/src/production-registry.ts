@@ -83,7 +83,9 @@ const partnerRules: readonly Rule<RegisteredPartner>[] = [
   ({ backchannelLogoutUri: uri }) => (uri === undefined ? [] : httpsProblems(uri, '.backchannelLogoutUri')),
 ];
 
-/** Over http, an attacker on the path can replace the keys and sign tokens. */
+/**
+ * Issuers must use https: over http, an attacker on the network path can replace the keys and sign tokens.
+ */
 const issuerRules: readonly Rule<TrustedIssuer>[] = [
   ({ issuer }) => httpsProblems(issuer, '.issuer'),
   ({ jwksUri }) => (jwksUri === undefined ? [] : httpsProblems(jwksUri, '.jwksUri')),
@@ -91,7 +93,7 @@ const issuerRules: readonly Rule<TrustedIssuer>[] = [
 
 /**
  * Lists the errors of a registry in production, by path: public secrets, addresses that are not https,
- * unstated practices.
+ * clients without `practices`.
  */
 export function productionRegistryProblems({ realms, trustedIssuers = [] }: Registry): string[] {
   return [
@@ -134,8 +136,8 @@ const httpsProblems = (address: string, place: string) =>
 
 const secureOrigin = /^https:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?$/i;
 /**
- * All subdomains of one domain of at least three labels. Anybody can get a subdomain of many two-label
- * domains, such as `co.uk`, `nhs.uk` and those of hosting providers.
+ * Matches the wildcard for all subdomains of a domain with at least three labels. Anybody can get a subdomain
+ * of many two-label domains, such as `co.uk`, `nhs.uk` and those of hosting providers.
  */
 const secureSubdomains = /^https:\/\/\*(?:\.[a-z0-9-]+){3,}(?::\d{1,5})?$/i;
 

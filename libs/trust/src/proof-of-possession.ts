@@ -7,7 +7,7 @@ import { invalidToken, type TokenReason, unauthorized } from './invalid-token.ts
 
 /** The proofs that were sent with an access token, for a bound token (RFC 7800). */
 export type Possession = {
-  /** The header `DPoP` and the request that it must be for; absent if DPoP is not accepted. */
+  /** The header `DPoP` and the request that the proof must be for; absent if DPoP is not accepted. */
   readonly dpop?: { readonly header: string | undefined } & Omit<ProvenRequest, 'token'>;
   /** Returns the certificate of the connection; called only for a token that is bound to one (RFC 8705). */
   readonly clientCertificate?: () => Pick<ClientCertificate, 'thumbprint'> | undefined;
@@ -30,10 +30,10 @@ const confirmation = compileSchema(
 export const dpopChallenge = `DPoP algs="${asymmetricAlgorithms.join(' ')}"`;
 
 /**
- * Checks that the sender of a verified token holds the key or the certificate that it is bound to. Never
- * accepts a token that is bound to a key as a Bearer token, and never a token with an unknown binding.
+ * Checks that the sender of a verified token holds the key or the certificate to which the token is bound.
+ * Never accepts a key-bound token as a Bearer token, nor a token with an unknown binding.
  * @returns the DPoP proof, whose `name` must be claimed before the request is served; undefined for a token
- * without a key
+ * that is not bound to a key
  * @throws ServiceError 401
  */
 export async function provePossession(
@@ -58,7 +58,7 @@ export async function provePossession(
   return proof;
 }
 
-/** RFC 8705 section 3. @throws ServiceError 401 */
+/** Checks the certificate to which a token is bound (RFC 8705 section 3). @throws ServiceError 401 */
 function assertSameCertificate(thumbprint: string, { clientCertificate }: Possession): void {
   const presented = clientCertificate?.();
   if (presented === undefined)

@@ -47,7 +47,7 @@ export type RedisRevokedTokensDependencies = {
   readonly list?: RevocationList;
   /** The maximum number of live entries of an owner. */
   readonly maxTokens?: number;
-  /** Signs the events for the services that consume them; without it, they are stored unsigned. */
+  /** Signs the events for the services that consume them. Without it, events are stored unsigned. */
   readonly writeEvent?: EventWriter;
 };
 
@@ -93,7 +93,7 @@ export class RedisRevokedTokens implements RevokedTokens {
   async readAfter(position = ' 0'): Promise<RevokedPage> {
     const { list, ends, sequence } = this.#keys;
     const [history = '', after = '0'] = position.split(' ');
-    // No second attempt: callers read the list again soon.
+    // Makes no second attempt, because callers soon read the list again.
     const reply = await this.#scripts.runOnce(
       readAfterScript,
       [list, ends, sequence],

@@ -15,7 +15,10 @@ export function fixedRegistry(registry: Registry): RegistrySource {
   return { current: () => registry };
 }
 
-/** Returns a value derived from a registry, computed again only when the registry changes. */
+/**
+ * Returns a function that returns a value derived from the registry. Computes the value again only when the
+ * registry changes.
+ */
 export function followRegistry<Made>(source: RegistrySource, make: (registry: Registry) => Made): () => Made {
   let from = source.current();
   let made = make(from);
@@ -43,11 +46,11 @@ function readRegistryText(text: string, publicUrl: string): Registry {
 
 type WatchOptions = {
   readonly publicUrl: string;
-  /** Refuses a well-formed registry that may not be used here. @throws Error with the reason */
+  /** Refuses a well-formed registry that this process may not use. @throws Error with the reason */
   readonly check?: (registry: Registry) => void;
-  /** Called with each registry that took effect after the first. */
+  /** Called with each registry that takes effect after the first registry. */
   readonly onChange: (registry: Registry) => void;
-  /** Called once for each invalid content; the previous registry stays in use. */
+  /** Called once for each invalid content. The previous registry stays in use. */
   readonly onFault: (error: unknown) => void;
   readonly everyMs?: number;
 };
@@ -64,7 +67,7 @@ export function watchRegistryFile(
 ): WatchedRegistry {
   const parse = (text: string) => {
     const registry = readRegistryText(text, publicUrl);
-    // Includes suspended entries, because each may be resumed at any time.
+    // Checks suspended entries too, because each may be resumed at any time.
     check?.(registry);
     return activeRegistry(registry);
   };
@@ -74,7 +77,7 @@ export function watchRegistryFile(
 type WatchedFileOptions<Content> = {
   /** Reads the text of the file. @throws Error when the content is invalid */
   readonly parse: (text: string) => Content;
-  /** Called with each content that took effect after the first. */
+  /** Called with each content that takes effect after the first content. */
   readonly onChange: (content: Content) => void;
   /** Called once for each invalid text. The previous content stays in use. */
   readonly onFault: (error: unknown) => void;
@@ -86,8 +89,8 @@ export type WatchedFile<Content> = { readonly current: () => Content; stop(): vo
 
 /**
  * Reads a file and polls it for changes. A new text takes effect if it is valid and was read twice, so that a
- * file is never used while it is being written. Compares the text, because mounted and copied files keep
- * their times.
+ * file is never used while it is being written. Compares the text, because mounted and copied files may keep
+ * their modification times.
  * @throws Error when the file cannot be read or its first content is invalid
  */
 export function watchFile<Content>(

@@ -26,20 +26,20 @@ type FollowOptions = {
   readonly logger: Logger;
   /** Milliseconds between two reads. */
   readonly everyMs?: number;
-  /** Milliseconds for which a read is recent enough to accept tokens. */
+  /** For how many milliseconds after a read of the list tokens are accepted. */
   readonly currentForMs?: number;
 };
 
 /**
  * Follows the list of revoked tokens: reads the new entries every two seconds, independent of requests, and
- * removes expired ones. A revocation that was read once counts until it ends, even if the store loses it.
- * Resolves after the first read, whether it succeeds or not.
+ * removes expired ones. A revocation that was read counts until it ends, even if the store loses it. Resolves
+ * after the first read, whether it succeeds or not.
  */
 export async function followRevocations(
   revokedTokens: Pick<RevokedTokens, 'readAfter'>,
   { clock, logger, everyMs = 2000, currentForMs = 30_000 }: FollowOptions,
 ): Promise<FollowedRevocations> {
-  /** When each revocation ends, in milliseconds since 1970. */
+  /** The time at which each revocation ends, in milliseconds since 1970, by token id. */
   const endsById = new Map<string, number>();
   let position: string | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
@@ -52,7 +52,7 @@ export async function followRevocations(
       ({ position, hasMore } = page);
     }
     for (const [tokenId, endsAt] of endsById) if (endsAt <= startedAt) endsById.delete(tokenId);
-    // Only revocations from before the start of the read are certain to be in it.
+    // Only revocations from before the start of the read are certain to be in its result.
     readAt = startedAt;
   };
   const loop = startLoop({

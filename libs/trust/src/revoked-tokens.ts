@@ -3,7 +3,7 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 export type TokenRevocation = {
   /** The holder of the token; each owner has a limited number of entries. */
   readonly owner: string;
-  /** The remaining lifetime of the token, with the tolerance of the verifiers' clocks. */
+  /** The remaining lifetime of the token, plus the clock tolerance of the verifiers. */
   readonly forSeconds: number;
   /** Appended to the outbox in the same step, if the token was not revoked before. */
   readonly events: readonly CloudEvent[];
@@ -11,7 +11,9 @@ export type TokenRevocation = {
 
 export type RevokeOutcome =
   | { readonly outcome: 'revoked' }
-  /** The owner has no entry left; the first becomes free after this time. Nothing was changed. */
+  /**
+   * The owner has reached the limit of entries. Its first entry ends after this time. Nothing was changed.
+   */
   | { readonly outcome: 'full'; readonly retryAfterSeconds: number };
 
 /** The revocations after a position of the list, in order. */
@@ -22,7 +24,7 @@ export type RevokedPage = {
   readonly hasMore: boolean;
   readonly tokens: readonly {
     readonly tokenId: string;
-    /** Milliseconds until the revocation ends, with the token. */
+    /** Milliseconds until the token expires, which ends its revocation. */
     readonly forMs: number;
   }[];
 };
@@ -49,10 +51,10 @@ export interface RevokedTokens {
   readAfter(position?: string): Promise<RevokedPage>;
 }
 
-/** The lists of a store: of access tokens, and of the sessions of staff that were ended by signing out. */
+/** The lists of a store: revoked access tokens, and sessions that staff ended by signing out. */
 export type RevocationList = 'revoked-tokens' | 'ended-sessions';
 
-/** The maximum number of live entries of an owner, by default. About 0.4 kB of Redis each. */
+/** The default maximum number of live entries of an owner. An entry needs about 0.4 kB of Redis. */
 export const defaultMaxRevokedTokens = 1000;
 
 /** The maximum number of revocations of one page. */

@@ -1,7 +1,10 @@
 import type { JWTPayload } from 'jose';
 import { invalidToken } from './invalid-token.ts';
 
-/** No known issuer issues access tokens for longer than about a day. A week leaves room. */
+/**
+ * The maximum lifetime of a token: a week, because no known issuer issues access tokens for longer than about
+ * a day.
+ */
 const maxLifeSeconds = 7 * 24 * 3600;
 
 /**
@@ -12,7 +15,7 @@ const maxLifeSeconds = 7 * 24 * 3600;
  */
 export function assertPossibleTimes({ exp, iat, nbf }: JWTPayload, latestNow: number): void {
   const times = [exp, iat, nbf].filter((time) => time !== undefined);
-  // JSON allows numbers that become infinite here: 1e400.
+  // JSON allows numbers that JSON.parse reads as infinite, such as 1e400.
   if (!times.every((time) => Number.isFinite(time))) throw invalidToken('a time of the token is no date');
   if (exp === undefined || exp > latestNow + maxLifeSeconds) throw invalidToken('the token expires too late');
   // jose checks `iat` only together with a maximum age.
@@ -27,16 +30,16 @@ export function assertPossibleTimes({ exp, iat, nbf }: JWTPayload, latestNow: nu
 const foreignClaims = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events'];
 
 /**
- * Returns whether claims are those of an ID token: it states that a person signed in, and grants nothing. Its
- * audience is always the client itself (OpenID Connect Core 1.0 section 2); that of an access token is the
- * API.
+ * Returns whether claims are those of an ID token, which states that a person signed in and grants nothing.
+ * The audience of an ID token is always the client itself (OpenID Connect Core 1.0 section 2). The audience
+ * of an access token is the API.
  */
 export const isIdToken = (claims: JWTPayload, isClient: (audience: string | undefined) => boolean): boolean =>
   [claims.aud].flat().some(isClient) ||
   claims['token_use'] === 'id' ||
   foreignClaims.some((name) => name in claims);
 
-/** Refuses an ID token that its header does not reveal. @throws ServiceError 401 */
+/** Refuses an ID token whose header does not show that it is one. @throws ServiceError 401 */
 export function assertNoIdToken(claims: JWTPayload, clientId: string): void {
   if (isIdToken(claims, (audience) => audience === clientId)) throw invalidToken('the token is an ID token');
 }

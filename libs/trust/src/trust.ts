@@ -68,7 +68,7 @@ type RegistryPlace = { readonly path: string; readonly publicUrl: string };
 
 /**
  * Checks that the registry file of a process is valid, including for production.
- * @throws ConfigurationError with every problem of the file, and no value of it
+ * @throws ConfigurationError with every problem of the file, and none of its values
  */
 export function checkRegistryFile(environment: Environment, { path, publicUrl }: RegistryPlace): void {
   try {

@@ -78,7 +78,7 @@ describe('a watched registry file', () => {
     expect(faults).toEqual([]);
   });
 
-  it('is checked including suspended entries, which are then left out', async () => {
+  it('is checked with its suspended entries, which are then left out', async () => {
     const client = { clientId: 'a', name: 'A', secrets: [], scopes: [] };
     const partner = { clientId: 'c', name: 'C', scopes: [], launchUrl: 'c:/l', redirectUris: ['c:/r'] };
     const registryWith = (state: object) => ({

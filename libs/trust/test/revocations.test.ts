@@ -19,7 +19,7 @@ let issuer: Awaited<ReturnType<typeof startTokenIssuer>>;
 let store: RevokedTokens;
 let isAway: boolean;
 let revocations: FollowedRevocations;
-/** Advances the time, and resolves once the list has been read after that. */
+/** Advances the time, and resolves once the list has been read at the new time. */
 let passTime: (seconds: number) => Promise<void>;
 let lines: string[];
 
@@ -44,7 +44,7 @@ beforeEach(async () => {
   passTime = async (seconds) => {
     clock.advance({ seconds });
     const readsBefore = reads;
-    // Of two further reads, the second surely starts after the time has passed.
+    // Waits for two further reads, because only the second surely starts after the time has passed.
     await until(() => reads >= readsBefore + 2);
   };
 });
@@ -115,7 +115,7 @@ it('a revocation stays in effect after the store has lost it', async () => {
   expect(revocations.has('revoked')).toBe(true);
 });
 
-it('tokens are accepted for 30 seconds without a read, then answered 503 until the next read', async () => {
+it('tokens are accepted for 30 seconds after a read of the list, then answered 503 until the next read', async () => {
   const verify = await verifying('one');
   isAway = true;
   await passTime(30);
@@ -132,7 +132,7 @@ it('tokens are accepted for 30 seconds without a read, then answered 503 until t
   expect(lines.filter((line) => line.includes('can be read again'))).toHaveLength(1);
 });
 
-it('the age of a read counts from its start, because it may lack later revocations', async () => {
+it('the age of a read counts from the start of the read, because it may lack later revocations', async () => {
   const slow = await followRevocations(
     {
       readAfter: async (position) => {

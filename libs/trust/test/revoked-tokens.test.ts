@@ -43,7 +43,7 @@ function redisUnderTest(redis: RedisClient, stop: () => Promise<void>) {
 
 const clusterLab = createRedisLab();
 let cluster: Promise<RedisClusterServers>;
-// The cluster needs two seconds to start; the other tests run meanwhile.
+// The cluster needs two seconds to start. The other tests run in that time.
 beforeAll(() => {
   cluster = clusterLab.cluster();
 });
@@ -86,7 +86,7 @@ describe('RedisRevokedTokens', () => {
     expect((await calls()) - before).toBe(steps.length);
   });
 
-  it('names its keys revoked-tokens, and lets all but the sequence expire with the last token', async () => {
+  it('names its keys after its list, and lets every key but the sequence expire with the last token', async () => {
     const prefix = aPrefix();
     const revokedTokens = new RedisRevokedTokens({ redis, prefix });
     await revokedTokens.revoke('long', revocation);
@@ -119,7 +119,7 @@ describe('RedisRevokedTokens', () => {
       await Promise.all(ids.map((id) => revokedTokens.revoke(id, { ...revocation, forSeconds: 1 })));
       const keys = (await redis.keys(`${prefix}*`)).filter((key) => !key.endsWith('-sequence'));
       const sizes = await Promise.all(keys.map((key) => redis.zcard(key)));
-      // One set for each owner, and two sets with the entries of both.
+      // Each owner has one set, and two sets contain the entries of both owners.
       expect(sizes.toSorted((one, other) => one - other)).toEqual([1, 50, 51, 51]);
       await delay(1050);
     }

@@ -1,7 +1,8 @@
 -- Reads the new entries of the list of revoked tokens.
 -- KEYS: list, ends, sequence
--- ARGV: history and sequence of the last read entry, most entries
--- Answers history, sequence, 1 if there is more, then token id and milliseconds until its end, for each.
+-- ARGV: history and sequence of the entry that was read last, maximum number of entries
+-- Answers history, sequence, 1 if there are more entries, then for each entry its token id and the
+-- milliseconds until it ends.
 
 local list, ends, sequence = unpack(KEYS)
 local known_history, after, most = next_argument(), next_argument(), tonumber(next_argument())

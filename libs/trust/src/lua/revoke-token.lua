@@ -1,6 +1,6 @@
 -- Revokes a token until it ends and appends the events of the revocation, or changes nothing.
 -- KEYS: list (score: sequence), ends (score: end), sequence, ends of this owner's tokens, stream, committed
--- ARGV: token id, milliseconds until it ends, most live tokens of an owner, events
+-- ARGV: token id, milliseconds until it ends, maximum number of live tokens of an owner, events
 -- Answers 'revoked', or the milliseconds until the owner's first entry ends.
 
 local list, ends, sequence, ends_of_owner, stream, committed = unpack(KEYS)
@@ -8,7 +8,8 @@ local id, for_ms, most = next_argument(), tonumber(next_argument()), tonumber(ne
 local events = next_list()
 local now = now_ms()
 
--- Bounded, so that no call takes long. Each call adds one entry and drops up to a thousand.
+-- Removes at most a thousand expired entries, so that no call takes long. That is enough, because each call
+-- adds only one entry.
 local expired = redis.call('ZRANGE', ends, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1000)
 if #expired > 0 then
   redis.call('ZREM', ends, unpack(expired))
