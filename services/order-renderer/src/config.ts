@@ -19,16 +19,16 @@ import { checkRegistryFile, registryFileSetting } from '@clinical-launch/trust/t
 export type CallbackConfig = {
   /** The public address of the platform, which the issuers in the registry contain. */
   readonly publicUrl: string;
-  /** The address at which this process reaches the platform. If absent, it uses `publicUrl`. */
+  /** The address at which this process reaches the platform. If absent, the process uses `publicUrl`. */
   readonly platformUrl?: string;
-  /** The networks (CIDR), besides the public internet, to which it may post, even by http. */
+  /** The networks (CIDR), besides the public internet, to which documents may be posted, even by http. */
   readonly allowedNetworks: readonly string[];
   readonly connectTimeoutMs: number;
   /** The timeout of a whole attempt in milliseconds. */
   readonly timeoutMs: number;
   /** The milliseconds between polls for due deliveries. A commit of this process causes a poll at once. */
   readonly pollMs: number;
-  /** The most concurrent attempts. */
+  /** The maximum number of concurrent attempts. */
   readonly slots: number;
 };
 
@@ -39,7 +39,7 @@ export type OrderRendererConfig = {
   readonly timeZone: string;
   /** The system that the document contains as its author. */
   readonly system: { readonly name: string; readonly version: string };
-  /** The milliseconds for which a reader waits for a document in preparation. */
+  /** The milliseconds for which a request waits for a document in preparation. */
   readonly documentWaitMs: number;
   readonly callbacks: CallbackConfig;
   /** A line in the footer of every page, for instance with a telephone number. */

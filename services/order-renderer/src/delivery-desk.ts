@@ -10,7 +10,8 @@ export type DeliveryDesk = {
   /** Lists the oldest deliveries in a state, without their documents. */
   list(state: DeliveryState): Promise<ListedDelivery[]>;
   /**
-   * Delivers documents again: all dead ones, or the dead and delivered ones with the given message ids.
+   * Delivers documents again: all dead deliveries, or the dead and delivered documents with the given message
+   * ids.
    * @param now milliseconds since 1970; deliveries are retried for a day from this time
    * @returns the message ids of the replayed documents
    */

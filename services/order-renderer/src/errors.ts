@@ -29,10 +29,10 @@ export const documentNotReady = () =>
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
-/** The errors that need no support: what the user can do is in their messages. */
+/** The errors that need no support, because their messages say what the user can do. */
 const expected: ReadonlySet<string> = new Set(['session_required', 'document_not_ready']);
 
-/** The errors whose messages are for users. Those of the other errors are for developers. */
+/** The errors whose messages are for users. The messages of all other errors are for developers. */
 const forUsers: ReadonlySet<string> = new Set([...expected, 'order_not_found']);
 
 type PageDialectOptions = { readonly pages: Pages; readonly isProduction: boolean };

@@ -93,7 +93,7 @@ describe('a callback address outside the public internet', () => {
     expect(receiver.received.slice(before).map(({ path }) => path)).toEqual(['/demo/callbacks?a=1']);
   });
 
-  it('does not count as the platform because its host name starts with the platform’s', async () => {
+  it('is not an address of the platform if its host name merely starts with that of the platform', async () => {
     const told = await deliverTo('http://localhost.evil.example/', {
       platformUrl: `http://127.0.0.1:${receiver.port}`,
       resolveName: async () => [{ address: '127.0.0.1', family: 4 }],
@@ -119,7 +119,7 @@ describe('the host name of a callback address', () => {
     return { asked, resolveName };
   };
 
-  it('is resolved once, so that the checked address is also the one that is used', async () => {
+  it('is resolved once, so that the renderer posts to the address that it checked', async () => {
     const before = receiver.received.length;
     const { asked, resolveName } = leadingTo('127.0.0.1', '127.0.0.2');
     const url = `http://rebinding.example:${receiver.port}/`;
@@ -142,7 +142,7 @@ describe('the host name of a callback address', () => {
     },
   );
 
-  it('is accepted if one of its addresses is allowed, which is then used', async () => {
+  it('is accepted if one of its addresses is allowed, and the renderer posts to that address', async () => {
     const resolveName: ResolveName = async () => [
       { address: '10.1.2.3', family: 4 },
       { address: '127.0.0.1', family: 4 },

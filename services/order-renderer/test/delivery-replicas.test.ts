@@ -61,7 +61,7 @@ describe('replicas on one database', () => {
     expect(receiver.received).toHaveLength(120);
   });
 
-  it('never send an older document of an order after a newer one, even if some attempts fail', async () => {
+  it('never send an older document of an order after a newer document, even if some attempts fail', async () => {
     const [one, other] = await Promise.all([startReplica(), startReplica()]);
     const all = [one, other];
     const guid = randomUUID();

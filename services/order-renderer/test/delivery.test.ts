@@ -34,7 +34,9 @@ beforeEach(() => {
   platform.register(registered(sealed(secret)));
 });
 
-/** Advances the clock until there are `count` events. A step is longer than any wait between attempts. */
+/**
+ * Advances the clock until the launch has `count` events. A step is longer than any wait between attempts.
+ */
 async function passUntilTold(launchId: string, count: number): Promise<void> {
   for (let seen = 0; platform.deliveryStory(launchId).length < count; ) {
     await until(
@@ -82,7 +84,7 @@ describe('the document of a client with a callback', () => {
     ]);
   });
 
-  it('is the same as on the page', async () => {
+  it('is the same as the document that a download returns', async () => {
     const { guid, launchId, cookie } = await platform.submitOrder();
     const { body } = await platform.read(`/orders/${guid}.xml`, cookie);
     const [callback] = await receiver.receives(1, guid);
@@ -111,7 +113,7 @@ describe('the document of a client with a callback', () => {
     expect(platform.deliveryStory(launchId)).toEqual([]);
   });
 
-  it('is signed with the current secrets, with both during a rotation', async () => {
+  it('is signed with the current secret, and with both secrets during a rotation', async () => {
     const [next, ended, foreign] = [aSecret(), aSecret(), 'k.AAAA'.padEnd(60, 'A')];
     const signers = async (...secrets: ReturnType<typeof sealed>[]) => {
       platform.register(registered(...secrets));
@@ -217,7 +219,7 @@ describe('a failed callback', () => {
     expect(await receiver.receives(1, guid)).toHaveLength(1);
   });
 
-  it('is retried while no secret can be opened, and succeeds when one can', async () => {
+  it('is retried while no secret can be opened, and succeeds when a secret can be opened', async () => {
     platform.register(registered({ sealed: 'gone.'.padEnd(60, 'A') }));
     const { launchId, guid } = await platform.order();
     const [failure] = await platform.tells(launchId, 1);
@@ -272,7 +274,7 @@ describe('a hostile receiver', () => {
     ],
   ];
   const callbacks: Record<string, Parameters<typeof aRegistry>[0][string]> = {};
-  /** Registers a client in addition to those of concurrent tests. */
+  /** Registers a client in addition to the clients of concurrent tests. */
   const register = (clientId: string, url: string) => {
     callbacks[clientId] = { url, secrets: [sealed(aSecret())] };
     platform.register(aRegistry(callbacks));
@@ -299,7 +301,7 @@ describe('a hostile receiver', () => {
   it.each([
     ['an endless answer', (write: () => boolean) => void setInterval(write, 1).unref()],
     ['a huge answer', (write: () => boolean) => void Array.from({ length: 200 }, write)],
-  ])('that sends %s is disconnected after its status, which counts', async (_what, begin) => {
+  ])('that sends %s is disconnected after its status, which decides the result of the attempt', async (_what, begin) => {
     let isLeft = false;
     receiver.behave((_request, response) => {
       response.writeHead(200).once('close', () => (isLeft = true));
@@ -311,7 +313,7 @@ describe('a hostile receiver', () => {
     await until(() => isLeft);
   });
 
-  it('that redirects fails without a request to the other address', async () => {
+  it('that redirects causes a failed attempt, and the other address receives no request', async () => {
     const elsewhere = await startReceiver();
     for (const status of [301, 302, 303, 307, 308]) {
       receiver.behave(answering(status, { Location: elsewhere.url }));
@@ -333,7 +335,7 @@ describe('a hostile receiver', () => {
       'an answer that is not HTTP',
       (request: { socket: NodeJS.WritableStream }) => request.socket.end('hello'),
     ],
-  ])('that sends %s fails', async (_what, behaviour) => {
+  ])('that sends %s causes a failed attempt', async (_what, behaviour) => {
     receiver.behave(behaviour);
     const { launchId } = await platform.order();
     const [failure] = await platform.tells(launchId, 1);
@@ -343,7 +345,7 @@ describe('a hostile receiver', () => {
   it.concurrent.each([
     ['accepts no connection', 'unreachable', false],
     ['never ends the TLS handshake', 'timeout', true],
-  ])('that %s fails in time', async (what, reason, isListening) => {
+  ])('that %s causes a failed attempt in time', async (what, reason, isListening) => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => void sockets.push(socket));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -379,7 +381,7 @@ describe('an order amended before its document was delivered', () => {
     expect(await platform.tells(launchId, 1)).toHaveLength(1);
   });
 
-  it('is delivered in the newer version only after the older one has been sent', async () => {
+  it('is delivered in the newer version only after the older version has been sent', async () => {
     const answers: (() => void)[] = [];
     receiver.behave((_request, response) => void answers.push(() => response.writeHead(204).end()));
     const older = await platform.order({ familyName: 'Older' });

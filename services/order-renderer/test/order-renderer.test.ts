@@ -101,7 +101,7 @@ describe('the order renderer', () => {
     expect(body).toContain('<familyName>Newer</familyName>');
   });
 
-  it('compares the versions of an order before the times of its events', async () => {
+  it('returns the highest version of an order, even if a lower version has a later event', async () => {
     const { launchId, cookie } = await platform.openSession();
     const guid = randomUUID();
     const older = { guid, launchId, now: new Date('2026-03-02T09:31:00Z'), familyName: 'First' };
@@ -178,7 +178,7 @@ describe('the order renderer', () => {
     );
   });
 
-  it('shows each of two launches the version of an order that it submitted', async () => {
+  it('shows each of two launches the version of the order that the launch itself submitted', async () => {
     const { guid, cookie } = await platform.submitOrder();
     const other = await platform.openSession('UpdateTest');
     await platform.submit({ guid, launchId: other.launchId, familyName: 'Amended', orderVersion: 2 });
@@ -199,7 +199,7 @@ describe('the order renderer', () => {
   });
 
   it.each(['/notepad', '.xml'])(
-    'refuses a browser on %s with a page like those of ordering',
+    'refuses a browser on %s with a page in the layout of the ordering pages',
     async (form) => {
       const { cookie } = await platform.openSession();
       const { headers, type, body } = await platform.read(`/orders/unknown${form}`, cookie);
@@ -260,7 +260,7 @@ describe('the order renderer', () => {
     expect((await platform.read(`/orders/${guid}/notepad`, cookie)).status).toBe(401);
   });
 
-  it('returns to a launch that amends an order its own document, not the previous one', async () => {
+  it('returns its own document, not the previous document, to a launch that amends an order', async () => {
     const { guid } = await platform.submitOrder();
     const { launchId, cookie } = await platform.openSession('UpdateTest');
     const reading = platform.read(`/orders/${guid}.xml`, cookie);
@@ -286,7 +286,7 @@ describe('the order renderer', () => {
     },
   );
 
-  it('answers HEAD without an event that the document was returned', async () => {
+  it('answers HEAD without publishing that the document was returned', async () => {
     const { guid, launchId, cookie } = await platform.submitOrder();
     await platform.read(`/orders/${guid}/notepad`, cookie, 'HEAD');
     await platform.read(`/orders/${guid}.xml`, cookie);
@@ -294,7 +294,7 @@ describe('the order renderer', () => {
     expect(returned).toEqual(['order.document.returned.v1', expect.objectContaining({ by: 'download' })]);
   });
 
-  it('stops waiting when the reader disconnects, without an event that the document was returned', async () => {
+  it('stops waiting when the reader disconnects, without publishing that the document was returned', async () => {
     const { launchId, cookie } = await platform.openSession();
     const guid = randomUUID();
     await platform.leaveWhileWaiting(`/orders/${guid}/notepad`, { launchId, cookie });
@@ -328,7 +328,7 @@ describe('the order renderer', () => {
     expect((await platform.storyOf(launchId, 1)).map(([type]) => type)).toEqual(['order.submitted.v1']);
   });
 
-  it('rejects sealed data without an order as a dead letter, and repeats none of it', async () => {
+  it('rejects sealed data without an order as a dead letter, and repeats none of the data', async () => {
     const { launchId } = await platform.openSession();
     await platform.submit({ guid: randomUUID(), launchId, sealedValue: { patient: 'Whitfield' } });
     const letter = platform.deadLetters.at(-1);
@@ -353,7 +353,7 @@ describe('a document that is not available in time', () => {
   });
   afterAll(() => platform.stop());
 
-  it.each(['/notepad', '.xml'])('is answered on %s with 503 and a page that refreshes', async (form) => {
+  it.each(['/notepad', '.xml'])('makes %s answer 503 with a page that refreshes', async (form) => {
     const { cookie } = await platform.openSession();
     const { status, headers, body } = await platform.read(`/orders/${randomUUID()}${form}`, cookie);
     expect(status).toBe(503);
@@ -363,7 +363,7 @@ describe('a document that is not available in time', () => {
     expect(body).toContain('<h1 class="nhsuk-heading-l">Order document not available</h1>');
   });
 
-  it('is answered to a program with problem details', async () => {
+  it('makes a program receive problem details', async () => {
     const { cookie } = await platform.openSession();
     const response = await fetch(`${platform.url}/orders/${randomUUID()}.xml`, { headers: { cookie } });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
@@ -390,7 +390,7 @@ describe('a document that is not available in time', () => {
     ['UpdateTest', '/notepad'],
     ['UpdateTest', '.xml'],
   ] as const)(
-    'is answered in %s on %s in the same way whether the order belongs to another launch or does not exist',
+    'has the same answer in %s on %s whether the order belongs to another launch or does not exist',
     async (action, form) => {
       const { guid } = await platform.submitOrder();
       const { cookie } = await platform.openSession(action);

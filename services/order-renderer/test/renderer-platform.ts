@@ -32,8 +32,8 @@ type SessionOptions = { readonly action?: Action; readonly practices?: PracticeB
 export type RendererPlatform = Awaited<ReturnType<typeof startRendererPlatform>>;
 
 /**
- * Returns the configuration of a renderer under test. It has the platform's intervals, except those that
- * would delay a test.
+ * Returns the configuration of a renderer under test. It has the platform's intervals, except the intervals
+ * that would delay a test.
  */
 export function aConfig({
   callbacks,
@@ -143,7 +143,7 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
     },
     /** Waits until a request of this launch has passed the check of its session. */
     isReading: (launchId: string) => untilLogged(launchId, 'belongs to a launch'),
-    /** Sends a request, disconnects while the service waits, and waits until the service notices it. */
+    /** Sends a request, disconnects while the service waits, and resolves when the service has noticed. */
     async leaveWhileWaiting(path: string, { launchId, cookie }: { launchId: string; cookie: string }) {
       const request = get(`${server.url}${path}`, { headers: { cookie } }).on('error', () => undefined);
       await untilLogged(launchId, 'belongs to a launch');

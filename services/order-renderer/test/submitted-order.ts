@@ -9,7 +9,7 @@ type Submission = {
   readonly order: Order;
   readonly launchId: string;
   readonly now: Date;
-  /** The value to seal instead of the order. */
+  /** A value that is sealed instead of the order. */
   readonly sealedValue?: unknown;
   readonly orderVersion?: number;
   readonly clientId?: string;

@@ -10,7 +10,7 @@ import { callbackBody, signatureHeaders } from '../domain/callback-message.ts';
 import { type ClientKey, findCallback } from '../domain/find-callback.ts';
 import type { DueDelivery } from '../store/deliveries.ts';
 
-/** The result of one attempt. It also fails if none of the client's secrets is valid and can be opened. */
+/** The result of one attempt. An attempt also fails if the client has no valid secret that can be opened. */
 export type Attempt = DeliveryAttempt<'no_usable_secret'>;
 export type SettledAttempt = Exclude<Attempt, { outcome: 'interrupted' }>;
 
@@ -80,7 +80,8 @@ async function post(
 }
 
 /**
- * Opens the secrets that have not expired. Skips a secret that cannot be opened, so that the other one signs.
+ * Opens the secrets that have not expired. Skips a secret that cannot be opened, so that the other secret
+ * still signs.
  */
 function openSecrets({ secrets }: RegisteredCallback, sealer: Sealer, now: number): string[] {
   const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);

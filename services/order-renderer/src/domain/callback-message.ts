@@ -29,7 +29,10 @@ type Signed = {
   /** The time of this attempt, in milliseconds since 1970. */
   readonly now: number;
   readonly body: string;
-  /** The valid secrets, `whsec_...`. Each one signs, so the receiver may know only the old or the new one. */
+  /**
+   * The valid secrets, `whsec_...`. Each secret signs, so the receiver needs to know only the old or the new
+   * secret.
+   */
   readonly secrets: readonly string[];
 };
 

@@ -6,7 +6,7 @@ export type ClientKey = { readonly issuer: string; readonly clientId: string };
 
 /**
  * Returns the callback of this client, which belongs to one of our realms or to a trusted issuer; undefined
- * if it has none.
+ * if the client has no callback.
  */
 export function findCallback(
   { realms, trustedIssuers = [] }: Registry,

@@ -25,7 +25,7 @@ export type DocumentDependencies = {
   readonly findOthers: (key: DocumentKey) => Promise<readonly OrderDocument[]>;
   /** Stores events. */
   readonly record: (events: readonly CloudEvent[]) => Promise<void>;
-  /** The milliseconds for which a reader waits for a document in preparation. */
+  /** The milliseconds for which a request waits for a document in preparation. */
   readonly waitMs: number;
 };
 
@@ -44,7 +44,8 @@ type Form = {
 
 const notepad: Form = {
   by: 'notepad',
-  // Browsers check every ancestor frame: our result page, and the practice system's page around it.
+  // Browsers check every ancestor frame: the platform's result page, and the practice system's page around
+  // it.
   frameAncestors: (session) => ["'self'", ...(session?.client.frameAncestors ?? [])],
   hasOthers: true,
   send: (response, document, others) => sendText(response, 'text/html', notepadPage(document, others)),
@@ -91,8 +92,8 @@ function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handl
 }
 
 /**
- * Returns the filter for the documents that a session may read: those of its launch, for the practices of its
- * client.
+ * Returns the filter for the documents that a session may read: documents of its launch, for the practices of
+ * its client.
  */
 function ownDocuments({ launchId, client: { practices } }: LaunchContext) {
   return { launchId, ...withoutUndefined({ practices }) };
@@ -117,8 +118,8 @@ type Reading = {
 
 /**
  * Returns the document of this launch; undefined if the reader has disconnected. An order of another launch
- * and an order that does not exist have the same answer after the same wait, so that it does not reveal which
- * orders exist.
+ * and an order that does not exist have the same answer after the same wait, so that the answer does not
+ * reveal which orders exist.
  * @throws ServiceError 404 for a malformed GUID, 503 if this launch has no document of the order yet
  */
 async function findDocument({ key, response, dependencies }: Reading): Promise<OrderDocument | undefined> {

@@ -19,7 +19,7 @@ type SessionSearch = {
 /**
  * Returns the launch session of a request. Reading a document does not extend it: a page that refreshes
  * automatically must not keep a session alive.
- * @throws ServiceError 401 if there is none
+ * @throws ServiceError 401 if the request has no valid session
  */
 export async function getLaunchSession(
   { tickets, isSecure, mayRead }: SessionSearch,

@@ -16,10 +16,10 @@ import type { Tables } from './tables.ts';
 
 /*
  * The documents to post and their receivers. Each order has one row for each client, which refers to its
- * newest document. A newer document replaces an undelivered older one. Every document contains the whole
- * order, so the receiver loses nothing. It never receives an older document after a newer one. A document
- * that cannot be delivered does not delay later ones. The lease covers the whole row, so two documents of an
- * order are never sent at the same time.
+ * newest document. A newer document replaces an older document that was not delivered. Every document
+ * contains the whole order, so the receiver loses nothing. The receiver never gets an older document after a
+ * newer document. A document that cannot be delivered does not delay later documents. The lease covers the
+ * whole row, so two documents of an order are never sent at the same time.
  */
 
 /** The milliseconds for which a document is retried after its first attempt. */
@@ -56,7 +56,7 @@ export type Deliveries = DeliveryQueue<DueDelivery> & {
 export type DeliveryLevel = {
   readonly pending: number;
   readonly dead: number;
-  /** Seconds since the oldest pending delivery was created or replayed; 0 when none is pending. */
+  /** Seconds since the oldest pending delivery was created or replayed; 0 if no delivery is pending. */
   readonly oldestAgeSeconds: number;
 };
 
@@ -75,7 +75,7 @@ export function createDeliveries(database: Kysely<Tables>): Deliveries {
     settle: (due, settlement, events) =>
       database.transaction().execute(async (transaction) => {
         const outcome = await settleDelivery(transaction, due, settlement);
-        // A newer document has its own attempts, so the failure of this one no longer matters.
+        // A newer document has its own attempts, so the failure of a replaced document no longer matters.
         const isReported =
           outcome === 'settled' || (outcome === 'replaced' && settlement.state === 'delivered');
         if (isReported) await appendToOutbox(transaction, events);
@@ -86,8 +86,8 @@ export function createDeliveries(database: Kysely<Tables>): Deliveries {
 }
 
 /**
- * Adds a document to deliver, and replaces an older document of the same order. Does nothing if there is a
- * newer one.
+ * Adds a document to deliver, and replaces an older document of the same order. Does nothing if a newer
+ * document is stored.
  */
 export async function addDelivery(transaction: Transaction<Tables>, added: NewDelivery): Promise<void> {
   const { orderGuid, orderVersion, messageId } = added.document;
@@ -119,7 +119,7 @@ export async function addDelivery(transaction: Transaction<Tables>, added: NewDe
           last_status: null,
           last_failure: null,
         }))
-        // Keeps the lease, because the older document may be in transmission until it expires.
+        // Keeps the lease, because the older document may be in transmission until the lease expires.
         .where(
           sql<boolean>`(delivery.order_version, delivery.event_time) <= (excluded.order_version, excluded.event_time)`,
         ),

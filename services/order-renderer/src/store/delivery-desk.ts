@@ -53,8 +53,9 @@ export async function listDeliveries(
 }
 
 /**
- * Delivers documents again: all dead ones, or the dead and delivered ones with the given ids. Running
- * renderers find them at their next poll, because their next attempt is overdue, and retry them for a day.
+ * Delivers documents again: all dead deliveries, or the dead and delivered documents with the given ids.
+ * Running renderers find them at their next poll, because their next attempt is overdue, and retry them for a
+ * day.
  * @returns the message ids of the replayed documents
  */
 export async function replayDeliveries(

@@ -38,7 +38,7 @@ export type DocumentKey = {
   readonly launchId: string;
   /** The lowest acceptable version of the order. If absent, any version is accepted. */
   readonly leastVersion?: number;
-  /** The practices that the launch's client is bound to. If absent, it is not bound. */
+  /** The practices that the launch's client is bound to. If absent, the client may act for every practice. */
   readonly practices?: PracticeBinding;
 };
 
@@ -50,8 +50,8 @@ export type Documents = {
    */
   store(document: NewDocument, events: readonly CloudEvent[]): Promise<boolean>;
   /**
-   * Returns the newest document of this order from this launch; undefined if there is none of at least the
-   * requested version.
+   * Returns the newest document of this order from this launch; undefined if this launch has no document of
+   * at least the requested version.
    */
   find(key: DocumentKey): Promise<OrderDocument | undefined>;
   /** Returns the newest document of every other order of this launch, sorted by creation. */
@@ -139,7 +139,7 @@ async function find(
 
 /**
  * Matches documents of this launch and of the practices that its client is bound to. The ordering service
- * already enforces the binding, so this check only limits the effect of an error there.
+ * already enforces the binding, so this check only limits the effect of an error in that service.
  */
 function isOfLaunch({ launchId, practices }: Pick<DocumentKey, 'launchId' | 'practices'>) {
   return (by: ExpressionBuilder<Tables, 'document'>): Expression<SqlBool> => {

@@ -10,8 +10,8 @@ type DocumentTable = {
   id: Generated<string>;
   order_guid: string;
   /**
-   * The version of the order in the document. The newest document of an order has the highest version, and
-   * among these the latest time.
+   * The version of the order in the document. The newest document of an order is the document of the highest
+   * version and, among those, with the latest time.
    */
   order_version: number;
   message_id: string;
@@ -23,7 +23,10 @@ type DocumentTable = {
   practice_code: string;
   xml: string;
   rendered_at: ColumnType<Date, string, never>;
-  /** The pseudonym of the order's patient, for audit events; null if the submitted order contained none. */
+  /**
+   * The pseudonym of the order's patient, for audit events; null if the submitted order contained no
+   * pseudonym.
+   */
   patient: string | null;
 };
 

@@ -3,7 +3,8 @@ import type { OrderDocument } from '../store/documents.ts';
 
 /**
  * Returns the page for the Notepad IFRAME (OLTR: Returned data). Its TEXTAREA named Output contains the
- * document. If the launch amended several orders, another TEXTAREA of that name follows for each of them.
+ * document. If the launch amended several orders, another TEXTAREA of that name follows for each further
+ * order.
  */
 export function notepadPage(
   { xml, orderGuid }: OrderDocument,
