@@ -23,7 +23,7 @@ export type AuditTrailConfig = {
   readonly keys: AuditKeys;
   /** Creates patients' pseudonyms with the platform's key. */
   readonly pseudonyms: PatientPseudonyms;
-  /** The years after which a month of events is deleted. */
+  /** The years for which a month of events is stored before it is deleted. */
   readonly retentionYears: number;
   /** The configuration of the pages at `/audit/`; undefined if they are off. */
   readonly pages: AuditPagesConfig | undefined;
@@ -71,7 +71,7 @@ export const auditKeySettings = {
 /**
  * Reads the keys of the log. Without the setting, derives them from `SEALING_KEYS` (HKDF, RFC 5869). Without
  * both, returns the keys of the demo.
- * @throws ConfigurationError if the keys are invalid, or in production if they are missing or the demo's
+ * @throws ConfigurationError if the keys are invalid or, in production, missing or the keys of the demo
  */
 export function readAuditKeys(environment: Environment): AuditKeys {
   const text = environment[keySetting];

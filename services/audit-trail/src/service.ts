@@ -101,7 +101,7 @@ export async function auditTrail(
 
 type PagesBacking = Omit<PagesDependencies, 'config' | 'pages' | 'write'> & { readonly logger: Logger };
 
-/** Loads the pages below `/audit/`. Without their configuration, logs that there are none. */
+/** Loads the pages below `/audit/`. Without a configuration of the pages, logs that there are no pages. */
 async function openPages({ pages: config }: AuditTrailConfig, backing: PagesBacking): Promise<Mounted> {
   if (config === undefined) {
     backing.logger.info('there are no pages at /audit/, because AUDIT_OIDC_ISSUER is not set');

@@ -125,7 +125,7 @@ describe.each<[string, () => Promise<Storage>]>([
       action: 'OrderTest',
     };
 
-    it('inherit the details of the launch, in the same batch and in later ones', async () => {
+    it('inherit the details of the launch, in the same batch and in later batches', async () => {
       const guid = randomUUID();
       const [before, redeemed, delivered] = [
         anEvent('launch.token.redeemed.v1', { correlationId: guid }),
@@ -146,7 +146,7 @@ describe.each<[string, () => Promise<Storage>]>([
       });
     });
 
-    it("are found by the launch's user and practice if they were stored before it", async () => {
+    it("are found by the launch's user and practice if they were stored before the launch", async () => {
       const guid = randomUUID();
       const data = { user: { username: 'late.user' }, practice: { code: 'LATE' } };
       const [early, ordered] = [
@@ -162,7 +162,7 @@ describe.each<[string, () => Promise<Storage>]>([
       expect((await find({ user: 'late.user' }))[1]).toMatchObject({ user: 'late.user', client: 'pms' });
     });
 
-    it('include a refused token that names the launch', async () => {
+    it('include the refusal of a token that names the launch', async () => {
       const guid = randomUUID();
       const launch = aLaunch(guid);
       const refused = anEvent('launch.token.refused.v1', {

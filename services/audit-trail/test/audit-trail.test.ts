@@ -14,7 +14,7 @@ afterAll(() => audit.stop());
 
 type Found = { correlationId: string; events: CloudEvent[]; next?: string };
 
-/** Sends a query with the support desk's token, or with the given one. */
+/** Sends a query with the support desk's token, or with the given token. */
 const ask = (pathAndQuery: string, { token = audit.token, method = 'GET' } = {}) =>
   fetch(audit.url + pathAndQuery, {
     method,
@@ -115,7 +115,7 @@ describe('an event', () => {
 });
 
 describe('a long result', () => {
-  it('is split into pages that link to the next, in order and without a gap', async () => {
+  it('is split into pages that each link to the next page, in order and without a gap', async () => {
     const guid = randomUUID();
     const events = Array.from({ length: 2 * pageSize + 1 }, (_, index) => aRefusal(guid, `reason ${index}`));
     await audit.publish(...events);

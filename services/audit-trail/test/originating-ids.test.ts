@@ -100,7 +100,7 @@ describe("claims of callers' identifiers", () => {
     expect(restored.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
   });
 
-  it('belong to the later launch if they expired before it, even within one batch', async () => {
+  it('belong to the later launch if the earlier claim had expired, even within one batch', async () => {
     const name = randomUUID();
     const first = issued(name, { action: 'OrderTest', ttlSeconds: 60 });
     clock.advance({ seconds: 61 });

@@ -20,7 +20,7 @@ async function pageOf(...events: readonly ((guid: string) => ReturnType<typeof a
 }
 
 describe('the page of a launch', () => {
-  it('shows what each submission did', async () => {
+  it('shows whether each submission ordered tests, changed the request or recorded samples', async () => {
     const submitted = (at: string, data: object) => (correlationId: string) =>
       anEvent('order.submitted.v1', { correlationId, time: time(at), data: { tests: 3, ...data } });
     const { text } = await pageOf(
@@ -41,7 +41,7 @@ describe('the page of a launch', () => {
     expect(text).toMatch(/Request changed 1 test /);
   });
 
-  it('shows times by the 24-hour clock, and units in the singular for one', async () => {
+  it('shows times by the 24-hour clock, and the unit of a single item in the singular', async () => {
     const { text } = await pageOf(
       (guid) => aLaunch(guid, { time: time('13:00:00.000') }),
       (correlationId) => anEvent('launch.token.redeemed.v1', { correlationId, time: time('13:00:00.001') }),

@@ -17,7 +17,7 @@ const reader: Staff = { subject: 's1', username: 'ada', name: 'Ada', mayRead: tr
 
 let clock: TestClock;
 let server: Awaited<ReturnType<typeof serveForTest>>;
-/** The address to which the last sign-in would return. */
+/** The address to which the latest sign-in would return. */
 let returnTo: string;
 beforeEach(async () => {
   clock = new TestClock();

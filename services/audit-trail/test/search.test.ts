@@ -115,7 +115,7 @@ describe('GET /audit/events', () => {
       (time): [string, object[]] => [`from=${time}&to=${time}`, [{ path: 'from' }, { path: 'to' }]],
     ),
     ['client=pms&after=999999999999999-999999999999999999', [{ path: 'after' }]],
-  ])('answers %s with 400 and every fault', async (query, errors) => {
+  ])('answers %s with 400 and lists every fault', async (query, errors) => {
     const response = await ask(query);
     const text = await response.text();
     expect([response.status, JSON.parse(text)]).toEqual([

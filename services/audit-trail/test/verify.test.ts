@@ -38,7 +38,7 @@ describe.each<[string, () => Promise<Storage>]>([
   });
   afterAll(() => storage.close());
 
-  /** Counts the tests: each one writes to its own month. */
+  /** The number of months so far. Each test writes to its own month. */
   let months = 0;
   async function aMonth({ rows = 20, checkpointAt = [10, 20] } = {}) {
     months += 1;
@@ -111,7 +111,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
-  it('reports one removed row, and several in sequence', async () => {
+  it('reports a removed row, and consecutive removed rows as one fault', async () => {
     const { partition } = await aMonth();
     await tamper(partition, `delete from audit_trail.${partition} where sequence in (4, 12, 13)`);
     const removed = [
@@ -168,7 +168,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
-  it('reports a removed tail by its checkpoint, or by an external copy of the checkpoint', async () => {
+  it('reports rows removed at the end by their checkpoint, or by an external copy of the checkpoint', async () => {
     const { partition, signed } = await aMonth();
     await tamper(partition, `delete from audit_trail.${partition} where sequence > 15`);
     const tail = { kind: 'removed', partition, firstSequence: 16, sequence: 20 };
@@ -184,7 +184,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
-  it('reports a checkpoint that differs from the external copy with its number', async () => {
+  it('reports a checkpoint that differs from the external copy with the same number', async () => {
     const { partition, signed } = await aMonth();
     const read = await readCheckpoint(signed[0] ?? '', keys);
     if (read === undefined) throw new Error('A checkpoint was signed');
@@ -268,7 +268,7 @@ describe.each<[string, () => Promise<Storage>]>([
 });
 
 describe('the regular verification', () => {
-  it('verifies new rows, all rows once a day, and logs each fault as an error', async () => {
+  it('verifies new rows often and all rows once a day, and logs each fault as an error', async () => {
     const storage = await openEmbeddedStorage();
     const database = await openSchema(storage);
     const clock = new TestClock();

@@ -301,7 +301,7 @@ describe('a hostile receiver', () => {
   it.each([
     ['an endless answer', (write: () => boolean) => void setInterval(write, 1).unref()],
     ['a huge answer', (write: () => boolean) => void Array.from({ length: 200 }, write)],
-  ])('that sends %s is disconnected after its status, which decides the result of the attempt', async (_what, begin) => {
+  ])('that sends %s is disconnected after its status, which decides the attempt', async (_what, begin) => {
     let isLeft = false;
     receiver.behave((_request, response) => {
       response.writeHead(200).once('close', () => (isLeft = true));

@@ -9,8 +9,8 @@ type Recording = {
 };
 
 /**
- * Records the callers' identifiers of launches. Also restores their claims in Redis: if Redis lost its data
- * before these events arrived, the rebuild did not include them.
+ * Records the identifiers that callers gave to their launches. Also restores the claims on them in Redis: if
+ * Redis lost its data before these events arrived, the rebuild did not include the claims.
  */
 export function onLaunchUrlIssued({ originatingIds, claims }: Recording): BatchConsumer {
   return {

@@ -1,10 +1,10 @@
-/** A difference between the log and what was written, with its location. */
+/** A difference between the stored log and the log as the audit trail wrote it, with its location. */
 export type AuditFault = {
   /**
    * `changed`: the row does not match its hash. `forged`: the seal is invalid, so the row was inserted or
    * rewritten. `removed`: rows are missing, up to and including this one. `rewritten`: the row does not match
-   * its checkpoint. `dropped`: the partition is missing. `checkpoint-forged` and `checkpoint-missing`: the
-   * same for checkpoints.
+   * its checkpoint. `dropped`: the partition is missing. `checkpoint-forged`: a checkpoint is not signed or
+   * was replaced. `checkpoint-missing`: a checkpoint is missing.
    */
   readonly kind:
     | 'changed'
@@ -16,7 +16,7 @@ export type AuditFault = {
     | 'checkpoint-missing';
   readonly partition?: string;
   readonly sequence?: number;
-  /** The first of several missing rows. */
+  /** The sequence number of the first of several missing rows. */
   readonly firstSequence?: number;
   readonly id?: string;
   readonly time?: string;
@@ -24,7 +24,10 @@ export type AuditFault = {
   readonly checkpoint?: number;
 };
 
-/** The most faults reported for one partition: after one broken link, many rows may differ. */
+/**
+ * The maximum number of faults that are reported for one partition. After one broken link, many rows may
+ * differ.
+ */
 export const maxFaults = 100;
 
 const words: Readonly<Record<AuditFault['kind'], string>> = {

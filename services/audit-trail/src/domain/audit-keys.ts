@@ -1,7 +1,10 @@
 import { createPrivateKey, createPublicKey, hash, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { sealKeyOf } from './row-chain.ts';
 
-/** The keys of the log. During a rotation there are several: the first signs and seals, and all verify. */
+/**
+ * The keys of the log. During a rotation there are several keys: the first key signs and seals, and every key
+ * verifies.
+ */
 export type AuditKeys = {
   /** Absent if there are only public keys, which verify checkpoints but not the seals of rows. */
   readonly signing?: { readonly kid: string; readonly key: KeyObject };
@@ -43,7 +46,10 @@ function parseKey(jwk: unknown): ParsedKey {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-/** Returns the thumbprint of these members, in this order (RFC 7638 section 3.2, RFC 8037 section 2). */
+/**
+ * Returns the thumbprint of a public key, hashed with these members in this order (RFC 7638 section 3.2, RFC
+ * 8037 section 2).
+ */
 function thumbprintOf(publicKey: KeyObject): string {
   const { crv, kty, x } = publicKey.export({ format: 'jwk' });
   return hash('sha256', JSON.stringify({ crv, kty, x }), 'base64url');
@@ -71,7 +77,10 @@ export function auditKeyOf(secret: Uint8Array): JsonWebKey {
   return key.export({ format: 'jwk' });
 }
 
-/** Published, so that the demo's processes and restarts share them. Production rejects them. */
+/**
+ * The keys of the demo. They are public, so that all processes of the demo share them, even after a restart.
+ * Production rejects them.
+ */
 export const demoAuditKeys: AuditKeys = parseAuditKeys(
   JSON.stringify(auditKeyOf(hash('sha256', 'clinical-launch demo audit key', 'buffer'))),
 );

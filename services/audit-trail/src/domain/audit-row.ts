@@ -6,7 +6,7 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
  */
 export type AuditOutcome = 'success' | 'refused' | 'failed';
 
-/** The details of a launch. Events without them inherit them from the event that started the launch. */
+/** The details of a launch. An event without a detail inherits it from the event that started the launch. */
 export type LaunchColumns = {
   readonly issuer: string | null;
   /** The client that acted. */
@@ -20,7 +20,7 @@ export type LaunchColumns = {
   readonly action: string | null;
 };
 
-/** The columns that follow from the event alone. */
+/** The columns whose values come from the event alone. */
 export type AuditColumns = LaunchColumns & {
   readonly id: string;
   /** RFC 3339, UTC, milliseconds */
@@ -37,7 +37,7 @@ export type AuditColumns = LaunchColumns & {
   readonly address: string | null;
   readonly orderGuid: string | null;
   readonly orderReferences: readonly string[] | null;
-  /** The hash of the launch's identifier at the caller. */
+  /** The hash of the identifier that the caller gave to the launch. */
   readonly originatingId: string | null;
   /** The event as JSON, without the fields sealed for other consumers. */
   readonly event: string;
@@ -124,7 +124,7 @@ export function outcomesOfType(type: string): readonly [AuditOutcome, ...AuditOu
   return type.endsWith('.refused.v1') ? ['refused', 'failed'] : ['success'];
 }
 
-/** Completes the columns of an event with those of its launch. */
+/** Completes the columns of an event with the columns of its launch. */
 export function withLaunch(columns: AuditColumns, launch: LaunchColumns): AuditColumns {
   // A name and its code always come from the same event.
   const user = columns.userName === null ? launch : columns;
@@ -142,10 +142,15 @@ export function withLaunch(columns: AuditColumns, launch: LaunchColumns): AuditC
   };
 }
 
-/** The most characters of a key: the longest names that callers may send do not fit into an index. */
+/**
+ * The maximum number of characters of an index key. The longest names that callers may send do not fit into
+ * an index.
+ */
 const maxKeyLength = 200;
 
-/** Returns the indexed part of a text: its first characters, or all of it if it is short, as codes are. */
+/**
+ * Returns the indexed part of a text: its first characters, or the whole text if it is short, as codes are.
+ */
 export const keyOf = (text: string): string => Array.from(text).slice(0, maxKeyLength).join('');
 
 /** Returns the case-insensitive form of a username, for comparisons. */

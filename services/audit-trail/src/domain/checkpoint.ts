@@ -3,9 +3,10 @@ import { CompactSign, compactVerify } from 'jose';
 import type { AuditKeys } from './audit-keys.ts';
 
 /**
- * States that the partition ended with this row at this time. A checkpoint is signed as a compact JWS
+ * States that a partition ended with a certain row at a certain time. A checkpoint is signed as a compact JWS
  * (RFC 7515, EdDSA). Wherever it is stored, it proves whether the row was changed or removed later.
- * Checkpoints are numbered from 1 and contain the hash of the previous one, so that none can be removed.
+ * Checkpoints are numbered from 1. Each contains the hash of the previous checkpoint, so that a removed
+ * checkpoint is noticed.
  */
 export type Checkpoint = {
   readonly number: number;
@@ -15,15 +16,15 @@ export type Checkpoint = {
   readonly hash: string;
   /** RFC 3339 */
   readonly time: string;
-  /** `drop`: the partition was then deleted, because it was out of retention. */
+  /** `drop`: the partition was deleted after this checkpoint, because its retention had ended. */
   readonly kind: 'rows' | 'drop';
-  /** The SHA-256 of the previous checkpoint's JWS, in Base64URL; empty for the first one. */
+  /** The SHA-256 of the previous checkpoint's JWS, in Base64URL; empty for the first checkpoint. */
   readonly previous: string;
 };
 
 export type SignedCheckpoint = Checkpoint & { readonly jws: string };
 
-/** Returns the hash of a checkpoint, which the next one contains as `previous`. */
+/** Returns the hash of a checkpoint, which the next checkpoint contains as `previous`. */
 export const nameOf = (jws: string): string => hash('sha256', jws, 'base64url');
 
 /** Signs a checkpoint. @throws TypeError without a private key */

@@ -70,11 +70,16 @@ type Happened = Pick<LogEntry, 'type' | 'event'>;
 /** Describes a type of event in a few words. */
 export const whatHappened = (type: string): string => known.get(type)?.what ?? type;
 
-/** Describes an event in a few words. For a submission, says whether it is an order, a change or samples. */
+/**
+ * Describes an event in a few words. For a submission, states whether it is an order, a change or samples.
+ */
 export const whatWasDone = (entry: Happened): string =>
   entry.type === 'order.submitted.v1' ? submissionOf(entry) : whatHappened(entry.type);
 
-/** Each change submits the request again. Events of earlier releases contain its version but not the step. */
+/**
+ * Describes a submission. Each change submits the request again. Events of earlier releases contain the
+ * version of the request but not the step.
+ */
 function submissionOf(entry: Happened): string {
   const step = factOf(entry, 'step') ?? ((numberOf(entry, 'orderVersion') ?? 1) > 1 ? 'change' : 'order');
   if (step === 'samples')

@@ -225,7 +225,7 @@ const deliveryReasons: Readonly<Record<DocumentFailure, Row>> = {
   ],
 };
 
-/** The reasons with another meaning in one type of event. */
+/** The reasons that have another meaning in one type of event. */
 const byType: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   'access.token.refused.v1': {
     missing_parameter: ['A parameter of the token request was missing.', askBoth],

@@ -18,7 +18,10 @@ export type Lane = {
   readonly entries: readonly LogEntry[];
 };
 
-/** For each type, the types that can cause it. The cause of an event is the latest earlier event of these. */
+/**
+ * For each type of event, the types that can cause it. The cause of an event is the latest earlier event of
+ * one of these types.
+ */
 const causesOf: Readonly<Record<string, readonly string[]>> = {
   'launch.token.redeemed.v1': ['launch.url.issued.v1'],
   'launch.token.refused.v1': ['launch.url.issued.v1'],
@@ -54,7 +57,7 @@ function beginOf(entry: LogEntry, ordered: readonly LogEntry[]): number {
   return (cause ?? entry).time.getTime();
 }
 
-/** Returns the GUID of the launch that a request belongs to, if it differs from the request's own. */
+/** Returns the GUID of the launch that a request belongs to, if it differs from the request's own GUID. */
 export const launchNamedIn = (entries: readonly LogEntry[], guid: string): string | undefined =>
   entries.find((one) => one.correlationId === guid && one.launchId !== null && one.launchId !== guid)
     ?.launchId ?? undefined;
@@ -181,7 +184,7 @@ export function payloadFaultsOf({ event: { data } }: Pick<LogEntry, 'event'>): r
   return (paths ?? []).map((path, at) => ({ path: path || 'the whole body', code: codes?.[at] ?? '' }));
 }
 
-/** Describes the details of an event, such as the number of tests; undefined if there are none. */
+/** Describes the details of an event, such as the number of tests; undefined if the event has no details. */
 export function detailOf(entry: LogEntry): string | undefined {
   const paths = payloadFaultsOf(entry).map(({ path }) => path);
   const facts = [

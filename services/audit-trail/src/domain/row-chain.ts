@@ -2,9 +2,9 @@ import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'nod
 import { type AuditColumns, userKeyOf } from './audit-row.ts';
 
 /**
- * The hash chain of a partition. It proves that no row was changed, removed or inserted between others:
+ * The hash chain of a partition. It proves that no row was changed, removed or inserted between other rows:
  *
- *     hash of row n = SHA-256(hash of row n - 1, text of row n)
+ * hash of row n = SHA-256(hash of row n - 1, text of row n)
  *
  * The text of a row contains every column in the order of `chainedColumns`, each as
  * `<bytes in UTF-8>:<value>`, or as `-` if it is null, so that two different rows never have the same text.
@@ -19,7 +19,8 @@ export type AuditRow = AuditColumns & {
   /** Starts at 1 in each partition and has no gaps. */
   readonly sequence: number;
   /**
-   * True if other events of the launch were stored before this one, and so lack its client, user and patient.
+   * True if this event started a launch and other events of the launch were stored earlier, so that their
+   * rows lack the launch's client, user and patient.
    */
   readonly isLate: boolean;
 };
@@ -31,7 +32,7 @@ type Column = {
   readonly textOf: (row: AuditRow) => string | null;
 };
 
-/** The columns in the order of hashing. A new column must be last, and changes the form of the text. */
+/** The columns in the order of hashing. A new column must be last. It changes the form of the hashed text. */
 export const chainedColumns: readonly Column[] = [
   { name: 'sequence', type: 'bigint', textOf: (row) => String(row.sequence) },
   { name: 'id', type: 'uuid', textOf: (row) => row.id },
@@ -73,7 +74,10 @@ export const chainedColumns: readonly Column[] = [
 /** The end of a chain: the sequence number and hash of its last row. */
 export type ChainEnd = { readonly sequence: number; readonly hash: Buffer };
 
-/** Returns the start of a partition's chain, which is also its end while there are no rows. */
+/**
+ * Returns the start of a partition's chain, which is also the end of the chain while the partition has no
+ * rows.
+ */
 export const genesisOf = (partition: string): ChainEnd => ({
   sequence: 0,
   hash: hash('sha256', partition, 'buffer'),
@@ -95,7 +99,7 @@ export const sealKeyOf = (privateKey: Uint8Array): KeyObject =>
 export const sealOf = (key: KeyObject, rowHash: Buffer): Buffer =>
   createHmac('sha256', key).update(rowHash).digest().subarray(0, 16);
 
-/** Returns the name of the partition for a time. There is one for each month in UTC. */
+/** Returns the name of the partition for a time. There is one partition for each month in UTC. */
 export const partitionOf = (time: string): string => `audit_event_${time.slice(0, 7).replace('-', '_')}`;
 
 /** Returns the start of a partition's month and the start of the next month. */

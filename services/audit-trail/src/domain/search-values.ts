@@ -18,7 +18,9 @@ export function readTime(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Returns the fault of a text that is hashed and so may contain any characters, as a phrase `must …`. */
+/**
+ * Returns the fault of a text that may contain any characters, because it is hashed, as a phrase `must …`.
+ */
 export const lengthFault = (text: string, maxLength: number): string | undefined =>
   text !== '' && text.length <= maxLength ? undefined : `must have 1 to ${maxLength} characters`;
 

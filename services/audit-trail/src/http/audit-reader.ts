@@ -13,7 +13,10 @@ export type ReaderExchange = Exchange & { readonly caller: Caller };
 
 export type ReaderDependencies = { readonly tokens: AccessTokenVerifier; readonly events: Outbox };
 
-/** Guards a handler: only callers that may read the log reach it. It throws ServiceError 401 or 403. */
+/**
+ * Guards a handler, so that only callers that may read the log reach it. For other callers, throws
+ * ServiceError 401 or 403.
+ */
 export function behindReader(
   { tokens }: Pick<ReaderDependencies, 'tokens'>,
   handle: Handler<ReaderExchange>,

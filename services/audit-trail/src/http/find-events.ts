@@ -16,8 +16,8 @@ export type FindEventsDependencies = ReaderDependencies & {
 
 /**
  * Returns the events of a GUID as CloudEvents, ordered by time: `GET /audit/events?correlationId=GUID`. A
- * page contains the next 500 events in order of arrival. `next` is the address of the next page, if there is
- * one. The search is recorded as an event.
+ * page contains 500 events that arrived one after the other. `next` is the address of the next page, if there
+ * is one. The search is recorded as an event.
  */
 export function findEvents(dependencies: FindEventsDependencies): Handler<ReaderExchange> {
   const { store, search } = dependencies;
@@ -27,7 +27,7 @@ export function findEvents(dependencies: FindEventsDependencies): Handler<Reader
     if (isSearch(query)) return search(exchange);
     const correlationId = searchedId(query);
     const after = searchedPage(query);
-    // Reads one more than the page contains, to know whether there is a next page.
+    // Reads one event more than the page contains, to know whether there is a next page.
     const found = await store.findByCorrelation(correlationId, { after, limit: pageSize + 1 });
     const page = found.slice(0, pageSize);
     await recordSearch(exchange, dependencies, {

@@ -24,8 +24,8 @@ export type SearchDependencies = ReaderDependencies & {
 
 /**
  * Answers a search, newest first: `GET /audit/events?client=…&from=…`. JSON contains up to `limit` entries
- * and, if there are more, the cursor `next`. NDJSON contains one entry per line, and all of them if `limit`
- * is absent. The search is recorded as an event.
+ * and, if there are more entries, the cursor `next`. NDJSON contains one entry per line, and all entries if
+ * `limit` is absent. The search is recorded as an event.
  */
 export function searchByAddress(dependencies: SearchDependencies): Handler<ReaderExchange> {
   return async (exchange) => {

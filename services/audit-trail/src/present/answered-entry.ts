@@ -2,7 +2,7 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { cursorText } from '../domain/audit-cursor.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';
 
-/** An entry in an answer: its columns without empty ones, and its event. */
+/** An entry in an answer: its columns that are not empty, and its event. */
 export type AnsweredEntry = {
   readonly id: string;
   readonly time: string;

@@ -43,7 +43,7 @@ export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOption
     rows: ordered.map((entry, index) => ({
       ...presentEntry(entry, write),
       isOther: entry.correlationId !== guid,
-      // The first event has no previous one.
+      // The first event has no previous event.
       after: index === 0 ? '–' : writtenDuration(entry.time.getTime() - start),
       since:
         index === 0

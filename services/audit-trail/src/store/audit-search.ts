@@ -35,7 +35,7 @@ export function createAuditSearch(database: AuditDatabase): SearchAudit {
   return async (criteria, { after, limit }) => {
     const conditions = await conditionsOf(database, criteria);
     if (conditions === undefined) return { entries: [] };
-    // Reads one more than the page contains, to know whether there is a next page.
+    // Reads one row more than the page contains, to know whether there is a next page.
     const page = { after, limit: limit + 1 };
     const found = await withPlans(database, criteria, async (connection) => {
       const { rows } = await ownRows(criteria, conditions, page).execute(connection);
@@ -146,12 +146,15 @@ function ownRows(
     order by time desc, sequence desc limit ${limit}`;
 }
 
-/** The days after the start of a launch in which its events can be stored before it. */
+/**
+ * The maximum number of days between the start of a launch and an event of it that was stored before the
+ * launch.
+ */
 const lateDays = 14;
 
 /**
  * Returns the query for events that were stored before their launch and match only by its details; undefined
- * if the search needs none. It reads only rows that belong on the page.
+ * if the search needs no such query. It reads only rows that belong on the page.
  */
 function lateRows(
   { correlationId }: Pick<AuditCriteria, 'correlationId'>,

@@ -23,20 +23,21 @@ import type { AuditDatabase, AuditTables } from './tables.ts';
 
 export type AuditStore = {
   /**
-   * Appends events to their partitions, all or none. Skips events that are already stored, which have the
-   * same id and time.
+   * Appends events to their partitions, all or none. Skips an event if an event with the same id and time is
+   * already stored.
    */
   append(events: readonly CloudEvent[]): Promise<void>;
-  /**
-   * Returns up to `limit` events of a correlation id in order of arrival, after the given place.
-   */
+  /** Returns up to `limit` events of a correlation id in order of arrival, after the given position. */
   findByCorrelation(
     correlationId: string,
     page: { after: string; limit: number },
   ): Promise<{ place: string; event: CloudEvent }[]>;
 };
 
-/** The key of the lock that writers of the chain wait for. Any number that is the same in every process. */
+/**
+ * The key of the advisory lock that writers of the chain wait for. It can be any number that is the same in
+ * every process.
+ */
 const chainLock = 4_711_902_026;
 /** The days after the start of a launch in which its events inherit its details. */
 const launchDays = 62;
@@ -101,7 +102,10 @@ const times = (rows: readonly AuditColumns[]) => {
   return { earliest: sorted.at(0) ?? '', latest: sorted.at(-1) ?? '' };
 };
 
-/** Returns the events without a row, each once. The result is only reliable while the lock is held. */
+/**
+ * Returns the events that have no row yet, each event once. The result is only reliable while the lock is
+ * held.
+ */
 async function withoutStored(transaction: Transaction<AuditTables>, all: readonly AuditColumns[]) {
   const { earliest, latest } = times(all);
   const { rows } = await sql<{ id: string; time: Date }>`select id, time from audit_trail.audit_event
@@ -117,7 +121,7 @@ async function withoutStored(transaction: Transaction<AuditTables>, all: readonl
 
 type Unchained = Omit<AuditRow, 'sequence'>;
 
-/** Completes each event with its launch, which is in the same batch or already stored. */
+/** Completes each event with the details of its launch, which is in the same batch or already stored. */
 async function withLaunches(
   transaction: Transaction<AuditTables>,
   fresh: readonly AuditColumns[],

@@ -15,7 +15,7 @@ export type BrokenRow = {
 /** The result of comparing consecutive rows of a partition with their hashes. */
 export type ChainSlice = {
   readonly rows: number;
-  /** The last row. If the slice is empty, the row before its start. */
+  /** The last row of the slice. If the slice is empty, the row before it. */
   readonly end: ChainEnd;
   readonly broken: readonly BrokenRow[];
   /** The hash and seal of each row, 48 bytes in all. */
@@ -28,13 +28,13 @@ export type ChainReader = {
   partitions(): Promise<readonly string[]>;
   /** Returns the last row of a partition. */
   endOf(partition: string): Promise<ChainEnd>;
-  /** Compares the next rows after a place with their hashes. */
+  /** Compares the rows that follow a row with their hashes. */
   slice(partition: string, after: ChainEnd, limit: number): Promise<ChainSlice>;
   /** Returns the hashes of the given rows by sequence number, without rows that do not exist. */
   hashesOf(partition: string, sequences: readonly number[]): Promise<ReadonlyMap<number, Buffer>>;
   /** Returns the sequence numbers of the first and the last row in a period. */
   range(partition: string, period: Period): Promise<{ first: number; last: number } | undefined>;
-  /** Returns the last row before the given one. */
+  /** Returns the last row before the given row. */
   before(partition: string, sequence: number): Promise<ChainEnd>;
   /** Returns the rows that follow a gap in the sequence. */
   gaps(partition: string): Promise<readonly BrokenRow[]>;

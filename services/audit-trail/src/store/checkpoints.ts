@@ -10,8 +10,8 @@ export type NumberRange = { readonly first: number; readonly last: number };
 
 export type Checkpoints = {
   /**
-   * Signs the end of a partition and returns the checkpoint. Returns undefined if there is already one for
-   * this row.
+   * Signs the end of a partition and returns the checkpoint. Returns undefined if the row already has a
+   * checkpoint.
    */
   sign(
     partition: string,
@@ -20,7 +20,10 @@ export type Checkpoints = {
   ): Promise<SignedCheckpoint | undefined>;
   /** Returns the checkpoints of a range of numbers in order, page by page. */
   between(numbers: NumberRange): AsyncIterable<readonly StoredCheckpoint[]>;
-  /** Returns the last checkpoint of each partition, or the last one signed until the given time. */
+  /**
+   * Returns the last checkpoint of each partition, or the last checkpoint that was signed before the given
+   * time.
+   */
   latest(before?: Date): Promise<readonly StoredCheckpoint[]>;
   /** Returns the numbers of the first and the last checkpoint for a range of rows. */
   numbersOf(partition: string, rows: NumberRange): Promise<NumberRange | undefined>;

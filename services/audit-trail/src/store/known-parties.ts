@@ -26,9 +26,9 @@ export type KnownParties = {
   practices(text: string): Promise<readonly KnownPractice[]>;
 };
 
-/** The most users that a process caches, so that most batches need no statement. */
+/** The maximum number of users that a process caches, so that most batches need no statement. */
 const maxRemembered = 10_000;
-/** The most choices that are returned, because nobody reads a longer list. */
+/** The maximum number of choices that are returned, because nobody reads a longer list. */
 const maxFound = 20;
 const longest = 300;
 

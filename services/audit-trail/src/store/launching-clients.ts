@@ -2,10 +2,16 @@ import type { AuditDatabase } from './tables.ts';
 
 export type LaunchingClient = { readonly issuer: string; readonly clientId: string };
 
-/** The clients that have launched. The hash of a caller's identifier includes the client. */
+/**
+ * The clients that have launched. They are stored, because the hash of a caller's identifier includes the
+ * client.
+ */
 export type LaunchingClients = { record(clients: readonly LaunchingClient[]): Promise<void> };
 
-/** Creates the store of launching clients. There are few, so each process caches those it has stored. */
+/**
+ * Creates the store of launching clients. There are few clients, so each process caches the clients that it
+ * has stored.
+ */
 export function createLaunchingClients(database: AuditDatabase): LaunchingClients {
   const known = new Set<string>();
   const keyOf = ({ issuer, clientId }: LaunchingClient) => JSON.stringify([issuer, clientId]);

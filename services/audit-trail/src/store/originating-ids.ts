@@ -12,7 +12,8 @@ export type RecordedClaim = HeldClaim & { readonly claimedAt: number };
 
 export type OriginatingIds = {
   /**
-   * Records claims. If two claims on a name overlap, keeps the earlier one, whatever their order of arrival.
+   * Records claims. If two claims on a name overlap, keeps the earlier claim, whatever their order of
+   * arrival.
    */
   record(claims: readonly RecordedClaim[]): Promise<void>;
   /** Returns all live claims, page by page. */

@@ -4,7 +4,7 @@ import { openedTypes } from '../domain/activity.ts';
 import { type AuditOutcome, keyOf, outcomesOfType, userKeyOf } from '../domain/audit-row.ts';
 import type { AuditDatabase, AuditTables } from './tables.ts';
 
-/** The criteria of a search. A row must match all of the given ones. */
+/** The criteria of a search. A row must match all given criteria. */
 export type AuditCriteria = {
   readonly id?: string | undefined;
   /** The GUID of a launch or request. Also matches events that refer to it as their launch. */

@@ -19,8 +19,8 @@ type PartitionOptions = {
 const everyMs = 3_600_000;
 
 /**
- * Creates the partitions of this month and the next, and drops those that are completely out of retention.
- * First signs a checkpoint of a dropped partition, which is never deleted.
+ * Creates the partitions of this month and the next month, and drops partitions that are completely out of
+ * retention. Before it drops a partition, signs a checkpoint of its end, which is never deleted.
  */
 export function startPartitions(options: PartitionOptions): Pick<Loop, 'stop'> {
   const { clock, logger, partitions } = options;

@@ -9,7 +9,7 @@ export type TypedWords = Readonly<Partial<Record<'q' | 'practice' | 'user' | 'cl
 
 /** A possible meaning of typed text. */
 export type Meaning = {
-  /** Describes the meaning to the reader, who chooses between several. */
+  /** Describes the meaning to the reader, who chooses between several meanings. */
   readonly text: string;
   /** The parameters of the results' address, with values from the log, never as typed. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -23,8 +23,9 @@ export type Recognising = {
 };
 
 /**
- * Returns the possible meanings of all fields together; none if the log does not contain one of them. A
- * meaning contains only pseudonyms, sealed values and values of the log, so it may appear in an address.
+ * Returns the possible meanings of all fields together; none if the log does not contain the text of one of
+ * the fields. A meaning contains only pseudonyms, sealed values and values of the log, so it may appear in an
+ * address.
  */
 export async function recogniseWords(
   typed: TypedWords,

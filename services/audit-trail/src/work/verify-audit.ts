@@ -10,11 +10,11 @@ export type Verification = {
   readonly rows: number;
   readonly checkpoints: number;
   readonly faults: readonly AuditFault[];
-  /** The place from which the next verification can continue. */
+  /** The position from which the next verification can continue. */
   readonly place: VerifiedPlace;
 };
 
-/** The place up to which the log was verified. */
+/** The position up to which the log was verified. */
 export type VerifiedPlace = {
   /** The end of each partition. */
   readonly ends: ReadonlyMap<string, ChainEnd>;
@@ -28,7 +28,7 @@ type VerifyOptions = {
   readonly keys: Pick<AuditKeys, 'verification' | 'seals'>;
   /** Limits the verification to rows of this period. */
   readonly period?: Period;
-  /** Limits the verification to rows after this place. */
+  /** Limits the verification to rows after this position. */
   readonly since?: VerifiedPlace;
   /** External copies of checkpoints. */
   readonly external?: readonly string[];
@@ -67,7 +67,10 @@ export async function verifyAudit(options: VerifyOptions): Promise<Verification>
   return { rows, checkpoints: signed.checkpoints, faults: distinct(faults), place };
 }
 
-/** Includes the last row of the previous verification, because its checkpoint may be newer. */
+/**
+ * Includes the last row of the previous verification, because the row's checkpoint may have been signed after
+ * it.
+ */
 const firstSince = (since: VerifiedPlace | undefined, partition: string) => {
   const end = since?.ends.get(partition);
   return end === undefined ? {} : { first: end.sequence };

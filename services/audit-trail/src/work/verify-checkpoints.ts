@@ -14,7 +14,7 @@ type CheckpointOptions = {
   readonly keys: Pick<AuditKeys, 'verification'>;
   /** The verified rows of each existing partition. */
   readonly ranges: ReadonlyMap<string, NumberRange>;
-  /** Whether to read only the checkpoints of these rows, instead of all after `since`. */
+  /** Whether to read only the checkpoints of `ranges`, instead of all checkpoints after `since`. */
   readonly isPeriod: boolean;
   readonly since?: CheckpointPlace | undefined;
   /** External copies of checkpoints. */
@@ -35,7 +35,9 @@ type ReadCheckpoints = {
   readonly end: CheckpointPlace;
 };
 
-/** Reads the checkpoints of the verified rows, the last one of each partition, and the external copies. */
+/**
+ * Reads the checkpoints of the verified rows, the last checkpoint of each partition, and the external copies.
+ */
 async function readCheckpoints(options: CheckpointOptions): Promise<ReadCheckpoints> {
   const { checkpoints, keys, external = [], since } = options;
   const { read, faults, end } = await readInOrder(options, await numbersOf(options));
@@ -53,7 +55,10 @@ async function readCheckpoints(options: CheckpointOptions): Promise<ReadCheckpoi
   };
 }
 
-/** Returns the numbers of the checkpoints to read. Includes the last verified one, which must still exist. */
+/**
+ * Returns the numbers of the checkpoints to read. Includes the last verified checkpoint, which must still
+ * exist.
+ */
 async function numbersOf({ checkpoints, ranges, isPeriod, since }: CheckpointOptions): Promise<NumberRange> {
   if (!isPeriod) return { first: Math.max(1, since?.number ?? 1), last: Number.MAX_SAFE_INTEGER };
   const found = await Promise.all(
@@ -68,7 +73,8 @@ async function numbersOf({ checkpoints, ranges, isPeriod, since }: CheckpointOpt
 }
 
 /**
- * Reads a sequence of checkpoints. None may be missing, and each must contain the hash of the previous one.
+ * Reads a sequence of checkpoints. No checkpoint may be missing, and each must contain the hash of the
+ * previous checkpoint.
  */
 async function readInOrder(options: CheckpointOptions, numbers: NumberRange) {
   const { checkpoints, since, signal } = options;
@@ -95,7 +101,9 @@ async function readInOrder(options: CheckpointOptions, numbers: NumberRange) {
   return { read, faults, end };
 }
 
-/** Returns a stored checkpoint; undefined if it is forged or does not follow the known previous one. */
+/**
+ * Returns a stored checkpoint; undefined if it is forged or does not follow the known previous checkpoint.
+ */
 async function readNext(
   { keys, since }: CheckpointOptions,
   { number, jws }: StoredCheckpoint,

@@ -21,9 +21,9 @@ type VerifyOptions = {
 };
 
 const pollMs = 60_000;
-/** Finds a change of new rows within the hour. */
+/** Milliseconds between verifications of new rows, so that a change of them is found within the hour. */
 const newEveryMs = 3_600_000;
-/** Verifying every row reads the whole log, so it runs once a day. */
+/** Milliseconds between verifications of all rows: once a day, because they read the whole log. */
 const allEveryMs = 24 * 3_600_000;
 const loggedFaults = 20;
 
@@ -75,7 +75,7 @@ async function record(
   await progress.record(name, known + faults.length, new Date(clock.now()));
 }
 
-/** Returns the place of the last checkpoints before a time, from which the verification continues. */
+/** Returns the position of the last checkpoints before a time, from which the verification continues. */
 async function placeBefore({ checkpoints, keys }: VerifyOptions, time: Date): Promise<VerifiedPlace> {
   const ends: [string, { sequence: number; hash: Buffer }][] = [];
   let last = { number: 0, name: '' };

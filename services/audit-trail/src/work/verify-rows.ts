@@ -4,7 +4,7 @@ import type { AuditKeys } from '../domain/audit-keys.ts';
 import { type ChainEnd, sealOf } from '../domain/row-chain.ts';
 import type { ChainReader, ChainSlice } from '../store/chain-reader.ts';
 
-/** The rows that one statement compares, in about a tenth of a second. */
+/** The number of rows that one statement compares, which takes about a tenth of a second. */
 const sliceSize = 20_000;
 
 type RowsOptions = {
@@ -34,7 +34,7 @@ export async function verifyRows({
     signal?.throwIfAborted();
     rows += slice.rows;
     end = slice.end;
-    // While the database hashes the next rows, this process checks the seals of these.
+    // While the database hashes the next rows, this process checks the seals of the current rows.
     const [next, found] = await Promise.all([
       sliceAfter(end),
       faultsOf(chain, { partition, slice, seals: keys.seals }),

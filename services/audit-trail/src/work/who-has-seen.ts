@@ -2,7 +2,10 @@ import { seeingTypes } from '../domain/event-words.ts';
 import { type Seeing, type SeenEvent, seeingsOf } from '../domain/seeing.ts';
 import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';
 
-/** The most events that are read. If there are more, the list is incomplete and says so. */
+/**
+ * The maximum number of events that are read. If there are more events, the page states that its list is
+ * incomplete.
+ */
 const mostEvents = 10_000;
 const pageSize = 1000;
 const listed = 'orders.listed.v1';
@@ -23,7 +26,7 @@ export async function whoHasSeen(
   return { seeings: seeingsOf([...events.values()]), isCut };
 }
 
-/** Adds the found events to `events`. Returns whether there are more than it read. */
+/** Adds the found events to `events`. Returns whether the log contains more events than were read. */
 async function collect(
   search: SearchAudit,
   criteria: AuditCriteria,

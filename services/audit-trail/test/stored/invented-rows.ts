@@ -4,7 +4,7 @@ import { boundsOf, chainedColumns, genesisOf } from '../../src/domain/row-chain.
 import { rowTextInSql } from '../../src/store/chain-reader.ts';
 import type { AuditDatabase } from '../../src/store/tables.ts';
 
-/** Invented launches of one month. The database itself writes the rows: millions in minutes. */
+/** Invented launches of one month. The database itself creates their rows, millions in minutes. */
 export type Invention = {
   readonly partition: string;
   readonly from: Date;
@@ -22,7 +22,7 @@ const rowsAtOnce = 200_000;
 const blockBytes = 64;
 
 /**
- * Fills an empty partition with rows that `verify` accepts. It is detached and its indexes are created
+ * Fills an empty partition with rows that `verify` accepts. Fills a detached table, and creates its indexes
  * afterwards, because a million rows would otherwise take a minute.
  */
 export async function inventRows(database: AuditDatabase, invention: Invention): Promise<void> {
@@ -41,7 +41,7 @@ export async function inventRows(database: AuditDatabase, invention: Invention):
   await attach(database, partition);
 }
 
-/** Creates the hash chain as an aggregate, so that a window function can run it along the rows. */
+/** Creates the hash chain as an aggregate, so that it can run over the rows as a window function. */
 async function createChain(database: AuditDatabase): Promise<void> {
   await sql`create or replace function audit_trail.next_hash(state bytea, previous bytea, text text) returns bytea
     language plpgsql immutable as $$

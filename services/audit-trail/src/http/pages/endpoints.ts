@@ -32,8 +32,8 @@ export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): M
   const headers = {
     // Signing out redirects to the issuer.
     ...pageHeaders({ scriptHashes: [pages.scriptHash], formActions: [new URL(config.issuer).origin] }),
-    // With no-referrer, browsers send `Origin: null` even for our own forms (Fetch, "append a request
-    // Origin header").
+    // With no-referrer, browsers send `Origin: null` even for the forms of these pages (Fetch, "append a
+    // request Origin header").
     'Referrer-Policy': 'same-origin',
   };
   const dialect = pageDialect(pages, headers);

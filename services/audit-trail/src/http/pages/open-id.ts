@@ -6,7 +6,7 @@ import { signInFailed } from './errors.ts';
 import type { BegunSignIn, Staff } from './session.ts';
 
 const requiredRight = 'audit.read';
-/** The most characters of the issuer's texts in events. */
+/** The maximum number of characters of the issuer's texts in events. */
 const maxLength = 200;
 
 /** Signs staff in at the issuer. */
@@ -15,7 +15,7 @@ export type OpenId = {
   begin(returnTo: string): Promise<{ readonly signIn: BegunSignIn; readonly address: string }>;
   /** Completes a sign-in with the query of the issuer's answer. @throws ServiceError 400 or 503 */
   complete(query: URLSearchParams, begun: readonly BegunSignIn[]): Promise<Completed>;
-  /** Returns the issuer's address for ending its session; undefined if it has none. */
+  /** Returns the issuer's address for ending its session; undefined if the issuer has no such address. */
   signOutAddress(): Promise<string | undefined>;
 };
 

@@ -28,7 +28,10 @@ type Now = { readonly now: number };
 
 /** A search as the user typed it. */
 export type TypedSearch = {
-  /** The text of the word fields. No address may contain it before it is recognised. */
+  /**
+   * The text of the word fields. It may identify a patient, so no address contains it before it is
+   * recognised.
+   */
   readonly words: TypedWords;
   /** The values of the other fields, as parameters for the address of the results. */
   readonly address: URLSearchParams;
@@ -121,7 +124,7 @@ export type AddressedSearch = {
   readonly criteria: AuditCriteria;
   /** The names of the criteria, for the audit event. */
   readonly names: readonly string[];
-  /** The cursor of the page; absent for the first one. */
+  /** The cursor of the page; absent for the first page. */
   readonly after?: AuditCursor;
   /** The names of invalid parameters. Ignoring them would widen the search. */
   readonly unreadable: readonly string[];

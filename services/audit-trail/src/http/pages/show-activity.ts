@@ -20,7 +20,7 @@ export function showActivity(dependencies: PagesDependencies): Handler<Visit> {
     const period = periods.find(({ hours }) => hours === wanted) ?? shortest;
     const intervalMs = period.intervalMinutes * minuteMs;
     const now = clock.now();
-    // The last interval is the current one. It starts at a round time of day.
+    // The last interval is the current interval. It starts at a round time of day.
     const last = Math.floor(now / intervalMs) * intervalMs;
     const count = (period.hours * 60) / period.intervalMinutes;
     const begins = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * intervalMs);

@@ -56,13 +56,13 @@ export function signOut({ openId, sessions, origin }: SignInDependencies): Handl
     if (!isOwnForm(request, origin)) throw foreignForm();
     await readForm(request, response);
     await sessions.close(request, response);
-    // Our session has ended, whatever the issuer answers.
+    // The session of the pages has ended, whatever the issuer answers.
     const address = await openId.signOutAddress().catch(() => undefined);
     redirect(response, address ?? '/audit/signed-out');
   };
 }
 
-/** Returns the page to return to: the wanted page if it is ours, otherwise the first page. */
+/** Returns the page to return to: the wanted page if it is below `/audit/`, otherwise the first page. */
 function returnAddress(wanted: string | null, origin: string): string {
   if (wanted === null || !URL.canParse(wanted, origin)) return home;
   const url = new URL(wanted, origin);
