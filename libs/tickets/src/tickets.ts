@@ -9,9 +9,7 @@ export type TicketKind =
   | 'authorization-code'
   | 'refresh-token';
 
-/**
- * The launches whose keys seal the tickets of a kind: launches from practice systems, or desktop launches.
- */
+/** Whether the keys of practice-system launches or of desktop launches seal the tickets of a kind. */
 export type TicketPurpose = 'launch' | 'desktop';
 
 export const ticketPurposes: Readonly<Record<TicketKind, TicketPurpose>> = {
@@ -34,10 +32,7 @@ export type Claim = {
   readonly name: string;
   /** The holder of the claim, for instance the action of the launch. */
   readonly holder: string;
-  /**
-   * Holders whose existing claim does not conflict with this claim. An existing claim of such a holder is not
-   * changed.
-   */
+  /** Holders whose existing claim does not conflict with this claim, and is not changed by it. */
   readonly joins?: readonly string[];
   readonly ttlSeconds: number;
 };
@@ -60,10 +55,7 @@ export type ChainRecord = {
 export type RefusalNotice = {
   /** JSON. */
   readonly content: unknown;
-  /**
-   * Longer than the lifetime of the ticket, so that refusals after the ticket's expiry also contain the
-   * notice.
-   */
+  /** Longer than the ticket's lifetime, so that refusals after its expiry also contain the notice. */
   readonly ttlSeconds: number;
 };
 
@@ -75,15 +67,9 @@ export type IssueRequest = {
   /** One of the `proofs` of the redemption must equal the challenge. */
   readonly challenge?: string;
   readonly ttlSeconds: number;
-  /**
-   * Returned with each refusal of this ticket: `used`, `mismatch`, or `unknown` because the ticket has
-   * expired.
-   */
+  /** Returned when this ticket is refused: `used`, `mismatch`, or `unknown` because it has expired. */
   readonly notice?: RefusalNotice;
-  /**
-   * Ends the chain this many seconds from now. No ticket of the chain lives longer, however often it is
-   * extended.
-   */
+  /** Ends the chain this many seconds from now, however often its tickets are extended. */
   readonly chainSeconds?: number;
   /**
    * Stored in the same step. Requires `chainSeconds`, and excludes a claim, because the correlation id must
@@ -112,10 +98,7 @@ export type SingleUse = {
   readonly forSeconds: number;
 };
 
-/**
- * A request for a ticket that is issued beside a live ticket, with the same correlation id and the same end
- * of the chain.
- */
+/** The request for a ticket beside a live ticket, with the same correlation id and end of the chain. */
 export type BesideRequest = {
   /** The live ticket, which stays live. One of the proofs must equal its challenge. */
   readonly live: { readonly kind: TicketKind; readonly ticket: string; readonly proofs: readonly string[] };
@@ -133,10 +116,7 @@ export type BesideIssue =
   | { readonly outcome: 'issued'; readonly ticket: string; readonly correlationId: string }
   /** Nothing was issued, and the ticket that was issued before stays live. */
   | { readonly outcome: 'limited'; readonly waitSeconds: number; readonly correlationId: string }
-  /**
-   * Nothing was stored, because the other ticket is not live, no proof is correct, or `proof` was used
-   * before.
-   */
+  /** Nothing was stored: the live ticket is unknown, no proof is correct, or `proof` was used before. */
   | { readonly outcome: 'unknown' | 'mismatch' | 'used-proof' };
 
 export type Successor = {
@@ -165,16 +145,12 @@ export type RedeemRequest = {
    * `exhausted`: the ticket stays usable and nothing is revoked.
    */
   readonly limit?: { readonly redemptions: number };
-  /**
-   * Issued in the same step. Inherits the context and the correlation id, and therefore belongs to the same
-   * chain.
-   */
+  /** Issued in the same step, in the same chain: it inherits the context and the correlation id. */
   readonly successor?: Successor;
   /**
    * The repeatable window: for this many seconds after the redemption, a repetition with the same ticket and
-   * a correct proof is answered `repeated` with the same successor. It serves clients whose reply was lost or
-   * that use two tabs. The repetition must set this value too. Throws a TypeError unless the successor is
-   * derived.
+   * a correct proof is answered `repeated` with the same successor. It is for a lost reply or two tabs. The
+   * repetition must set this value too. Throws a TypeError unless the successor is derived.
    */
   readonly repeatableSeconds?: number;
   /**
@@ -196,9 +172,7 @@ export type RedeemRequest = {
 };
 
 export type Redemption =
-  /**
-   * `repeated`: the ticket was redeemed before, within the repeatable window. Contains the same result again.
-   */
+  /** `repeated`: the ticket was redeemed before, within the repeatable window. The result is the same. */
   | {
       readonly outcome: 'redeemed' | 'repeated';
       readonly context: unknown;

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => storage.close());
 
-/** Starts an audit trail on the same database with an empty ticket store, and collects the restored claims. */
+/** Starts an audit trail on the same database with an empty ticket store. Collects the restored claims. */
 async function startAuditTrail() {
   const backing = createTestBacking(clock);
   const restored: HeldClaim[] = [];
