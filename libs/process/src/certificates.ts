@@ -77,7 +77,7 @@ async function endOfFile(path: string): Promise<number> {
 }
 
 async function endOfServer(place: string): Promise<number> {
-  // Loaded here because most processes watch no server.
+  // Loads the module only here, because most processes watch no server.
   const { connect } = await import('node:tls');
   const end = place.lastIndexOf(':');
   const { promise, resolve, reject } = Promise.withResolvers<number>();

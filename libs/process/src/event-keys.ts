@@ -64,7 +64,7 @@ export type EventKeys = {
  * `EVENT_VERIFICATION_KEYS` of a consuming service contains its own keys, from which `deriveEventKey` derives
  * the key of each source. Keys are 32 bytes in Base64URL, several separated by commas. Outside production,
  * missing keys are derived from `SEALING_KEYS` or from the key of the demo.
- * @throws ConfigurationError with every problem at once: invalid keys, and missing ones in production
+ * @throws ConfigurationError with every problem at once: invalid keys and, in production, missing keys
  */
 export function readEventKeys(environment: Environment, service: string): EventKeys {
   if (!isService(service)) return { writeEvent: JSON.stringify, verifierOf: () => undefined };
@@ -113,14 +113,14 @@ function eventKeysOf(
   };
 }
 
-/** Counts events that fail verification. Each is a configuration error or an attack. */
+/** Counts events that fail verification. Each such event points to a configuration error or an attack. */
 function counting(consumer: string, verify: EventVerifier): EventVerifier {
   const count = meter().createCounter('clinical_launch.events.refused', {
     description: 'Events that failed verification of their source; they are dead letters',
     unit: '{event}',
   });
   const about = { 'clinical_launch.consumer.name': consumer };
-  // Starts at 0, because a series that starts with its first event shows no increase.
+  // Starts at 0, because Prometheus sees no increase in a series whose first value is already 1.
   count.add(0, about);
   return (event) => {
     try {

@@ -5,7 +5,7 @@ import { observeOutbox } from '@clinical-launch/runtime/metrics';
 type MeasuredOutbox<Item> = OutboxSource<Item> & {
   /** The number of waiting events. */
   depth(): Promise<number>;
-  /** Milliseconds that the oldest event has waited. */
+  /** The milliseconds for which the oldest event has waited. */
   oldestAgeMs(): Promise<number>;
 };
 

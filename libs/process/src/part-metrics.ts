@@ -4,8 +4,8 @@ import type { DatabaseLevel, PoolLevel } from '@clinical-launch/storage/storage'
 
 /*
  * Metrics of the servers that this process uses, with the names of OpenTelemetry receivers. Every process
- * measures its servers, so that no exporter is needed. In queries, take the maximum over all processes. A
- * server that does not answer has no values.
+ * measures the servers that it uses, so that no separate exporter is needed. In queries, take the maximum
+ * over all processes. If a server does not answer, its metrics have no values.
  */
 
 /** Observes the memory and the load of each node of Redis. */

@@ -5,7 +5,7 @@ import type { Logger } from '@clinical-launch/runtime/logger';
 import { isProduction } from '@clinical-launch/runtime/mode';
 import type { EventKeys } from './event-keys.ts';
 
-/** A part that runs until it is stopped. */
+/** A part of a process, such as its Redis connection, that runs until it is stopped. */
 export type RunningPart = {
   /** The readiness checks of the part, by the names that `/readyz` shows. */
   readonly checks: Readonly<Record<string, () => Promise<boolean>>>;
@@ -19,7 +19,7 @@ export type PartOptions = {
   readonly logger: Logger;
   /** The name of the connections, which Redis, RabbitMQ and PostgreSQL show to the operator. */
   readonly name: string;
-  /** Signs the events that the process publishes, and verifies those that it receives. */
+  /** The keys that sign the events that the process publishes and verify the events that it receives. */
   readonly eventKeys: EventKeys;
 };
 

@@ -11,7 +11,7 @@ export type StoragePart = RunningPart & { readonly storage: Storage };
  */
 const schemaWithinMs = 120_000;
 
-/** Opens the database of `DATABASE_URL`, and measures it. */
+/** Opens the database of `DATABASE_URL`, and observes its metrics. */
 export async function openPostgres({
   environment,
   logger,

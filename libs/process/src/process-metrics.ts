@@ -71,7 +71,7 @@ function pushReaders({ pushesMetrics, settings, headers }: Telemetry): Reader[] 
   ];
 }
 
-/** Collects on request, with cumulative values. */
+/** A reader that collects the metrics only when they are scraped, with cumulative values. */
 class ScrapedReader extends MetricReader {
   protected onForceFlush(): Promise<void> {
     return Promise.resolve();

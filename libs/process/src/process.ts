@@ -59,17 +59,18 @@ type ProcessTools = {
 
 type ProcessPlan<Config> = {
   readonly name: string;
-  /** Reads the service's part of the environment. @throws ConfigurationError */
+  /** Reads the settings of the service from the environment. @throws ConfigurationError */
   configure(environment: Environment): Config;
   /**
-   * Connects the parts and creates the services, with the paths at which the edge sends requests to them.
+   * Connects the parts and creates the services. Returns each service with the path at which the edge sends
+   * requests to it.
    */
   open(
     config: Config,
     tools: ProcessTools,
   ): Promise<{
     readonly mounts: readonly Mount[];
-    /** The bus of the services' consumers. */
+    /** The event bus from which the services consume. */
     readonly bus?: EventBus;
     /** Limits and audits the refused requests of all services of the process. */
     readonly refusals?: Refusals;

@@ -17,6 +17,6 @@ export async function openRabbitMq({ environment, logger, eventKeys }: PartOptio
     knownConsumers: Object.entries(eventConsumers).map(([name, wanted]) => ({ name, ...wanted })),
     ...(environment.AMQP_NAMESPACE ? { namespace: environment.AMQP_NAMESPACE } : {}),
   });
-  // No readiness check, because without the broker events wait but requests are still answered.
+  // There is no readiness check: without the broker, events wait, but requests are still answered.
   return { bus, checks: {}, stop: () => bus.stop() };
 }

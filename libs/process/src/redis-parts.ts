@@ -37,13 +37,13 @@ export type RedisPartOptions = PartOptions & {
   /** The sealers of the kinds of tickets that this process uses. */
   readonly sealers?: TicketSealers;
   /**
-   * Refuses new claims until every recorded claim is stored in Redis. Set by services that issue tickets with
-   * claims.
+   * Whether new claims are refused until every recorded claim is in Redis. True in services that issue
+   * tickets with claims.
    */
   readonly requiresCompleteClaims?: boolean;
 };
 
-/** Opens tickets and limits on the Redis of `REDIS_URL`. */
+/** Connects to the Redis of `REDIS_URL`, and opens the tickets and limits that it stores. */
 export async function openRedisParts(options: RedisPartOptions): Promise<RedisParts> {
   const { environment, clock, logger, eventKeys, sealers = {}, requiresCompleteClaims = false } = options;
   const redis = await connectRedis(environment.REDIS_URL ?? '', { logger });

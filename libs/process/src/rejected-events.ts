@@ -12,7 +12,7 @@ export function reportRejectedEvents(outbox: string, logger: Logger): (rejected:
     unit: '{event}',
   });
   const about = { 'clinical_launch.outbox.name': outbox };
-  // Starts at 0, because a series that starts with its first event shows no increase.
+  // Starts at 0, because Prometheus sees no increase in a series whose first value is already 1.
   count.add(0, about);
   return ({ place, reason }) => {
     count.add(1, about);

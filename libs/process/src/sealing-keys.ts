@@ -43,7 +43,7 @@ export const sealingKeySettings = (...purposes: readonly SealingPurpose[]) =>
     ]),
   );
 
-/** The shared key for all purposes, for the table of settings. */
+/** The setting with the shared keys for all purposes, for the table of settings. */
 export const sharedKeySettings = {
   [sharedSetting]: Type.String({
     $comment: inProduction,
@@ -67,7 +67,7 @@ type KeyOptions = {
  * Opens a sealer for each purpose. Its keys come from the setting of the purpose (`SEALING_KEYS_ORDER` for
  * `order`), or else from `SEALING_KEYS`, or else from the demo. A setting is `id:key`, with a key of 32 bytes
  * in Base64URL. Several keys are separated by commas. The first key seals, and every key can open.
- * @throws ConfigurationError with every problem at once: invalid keys, and missing ones in production
+ * @throws ConfigurationError with every problem at once: invalid keys and, in production, missing keys
  */
 export function openSealers<Purpose extends SealingPurpose>(
   environment: Environment,

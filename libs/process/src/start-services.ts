@@ -9,11 +9,11 @@ export type Mount = { readonly path: string; readonly service: Service };
 type StartOptions = Omit<AppOptions, 'mounts'> & {
   /** The services with their paths. */
   readonly mounts: readonly Mount[];
-  /** The bus of the services' consumers. */
+  /** The event bus from which the services consume. */
   readonly bus?: Pick<EventBus, 'consume'> | undefined;
 };
 
-/** Running services. */
+/** Services that have been started. */
 export type StartedServices = {
   readonly listener: RequestListener;
   /** Stops the services in reverse order. Close the server before this call, and the bus after it. */

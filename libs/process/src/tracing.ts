@@ -10,8 +10,8 @@ const flushWithinMs = 3000;
 
 /**
  * Creates spans from now on and sends them to a collector (OTLP over HTTP, protobuf). Without a configured
- * sampler it sends all of them, and the collector samples whole traces, because only it knows which trace
- * failed or was slow. Loads the SDK only if spans are sent.
+ * sampler it sends all spans. The collector then samples whole traces, because only the collector knows which
+ * trace failed or was slow. Loads the SDK only if spans are sent.
  */
 export function startTracing(
   { sendsSpans, settings, headers }: Telemetry,

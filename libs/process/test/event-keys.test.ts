@@ -21,7 +21,7 @@ const redeemed = (): CloudEvent =>
 const production = { NODE_ENV: 'production' };
 
 describe('the event keys', () => {
-  it('of a source and of its consumer match if each has its own settings', () => {
+  it('of an event’s source and of its consumer match if each service has its own settings', () => {
     const auditKey = key();
     const gateway = readEventKeys(
       {

@@ -27,7 +27,7 @@ describe('the key for patient pseudonyms', () => {
     expect(() => readPatientPseudonyms({ ...production, ...settings })).toThrow(problem);
   });
 
-  it('gives a patient the same pseudonym in every process, and another one with another key', () => {
+  it('gives a patient the same pseudonym in every process, and a different key gives a different pseudonym', () => {
     const [key, other] = [randomBytes(32), randomBytes(32)].map((bytes) => bytes.toString('base64url'));
     const nameUnder = (PATIENT_PSEUDONYM_KEY: string | undefined) =>
       readPatientPseudonyms({ ...production, PATIENT_PSEUDONYM_KEY }).of(identifier);

@@ -64,7 +64,7 @@ describe('the metrics of a process', () => {
       expect(text).toContain(`\n${name} `);
   });
 
-  it('write bucket bounds as floats in both formats, so that one rule matches both', async () => {
+  it('write bucket bounds as floats in both formats, so that an alert rule matches both formats', async () => {
     const { request, scrape } = await startMeasured();
     await request();
     for (const accept of ['text/plain', openMetrics])
@@ -170,7 +170,7 @@ describe('pushed metrics', () => {
     ['OTEL_TRACES_SAMPLER', 'parentbased_always_on', 'must be one of always_on, always_off, traceidratio'],
     ['OTEL_TRACES_SAMPLER_ARG', '2', 'OTEL_TRACES_SAMPLER_ARG must be'],
     ['OTEL_TRACES_EXPORTER', 'zipkin', 'OTEL_TRACES_EXPORTER must be'],
-  ])('are refused with %s=%s: %s', (name, value, reason) => {
+  ])('cannot be configured with %s=%s: %s', (name, value, reason) => {
     expect(() => readTelemetry({ [name]: value })).toThrow(reason);
   });
 });

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
 import { isReady, type RedisClient } from './redis-scripts.ts';
 
-/** The methods of a logger that are used here. A pino logger has them. */
+/** The logger methods that this module uses. A pino logger has them. */
 export type RedisLogger = {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -18,8 +18,8 @@ type ConnectOptions = {
 
 const commandOptions = {
   // The client does not retry by itself. It cannot know whether a command ran, and a plain retry of a
-  // successful redemption would answer `used`. RedisTickets retries requests under an id that the script
-  // stores.
+  // successful redemption would answer `used`. RedisScripts retries a script, which recognises the retry by
+  // the id of the request.
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
   commandTimeout: 2000,
@@ -28,7 +28,8 @@ const commandOptions = {
   disableClientInfo: true,
 } as const;
 
-// A command whose caller has stopped waiting must not be sent later.
+// The client must not queue commands while it is offline, because it would send them after their callers have
+// stopped waiting.
 const clientOptions = { enableOfflineQueue: false } as const;
 
 /**
@@ -39,9 +40,9 @@ const backoff = (times: number) => Math.min(25 * 2 ** (times - 1), 1000) * (0.75
 
 /**
  * Connects to one Redis (`redis://user:password@host:6379/0`, `rediss://` for TLS), to a Redis Cluster
- * (several addresses separated by commas, or one with `?cluster=true`), or to the primary that Sentinels name
- * (`?sentinel=name` in one of their addresses). Resolves when it is ready, and reconnects with backoff from
- * then on.
+ * (several addresses separated by commas, or one address with `?cluster=true`), or to the primary that
+ * Sentinels name (`?sentinel=name` in one of their addresses). Resolves when Redis is ready. The client
+ * reconnects with backoff from then on.
  * @throws TypeError for an invalid address, without repeating it, because it may contain a password; Error
  * when Redis is not ready in time
  */
@@ -114,11 +115,12 @@ function createClient(addresses: readonly Address[]): RedisClient {
   }
   return new Cluster(hosts, {
     ...clientOptions,
-    // No auto-pipelining here: ioredis does not follow MOVED in a pipeline over several slots, so it would
-    // never find a node that was restarted or replaced.
+    // A cluster client uses no auto-pipelining. ioredis does not follow MOVED in a pipeline over several
+    // slots, so it would never find a node that was restarted or replaced.
     redisOptions: { ...credentials, ...commandOptions },
     clusterRetryStrategy: backoff,
-    // A certificate contains the name that the cluster announces, not its IP address.
+    // Connects by the name that the cluster announces, because a certificate contains this name and not the
+    // IP address.
     ...('tls' in credentials ? { dnsLookup: (name, found) => found(null, name) } : {}),
   });
 }
@@ -133,7 +135,7 @@ function sentinelOptions(
     sentinels: [...sentinels],
     name,
     sentinelRetryStrategy: backoff,
-    // A Sentinel reports its new primary at once.
+    // With the detector, a Sentinel reports a new primary at once.
     failoverDetector: true,
     // A primary that became a replica refuses writes, so the connection must move to the new primary.
     reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),

@@ -64,7 +64,7 @@ export async function assertSafeRedis(
 }
 
 async function problemsOf(node: Redis): Promise<string[]> {
-  // INFO instead of CONFIG, which managed services do not allow.
+  // Uses INFO, because managed services do not allow CONFIG.
   const [memory, persistence] = await Promise.all([node.info('memory'), node.info('persistence')]);
   const policy = settingIn(memory, 'maxmemory_policy');
   const name = `${node.options.host}:${node.options.port}`;

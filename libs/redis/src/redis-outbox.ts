@@ -35,7 +35,7 @@ const group = 'relay';
 const consumer = 'relay';
 const takenPerShard = 64;
 const batchSize = 256;
-/** The number of the latest set-aside events that are stored, per shard. */
+/** The maximum number of set-aside events that each shard stores: the latest ones. */
 const maxRejected = 1000;
 
 /** Milliseconds between polls of all shards, which find events whose wake message was lost. */
@@ -119,7 +119,7 @@ export class RedisOutbox {
     );
   }
 
-  /** Notes that events wait in a shard, so that the next `drain` reads it. */
+  /** Notes that events wait in a shard, so that the next `drain` reads the shard. */
   report(shard: string): void {
     if (shards.includes(shard)) this.#reported.add(shard);
   }
@@ -204,7 +204,7 @@ export class RedisOutbox {
     return Math.max(...(await this.#measure()).map(({ ageMs }) => ageMs));
   }
 
-  /** Returns the number of events ever committed here, by tickets and by `append`. */
+  /** Returns the number of events that tickets and `append` have ever stored in this outbox. */
   async committed(): Promise<number> {
     return (await this.#measure()).reduce((sum, { committed }) => sum + committed, 0);
   }

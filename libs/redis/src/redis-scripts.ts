@@ -87,7 +87,7 @@ export class RedisScripts {
   }
 
   /**
-   * Runs a script without a retry, for work that may fail.
+   * Runs a script without a retry, for work that the caller can do without.
    * @throws RedisUnavailable when Redis does not answer or cannot write
    */
   async runOnce(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown> {
@@ -143,7 +143,7 @@ const spanOf = ({ name }: Script) => ({
 const isUsable = (redis: RedisClient): boolean =>
   redis.status === 'ready' && (!('stream' in redis) || redis.stream.writable);
 
-/** Resolves with whether the client became ready in time. */
+/** Resolves with true if the client becomes ready in time, otherwise with false. */
 export async function isReady(redis: RedisClient, withinMs: number): Promise<boolean> {
   if (isUsable(redis)) return true;
   const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
@@ -184,7 +184,7 @@ export const millisecondsOrNone = (seconds: number | undefined): ScriptArgument 
 
 /**
  * Returns the events as the outbox stores them, with the correlation id of their chain if they belong to one.
- * @throws TypeError for an event that the bus would refuse: it must not enter the outbox
+ * @throws TypeError for an event that the bus would refuse, because such an event must not enter the outbox
  */
 export function eventTexts(
   write: EventWriter,
@@ -235,7 +235,7 @@ export function createRedisKeys(prefix: string) {
   let last = { text: '', hash: '' };
 
   return {
-    /** Names a key of a shard. */
+    /** Returns the name of a key of a shard. */
     key,
     /**
      * Returns the SHA-256 of a text in Base64URL: the name of a key must not reveal a secret, an address or a

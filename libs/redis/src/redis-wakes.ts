@@ -30,7 +30,7 @@ export function wakeRelays(redis: RedisClient, woken: readonly WokenOutbox[]): (
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const stop = () => listener.disconnect();
     listener.once('end', end).on('message', onMessage);
-    // The main client logs that Redis is unavailable.
+    // Not logged here, because the main client already logs that Redis is unavailable.
     listener.on('error', () => undefined);
     stopping.addEventListener('abort', stop);
     try {
@@ -50,7 +50,7 @@ export function wakeRelays(redis: RedisClient, woken: readonly WokenOutbox[]): (
   const loop = startLoop({
     work: listen,
     everyMs: reconnectAfterMs,
-    // The main client logs that Redis is unavailable.
+    // Not logged here, because the main client already logs that Redis is unavailable.
     onFailure: () => undefined,
     retryAfterMs,
   });

@@ -91,7 +91,7 @@ describe('connectRedis', () => {
     const tickets = createTickets(redis, aPrefix());
     const ticket = await issueTicket(tickets);
     if (!(redis instanceof Redis)) throw new Error('a cluster');
-    // The failover detector does the same.
+    // Disconnects as the failover detector does.
     redis.disconnect(true);
     expect(redis.status).toBe('ready');
     expect(await redeemTicket(tickets, ticket)).toMatchObject({ outcome: 'redeemed' });
@@ -105,7 +105,7 @@ describe('connectRedis', () => {
     const connecting = once(redis, 'connecting');
     redis.disconnect(true);
     await connecting;
-    // The failover detector does the same.
+    // Disconnects as the failover detector does.
     (Reflect.get(redis, 'connector') as { disconnect(): void }).disconnect();
     // `once` of node:events would reject at the error that is emitted first.
     await new Promise((resolve) => redis.once('end', resolve));

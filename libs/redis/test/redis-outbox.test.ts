@@ -61,7 +61,7 @@ describe('RedisOutbox', () => {
     expect(await drainAll(outbox)).toEqual([issued, { ...redeemed, correlationid: issued.correlationid }]);
   });
 
-  it('refuses an event that is not in the catalogue, and all events appended with it', async () => {
+  it('refuses an event that is not in the catalogue, with all events of the same append', async () => {
     const outbox = new RedisOutbox({ redis, prefix: aPrefix() });
     await expect(outbox.append([anEvent(), { ...anEvent(), source: 'nowhere' }])).rejects.toThrow(TypeError);
     expect(await outbox.depth()).toBe(0);
@@ -112,7 +112,7 @@ describe('RedisOutbox', () => {
     ]);
   });
 
-  it('releases events immediately to any relay if publishing failed', async () => {
+  it('lets any relay claim events again immediately if publishing failed', async () => {
     const prefix = aPrefix();
     const [outbox, other] = [new RedisOutbox({ redis, prefix }), new RedisOutbox({ redis, prefix })];
     const appended = events(600);
@@ -132,7 +132,7 @@ describe('RedisOutbox', () => {
     expect(await outbox.depth()).toBe(0);
   });
 
-  it('takes over the events of a dead relay, but not before the timeout', async () => {
+  it('claims the events of a dead relay, but not before the timeout', async () => {
     const prefix = aPrefix();
     const dead = new RedisOutbox({ redis, prefix });
     const patient = new RedisOutbox({ redis, prefix, takeOverAfterMs: 3_600_000 });

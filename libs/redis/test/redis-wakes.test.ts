@@ -12,7 +12,7 @@ import { wakeRelays } from '../src/redis-wakes.ts';
 
 const anHourMs = 3_600_000;
 
-/** Starts a relay that polls only when woken by appends from another connection. */
+/** Starts a relay that polls only when an append on another connection wakes it. */
 async function startWokenRelay(relaying: RedisClient, appending: RedisClient) {
   const prefix = aPrefix();
   const outbox = new RedisOutbox({ redis: relaying, prefix });

@@ -18,19 +18,19 @@ const origin = {
  */
 export const originSetting = (title: string) => Type.String({ ...origin, title });
 
-/** `PUBLIC_URL`, in the schema of each process. */
+/** The setting `PUBLIC_URL`, which the schema of each process contains. */
 export const publicUrlSetting = originSetting(
   'The origin at which browsers and backends reach the platform: scheme, host and port. Every issuer and launch URL begins with it. Production requires https.',
 );
 
-/** `TIME_ZONE`, in the schema of each process. */
+/** The setting `TIME_ZONE`, which the schema of each process contains. */
 export const timeZoneSetting = Type.String({
   default: 'Europe/London',
   title:
     'The IANA time zone of the practices: times on pages and in order documents, and the age of a patient.',
 });
 
-/** `SUPPORT_LINE`, in the schema of each process that has pages. */
+/** The setting `SUPPORT_LINE`, which the schema of each process with pages contains. */
 export const supportLineSetting = Type.Optional(
   Type.String({
     ...singleLine,

@@ -25,7 +25,10 @@ const withheld = '[redacted]';
 /** Built-in errors whose messages may quote the input, as those of JSON.parse do. */
 const quotingTypes = new Set(['SyntaxError', 'URIError', 'DOMException', 'DataCloneError']);
 
-/** Returns the code of a thrown error, if it has one: a name of Node.js, a SQLSTATE, a reply code of AMQP. */
+/**
+ * Returns the code of a thrown error, if the error has a code: a name of Node.js, a SQLSTATE, a reply code of
+ * AMQP.
+ */
 export function errorCode(thrown: unknown): string | number | undefined {
   const code = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
   return isCode(code) ? code : undefined;
@@ -69,7 +72,7 @@ function typeOf({ name, constructor }: Error): string {
 function messageOf(error: Error): string {
   if (isQuoting(error)) return withheld;
   const message = String(error.message)
-    // Redis repeats the arguments of an unknown command.
+    // Removes the arguments of an unknown command, which Redis repeats in its message.
     .replace(/,? with args beginning with:.*$/s, '')
     .replace(/\?\S+/g, `?${withheld}`);
   const isOfRuntime = /^(Type|Range|Reference)Error$/.test(error.name);

@@ -45,14 +45,14 @@ export function initialLogLevel(level: string | undefined): string {
   return level !== undefined && levels.includes(level) ? level : 'info';
 }
 
-/** The maximum milliseconds that a line waits to be written together with others. */
+/** The maximum milliseconds that a line waits, so that several lines are written together. */
 const writeEveryMs = 100;
 let output: ReturnType<typeof pino.destination> | undefined;
 
 /**
  * Returns standard output, which writes several lines at once, because a system call for each line takes a
- * tenth of the time of a launch. Waiting lines are written when the process ends. They are lost if it is
- * killed, but the audit trail does not depend on them.
+ * tenth of the time of a launch. Waiting lines are written when the process ends. If the process is killed,
+ * these lines are lost, but the audit trail does not depend on the log.
  */
 function standardOutput() {
   if (output !== undefined) return output;
@@ -89,7 +89,7 @@ export function createLogger({
   const options: LoggerOptions = {
     level,
     timestamp: pino.stdTimeFunctions.isoTime,
-    // Errors have their own serializer, which pino also calls for the bindings of child loggers.
+    // Leaves `err` to its serializer, which pino also calls for the bindings of child loggers.
     formatters: {
       log: ({ err, ...fields }) => ({ ...redactFields(fields), ...withoutUndefined({ err }) }),
     },
@@ -102,7 +102,7 @@ export function createLogger({
     serializers: { err: (thrown: unknown) => describeError(thrown) },
     hooks: {
       logMethod([first, ...others], method) {
-        // Otherwise pino would use the error's message as the message of the line.
+        // Without this, pino would use the error's message as the message of the line.
         if (types.isNativeError(first) && others.length === 0) method.call(this, { err: first }, 'failed');
         else method.call(this, first, ...others);
       },
@@ -131,7 +131,7 @@ function redactFields(fields: object, done = new Map<object, unknown>()): Record
 function redactValue(value: unknown, done: Map<object, unknown>): unknown {
   if (types.isNativeError(value)) return describeError(value);
   if (typeof value !== 'object' || value === null) return value;
-  // A value with its own JSON form (a Date) keeps it.
+  // A value with its own JSON form, such as a Date, is returned unchanged.
   if ('toJSON' in value) return value;
   if (!done.has(value)) {
     done.set(value, '[circular]');

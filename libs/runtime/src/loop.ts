@@ -34,8 +34,8 @@ export type LoopOptions = {
 };
 
 /**
- * Returns the wait after a number of failures in a row: the first wait, then twice as long after each
- * failure, up to the maximum. In milliseconds.
+ * Returns a function that returns the milliseconds to wait after a number of failures in a row: `firstMs`,
+ * then twice as long after each failure, up to `maxMs`.
  */
 export const backoff =
   ({ firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number }) =>

@@ -1,12 +1,14 @@
 import { metrics } from './open-telemetry.ts';
 
-/** The level of an outbox for its metrics. */
+/** The depth of an outbox and the age of its oldest event, for metrics. */
 export type OutboxLevel = { readonly depth: number; readonly oldestAgeSeconds: number };
 
 /** Returns the meter of the platform's metrics. In a process without metrics, measurements have no effect. */
 export const meter = () => metrics.getMeter('clinical-launch');
 
-/** Observes the depth and age of an outbox at each scrape. An outbox that does not answer has no value. */
+/**
+ * Observes the depth and age of an outbox at each scrape. If the outbox cannot be read, there are no values.
+ */
 export function observeOutbox(outbox: string, level: () => Promise<OutboxLevel>): void {
   const depth = meter().createObservableGauge('clinical_launch.outbox.depth', {
     description: 'Events that wait in the outbox',
@@ -40,7 +42,10 @@ export type AnsweredRequest = {
 const requestDuration = 'http.server.request.duration';
 const requestBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Counts one answered request (OpenTelemetry semantic conventions, `http.server.request.duration`). */
+/**
+ * Returns a function that counts an answered request (OpenTelemetry semantic conventions,
+ * `http.server.request.duration`).
+ */
 export function createRequestMeter(): (request: AnsweredRequest) => void {
   const duration = meter().createHistogram(requestDuration, {
     description: 'Duration of HTTP server requests',
@@ -70,7 +75,7 @@ function createSeries(method: string, route: string, status: number) {
   return { attributes, exemplars: exemplarsOfSeries(requestDuration, attributes) };
 }
 
-/** Returns the index of a bucket. Upper bounds are inclusive, and the last bucket has none. */
+/** Returns the index of a bucket. Upper bounds are inclusive, and the last bucket has no upper bound. */
 function bucketOf(seconds: number): number {
   const bucket = requestBounds.findIndex((bound) => seconds <= bound);
   return bucket < 0 ? requestBounds.length : bucket;
@@ -96,7 +101,7 @@ export function createRefusalMeter(): RefusalMeter {
       'Audit events of refusals that were not stored, because their share of Redis is full or Redis is unavailable',
     unit: '{event}',
   });
-  // Starts at 0, because a series that starts with its first event shows no increase.
+  // Starts at 0, because Prometheus sees no increase in a series whose first value is already 1.
   limited.add(0);
   dropped.add(0);
   return {
@@ -124,8 +129,8 @@ export type BucketExemplars = (Measured | undefined)[];
 const exemplars = new Map<string, BucketExemplars>();
 
 /**
- * Returns the exemplars of a series, which its recorder fills. The metrics SDK does not support exemplars.
- * Each process stores its own exemplars, as it does its metrics.
+ * Returns the exemplars of a series, which the code that records the measurements fills. The metrics SDK does
+ * not support exemplars. Each process stores its own exemplars, as it does its metrics.
  */
 export function exemplarsOfSeries(metric: string, attributes: object): BucketExemplars {
   const key = keyOf(metric, attributes);

@@ -1,10 +1,10 @@
 import { Type } from '@clinical-launch/contracts/type';
 import { ConfigurationError, type Environment } from './environment.ts';
 
-/** The values of `NODE_ENV`; unset and empty mean `development`. */
+/** The values of `NODE_ENV`. If the variable is unset or empty, the mode is `development`. */
 const modes = ['development', 'demo', 'test', 'production'];
 
-/** `NODE_ENV`, for the table of settings. */
+/** The setting `NODE_ENV`, for the table of settings. */
 export const modeSetting = {
   NODE_ENV: Type.Enum(modes, {
     default: 'development',

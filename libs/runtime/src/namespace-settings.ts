@@ -5,7 +5,7 @@ import {
 } from '@clinical-launch/contracts/namespaces';
 import { Type } from '@clinical-launch/contracts/type';
 
-/** The settings of the namespaces of payloads, for the environment's schema of a process. */
+/** The settings of the namespaces in payloads, for the settings schema of a process. */
 export const namespaceSettings = {
   FHIR_NS: Type.String({
     default: defaultNamespaces.fhir,
@@ -21,7 +21,7 @@ export const namespaceSettings = {
   }),
 };
 
-/** `XML_NS`, in the schema of each process. */
+/** The setting `XML_NS`, which the schema of each process contains. */
 export const xmlNamespaceSetting = Type.String({
   default: defaultXmlNamespace,
   title: 'The namespace of the order document.',

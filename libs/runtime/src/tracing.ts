@@ -4,7 +4,7 @@ import type { Attributes, Context, Link, Span, SpanContext, SpanOptions } from '
 
 export type { Attributes, Context, Span, SpanContext } from '@opentelemetry/api';
 
-// Loaded with `require`, so that the process has one copy of the API, which the SDK also uses.
+// Loads the API with `require`, as the SDK does, so that the process has a single copy of it.
 const api = createRequire(import.meta.url)('@opentelemetry/api') as typeof import('@opentelemetry/api');
 const { context, createContextKey, ROOT_CONTEXT, SpanStatusCode, trace } = api;
 export const { SpanKind } = api;

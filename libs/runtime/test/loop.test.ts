@@ -39,7 +39,7 @@ describe('a loop', () => {
     await loop.stop();
   });
 
-  it('runs once for several nudges in a short time', async () => {
+  it('runs once for several nudges that follow each other quickly', async () => {
     const { loop, runsAt } = aLoop({ gatherMs: 20 });
     await loop.firstRun;
     const nudgedAt = performance.now();

@@ -15,10 +15,10 @@ export type DatabaseRole = {
 };
 
 /**
- * Creates the missing roles, sets the passwords of all roles, and gives them exactly the rights stated here.
- * Revokes the rights of `PUBLIC` to the database and to the schema `public`. It can be repeated, and several
- * processes can run it at once. The schemas and their tables must exist, and the role of `url` must own them
- * and have CREATEROLE.
+ * Creates the missing roles, sets the passwords of all roles, and gives each role exactly the rights in
+ * `roles`. Revokes the rights of `PUBLIC` to the database and to the schema `public`. It can be repeated, and
+ * several processes can run it at once. The schemas and their tables must exist, and the role of `url` must
+ * own them and have CREATEROLE.
  * @throws TypeError when two roles share a name. Error when an existing role has more rights than a service
  * may have
  */
@@ -92,7 +92,7 @@ async function createRole(client: pg.Client, { name, password }: DatabaseRole): 
   );
 }
 
-/** The default of PostgreSQL. */
+/** The number of SCRAM iterations, which is the default of PostgreSQL. */
 const iterations = 4096;
 
 /**

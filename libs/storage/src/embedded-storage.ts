@@ -10,7 +10,8 @@ import { hideValues } from './storage-errors.ts';
 export const preparedDatabase = new URL('../../../.cache/pglite.tar.gz', import.meta.url);
 
 /**
- * By default, PostgreSQL reserves 128 MB for pages and keeps 80 MB of its log, both in this process's memory.
+ * Reduces memory: by default, PostgreSQL reserves 128 MB for pages and keeps 80 MB of its write-ahead log,
+ * both in the memory of this process.
  */
 const settings = ['shared_buffers=8MB', 'min_wal_size=2MB', 'max_wal_size=16MB'];
 
@@ -35,13 +36,13 @@ async function openPrepared(): Promise<PGlite> {
   });
 }
 
-/** Creates a database, or opens a copy of one. */
+/** Creates an embedded database, or opens a copy of a database (`loadDataDir`). */
 export async function createEmbeddedDatabase(options: PGliteOptions = {}): Promise<PGlite> {
   // Stops V8 from optimising the WebAssembly code, which would take 400 MB and a second at the start, for
   // only a few small queries.
   for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
   return PGlite.create({
-    // int8 as a string, as in the pg driver: a count must not change its type with the database.
+    // Returns int8 as a string, as the pg driver does, so that a count has the same type on both databases.
     parsers: { [types.INT8]: (value: string) => value },
     initDbStartParams: ['--wal-segsize=1'],
     startParams: [...PGlite.defaultStartParams, ...settings.flatMap((setting) => ['-c', setting])],

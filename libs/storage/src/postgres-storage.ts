@@ -56,14 +56,14 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
     query_timeout: statementTimeoutMs + frozenAfterMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
   });
-  // Migrations have longer timeouts, because a migration, or the wait for another replica, may take long.
-  // They use one connection, which holds the lock.
+  // Migrations have no statement timeout, because a migration, or the wait for another replica, may take
+  // long. They use one connection, which holds the lock.
   const openMigrations = () =>
     openDatabase(options, {
       ...connection,
       application_name: `${options.applicationName} migration`,
       max: 1,
-      // Limits how long a replica whose host fails during a migration can block the others.
+      // Limits how long a replica whose host fails during a migration can block other replicas.
       idle_in_transaction_session_timeout: 60_000,
     }).database;
   return {

@@ -20,8 +20,8 @@ export function readMigrations(folder: URL): ServiceMigrations {
 
 const migrationOf = (file: URL): Migration => ({
   async up(db) {
-    // PGlite accepts one statement per query. EXECUTE runs all statements of a text, and later statements see
-    // the objects that earlier ones created.
+    // Uses EXECUTE, because PGlite accepts one statement per query. EXECUTE runs all statements of a text,
+    // and later statements see the objects that earlier statements created.
     await sql`do ${sql.lit(`begin execute ${quote(readFileSync(file, 'utf8'))}; end`)}`.execute(db);
   },
 });

@@ -32,8 +32,9 @@ type SqlOutboxOptions = {
    */
   readonly batchSize?: number;
   /**
-   * Milliseconds that one batch may take to publish. Longer than the bus's own timeout, so that no publish is
-   * pending when the batch is released, and shorter than the database's idle-in-transaction timeout.
+   * Milliseconds that one batch may take to publish. This is longer than the timeout of the bus, so that no
+   * event is being published when the batch is released. It is shorter than the database's
+   * idle-in-transaction timeout.
    */
   readonly publishTimeoutMs?: number;
   /**
@@ -62,8 +63,8 @@ export async function appendToOutbox<Tables extends OutboxTables>(
  * Creates the outbox that a relay drains. A batch contains the oldest events, belongs to one relay, and is
  * removed when it is published. If a relay dies, its connection closes and PostgreSQL releases the batch.
  * Events are published at least once: twice only if the database fails between the broker's confirmation and
- * the commit. An event that the bus would refuse, written by another version of the service, is set aside, so
- * that it does not block the others.
+ * the commit. An event of another version of the service that the bus would refuse is set aside, so that it
+ * does not block other events.
  */
 export function sqlOutbox<Tables extends OutboxTables>(
   database: Kysely<Tables>,
@@ -97,8 +98,8 @@ export function sqlOutbox<Tables extends OutboxTables>(
       return waiting;
     },
     /**
-     * Returns the level, including events that relays currently hold. Counts the whole table, so use it for
-     * metrics, not for requests.
+     * Returns the number and age of waiting events, including events that relays currently hold. Counts the
+     * whole table, so use it for metrics, not for requests.
      */
     async level(): Promise<OutboxLevel> {
       const { depth, age } = await outbox

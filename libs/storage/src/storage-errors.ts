@@ -34,7 +34,7 @@ const fieldsWithValues = ['detail', 'where', 'internalQuery', 'params'];
 export function withoutValues(error: unknown): unknown {
   if (typeof error !== 'object' || error === null) return error;
   for (const field of fieldsWithValues) Reflect.deleteProperty(error, field);
-  // The messages of class 22, data exception, quote the value.
+  // Error messages of class 22 (data exception) quote the value.
   const code = String(errorCode(error) ?? '');
   if (code.startsWith('22') && 'message' in error && 'stack' in error) {
     const message = `The database refused a value (${code})`;

@@ -14,7 +14,7 @@ export type Storage = {
   /**
    * Migrates the service's schema to its newest version, once even if several replicas start together, and
    * returns queries that see only this schema. A role without the right to migrate can open a schema that is
-   * up to date. A process of one release can open the schema of the next, for updates and rollbacks.
+   * up to date. A process of one release can open the schema of the next release, for updates and rollbacks.
    * @throws Error when a migration fails, after rolling it back. StorageUnavailable without a database. Error
    * that names the command when a migration is pending and the role may not apply it, or when a later release
    * removed something that this release uses
@@ -23,7 +23,7 @@ export type Storage = {
     schema: string,
     migrations: ServiceMigrations,
   ): Promise<Kysely<Tables>>;
-  /** Returns the names of the migrations that were applied to a schema; none for a new one. */
+  /** Returns the names of the migrations that were applied to a schema; an empty list for a new schema. */
   appliedMigrations(schema: string): Promise<readonly string[]>;
   /** Returns whether the database answers. */
   isReady(): Promise<boolean>;
@@ -50,7 +50,7 @@ export type PoolLevel = {
   readonly pending: number;
 };
 
-/** Measures the server. Every role has the right to do so. */
+/** Measures the database server. Every database role has the right to do so. */
 export async function measureServer(database: Kysely<Record<never, never>>): Promise<DatabaseLevel> {
   const { rows } = await sql<{ connections: string; most: string; bytes: string }>`
     select (select sum(numbackends) from pg_stat_database) as connections,
@@ -63,18 +63,18 @@ export async function measureServer(database: Kysely<Record<never, never>>): Pro
 /** How long `open` waits while the database starts or its owner migrates it. */
 export type SchemaWait = {
   readonly withinMs: number;
-  /** Called once for each schema that is not ready yet, with the reason. */
+  /** Called once for each schema that is not ready yet, with the error. */
   readonly onWaiting?: (error: unknown) => void;
 };
 
 type StorageOnOptions = {
-  /** Opens connections with longer timeouts than those of queries. The caller closes them after each use. */
+  /** Opens connections without the statement timeout of queries. The caller closes them after each use. */
   readonly openMigrations?: () => Kysely<Record<never, never>>;
   /** If absent and the schema is not ready, `open` fails immediately. */
   readonly schemaWait?: SchemaWait | undefined;
 };
 
-/** Returns the storage on an open database. */
+/** Creates a storage on an open database. */
 export function storageOn(
   database: Kysely<Record<never, never>>,
   { openMigrations, schemaWait = { withinMs: 0 } }: StorageOnOptions = {},

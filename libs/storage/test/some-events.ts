@@ -2,7 +2,7 @@ import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/
 
 const guid = 'd3b07384-d9a0-4c9b-8f2e-000000000001';
 
-/** Returns distinct events with non-ASCII characters, which must be preserved. */
+/** Returns distinct events with non-ASCII characters, which the outbox must preserve. */
 export const someEvents = (count: number): CloudEvent[] =>
   Array.from({ length: count }, (_, index) =>
     createEvent(

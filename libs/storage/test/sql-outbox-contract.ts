@@ -47,7 +47,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
     const append = (events: readonly CloudEvent[]) =>
       database.transaction().execute((transaction) => appendToOutbox(transaction, events));
 
-    /** Inserts an event of a newer release, which this release would refuse to append. */
+    /** Inserts an event of a newer release, which `appendToOutbox` of this release would refuse. */
     async function insertForeign(event: object): Promise<string> {
       const { id } = await database
         .insertInto('outbox')

@@ -80,7 +80,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         await storage.open<Tables>('update', next);
       });
 
-      it('that end the support of this release prevent its start', async () => {
+      it('that remove something this release uses prevent its start', async () => {
         const { migrations } = someMigrations('ended');
         await storage.open('ended', {
           ...migrations,
@@ -136,7 +136,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         expect(await Promise.all(databases.map(namesIn))).toEqual(names.map((name) => ['first', name]));
       });
 
-      it('continue after the migrations of the previous release', async () => {
+      it('continue from the schema of the previous release', async () => {
         const { migrations } = someMigrations('grown');
         const { '001-thing': first = { up: async () => undefined } } = migrations;
         const before = await storage.open<Tables>('grown', { '001-thing': first });

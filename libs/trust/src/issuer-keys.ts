@@ -50,7 +50,7 @@ function countingFetches(issuer: string, get: Get): Get {
   });
   const add = (outcome: 'ok' | 'failed', by: number) =>
     count.add(by, { 'clinical_launch.issuer': issuer, 'clinical_launch.outcome': outcome });
-  // Starts at 0, because a series that starts with its first event shows no increase.
+  // Starts at 0, because Prometheus sees no increase in a series whose first value is already 1.
   add('ok', 0);
   add('failed', 0);
   return async (address) => {

@@ -1,5 +1,5 @@
--- Answers the number of waiting events, the age of the oldest in milliseconds, and the number of events ever
--- committed.
+-- Answers the number of waiting events, the age of the oldest waiting event in milliseconds, and the number
+-- of events ever committed.
 -- KEYS: stream, committed
 
 local stream, committed = unpack(KEYS)
