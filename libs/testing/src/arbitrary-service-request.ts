@@ -25,7 +25,7 @@ function text(maxLength: number): fc.Arbitrary<string> {
     .filter((value) => /[^\s\p{Default_Ignorable_Code_Point}]/u.test(value));
 }
 
-/** Given names with at most 35 code points in total. */
+/** Generates given names with at most 35 code points in total. */
 const given = fc.oneof(
   text(35).map((name) => [name]),
   fc.array(text(7), { minLength: 1, maxLength: 5 }),
@@ -75,7 +75,9 @@ const dateTime = fc
   )
   .map((parts) => parts.join(''));
 
-/** Elements of full FHIR R4 or of no standard, which are not in the specification's tables. */
+/**
+ * Generates elements that are not in the specification's tables: elements of full FHIR R4, or of no standard.
+ */
 const extras: Part = fc
   .dictionary(
     fc.constantFrom('meta', 'text', 'status', 'note', '_family', 'active'),
@@ -152,8 +154,8 @@ function organization({ fhir, nhs }: Namespaces, ...otherSystems: string[]): Par
 }
 
 /**
- * Generates arbitrary valid payloads: optional elements present or absent, lengths up to their limits, many
- * scripts, and additional elements that the reader drops. Each has a new originating id.
+ * Generates arbitrary valid payloads: with or without optional elements, with lengths up to their limits, in
+ * many scripts, and with additional elements that the reader drops. Each payload has a new originating id.
  */
 export function validServiceRequest(namespaces: Namespaces = defaultNamespaces): fc.Arbitrary<Json> {
   const author = fc.record({

@@ -12,7 +12,7 @@ const places = [
 
 /**
  * Starts the Chromium of this machine, or the program of `CHROMIUM_PATH`. Its pages wait for up to
- * `waitLimitMs`.
+ * `waitLimitMs` for elements and navigation.
  * @throws Error that names the package to install if there is no Chromium. A browser test is never skipped
  */
 export async function startChromium(): Promise<Browser> {
@@ -20,11 +20,11 @@ export async function startChromium(): Promise<Browser> {
   if (executablePath === undefined) {
     throw new Error('The browser tests need Chromium. Install it, or set CHROMIUM_PATH to its program');
   }
-  // Loaded here because it is large, and most tests do not need it.
+  // Loads the package only here, because it is large, and most tests do not need it.
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({
     executablePath,
-    // Its sandbox does not start for root, which runs CI in a container.
+    // The sandbox of Chromium does not start for root, and CI runs as root in a container.
     chromiumSandbox: process.getuid?.() !== 0,
     args: [
       '--disable-gpu',
@@ -38,7 +38,7 @@ export async function startChromium(): Promise<Browser> {
   return waitsForPages(browser);
 }
 
-/** Returns the browser with pages that wait for up to `waitLimitMs`. */
+/** Makes the pages of a browser wait for up to `waitLimitMs`, and returns the browser. */
 export function waitsForPages(browser: Browser): Browser {
   const patient = <Opened extends BrowserContext | Page>(opened: Opened) => {
     opened.setDefaultTimeout(waitLimitMs);

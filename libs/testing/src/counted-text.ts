@@ -33,6 +33,6 @@ function counted(text: string, report: (characters: number) => void, readAsWhole
       throw new TypeError(`Reading a counted text by ${String(name)} is not counted yet`);
     },
   });
-  // A parser uses only these members of a text. Any other member throws above.
+  // A parser uses only the members above. The proxy throws an error for any other member.
   return proxy as unknown as string;
 }

@@ -10,7 +10,7 @@ type ProofOptions = {
   readonly url: string;
   /** The access token that is sent with the proof. */
   readonly token?: string;
-  /** Claims that replace the valid ones; an undefined claim is omitted. */
+  /** Claims that replace the valid claims; an undefined claim is omitted. */
   readonly claims?: Record<string, unknown>;
   readonly header?: Record<string, unknown>;
 };

@@ -34,7 +34,7 @@ export async function startFirefox(): Promise<Browser> {
   }
   answerMediaFeatures();
   const { firefox } = await import('playwright-core');
-  // With this channel, Playwright drives a released Firefox instead of its own build.
+  // With this channel, Playwright controls a released Firefox instead of Playwright's own build.
   return waitsForPages(
     await firefox.launch({ channel: 'moz-firefox', executablePath, firefoxUserPrefs: frugal }),
   );
@@ -49,7 +49,7 @@ let isAnswered = false;
 
 /**
  * Answers `emulation.setMediaFeaturesOverride` in place of Firefox. Playwright sends it for each context, to
- * emulate the light color scheme, which is the default. Firefox ESR does not support it yet.
+ * emulate the light color scheme, which is the default. Firefox ESR does not support the command yet.
  */
 function answerMediaFeatures(): void {
   if (isAnswered) return;

@@ -33,7 +33,7 @@ export function replaceAt(value: Json, path: string, replacement: Json | undefin
   return editAt(value, steps, () => replacement);
 }
 
-/** Returns the path of every node of the value. The root, without steps, is first. */
+/** Returns the path of every node of the value. The first path is that of the root and has no steps. */
 export function pathsOf(value: Json, root: (string | number)[] = []): (string | number)[][] {
   if (typeof value !== 'object' || value === null) return [root];
   const members = Array.isArray(value) ? value.entries() : Object.entries(value);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isTestModule } from './test-modules.ts';
 
-/** The words that show that a test uses a server of the run. */
+/** A test file that contains one of these words uses a server of the run. */
 export const serverWords = {
   redis: ['TEST_REDIS_URL', 'createRedisLab'],
   rabbitMq: ['TEST_AMQP_URL'],
@@ -10,7 +10,10 @@ export const serverWords = {
   haproxy: ['startHaproxy'],
 } as const;
 
-/** The words that show that a test starts a server, a browser, an embedded database or another process. */
+/**
+ * A test file that contains one of these words starts a server, a browser, an embedded database or another
+ * process.
+ */
 const startWords = [
   'startPrometheus',
   'startRedis',
@@ -24,8 +27,7 @@ const startWords = [
 ];
 
 /**
- * Returns whether one of these words is in a test file, or in a module of its package's tests that it
- * imports.
+ * Returns whether a test file contains one of these words, or imports a test module of its package that does.
  */
 export function names(testFile: string, words: readonly string[]): boolean {
   return textsOf(testFile).some((text) => words.some((word) => text.includes(word)));

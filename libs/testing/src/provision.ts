@@ -12,7 +12,7 @@ export type Provision = {
 
 type Part = {
   readonly kind: ServerKind;
-  /** The variable that contains its URL for the tests. */
+  /** The variable that contains the URL of the server for the tests. */
   readonly testVariable: string;
   /** A test file that contains one of these words uses the server. */
   readonly words: readonly string[];

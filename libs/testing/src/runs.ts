@@ -1,5 +1,5 @@
 /**
- * Returns the number of runs of a property test: a tenth of the given number, or the whole number with
- * `LONG=1` in the environment.
+ * Returns the number of runs of a property test: a tenth of `count`, or all of `count` with `LONG=1` in the
+ * environment.
  */
 export const runsOf = (count: number) => (process.env['LONG'] === '1' ? count : Math.ceil(count / 10));

@@ -78,7 +78,7 @@ type ServeOptions = {
   readonly trustedProxies?: number;
 };
 
-/** Starts services on a free port behind one address. `stop` ends them in reverse order. */
+/** Starts services on a free port behind one address. `stop` stops everything in reverse order. */
 export async function serveForTest({
   mounts,
   backing,

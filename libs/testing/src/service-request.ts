@@ -11,7 +11,10 @@ type Members = { [member: string]: Json | undefined };
  */
 export type ServiceRequestParts = {
   readonly action?: Action | undefined;
-  /** The caller's identifier. If absent, a new one is created, because each can be used only once. */
+  /**
+   * The caller's identifier. If absent, a new identifier is created, because each identifier can be used only
+   * once.
+   */
   readonly originatingId?: string | undefined;
   readonly authoredOn?: string | undefined;
   readonly author?: Members | undefined;

@@ -1,4 +1,4 @@
-/** A clock that only advances when a test moves it. */
+/** A clock that advances only when a test advances it. */
 export class TestClock {
   #now: number;
 

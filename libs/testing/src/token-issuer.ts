@@ -24,8 +24,8 @@ type TokenIssuerOptions = {
 };
 
 /**
- * Starts an identity provider on a free port. It publishes its discovery document and keys, and signs any
- * token for a test, valid or not.
+ * Starts an identity provider on a free port. The provider publishes its discovery document and keys, and
+ * signs any token for a test, valid or not.
  */
 export async function startTokenIssuer({ clock, audience, otherKeys = [] }: TokenIssuerOptions) {
   const key = await createTestKey('test-key');
@@ -56,7 +56,7 @@ export async function startTokenIssuer({ clock, audience, otherKeys = [] }: Toke
     key,
     /** The number of times that the keys were fetched. */
     keyRequests: () => keyRequests,
-    /** Makes the discovery document and the keys unavailable, or available again. */
+    /** Sets whether the discovery document and the keys are available. */
     answer(isUp: boolean) {
       isAnswering = isUp;
     },

@@ -1,20 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * The maximum milliseconds of a test or a hook, and the only protection against hanging tests. It is so long
- * that a busy machine makes tests slower but never makes them fail. The long fault tests run for many
- * minutes.
+ * The maximum milliseconds of a test or a hook, and the only protection against hanging tests. The limit is
+ * so long that tests are slower on a busy machine, but never fail because of it. The long fault tests run for
+ * many minutes.
  */
 export const testLimitMs = process.env['FAULTS'] === 'long' ? 900_000 : 240_000;
 
 /**
- * The maximum milliseconds that a test waits for one condition. It leaves time to report the condition.
+ * The maximum milliseconds that a test waits for one condition. Half of the test's limit leaves time to
+ * report the condition.
  */
 export const waitLimitMs = testLimitMs / 2;
 
 /**
- * Waits until a condition is true. Checks it again after 10 ms plus twice the time of the last check, so that
- * checks leave most of the CPU to the awaited work.
+ * Waits until a condition is true. Checks the condition again after 10 ms plus twice the time of the last
+ * check, so that the awaited work gets most of the CPU.
  * @param what the awaited condition, for the message
  * @throws Error when it is not true after `waitLimitMs`
  */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { editAt, type Json, pathsOf } from './json-edit.ts';
 
-/** Returns the text repeated to about `bytes` bytes. Only for texts of ASCII. */
+/** Returns the text, repeated to about `bytes` bytes. The text must be ASCII. */
 const filled = (text: string, bytes: number) => text.repeat(Math.max(1, Math.floor(bytes / text.length)));
 
 /** Pieces of JSON, valid or not, that a reader may read more than once. */
@@ -40,8 +40,8 @@ const units = [
 ];
 
 /**
- * Different member names of several kinds that engines handle differently: in order, by hash, as an index,
- * and escaped.
+ * Functions that return distinct member names. JavaScript engines handle each kind differently: names in
+ * order, names by hash, indexes, and escaped names.
  */
 const names: readonly ((index: number) => string)[] = [
   (index) => `n${index}`,

@@ -1,10 +1,11 @@
 import { orderDocumentXsd } from '@clinical-launch/contracts/order/order-document-xsd';
 
-/** Loads libxml2 only when it is used, because it compiles its WebAssembly immediately. */
+/** Loads libxml2 only when it is used, because the package compiles its WebAssembly when it is loaded. */
 const libxml2 = () => import('libxml2-wasm');
 
 /**
- * Returns the errors that libxml2 finds in a document against a schema; the order document's own by default.
+ * Returns the errors that libxml2 finds when it validates a document against a schema; by default, the schema
+ * of order documents.
  * @throws XmlParseError when the document is not well-formed
  */
 export async function schemaFaultsOf(document: string, schema = orderDocumentXsd()): Promise<string[]> {
@@ -21,7 +22,7 @@ export async function schemaFaultsOf(document: string, schema = orderDocumentXsd
   }
 }
 
-/** Returns libxml2's value of an XPath expression. @throws TypeError when it is not text */
+/** Returns libxml2's value of an XPath expression. @throws TypeError when the value is not text */
 export async function xpathOf(document: string, expression: string): Promise<string> {
   const { XmlDocument } = await libxml2();
   using xml = XmlDocument.fromString(document);

@@ -65,7 +65,8 @@ describe('the imports between packages', () => {
     expect(forbidden).toEqual([]);
   });
 
-  // Knip finds packages missing in every package.json. Development dependencies are missing in production.
+  // Knip only finds packages that no package.json lists. This test also finds development dependencies, which
+  // are missing in production.
   it.each(packages.filter((name) => name !== 'libs/testing'))('load only `dependencies` in %s', (name) => {
     const { name: ownName, dependencies = {} } = manifestOf(name);
     const missing = [...sources]

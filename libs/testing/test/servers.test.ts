@@ -67,7 +67,7 @@ describe('the servers of a test run', () => {
     process.env = { ...before };
   });
 
-  /** Writes a test file that imports another file, which uses these variables. */
+  /** Writes a test file that imports another file, in which these variables are used. */
   function aTestThatNeeds(...variables: string[]): string {
     mkdirSync(join(folder, 'test'));
     const file = join(folder, 'test/some.test.ts');

@@ -96,7 +96,7 @@ function readProcess(id: string): Process | undefined {
   if (!/^\d+$/.test(id)) return undefined;
   const [, name = '', rest = ''] = /\((.*)\) (.*)/.exec(read(`/proc/${id}/stat`)) ?? [];
   const [state, parent, ...others] = rest.split(' ');
-  // A zombie has ended. The start time distinguishes a process from a later one with the same id.
+  // A zombie has ended. The start time distinguishes a process from a later process with the same id.
   if (state === undefined || state === '' || state === 'Z') return undefined;
   return { id: Number(id), parent: Number(parent), name, key: `${id} ${name} ${others[17]}` };
 }

@@ -1,6 +1,6 @@
 import { beforeAll, it } from '@jest/globals';
 
-/** Renamed, so that the linter does not require a title and assertions here. */
+/** Jest's `it`, renamed so that the linter does not require a title and assertions here. */
 const declare = it;
 
 /** The tests of a describe block that wait for time to pass. */

@@ -2,7 +2,7 @@
 export type HeldClaim = {
   readonly name: string;
   readonly holder: string;
-  /** Milliseconds since 1970. */
+  /** The time at which the claim expires, in milliseconds since 1970. */
   readonly expiresAt: number;
 };
 

@@ -43,7 +43,7 @@ import {
 export type InMemoryTicketsDependencies = {
   readonly clock: { now(): number };
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void> };
-  /** Seconds that a replay is answered `used` instead of `unknown`. */
+  /** For how many seconds a replay is answered `used` instead of `unknown`. */
   readonly usedMarkerSeconds?: number;
 };
 

@@ -40,7 +40,10 @@ export type TicketCommandsDependencies = {
   readonly writeEvent: EventWriter;
 };
 
-/** Writes the requests of the scripts that issue and redeem, in the order in which `lua/` reads them. */
+/**
+ * Builds the commands that run the scripts, with keys and arguments in the order in which the scripts read
+ * them.
+ */
 export class TicketCommands {
   readonly #dependencies: TicketCommandsDependencies;
 
@@ -48,7 +51,7 @@ export class TicketCommands {
     this.#dependencies = dependencies;
   }
 
-  /** Returns the request that issues a ticket (issue.lua). */
+  /** Returns the command that issues a ticket (issue.lua). */
   issue({ kind, text, chain }: PresentedTicket, request: IssueRequest): Command {
     const { keys, seals, guardMs, requiresCompleteClaims, writeEvent } = this.#dependencies;
     const { context, detail, challenge, notice, claim, ttlSeconds, chainSeconds, events } = request;
@@ -84,7 +87,7 @@ export class TicketCommands {
     ];
   }
 
-  /** Returns the request that issues a ticket beside a live one (issue-beside.lua). */
+  /** Returns the command that issues a ticket beside a live ticket (issue-beside.lua). */
   issueBeside({ kind, text, chain }: PresentedTicket, request: BesideRequest): Command {
     const { keys, seals, guardMs } = this.#dependencies;
     const { live, context, challenge, ttlSeconds, limit, proof } = request;
@@ -117,8 +120,8 @@ export class TicketCommands {
   }
 
   /**
-   * Returns the request that redeems a ticket (redeem.lua).
-   * @param next the text of its successor
+   * Returns the command that redeems a ticket (redeem.lua).
+   * @param next the text of the successor
    */
   redeem(presented: PresentedTicket, request: RedeemRequest, next: string | undefined): Command {
     const { keys, seals, guardMs, usedMarkerMs, writeEvent } = this.#dependencies;

@@ -4,8 +4,7 @@ import type { PresentedTicket, TicketSeals } from './ticket-format.ts';
 import type { BesideIssue, ChainUseOutcome, Issue, Redemption } from './tickets.ts';
 
 /**
- * Reads the reply of an issue. @throws RedisUnavailable while claims are being restored after a loss of
- * data
+ * Reads the reply of issue.lua. @throws RedisUnavailable while claims are being restored after a loss of data
  */
 export function readIssue(reply: unknown, ticket: string): Issue {
   if (reply === 'incomplete') {
@@ -16,7 +15,7 @@ export function readIssue(reply: unknown, ticket: string): Issue {
   return reply === 'claimed' ? { outcome: 'claimed' } : { outcome: 'issued', ticket };
 }
 
-/** Reads the reply of an issue beside another ticket. */
+/** Reads the reply of issue-beside.lua. */
 export function readBesideIssue(
   reply: unknown,
   { ticket, correlationId }: { readonly ticket: string; readonly correlationId: string },
@@ -37,7 +36,7 @@ export function readBesideIssue(
 }
 
 /**
- * Reads the reply of a redemption, and opens the content of the ticket.
+ * Reads the reply of redeem.lua, and opens the content of the ticket.
  * @param successorBy returns the successor that was derived with the key of this id
  * @throws RedisUnavailable right after a restart or a failover, for a ticket that was issued before it
  */
@@ -84,7 +83,7 @@ export function readRedemption(
   }
 }
 
-/** Reads the reply of a use of a chain. */
+/** Reads the reply of use-chain.lua. */
 export function readChainUse(reply: unknown): ChainUseOutcome {
   const [outcome, waitMs] = textsOf(reply);
   switch (outcome) {

@@ -58,25 +58,25 @@ export type RedisTicketsDependencies = {
   readonly logger?: SealLogger;
   /** The prefix of every key. The outbox of these tickets must have the same prefix. */
   readonly prefix?: string;
-  /** Seconds that a replay is answered `used` instead of `unknown`. */
+  /** For how many seconds a replay is answered `used` instead of `unknown`. */
   readonly usedMarkerSeconds?: number;
   /**
    * For how many seconds after a promotion or a restart of Redis older tickets are refused: the lifetime of a
    * launch token.
    */
   readonly failoverGuardSeconds?: number;
-  /** Issues a ticket with a claim only while the claims are complete (`RedisClaims`). */
+  /** Whether a ticket with a claim is issued only while the claims are complete (`RedisClaims`). */
   readonly requiresCompleteClaims?: boolean;
   /** Signs the events for the services that consume them. Without it, events are stored unsigned. */
   readonly writeEvent?: EventWriter;
 };
 
 /**
- * Tickets shared by all replicas of all services. Each operation is one script and one round trip, so it
- * keeps the guarantees of `Tickets` during any failure. The clock is that of Redis. A request whose reply was
- * lost is retried once and gets the answer of its first attempt. Redis stores hashes of the tickets, and the
- * encrypted context and detail, which only a holder of a ticket of the same chain can decrypt. A moved or
- * changed record makes its ticket `unknown`.
+ * Tickets that all replicas of all services share. Each operation is one script and one round trip, so it
+ * keeps the guarantees of `Tickets` during any failure. Times are those of the Redis clock. A request whose
+ * reply was lost is retried once and gets the answer of its first attempt. Redis stores hashes of the
+ * tickets, and the encrypted context and detail, which only a holder of a ticket of the same chain can
+ * decrypt. A moved or changed record makes its ticket `unknown`.
  * @throws RedisUnavailable from every operation when Redis does not answer or has just lost its history
  */
 export class RedisTickets implements Tickets {
@@ -140,7 +140,7 @@ export class RedisTickets implements Tickets {
     const next = successor === undefined ? undefined : this.#seals.nameSuccessor(successor, presented);
     const reply = await this.#scripts.run(...this.#commands.redeem(presented, request, next));
     return readRedemption(reply, { seals: this.#seals, presented }, (derivedBy) =>
-      // A repetition gets the successor that was derived first, even if the keys have been rotated since.
+      // A repetition returns the successor that was derived first, even if the keys have been rotated since.
       successor === undefined || derivedBy === undefined
         ? next
         : this.#seals.nameSuccessor(successor, presented, derivedBy),

@@ -10,7 +10,7 @@ import {
   ticketPurposes,
 } from './tickets.ts';
 
-/** The parts of every ticket that name its chain. */
+/** A chain, as the text of each of its tickets names it. */
 export type Chain = {
   readonly shard: Shard;
   readonly correlationId: string;
@@ -177,14 +177,17 @@ export class TicketSeals {
 
 const placeOfChain = ({ correlationId, secret }: Chain) => [correlationId, secret];
 
-/** @throws TypeError for the record of a chain that has no end or that begins with a claim */
+/** Checks that a chain with a record has an end and begins without a claim. @throws TypeError */
 export function assertRecordable({ chainRecord, chainSeconds, claim }: IssueRequest): void {
   if (chainRecord === undefined) return;
   if (chainSeconds === undefined || claim !== undefined)
     throw new TypeError('A chain with a record must have an end and must not begin with a claim');
 }
 
-/** @throws TypeError for a repeatable redemption whose successor could not be computed a second time */
+/**
+ * Checks that the successor of a repeatable redemption is derived, so that it can be computed again. @throws
+ * TypeError
+ */
 export function assertRepeatable({ repeatableSeconds, successor }: RedeemRequest): void {
   if (repeatableSeconds === undefined || successor?.isDerived === true) return;
   throw new TypeError('A repeatable redemption needs a derived successor');

@@ -10,7 +10,7 @@ import { type TicketKind, ticketPurposes } from './tickets.ts';
 export function createTicketKeys(prefix: string) {
   const shared = createRedisKeys(prefix);
   const { key, hash } = shared;
-  /** The keys that detect a failover. */
+  /** The keys that detect a failover of Redis. */
   const guard = (shard: Shard, kind: TicketKind) => [
     key(shard, 'history', ticketPurposes[kind]),
     key(shard, 'guard', ticketPurposes[kind]),
@@ -67,7 +67,7 @@ export function createTicketKeys(prefix: string) {
 
 export type TicketKeys = ReturnType<typeof createTicketKeys>;
 
-/** The hash and the field of a claim. */
+/** The key of the hash that contains a claim, and the field of the claim. */
 export type ClaimKeys = { readonly claims: string; readonly field: Buffer };
 
 /**

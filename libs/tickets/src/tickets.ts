@@ -1,6 +1,9 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
-/** The purpose of a ticket. A ticket presented as another kind is unknown. */
+/**
+ * The purpose of a ticket. A ticket that is presented as another kind is `unknown`. All tickets with the same
+ * correlation id, which belong to one launch, are a chain.
+ */
 export type TicketKind =
   | 'launch-token'
   | 'launch-session'
@@ -62,7 +65,7 @@ export type RefusalNotice = {
 export type IssueRequest = {
   /** JSON that every successor inherits. */
   readonly context: unknown;
-  /** JSON that belongs to this ticket alone. */
+  /** JSON that belongs to this ticket alone; successors do not inherit it. */
   readonly detail?: unknown;
   /** One of the `proofs` of the redemption must equal the challenge. */
   readonly challenge?: string;
@@ -167,7 +170,9 @@ export type RedeemRequest = {
     readonly revokeForSeconds: number;
     readonly events: readonly CloudEvent[];
   };
-  /** Appended to the outbox in the same step, if the ticket is redeemed, under its own correlation id. */
+  /**
+   * Appended to the outbox in the same step, if the ticket is redeemed, under the ticket's correlation id.
+   */
   readonly events: readonly CloudEvent[];
 };
 
@@ -234,8 +239,8 @@ export interface Tickets {
     options?: { extendSeconds?: number },
   ): Promise<FoundTicket | undefined>;
   /**
-   * Claims a name for a time, for instance the `jti` of a signed assertion, and resolves with whether it was
-   * free. If it was free, appends the events to the outbox in the same step.
+   * Claims a name for a limited time, for instance the `jti` of a signed assertion. If the name was free,
+   * appends the events to the outbox in the same step and resolves with true.
    */
   claim(
     name: string,

@@ -98,7 +98,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(live)).toEqual({ outcome: 'unknown' });
       expect(await isLive('refresh-token', live)).toBe(false);
       expect(await isRevoked(correlationId)).toBe(true);
-      // The event receives the correlation id of the ticket's chain, not that of the request.
+      // The event has the correlation id of the ticket's chain, not the correlation id of the request.
       expect(await sentOf([revoked])).toEqual([{ ...revoked, correlationid: correlationId }]);
     });
 
@@ -205,7 +205,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       return { code, correlationId, token, request };
     };
 
-    it('is bound to the challenge of its request, and stays valid after a mismatch', async () => {
+    it('is bound to the challenge of its authorization request, and stays valid after a mismatch', async () => {
       const { ticket, correlationId } = await issue('launch-identifier', { challenge: 'realm client' });
       const successor = { kind: 'authorization-code', ttlSeconds: 60, challenge: 'pkce' } as const;
       const code = successorOf(

@@ -40,7 +40,7 @@ function describeClaims(name: string, create: () => Promise<ClaimsUnderTest>): v
       expect((await issue(tickets, aClaim())).outcome).toBe('issued');
     });
 
-    it('keep their holder, so that an action that may share a claim can still share it', async () => {
+    it('keep their holder after `hold`, so that an action can still share the claim of another action', async () => {
       const { tickets, claims } = under;
       const claim = aClaim('OrderTest');
       await claims.hold([recorded(claim)]);

@@ -29,7 +29,7 @@ export function describeProofs({ under, event, waiting }: Parts): void {
     });
 
   describe('a single-use proof', () => {
-    it('is used up by a redemption, and refused at the next', async () => {
+    it('is used up by a redemption, and refused at the next redemption', async () => {
       const proof = aProof();
       const { ticket } = await issue('refresh-token');
       const next = successorOf(await refresh(ticket, { proof }));

@@ -304,7 +304,7 @@ describe('a chain of tickets, when the reply of Redis is lost', () => {
   });
 });
 
-/** Returns a client that runs its first script, waits for the condition, and then loses the reply. */
+/** Returns a client that runs its first script, waits until `hasBecome` is true, and then loses the reply. */
 function losingOneReply(client: RedisClient, hasBecome: () => Promise<boolean>): RedisClient {
   let isLost = false;
   return new Proxy(client, {

@@ -80,7 +80,7 @@ describe('tickets, when the reply of Redis is lost', () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const claim = (name: string) => tickets.claim(name, { forSeconds: 60, events: [anEvent()] });
-    // Loads the script into the server, so that the lost reply is that of a script that ran.
+    // Loads the script into the server first, so that the proxy cuts the reply of a script that ran.
     await claim('assertion 1');
     proxy.cut(1);
     expect(await claim('assertion 2')).toBe(true);
@@ -105,7 +105,7 @@ describe('tickets, when the reply of Redis is lost', () => {
   it('append events once', async () => {
     const outbox = new RedisOutbox({ redis, prefix: aPrefix() });
     const [first, second] = [anEvent(), anEvent()];
-    // Loads the script into the server, so that the lost reply is that of a script that ran.
+    // Loads the script into the server first, so that the proxy cuts the reply of a script that ran.
     await outbox.append([first]);
     proxy.cut(1);
     await outbox.append([second]);
@@ -174,13 +174,14 @@ describe('a Redis that is killed and restarts from its append-only file', () => 
         if (outcome === 'unavailable') outcome = await outcomeOf(tickets, ticket);
         return outcome !== 'unavailable';
       });
-      // `used` if the answer of a redemption was lost when Redis was killed.
+      // The outcome is `used` if the answer of a redemption was lost when Redis was killed.
       expect(['redeemed', 'used']).toContain(outcome);
       expect(await outcomeOf(tickets, ticket)).toBe('used');
     };
     await Promise.all(rest.map(redeemInTheEnd));
 
-    // One event for each issue and one for each redemption, including those whose answer was lost.
+    // There is one event for each issue and one for each redemption, including redemptions whose answer was
+    // lost.
     const keys = await redis.keys(`${prefix}*`);
     const used = keys.filter((key) => key.includes(':used:')).length;
     const unused = keys.filter((key) => key.includes(':ticket:')).length;
@@ -207,7 +208,7 @@ describe('a Redis with another history, after a failover or a restart', () => {
     await until(async () => (await master.call('WAIT', 1, 1000)) === 1);
     await replica.call('REPLICAOF', 'NO', 'ONE');
 
-    // These writes never reach the new primary.
+    // The old primary redeems the tickets, but these writes never reach the new primary.
     for (const ticket of tickets) expect(await outcomeOf(before, ticket)).toBe('redeemed');
     const outcomes = await Promise.all(tickets.map((ticket) => outcomeOf(after, ticket)));
     expect(new Set(outcomes)).toEqual(new Set(['unavailable']));

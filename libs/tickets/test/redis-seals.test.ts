@@ -29,7 +29,7 @@ async function twoSessions(kind: TicketKind = 'launch-session') {
   const session = async (name: string) => {
     const correlationId = randomUUID();
     const content = { context: { patient: name }, detail: { scope: name } };
-    // Both have the same claim and therefore the same shard, so that COPY works on a cluster.
+    // Both tickets have the same claim and therefore the same shard, so that COPY works on a cluster.
     const claim = { name: 'one', holder: 'OrderTest', joins: ['OrderTest'], ttlSeconds: 60 };
     const issued = await tickets.issue(kind, anIssue({ correlationId, claim, ...content }));
     if (issued.outcome !== 'issued') throw new Error(issued.outcome);
@@ -62,7 +62,7 @@ const changes: [string, (two: Two) => Promise<unknown>][] = [
 
 describe('a record altered by an attacker who can write to Redis', () => {
   it.each(changes)(
-    'makes the session unknown, and is logged as an error, if it %s',
+    'makes its session unknown, and is logged as an error, if it %s',
     async (_change, change) => {
       const two = await twoSessions();
       await change(two);
@@ -103,7 +103,7 @@ describe('a notice that was altered in Redis', () => {
     const log: LogLine[] = [];
     const logger = { error: (fields: object, message: string) => void log.push({ message, ...fields }) };
     const tickets = new RedisTickets({ redis, sealers, prefix, logger });
-    // Both have the same claim and therefore the same shard, so that COPY works on a cluster.
+    // Both tickets have the same claim and therefore the same shard, so that COPY works on a cluster.
     const claim = { name: 'one', holder: 'OrderTest', joins: ['OrderTest'], ttlSeconds: 60 };
     const issue = async (content: string) => {
       const notice = { content, ttlSeconds: 60 };

@@ -285,7 +285,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
 
       const mine = new Set([issued.id, claimed.id, redeemed.id, refused.id]);
       const sent = (await under.outbox()).filter(({ id }) => mine.has(id));
-      // The event of the redemption receives the correlation id of the launch, which the ticket contains.
+      // The event of the redemption has the correlation id of the launch, which the ticket contains.
       expect(sent).toEqual([issued, { ...redeemed, correlationid: guid(4) }]);
     });
 

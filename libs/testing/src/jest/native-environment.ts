@@ -24,8 +24,8 @@ export default class NativeEnvironment {
   }
 
   /**
-   * Skips the rest of a file after a test timed out while it waited for its page. Usually no later test works
-   * either, and each would wait for minutes to report the same fault.
+   * Skips the rest of a file after a test timed out while it waited for its page. Usually the later tests
+   * would fail too, and each would wait for minutes before it reports the same fault.
    */
   handleTestEvent(event: TestEvent): void {
     if (event.name === 'test_fn_failure' && event.error?.name === 'TimeoutError') this.#hasTimedOut = true;

@@ -23,8 +23,8 @@ process.on('disconnect', endWithParent).on('removeListener', (event) => {
   if (event === 'message') process.off('disconnect', endWithParent);
 });
 
-// Jest restarts a worker whose heap exceeds `workerIdleMemoryLimit`. This reports all memory as heap, because
-// WebAssembly and buffers are outside the heap.
+// Jest restarts a worker whose heap exceeds `workerIdleMemoryLimit`. This code reports all memory as heap,
+// because WebAssembly and buffers are outside the heap.
 if (process.send !== undefined) {
   const { memoryUsage } = process;
   const rss = () => memoryUsage.rss();
@@ -44,7 +44,7 @@ const ofThisFile = (url: string) => `${url}?file=${files}`;
 /**
  * Jest's `runtime`: Node itself loads the test files and their imports, with its own type stripping and
  * module cache, as in production. Jest's own runtime loads every module again for each file into a `vm`
- * context, which takes longer and is never freed.
+ * context, which takes longer, and the modules are never freed.
  *
  * The test files of a worker share the sources' modules and `process.env`. Modules cannot be mocked, and
  * there is no coverage.

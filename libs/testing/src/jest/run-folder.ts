@@ -14,9 +14,9 @@ const memory = '/dev/shm';
 const enoughBytes = 2 ** 30;
 
 /**
- * Ends the remaining processes of a run when its main process ends for any reason: the kernel then closes the
- * pipe to standard input. The processes have a second to end by themselves. On Linux, every process with the
- * folder in its environment belongs to the run.
+ * A shell script that ends the remaining processes of a run when the main process of the run ends for any
+ * reason, because the kernel then closes the pipe to the script's standard input. The processes have a second
+ * to end by themselves. On Linux, every process with the folder in its environment belongs to the run.
  */
 const sweep = `
 trap '' HUP INT TERM
@@ -65,7 +65,7 @@ export function openRunFolder(): void {
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(codeCache);
 }
 
-/** Returns the folder of the run that this process belongs to, or undefined if the run has none. */
+/** Returns the folder of the run that this process belongs to; undefined if the run has no folder. */
 export const runFolder = (): string | undefined =>
   basename(tmpdir()).startsWith(prefix) ? tmpdir() : undefined;
 

@@ -2,7 +2,7 @@ import { type Provision, provision } from '../provision.ts';
 import { openRunFolder } from './run-folder.ts';
 import { findTestFiles } from './test-files.ts';
 
-/** The part of Jest's configuration that is read here. */
+/** The part of Jest's configuration that this module reads. */
 type GlobalConfig = { readonly testPathPatterns: { readonly patterns: readonly string[] } };
 
 let provided: Provision | undefined;

@@ -6,15 +6,18 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** The paths of all test files, by tier. Every file belongs to one tier. */
 export type TestFiles = {
-  /** `npm run test:unit`: no server, no browser, no other process. */
+  /** `npm run test:unit`: tests that need no server, no browser and no other process. */
   readonly unit: readonly string[];
-  /** `npm test`, with the unit tests: on real Redis, RabbitMQ and PostgreSQL. */
+  /** `npm test`, which also runs the unit tests: tests on real Redis, RabbitMQ and PostgreSQL. */
   readonly integration: readonly string[];
-  /** `npm run test:system`: browsers, the edge, manifests, alert rules, commands, services as processes. */
+  /**
+   * `npm run test:system`: tests of browsers, the edge, manifests, alert rules, commands, and services as
+   * processes.
+   */
   readonly system: readonly string[];
-  /** `npm run test:faults`: processes are killed under load. */
+  /** `npm run test:faults`: tests that kill processes under load. */
   readonly faults: readonly string[];
-  /** `npm run test:cluster`: a Kubernetes cluster. */
+  /** `npm run test:cluster`: tests on a Kubernetes cluster. */
   readonly cluster: readonly string[];
 };
 

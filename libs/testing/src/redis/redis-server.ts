@@ -22,7 +22,7 @@ export type RedisServer = {
 /** Starts a server with an append-only file. `settings` are arguments of its command line. */
 export const startRedisServer = (...settings: string[]): Promise<RedisServer> => startWith(() => settings);
 
-/** @param settingsFor returns the settings for a free port, which a cluster node needs */
+/** @param settingsFor returns the settings, given a free port for the cluster bus */
 async function startWith(settingsFor: (busPort: number) => readonly string[]): Promise<RedisServer> {
   const directory = await mkdtemp(join(tmpdir(), 'tickets-redis-'));
   const start = ({ port, busPort }: Ports) =>
@@ -150,7 +150,7 @@ async function startOnFreePorts(start: (ports: Ports) => Promise<ChildProcess>) 
     try {
       return { child: await start(ports), ports };
     } catch (error) {
-      // Another process may have taken a port in the meantime.
+      // Tries again, because another process may have taken a port in the meantime.
       if (attempt === 5) throw error;
     }
   }
@@ -164,7 +164,8 @@ async function run(settings: readonly string[]): Promise<ChildProcess> {
     '',
     '--appendonly',
     'yes',
-    // On a busy disk, `everysec` writes up to two seconds late, so a kill would lose acknowledged writes.
+    // Not `everysec`, which on a busy disk writes up to two seconds late, so that a kill would lose
+    // acknowledged writes.
     '--appendfsync',
     'always',
     '--repl-diskless-sync-delay',

@@ -18,7 +18,7 @@ export function installDebianPackage(name: string): Promise<boolean> {
 async function install(name: string): Promise<boolean> {
   if (process.getuid?.() !== 0 || !(await hasApt())) return false;
   process.stderr.write(`As root: installing ${name} from Debian's packages, for the tests\n`);
-  // In run level 1, Debian starts no service after the installation. The tests start their own.
+  // In run level 1, Debian does not start a service after its installation. The tests start their own server.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   await run('apt-get', ['update', '-qq'], { env });
   await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', name], {

@@ -13,7 +13,7 @@ export type HaproxyPlan = {
   /** The text of the configuration file, which sends the log to standard output. */
   readonly configuration: string;
   readonly url: string;
-  /** Answers 200 once the configuration is active. */
+  /** An address that answers 200 once the configuration is active. */
   readonly readyUrl: string;
   readonly environment?: NodeJS.ProcessEnv;
 };

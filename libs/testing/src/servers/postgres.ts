@@ -72,13 +72,13 @@ async function runPostgres(program: string, options: readonly string[]): Promise
     command: program,
     arguments: ['-D', data, '-p', `${port}`, '-k', directory, '-c', 'listen_addresses=127.0.0.1', ...options],
     ...withoutUndefined({ user }),
-    // "Fast" shutdown: ends sessions, then writes a checkpoint.
+    // SIGINT is the "fast" shutdown: PostgreSQL ends all sessions, then writes a checkpoint.
     stopSignal: 'SIGINT',
     isUp: () => isUp(url),
   });
 }
 
-/** Finds another user, because PostgreSQL refuses to run as root. */
+/** Returns another user if this user is root, because PostgreSQL refuses to run as root. */
 async function findUnprivilegedUser() {
   if (process.getuid?.() !== 0) return undefined;
   const idOf = async (option: string) => Number((await run('id', [option, 'postgres'])).stdout);

@@ -8,7 +8,7 @@ import {
 } from 'testcontainers';
 import { findFreePort, type PrivateServer, waitUntilUp } from './private-server.ts';
 
-/** How a server runs from its image. */
+/** The image of a server, and the options with which it runs. */
 export type ContainerPlan = {
   readonly image: string;
   readonly port: number;

@@ -25,7 +25,7 @@ export type PrivateServer = {
   restart(): Promise<void>;
 };
 
-/** How a server program runs. */
+/** A server program, and the options with which it runs. */
 export type ServerProgram = {
   readonly url: string;
   readonly command: string;
@@ -45,8 +45,9 @@ export type ServerProgram = {
 const stoppedWithinMs = 10_000;
 
 /**
- * Runs "$@" until standard input is closed, and prints its process id first. The kernel closes the pipe when
- * the process at its other end ends, for any reason, so neither server nor data outlive their test.
+ * A shell script that runs the program "$@" until standard input is closed, and first prints the program's
+ * process id. The kernel closes the pipe to standard input when the test process ends for any reason, so
+ * neither the server nor its data outlive the test.
  */
 const guard = `
 exec 3<&0
@@ -125,9 +126,7 @@ async function isFree(port: number): Promise<boolean> {
   return free;
 }
 
-/**
- * Waits until `isUp`. @throws Error when that takes longer than `waitLimitMs`, or the error of `assertAlive`
- */
+/** Waits until `isUp` resolves with true. @throws Error after `waitLimitMs`, or the error of `assertAlive` */
 export async function waitUntilUp(
   isUp: () => Promise<boolean>,
   assertAlive: () => void = () => undefined,

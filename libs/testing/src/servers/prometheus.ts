@@ -9,8 +9,9 @@ export type PrometheusPlan = {
 };
 
 /**
- * Returns the path of a program of Prometheus: the server, or a tool that is installed with it.
- * @throws Error that explains what to do when it is not installed. A monitoring test is never skipped
+ * Returns the path of a program of Prometheus: the server, or a tool that is installed with the server.
+ * @throws Error that explains what to do when the program is not installed. A monitoring test is never
+ * skipped
  */
 export function findPrometheus(name: 'prometheus' | 'promtool' = 'prometheus'): string {
   const { PROMETHEUS_PATH: chosen } = process.env;
@@ -20,7 +21,8 @@ export function findPrometheus(name: 'prometheus' | 'promtool' = 'prometheus'): 
 }
 
 /**
- * Returns the path of Alertmanager's tool. @throws Error that explains what to do when it is not installed
+ * Returns the path of Alertmanager's tool. @throws Error that explains what to do when the tool is not
+ * installed
  */
 export function findAmtool(): string {
   const found = process.env['AMTOOL_PATH'] || findProgram('amtool');

@@ -28,7 +28,7 @@ const debianProgram = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
 /**
  * Starts a RabbitMQ node for the test from the installed program. This takes about three seconds.
- * @throws Error when it is not installed or does not start
+ * @throws Error when RabbitMQ is not installed or does not start
  */
 export async function startRabbitMq({ hasMetrics = false } = {}): Promise<PrivateRabbitMq> {
   const program = existsSync(debianProgram) ? debianProgram : findProgram('rabbitmq-server');
@@ -88,10 +88,10 @@ function environmentOf(place: Place): NodeJS.ProcessEnv {
   const { directory, applications, port, distributionPort, mapperPort } = place;
   const node = `clinical-launch-${port}@localhost`;
   return {
-    // The node and `rabbitmqctl` share the cookie that Erlang stores there.
+    // Erlang stores its cookie in this directory, so the node and `rabbitmqctl` share the cookie.
     HOME: directory,
     ERL_EPMD_ADDRESS: '127.0.0.1',
-    // A separate port mapper, which ends with the node.
+    // The node starts a separate port mapper, which ends with the node.
     ERL_EPMD_PORT: `${mapperPort}`,
     RABBITMQ_NODENAME: node,
     RABBITMQ_NODE_PORT: `${port}`,
@@ -101,7 +101,7 @@ function environmentOf(place: Place): NodeJS.ProcessEnv {
     RABBITMQ_CONFIG_FILE: join(directory, 'rabbitmq.conf'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(directory, 'enabled_plugins'),
     RABBITMQ_PLUGINS_DIR: applications,
-    // A file that does not exist, because Debian's own file names the node of the machine.
+    // Names a file that does not exist, because Debian's own file would set the node name of the machine.
     RABBITMQ_CONF_ENV_FILE: join(directory, 'no-rabbitmq-env.conf'),
     // With this setting, the start script becomes the server instead of waiting for it, so that a signal
     // reaches the server.
@@ -124,8 +124,9 @@ function environmentOf(place: Place): NodeJS.ProcessEnv {
 }
 
 /**
- * Creates a folder of links to applications of RabbitMQ and their dependencies. Erlang searches all folders
- * for each module at its start. With the folders of all plugins, that is fifty thousand failed lookups.
+ * Creates a folder of links to applications of RabbitMQ and their dependencies. When Erlang starts, it
+ * searches all folders for each module. With the folders of all plugins, this would cause fifty thousand
+ * failed lookups.
  */
 function linkApplications(program: string, names: readonly string[], folder: string): void {
   const library = join(dirname(realpathSync(program)), '../plugins');
@@ -137,7 +138,7 @@ function linkApplications(program: string, names: readonly string[], folder: str
   const waiting = [...names];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     const application = all.get(name);
-    // Applications of Erlang itself are elsewhere.
+    // Skips applications of Erlang itself, which are in another folder.
     if (application === undefined) continue;
     all.delete(name);
     symlinkSync(join(library, application), join(folder, application));

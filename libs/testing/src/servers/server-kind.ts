@@ -61,7 +61,7 @@ export async function runInstalled(kind: ServerKind): Promise<StartedServer | un
  * Runs a server from its image. If that is impossible, prints the reason in one line and returns undefined.
  */
 export async function runContainer(kind: ServerKind): Promise<StartedServer | undefined> {
-  // Loaded here because it is large, and most tests do not need it.
+  // Loads the module only here, because it is large, and most tests do not need it.
   const { runInContainer } = await import('./private-container.ts');
   try {
     const server = await runInContainer(kind.container);

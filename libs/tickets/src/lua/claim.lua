@@ -1,4 +1,4 @@
--- Claims a name for a time and appends the events of the claim, or changes nothing.
+-- Claims a name for a limited time and appends the events of the claim, or changes nothing.
 -- KEYS: claim, stream, committed
 -- Answers 'claimed' or 'taken'.
 

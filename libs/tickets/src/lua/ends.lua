@@ -1,7 +1,7 @@
 -- A chain may have an end: a time in milliseconds since 1970, by the clock of Redis. Each ticket of the chain
 -- contains it (`endsat`).
 
--- Returns the end of a chain that begins now; nothing without a lifetime.
+-- Returns the end of a chain that begins now, or nil if the chain has no lifetime.
 local function end_after(chain_ms)
   if chain_ms == '' then return nil end
   return string.format('%.0f', now_ms() + tonumber(chain_ms))

@@ -1,5 +1,5 @@
 -- Issues a ticket beside a live ticket and replaces the ticket that was issued beside it before, or changes
--- nothing. Only a holder of the live ticket can store anything here.
+-- nothing. Only a holder of the live ticket can store anything with this script.
 -- KEYS: the live ticket, chains (see redeem.lua), the new ticket, history, guard, then a single-use proof
 -- ARGV: milliseconds of the guard and of the new ticket, proofs, maximum number of tickets in a period, the
 -- period in milliseconds, fields of the new ticket, then the attempt and the milliseconds of the proof
@@ -13,8 +13,8 @@ local most, within_ms = tonumber(next_argument()), tonumber(next_argument())
 local fields = next_list()
 local attempt, proof_ms = next_argument(), next_argument()
 
--- The random ticket was created only for this request. If it exists, this request already ran and its answer
--- was lost.
+-- The ticket is random and was created for this request. If it exists, this request already ran and its
+-- answer was lost.
 if redis.call('EXISTS', ticket) == 1 then return { 'issued' } end
 if is_proof_used(proof, attempt) then return { 'used-proof' } end
 

@@ -13,8 +13,8 @@ local joins = next_list()
 local record_fields = next_list()
 local events = next_list()
 
--- The random ticket was created only for this request. If it exists, this request already ran and its answer
--- was lost.
+-- The ticket is random and was created for this request. If it exists, this request already ran and its
+-- answer was lost.
 if redis.call('EXISTS', ticket) == 1 then return 'issued' end
 
 if claims then

@@ -1,5 +1,5 @@
--- Uses a ticket up and issues its successor, or changes nothing. A replay, or a wrong proof beyond the limit,
--- may revoke the chain.
+-- Uses up a ticket and issues its successor, or changes nothing. A replay, or the wrong proof that reaches
+-- the limit, may revoke the chain.
 -- KEYS: ticket, its notice, used, answer, chains, history, guard, stream, committed. If requested, also the
 -- successor, `repeatable`, a single-use proof and the number of redemptions Answers an outcome and its
 -- content, or a refusal with the notice of the ticket.
@@ -37,8 +37,8 @@ local mismatch_ms = mismatch_limit and next_argument()
 local mismatch_events = mismatch_limit and next_list()
 
 -- The key of a chain is computed here, because only the ticket contains its correlation id, and an earlier
--- lookup would need a second round trip. `chains` is the prefix of the key. It includes the hash tag, so the
--- key is in the same slot as the others.
+-- lookup would need a second round trip. `chains` is the prefix of the key. The prefix includes the hash tag,
+-- so the key is in the same slot as the other keys.
 local function chain_of(correlationid)
   return chains .. correlationid
 end
