@@ -1,4 +1,5 @@
-// The calls of a PMS backend in C# (.NET 8 or newer). No test runs this file: .NET is not among the programs of our tests.
+// Requests a launch URL as a PMS backend does, in C# (.NET 8 or newer).
+// No test runs this file, because the tests do not install .NET.
 using System.Net.Http.Headers;
 using System.Security.Cryptography;
 using System.Text;
@@ -23,7 +24,7 @@ async Task<HttpResponseMessage> Send(HttpRequestMessage request)
 async Task<string> Member(HttpResponseMessage answer, string name) =>
     JsonNode.Parse(await answer.Content.ReadAsStringAsync())![name]!.GetValue<string>();
 
-// 1. The access token. Keep it until it expires.
+// 1. Request an access token. Reuse it until it expires.
 var tokenRequest = new HttpRequestMessage(HttpMethod.Post, $"{baseUrl}/idp/demo/oauth2/v2.0/token")
 {
     Content = new FormUrlEncodedContent(new Dictionary<string, string>
@@ -36,11 +37,11 @@ var tokenRequest = new HttpRequestMessage(HttpMethod.Post, $"{baseUrl}/idp/demo/
 };
 var token = await Member(await Send(tokenRequest), "access_token");
 
-// 2. The PKCE pair.
+// 2. Create the PKCE verifier and its challenge.
 var verifier = Base64Url(RandomNumberGenerator.GetBytes(64));
 var challenge = Base64Url(SHA256.HashData(Encoding.ASCII.GetBytes(verifier)));
 
-// 3. The payload, with your own identifier of the request.
+// 3. Send the payload, with a new identifier for the request.
 var payload = JsonNode.Parse(await File.ReadAllTextAsync(args[0]))!;
 payload["identifier"]![0]!["value"] = Guid.NewGuid().ToString();
 var launchRequest = new HttpRequestMessage(HttpMethod.Post, $"{baseUrl}/AccessApi/RequestLaunchUrl")
@@ -52,5 +53,5 @@ launchRequest.Headers.Add("Code-Challenge", challenge);
 var launch = await Send(launchRequest);
 Console.Error.WriteLine($"launch {launch.Headers.GetValues("X-Correlation-Id").First()}");
 
-// 4. The address for the user's browser: ten seconds, once.
+// 4. Print the address for the user's browser. It is valid for ten seconds and opens once.
 Console.WriteLine($"{await Member(launch, "url")}&codeVerifier={verifier}");

@@ -16,15 +16,15 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * The calls of a PMS backend in Java 17 or newer, without a library: {@code java Launch.java payload.json} prints the
- * address for the browser. Use the JSON library of your system in place of the regular expressions.
+ * Requests a launch URL as a PMS backend does, in Java 17 or newer without a library. {@code java Launch.java
+ * payload.json} prints the address for the browser. Use your JSON library instead of the regular expressions.
  */
 public class Launch {
   static final String BASE_URL = setting("BASE_URL", "http://localhost:8080");
   static final HttpClient HTTP = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(10)).build();
 
   public static void main(String[] arguments) throws Exception {
-    // 1. The access token. Keep it until it expires.
+    // 1. Request an access token. Reuse it until it expires.
     String form = "grant_type=client_credentials"
         + "&client_id=" + encoded(setting("CLIENT_ID", "pms-demo"))
         + "&client_secret=" + encoded(setting("CLIENT_SECRET", "pms-demo-secret"))
@@ -35,14 +35,14 @@ public class Launch {
         .build();
     String token = member("access_token", send(tokenRequest).body());
 
-    // 2. The PKCE pair.
+    // 2. Create the PKCE verifier and its challenge.
     byte[] random = new byte[64];
     new SecureRandom().nextBytes(random);
     String verifier = base64Url(random);
     byte[] digest = MessageDigest.getInstance("SHA-256").digest(verifier.getBytes(StandardCharsets.US_ASCII));
     String challenge = base64Url(digest);
 
-    // 3. The payload, with your own identifier of the request.
+    // 3. Send the payload, with a new identifier for the request.
     String payload = Files.readString(Path.of(arguments[0]))
         .replaceFirst("(originating-system-id\",\\s*\"value\": \")[^\"]*", "$1" + UUID.randomUUID());
     HttpRequest launchRequest = HttpRequest.newBuilder(URI.create(BASE_URL + "/AccessApi/RequestLaunchUrl"))
@@ -54,7 +54,7 @@ public class Launch {
     HttpResponse<String> answer = send(launchRequest);
     System.err.println("launch " + answer.headers().firstValue("X-Correlation-Id").orElse(""));
 
-    // 4. The address for the user's browser: ten seconds, once.
+    // 4. Print the address for the user's browser. It is valid for ten seconds and opens once.
     System.out.println(member("url", answer.body()) + "&codeVerifier=" + verifier);
   }
 

@@ -1,4 +1,7 @@
-"""Plays the user in a browser without scripts, so that play.py runs without anybody. A PMS has no such code."""
+"""Simulates a user with a browser without scripts, so that play.py needs no person.
+
+A PMS needs no such code.
+"""
 
 import html
 import http.cookiejar
@@ -23,7 +26,7 @@ class Browser:
         return self.open(urllib.parse.urljoin(url, html.unescape(refresh[1])))
 
     def submit_order(self, url: str, tests: list[str]) -> str:
-        """Chooses tests, reviews and submits, and returns the order document of the result page."""
+        """Chooses tests, submits the order, and returns the order document of the result page."""
         url, page = self.open(url)
         chosen = [("test", test) for test in tests]
         version = re.search(r'name="version" value="([^"]*)"', page)

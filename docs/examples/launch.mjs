@@ -1,4 +1,5 @@
-// The calls of a PMS backend in Node 20 or newer: `node launch.mjs payload.json` prints the address for the browser.
+// Requests a launch URL as a PMS backend does, in Node 20 or newer.
+// `node launch.mjs payload.json` prints the address for the browser.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -16,7 +17,7 @@ async function post(url, init) {
   throw new Error(`${answer.status}, reference ${reference}: ${await answer.text()}`);
 }
 
-// 1. The access token. Keep it until it expires.
+// 1. Request an access token. Reuse it until it expires.
 const tokenAnswer = await post(`${BASE_URL}/idp/demo/oauth2/v2.0/token`, {
   body: new URLSearchParams({
     grant_type: 'client_credentials',
@@ -27,11 +28,11 @@ const tokenAnswer = await post(`${BASE_URL}/idp/demo/oauth2/v2.0/token`, {
 });
 const { access_token: token } = await tokenAnswer.json();
 
-// 2. The PKCE pair.
+// 2. Create the PKCE verifier and its challenge.
 const verifier = randomBytes(64).toString('base64url');
 const challenge = createHash('sha256').update(verifier).digest('base64url');
 
-// 3. The payload, with your own identifier of the request.
+// 3. Send the payload, with a new identifier for the request.
 const payload = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 payload.identifier[0].value = randomUUID();
 const answer = await post(`${BASE_URL}/AccessApi/RequestLaunchUrl`, {
@@ -45,5 +46,5 @@ const answer = await post(`${BASE_URL}/AccessApi/RequestLaunchUrl`, {
 const { url } = await answer.json();
 console.error(`launch ${answer.headers.get('X-Correlation-Id')}`);
 
-// 4. The address for the user's browser: ten seconds, once.
+// 4. Print the address for the user's browser. It is valid for ten seconds and opens once.
 console.log(`${url}&codeVerifier=${verifier}`);

@@ -1,7 +1,7 @@
-"""A partner application in Python's standard library: launch, tokens, a resource and a refresh.
+"""A partner application in Python's standard library: requests and refreshes tokens, and reads a resource.
 
-`python3 partner.py <launch URL>` plays the launch that a host application opened. In the demo the host's own
-request is `python3 host.py`, which prints a launch URL.
+`python3 partner.py <launch URL>` handles a launch of a host application. In the demo, `python3 host.py` prints a
+launch URL.
 """
 
 import base64
@@ -15,7 +15,7 @@ import urllib.parse
 import urllib.request
 
 BASE_URL = os.environ.get("BASE_URL", "http://localhost:8080")
-# What the operator gave you, and what you registered.
+# The values from the operator, and the redirect URI that you registered.
 ISSUER = f"{BASE_URL}/idp/demo/desktop/v2.0"
 CLIENT_ID = "partner-demo"
 REDIRECT_URI = f"{BASE_URL}/demo/partner/callback"
@@ -23,7 +23,7 @@ SCOPE = "openid profile email offline_access launch resource.read"
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Shows a redirect instead of following it: here the program is the browser too."""
+    """Reports a redirect instead of following it, because this program also plays the browser."""
 
     def redirect_request(self, *_):
         return None
@@ -46,7 +46,7 @@ def post_form(url: str, **fields: str) -> dict:
 
 
 def claims_of(id_token: str) -> dict:
-    """Decodes the claims. Verify the signature with a JWT library and the keys at jwks_uri first."""
+    """Decodes the claims. First verify the signature, with a JWT library and the keys at jwks_uri."""
     payload = id_token.split(".")[1]
     return json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
 
@@ -65,12 +65,12 @@ def redirect_of(url: str, **fields: str) -> dict[str, str]:
 
 
 def main(launch_url: str) -> None:
-    # The launch handler. Accept no other issuer: an attacker would receive your launch identifier.
+    # The launch handler. Accept only this issuer: otherwise an attacker could receive your launch identifier.
     query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(launch_url).query))
     assert query["iss"] == ISSUER, "not the registered issuer"
     endpoints = get(f"{ISSUER}/.well-known/openid-configuration")
 
-    # The authorization request.
+    # The authorization request, which the user's browser sends.
     verifier = base64url(secrets.token_bytes(64))
     state = base64url(secrets.token_bytes(16))
     answer = redirect_of(
@@ -101,7 +101,7 @@ def main(launch_url: str) -> None:
     [patient] = json.loads(claims["authorizationDetails"])
     print(f"{claims['firstName']} {claims['familyName']} opened {patient['forenames']} {patient['surname']}")
 
-    # A resource, before and after a refresh.
+    # Read a resource, refresh the tokens, and read the resource again.
     print("resource:", get(f"{BASE_URL}/resource/patient", tokens["access_token"])["surname"])
     tokens = post_form(
         endpoints["token_endpoint"],

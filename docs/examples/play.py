@@ -1,6 +1,6 @@
-"""Plays launches with pms.py, against BASE_URL: an order, a change of it, a 400, a 409 and a 410.
+"""Plays launches at BASE_URL with pms.py: an order, its change, and the refusals 400, 409 and 410.
 
-With CALLBACK_SECRET and CALLBACK_PORT it also receives the signed callback of each order document.
+If CALLBACK_SECRET and CALLBACK_PORT are set, also receives the signed callback of each order document.
 """
 
 import http.server
@@ -17,7 +17,7 @@ received: queue.Queue = queue.Queue()
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
-    """The callback address of the PMS."""
+    """Answers callbacks at the callback address of the PMS."""
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -77,7 +77,7 @@ def main() -> None:
     if has_callback:
         show("callback", f"version {received.get(timeout=30)['orderVersion']}")
 
-    # 400: every fault at once.
+    # 400: the answer lists every fault.
     faulty = pms.service_request("OrderTest")
     del faulty["contained"][1]["birthDate"]
     faulty["contained"][1]["gender"] = "F"

@@ -1,6 +1,6 @@
-"""A practice management system (PMS) in Python's standard library: the calls of its backend.
+"""The backend calls of a practice management system (PMS), in Python's standard library.
 
-`python3 play.py` plays launches with it.
+`python3 play.py` plays launches with this module.
 """
 
 import base64
@@ -27,7 +27,7 @@ HL7_UK = "https://fhir.hl7.org.uk"
 
 
 class Refused(Exception):
-    """The platform refused a request. `reference` is what its support desk asks for."""
+    """The platform refused a request. Give the support desk the `reference`."""
 
     def __init__(self, status: int, reference: str | None, body: str):
         super().__init__(f"{status}, reference {reference}: {body}")
@@ -51,7 +51,7 @@ _token = {"value": "", "expires": 0.0}
 
 
 def access_token() -> str:
-    """Returns the access token. Requests a new one only when the last has nearly expired."""
+    """Returns the access token. Requests a new token only when the last token has nearly expired."""
     if time.time() > _token["expires"] - 60:
         form = urllib.parse.urlencode(
             {
@@ -67,7 +67,7 @@ def access_token() -> str:
 
 
 def base64url(data: bytes) -> str:
-    """Encodes as Base64URL without padding."""
+    """Encodes bytes as Base64URL without padding."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
@@ -147,9 +147,9 @@ def service_request(action: str, request_id: str | None = None) -> dict:
 
 
 def verified_callback(headers, body: bytes, secret: str) -> dict:
-    """Returns the content of a callback. Raises ValueError if its signature or its time is wrong.
+    """Returns the content of a callback. Raises ValueError if the signature or the time is wrong.
 
-    `body` is the received bytes and `secret` the value `whsec_...` (Standard Webhooks).
+    `body` contains the received bytes, and `secret` is the value `whsec_...` (Standard Webhooks).
     """
     message_id, sent = headers["webhook-id"], headers["webhook-timestamp"]
     if abs(time.time() - int(sent)) > 300:
@@ -157,7 +157,7 @@ def verified_callback(headers, body: bytes, secret: str) -> dict:
     key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = f"{message_id}.{sent}.".encode() + body
     expected = base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
-    # While a secret is replaced, there are two signatures.
+    # While a secret is being replaced, the header contains two signatures.
     for signature in headers["webhook-signature"].split(" "):
         version, _, value = signature.partition(",")
         if version == "v1" and hmac.compare_digest(value, expected):
