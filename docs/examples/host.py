@@ -1,4 +1,4 @@
-"""A host application in Python's standard library: `python3 host.py` prints a launch URL for the user's browser."""
+"""A host application in Python's standard library: `python3 host.py` prints a launch URL for a browser."""
 
 import json
 import os

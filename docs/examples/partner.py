@@ -1,7 +1,7 @@
 """A partner application in Python's standard library: requests and refreshes tokens, and reads a resource.
 
-`python3 partner.py <launch URL>` handles a launch of a host application. In the demo, `python3 host.py` prints a
-launch URL.
+`python3 partner.py <launch URL>` handles a launch of a host application. In the demo, `python3 host.py`
+prints a launch URL.
 """
 
 import base64
