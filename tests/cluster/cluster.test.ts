@@ -228,7 +228,7 @@ describe('the platform under a steady load through the Ingress, when Pods fail',
         }
       }
     });
-    say(`${killed} Pods killed; ${failuresOf(ledger).length} requests noticed it`);
+    say(`${killed} Pods killed; ${failuresOf(ledger).length} requests failed`);
     // Each kill may break the few requests that are open at that moment.
     expect(failuresOf(ledger).length).toBeLessThanOrEqual(4 * killed);
   });

@@ -130,7 +130,7 @@ describe('npm run demo', () => {
     expect([await demo.exited, demo.output()]).toEqual([
       0,
       expect.stringMatching(
-        /<onlineOrder[^]*… \d+ lines more\n[^]*ok {2}the ID token carries the context: .*Whitfield[^]*ok {2}GET \/resource\/patient .*Whitfield[^]*ok {2}the audit trail has the story: .*desktop\.launch\.issued[^]*Open next\n {2}npm start .*\n {2}http:\/\/localhost:8080\/ /,
+        /<onlineOrder[^]*… \d+ lines more\n[^]*ok {2}the ID token carries the context: .*Whitfield[^]*ok {2}GET \/resource\/patient .*Whitfield[^]*ok {2}the audit trail lists the events of the launch: .*desktop\.launch\.issued[^]*Open next\n {2}npm start .*\n {2}http:\/\/localhost:8080\/ /,
       ),
     ]);
     const numbers = [...demo.output().matchAll(/^ *(\d+) {2}ok/gm)].map(([, number]) => Number(number));

@@ -81,8 +81,8 @@ it('the page of a desktop launch shows its tokens, none of which can be used aga
   const opened = context.waitForEvent('page');
   await page.getByRole('button', { name: 'Open in partner application', exact: true }).click();
   const partner = await opened;
-  await partner.getByRole('link', { name: 'What was sent' }).click();
-  await partner.getByRole('heading', { name: 'What was sent' }).waitFor();
+  await partner.getByRole('link', { name: 'Requests of this launch' }).click();
+  await partner.getByRole('heading', { name: 'Requests of this launch' }).waitFor();
   expect(await linesOf(partner)).toEqual([
     'POST /idp/demo/oauth2/v2.0/token 200',
     'POST /idp/demo/desktop/launches 201',

@@ -223,7 +223,7 @@ describe('an invalid query', () => {
 });
 
 describe('the endpoint', () => {
-  it('answers 404 for another case or a trailing slash, and 405 for another method', async () => {
+  it('answers 404 for a path with other capital letters or a trailing slash, and 405 for another method', async () => {
     for (const path of ['/audit/Events', '/audit/events/']) expect((await ask(path)).status).toBe(404);
     const response = await ask('/audit/events', { method: 'DELETE' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);

@@ -68,7 +68,10 @@ const authorizeWith = (launch: string) =>
   running.postAuthorize(authorizeFields({ launch, challenge: aVerifier().challenge }));
 
 describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
-  it.each(['guid', 'launch'] as const)('revokes every token of a launch, given its %s', async (name) => {
+  it.each([
+    ['GUID', 'guid'],
+    ['launch identifier', 'launch'],
+  ] as const)('revokes every token of a launch, given its %s', async (_title, name) => {
     const started = await startTokens();
     const response = await end(started[name]);
     expect([response.status, await response.text()]).toEqual([204, '']);
@@ -84,7 +87,10 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
     ]);
   });
 
-  it.each(['guid', 'launch'] as const)('ends an unopened launch, given its %s', async (name) => {
+  it.each([
+    ['GUID', 'guid'],
+    ['launch identifier', 'launch'],
+  ] as const)('ends an unopened launch, given its %s', async (_title, name) => {
     const started = await startLaunch();
     expect((await end(started[name])).status).toBe(204);
     expect(await refusalOf(await authorizeWith(started.launch))).toEqual(refused('invalid_request'));

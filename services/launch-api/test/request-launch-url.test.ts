@@ -180,7 +180,7 @@ describe('the code challenge', () => {
       'a header sent twice with one value',
       { headers: { 'Code-Challenge': `${codeChallenge}, ${codeChallenge}` } },
     ],
-    ['with the method S256', { query: '?code_challenge_method=S256' }],
+    ['the query with the method S256', { query: '?code_challenge_method=S256' }],
   ])(
     'is accepted: %s',
     async (_place, { payload, ...request }: { headers?: object; query?: string; payload?: () => object }) => {

@@ -26,7 +26,7 @@ describe('POST /AccessApi/Validate', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('uses nothing up: it creates no launch token, stores no event and leaves the identifier free', async () => {
+  it('creates no launch token, stores no event and leaves the identifier free', async () => {
     const own = await startLaunchApi();
     const payload = aServiceRequest({ originatingId: 'checked-before' });
     let issued = 0;

@@ -58,7 +58,7 @@ const refusals: readonly [string, number, string, (issued: Issued) => Promise<Pa
     },
   ],
   [
-    'the verifier is another',
+    'the verifier does not match the challenge',
     401,
     'verifier_mismatch',
     (issued) => ({ ...issued, codeVerifier: 'w'.repeat(64) }),

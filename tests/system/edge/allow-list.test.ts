@@ -109,8 +109,8 @@ describe('a path for servers', () => {
 
 describe('the last address in X-Forwarded-For, which the services read,', () => {
   it.each([
-    ['is that of the caller, whatever it sends, if no proxy is trusted', '', '127.0.0.1'],
-    ['is the one that a trusted proxy forwards', '127.0.0.1/32', '10.20.0.1'],
+    ['is the address of the caller if no proxy is trusted, whatever the caller sends', '', '127.0.0.1'],
+    ['is the address that a trusted proxy forwards', '127.0.0.1/32', '10.20.0.1'],
   ])('%s', async (_title, trusted, expected) => {
     const edge = await startEdge({ EDGE_TRUSTED_PROXIES: trusted });
     await ask(edge, ['/oltr/'], { 'x-forwarded-for': '192.0.2.1, 10.20.0.1' });

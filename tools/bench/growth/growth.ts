@@ -15,7 +15,7 @@ export const growth: Bench = {
     const many = options.short ? 10_000 : 1_000_000;
     const crowd = options.short ? 20 : 1000;
     figures.push(
-      ...(await compare('kept identifiers', options, [
+      ...(await compare('stored identifiers', options, [
         { name: '1', stage: { identifiers: 1 } },
         { name: many.toLocaleString('en-GB'), stage: { identifiers: many } },
       ])),

@@ -61,7 +61,7 @@ function memoryFigures(name: (typeof measuredProcesses)[number], samples: readon
   return [
     { name: `${name}, memory in the last ${some} minutes`, unit: 'MiB', values: values.slice(-some) },
     {
-      name: `${name}, memory ÷ that of the minutes ${some + 1} to ${2 * some}`,
+      name: `${name}, memory ÷ memory of the minutes ${some + 1} to ${2 * some}`,
       unit: '×',
       values: [late / early],
       goal: { atMost: 1.25 },
@@ -81,7 +81,7 @@ function redisFigures(samples: readonly Sample[], launchesPerMinute: number): Fi
   return [
     memory,
     {
-      name: 'Redis, kept of a launch when its session is over',
+      name: 'Redis, memory of a launch after its session',
       unit: 'B',
       values: [((last - first) * megabyte) / ((steady.length - 1) * launchesPerMinute)],
       // The used-marker (stored for one day), the originating id (400 days), and a quarter more for Redis's

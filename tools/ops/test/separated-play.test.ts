@@ -87,7 +87,7 @@ describe('the platform with a separate user for each service', () => {
       const play = run(process.execPath, ['tools/platform/src/play.ts'], { BASE_URL: edge.url });
       expect({ code: await play.exited, output: play.output() }).toMatchObject({
         code: 0,
-        output: expect.stringContaining('the audit trail has the story'),
+        output: expect.stringContaining('the audit trail lists the events of the launch'),
       });
       const measured = await metricsOf(started[names.indexOf('ordering')]?.output() ?? '');
       expect(measured).toMatch(/^postgresql_backends\{.+\} [1-9]/m);

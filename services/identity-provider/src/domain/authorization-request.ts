@@ -59,7 +59,7 @@ const stateBytes = 2048;
 const clientRule: Rule = {
   name: 'client_id',
   code: 'unauthorized_client',
-  message: 'names no partner application of this realm',
+  message: 'is not the client id of a partner application of this realm',
   fits: (_value, partner) => partner !== undefined,
 };
 

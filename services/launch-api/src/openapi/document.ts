@@ -49,7 +49,7 @@ export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
         operationId: 'validate',
         summary: 'Check a request for a launch URL',
         description:
-          'Runs the checks of RequestLaunchUrl but uses nothing up. The identifier can still be used.',
+          'Runs the checks of RequestLaunchUrl without creating a launch token. The identifier can still be used.',
         answer: 'Validation',
         statuses: [400, 401, 403, 413, 415, 429, 500, 503],
       }),

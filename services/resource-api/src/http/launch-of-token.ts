@@ -21,7 +21,7 @@ const contextForm = compileSchema(
 
 /** Reads the claims of a desktop launch. @throws ServiceError 401 for any other token */
 export function launchOfToken({ claims }: Caller): LaunchOfToken {
-  if (!claimsForm.is(claims)) throw invalidToken('the token comes from no desktop launch');
+  if (!claimsForm.is(claims)) throw invalidToken('the token was not issued for a desktop launch');
   const { sid, jti, authorizations, launch_context: sealedContext } = claims;
   return { correlationId: sid, tokenId: jti, authorizations, sealedContext };
 }
@@ -34,7 +34,7 @@ export function launchOfToken({ claims }: Caller): LaunchOfToken {
 export function openContext(launch: LaunchOfToken, sealer: Pick<Sealer, 'open'>): TokenContext {
   const context = open(launch, sealer);
   if (contextForm.is(context)) return context;
-  throw invalidToken('the context of the token is not of a desktop launch');
+  throw invalidToken('the launch context of the token is not the context of a desktop launch');
 }
 
 function open(

@@ -152,7 +152,7 @@ function orRefuse(
       if (error instanceof ServiceError) return refuse(response, error.message, error.status);
       const reason = refusalOf(error);
       if (reason === undefined) throw error;
-      call.logger.warn({ err: error }, 'the partner application got no tokens');
+      call.logger.warn({ err: error }, 'the partner application received no tokens');
       refuse(response, `The identity provider gave no tokens (${reason}).`, 502);
     }
   };

@@ -35,7 +35,7 @@ export async function expectStory(
     const { events = [] } = (await response.json()) as { events?: { type: string }[] };
     const types = events.map(({ type }) => type);
     if (wanted.every((type) => types.includes(type)))
-      return say('the audit trail has the story', types.join(', '));
+      return say('the audit trail lists the events of the launch', types.join(', '));
     if (Date.now() > giveUpAt) throw new Error(`The audit trail has only ${types.join(', ')}`);
     await pause(50);
   }
