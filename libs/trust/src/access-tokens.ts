@@ -58,7 +58,7 @@ const clockToleranceSeconds = 10;
 const rememberedMs = 5 * 60_000;
 /**
  * The maximum number of cached tokens. The least recently used tokens are removed first, so after a flood of
- * tokens those of a busy client only need to be verified again.
+ * tokens the platform only has to verify the tokens of a busy client again.
  */
 const rememberedTokens = 10_000;
 
@@ -67,7 +67,7 @@ type VerifierOptions = {
   readonly clock: Clock;
   /** Fetches discovery documents and keys. */
   readonly fetchOutbound: OutboundFetch;
-  /** The tokens that were revoked by id. Absent if no accepted token can be revoked by id. */
+  /** The ids of revoked tokens. Absent if no accepted token can be revoked by its id. */
   readonly revocations?: Revocations | undefined;
 };
 
@@ -133,7 +133,7 @@ function claimedIssuer(token: string): string {
     if (typeof claims === 'object' && claims !== null && 'iss' in claims && typeof claims.iss === 'string')
       return claims.iss;
   } catch {
-    // Falls through: an unreadable token names no issuer.
+    // An unreadable token names no issuer, so it is refused below.
   }
   throw invalidToken('the token cannot be read');
 }
@@ -168,7 +168,10 @@ async function verifySignature(
 
 type Bindings = ReadonlyMap<string, PracticeBinding>;
 
-/** Computes the bindings once for all requests, because a client may be bound to many practices. */
+/**
+ * Computes the practice binding of each client once for all requests, because a client may be bound to many
+ * practices.
+ */
 function bindingsOf({ clients }: IssuerPolicy): Bindings {
   return new Map(
     [...clients].flatMap(([clientId, { policy }]) => {

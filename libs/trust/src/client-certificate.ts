@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 
-/** The header of client certificates. */
+/** The setting for the header that contains client certificates. */
 export const certificateHeaderSettings = Type.Object({
   CLIENT_CERTIFICATE_HEADER: Type.Optional(
     Type.String({
@@ -16,8 +16,8 @@ export const certificateHeaderSettings = Type.Object({
 });
 
 /**
- * Reads `CLIENT_CERTIFICATE_HEADER`: the header in which the edge forwards client certificates. If it is
- * unset, every such header is ignored. @throws ConfigurationError
+ * Reads `CLIENT_CERTIFICATE_HEADER`: the header in which the edge forwards client certificates. If the
+ * setting is missing, every such header is ignored. @throws ConfigurationError
  */
 export function readClientCertificateHeader(environment: Environment): string | undefined {
   return readEnvironment(certificateHeaderSettings, environment).CLIENT_CERTIFICATE_HEADER;
@@ -25,7 +25,7 @@ export function readClientCertificateHeader(environment: Environment): string | 
 
 /** The certificate of a request's TLS connection, as the edge forwarded it. */
 export type ClientCertificate = {
-  /** SHA-256 of its DER, in Base64URL (RFC 8705 section 3.1). */
+  /** The SHA-256 of the certificate in DER, in Base64URL (RFC 8705 section 3.1). */
   readonly thumbprint: string;
   /** Parses the certificate. Returns undefined if the certificate cannot be parsed. */
   readonly subject: () => CertificateSubject | undefined;
@@ -40,7 +40,7 @@ export type ClientCertificate = {
 const form = /^:([A-Za-z0-9+/]+={0,2}):(;verified)?$/;
 
 /**
- * Returns the certificate of a request's connection, if the edge forwarded one.
+ * Returns the client certificate of a request's connection, if the edge forwarded a certificate.
  * @param header the value of `CLIENT_CERTIFICATE_HEADER`; without it, every header is ignored
  */
 export function clientCertificateOf(

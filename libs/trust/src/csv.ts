@@ -1,13 +1,13 @@
 /** A row of a CSV text. `line` is the line in which the row begins, counted from 1. */
 export type CsvRow = { readonly line: number; readonly fields: readonly string[] };
 
-/** Matches one field with what ends it: a comma, the end of the line, or the end of the text. */
+/** Matches one field and its terminator: a comma, the end of the line, or the end of the text. */
 const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
 
 /**
  * Reads CSV (RFC 4180): fields in double quotes may contain commas, line ends and doubled quotes. Skips a
  * byte order mark and empty lines.
- * @throws TypeError that names the line of a stray quote, and no value
+ * @throws TypeError that names the line of a stray quote, without values
  */
 export function parseCsv(text: string): CsvRow[] {
   const rows: CsvRow[] = [];

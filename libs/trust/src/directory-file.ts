@@ -18,7 +18,7 @@ import { readRegistryFile, type WatchedFile, watchFile } from './registry-file.t
 export type Directories = {
   /**
    * Returns the directory of a client; undefined if every value is accepted. @throws Error for a directory
-   * that is not followed
+   * that `follow` has not opened
    */
   of(policy: Pick<LaunchPolicy, 'directory'>): Directory | undefined;
 };
@@ -82,7 +82,7 @@ export function openDirectories({ sharedFile, registryFile, logger, everyMs }: O
   };
 }
 
-/** The shared directory, for the table of settings. */
+/** The setting of the shared directory, for the table of settings. */
 export const directorySettings = {
   DIRECTORY_FILE: Type.Optional(
     Type.String({
@@ -96,7 +96,7 @@ export const directorySettings = {
  * Checks the shared directory (`DIRECTORY_FILE`) and the directories that the registry (`REGISTRY_FILE`)
  * names. Returns the path of the shared directory. The registry's own check reports a registry that cannot be
  * read.
- * @throws ConfigurationError that lists every error of every directory, and no value
+ * @throws ConfigurationError that lists every error of every directory, without values
  */
 export function readDirectories({
   DIRECTORY_FILE,
@@ -130,7 +130,10 @@ function problemsOf(named: string, path: string): string[] {
   }
 }
 
-/** Returns the errors of a directory without its values, or the error code of the system. */
+/**
+ * Returns the message of an error: the errors of a directory without its values, or the error code of the
+ * system.
+ */
 function reasonOf(error: unknown): string {
   if (error instanceof TypeError) return error.message;
   const { code } = error as { readonly code?: unknown };
@@ -162,8 +165,8 @@ const besideRegistry = (registryFile: string | URL, name: string) =>
 
 /**
  * Reads a directory file.
- * @throws TypeError that lists every error of the directory, and no value; the error of the system if it
- * cannot be read
+ * @throws TypeError that lists every error of the directory, without values; the error of the system if the
+ * file cannot be read
  */
 export const readDirectoryFile = (path: string): Directory =>
   parseDirectoryText(readFileSync(path, 'utf8'), path);
@@ -174,7 +177,10 @@ function parseDirectoryText(text: string, path: string): Directory {
   return parseDirectory(parseJson(text));
 }
 
-/** @throws TypeError with the place of the error, because the message of JSON.parse would quote the text */
+/**
+ * Parses JSON. @throws TypeError that names the position of the error. The message of JSON.parse would quote
+ * the text
+ */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -18,7 +18,7 @@ import {
  */
 const acceptedAgeSeconds = 60;
 
-/** The request that a proof must be for. */
+/** The request for which a proof must have been created. */
 export type ProvenRequest = {
   readonly method: string;
   /**
@@ -32,7 +32,7 @@ export type ProvenRequest = {
 
 /** A verified proof. */
 export type DpopProof = {
-  /** The SHA-256 thumbprint of its key (RFC 7638), as in `cnf.jkt`. */
+  /** The SHA-256 thumbprint of the key of the proof (RFC 7638), as in `cnf.jkt`. */
   readonly thumbprint: string;
   /** The name under which the proof must be claimed in the ticket store, so that it counts only once. */
   readonly name: string;
@@ -51,10 +51,10 @@ const claimsForm = compileSchema(
 );
 
 /**
- * Verifies a DPoP proof (RFC 9449 section 4.3). Does not check that it is used once: the claim of `name`
- * decides that.
+ * Verifies a DPoP proof (RFC 9449 section 4.3). Does not check that the proof is used only once: the claim of
+ * `name` decides that.
  * @param now milliseconds since 1970
- * @returns the proof, or its error, as a sentence for the developer of the client
+ * @returns the proof, or its fault as a sentence for the developer of the client
  */
 export async function verifyDpopProof(
   proof: string,

@@ -22,7 +22,7 @@ export class InMemoryRevokedTokens implements RevokedTokens {
   readonly #clock: InMemoryRevokedTokensDependencies['clock'];
   readonly #outbox: InMemoryRevokedTokensDependencies['outbox'];
   readonly #maxTokens: number;
-  /** The entries by token id, in the order of their sequence. */
+  /** The entries by token id, in the order of their sequence numbers. */
   readonly #entries = new Map<string, Entry>();
   #sequence = 0;
 

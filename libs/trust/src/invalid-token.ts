@@ -5,7 +5,7 @@ import { errors } from 'jose';
 /**
  * The reasons for which an access token is refused: the `error_description` of the challenge.
  * `docs/reference/errors.md` explains each reason.
- * Printable ASCII without quotation marks (RFC 6750 section 3).
+ * The texts are printable ASCII without quotation marks (RFC 6750 section 3).
  */
 export const tokenReasons = [
   'the token expired',
@@ -85,8 +85,8 @@ export function unauthorized(
 }
 
 /**
- * Creates the 401 of a token that jose refused. jose checks the signature first, so only the bearer of a
- * valid token learns about its claims.
+ * Creates the 401 of a token that jose refused. jose checks the signature first, so the reason reveals claims
+ * only to the bearer of a genuine token.
  */
 export function refusedToken(error: errors.JOSEError): ServiceError {
   return invalidToken(reasonOf(error), { cause: error });

@@ -19,7 +19,7 @@ export function createIssuerKeys(policy: IssuerPolicy, fetchOutbound: OutboundFe
     remote ??= locateKeys(policy, get).then((address) =>
       createRemoteJWKSet(address, { [customFetch]: async (url) => asResponse(await get(new URL(url))) }),
     );
-    // A failed look-up is not cached.
+    // Does not cache a failed look-up.
     remote.catch(() => {
       remote = undefined;
     });
@@ -83,7 +83,7 @@ async function locateKeys({ issuer, jwksUri }: IssuerPolicy, get: Get): Promise<
   if (typeof metadata !== 'object' || metadata === null)
     throw new Error('The discovery document could not be fetched');
   const { issuer: statedIssuer, jwks_uri: stated } = metadata as { issuer?: unknown; jwks_uri?: unknown };
-  // OpenID Connect Discovery 1.0 section 4.3
+  // The issuer in the document must be the expected issuer (OpenID Connect Discovery 1.0 section 4.3).
   if (statedIssuer !== issuer || typeof stated !== 'string')
     throw new Error('The discovery document belongs to another issuer');
   const address = new URL(stated);

@@ -7,8 +7,8 @@ export type IssuerPolicy = {
   readonly issuer: string;
   readonly audiences: readonly string[];
   /**
-   * The address of its published keys. When absent, its discovery document (OpenID Connect Discovery 1.0)
-   * names the address, on the issuer's own origin.
+   * The address of the issuer's published keys. If absent, the issuer's discovery document (OpenID Connect
+   * Discovery 1.0) names the address, which must be on the issuer's own origin.
    */
   readonly jwksUri?: string;
   /**
@@ -41,7 +41,7 @@ export type IssuerPoliciesOptions = {
   readonly publicUrl: string;
   /** The address of the identity provider within the deployment, which the edge maps to `/idp`. */
   readonly identityProviderUrl: string;
-  /** APP_ID_URI: the audience of the platform's APIs. */
+  /** The audience of the platform's APIs (`APP_ID_URI`). */
   readonly audience: string;
 };
 

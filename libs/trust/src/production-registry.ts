@@ -40,12 +40,12 @@ const demoSecretHashes = new Set(demoClients.map(demoSecretHash));
 const demoSealer = createPurposeSealer('callback', [demoSealingKey]);
 
 /**
- * Returns the errors of an entry in production, each with its place in the entry:
+ * A rule returns the errors of an entry in production, each with its place in the entry, such as
  * `.callback.url must be https`.
  */
 type Rule<Entry> = (entry: Entry) => readonly string[];
 
-/** Rules for clients of our realms. */
+/** Rules for clients of the platform's realms. */
 const clientRules: readonly Rule<RegisteredClient>[] = [
   ({ clientId }) => demoIdProblems(clientId),
   ({ jwksUri }) => (jwksUri === undefined ? [] : httpsProblems(jwksUri, '.jwksUri')),
@@ -62,7 +62,7 @@ const unstatedPractices: Rule<LaunchPolicy> = ({ practices }) =>
     ? ['.practices is required. List the practices that the client may launch for, or state "any"']
     : [];
 
-/** Rules for all clients that may launch, of our realms and of trusted issuers. */
+/** Rules for all clients that may launch: clients of the platform's realms and of trusted issuers. */
 const launchingClientRules: readonly Rule<LaunchPolicy>[] = [
   ({ frameAncestors = [] }) =>
     frameAncestors.flatMap((origin, index) => frameAncestorProblems(origin, `.frameAncestors[${index}]`)),
@@ -110,7 +110,7 @@ export function productionRegistryProblems({ realms, trustedIssuers = [] }: Regi
 
 /**
  * Checks that a registry may be used in production.
- * @throws ConfigurationError that names every problem at once, and no value
+ * @throws ConfigurationError that names every problem at once, without values
  */
 export function assertProductionRegistry(registry: Registry): void {
   const problems = productionRegistryProblems(registry);

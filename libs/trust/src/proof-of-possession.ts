@@ -5,11 +5,14 @@ import type { ClientCertificate } from './client-certificate.ts';
 import { type DpopProof, type ProvenRequest, verifyDpopProof } from './dpop-proof.ts';
 import { invalidToken, type TokenReason, unauthorized } from './invalid-token.ts';
 
-/** The proofs that were sent with an access token, for a bound token (RFC 7800). */
+/** The proofs of possession that were sent with an access token, in case the token is bound (RFC 7800). */
 export type Possession = {
   /** The header `DPoP` and the request that the proof must be for; absent if DPoP is not accepted. */
   readonly dpop?: { readonly header: string | undefined } & Omit<ProvenRequest, 'token'>;
-  /** Returns the certificate of the connection; called only for a token that is bound to one (RFC 8705). */
+  /**
+   * Returns the certificate of the connection; called only for a token that is bound to a certificate (RFC
+   * 8705).
+   */
   readonly clientCertificate?: () => Pick<ClientCertificate, 'thumbprint'> | undefined;
 };
 

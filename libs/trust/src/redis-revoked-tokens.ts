@@ -33,7 +33,7 @@ function createListKeys(prefix: string, list: RevocationList) {
   return {
     list: key(shard, list),
     ends: key(shard, `${list}-ends`),
-    /** The number of revocations so far. Never decreases. */
+    /** The number of revocations so far, which never decreases. */
     sequence: key(shard, `${list}-sequence`),
     endsOf: (owner: string) => key(shard, `${list}-of`, hash(owner)),
     outbox: outbox(shard),
@@ -52,8 +52,8 @@ export type RedisRevokedTokensDependencies = {
 };
 
 /**
- * The revoked tokens of all replicas. Each call is one script, and time is Redis's own. All owners share one
- * list in one shard, so a verifier reads it in one round trip.
+ * The revoked tokens of all replicas. Each call is one script, and times are those of the Redis clock. All
+ * owners share one list in one shard, so a verifier reads it in one round trip.
  */
 export class RedisRevokedTokens implements RevokedTokens {
   readonly #scripts: RedisScripts;

@@ -24,7 +24,7 @@ export type FollowedRevocations = Revocations & {
 type FollowOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Milliseconds between two reads. */
+  /** Milliseconds between two reads of the list. */
   readonly everyMs?: number;
   /** For how many milliseconds after a read of the list tokens are accepted. */
   readonly currentForMs?: number;
@@ -32,8 +32,8 @@ type FollowOptions = {
 
 /**
  * Follows the list of revoked tokens: reads the new entries every two seconds, independent of requests, and
- * removes expired ones. A revocation that was read counts until it ends, even if the store loses it. Resolves
- * after the first read, whether it succeeds or not.
+ * removes expired entries. A revocation that was read counts until it ends, even if the store loses it.
+ * Resolves after the first read, whether it succeeds or not.
  */
 export async function followRevocations(
   revokedTokens: Pick<RevokedTokens, 'readAfter'>,

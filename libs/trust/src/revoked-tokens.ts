@@ -18,7 +18,7 @@ export type RevokeOutcome =
 
 /** The revocations after a position of the list, in order. */
 export type RevokedPage = {
-  /** The position to continue from. Opaque. */
+  /** The position of the next page, an opaque text. */
   readonly position: string;
   /** Whether there are more revocations after this page. */
   readonly hasMore: boolean;
@@ -32,20 +32,21 @@ export type RevokedPage = {
 /**
  * The ids (`jti`) of access tokens that were revoked before they expired. An entry ends with its token, and
  * each owner has a limited number of entries, so the list is bounded. Verifiers read new entries in the
- * background; no request waits for that.
+ * background, so no request waits for the store.
  */
 export interface RevokedTokens {
   /**
-   * Revokes a token and appends the events, in one atomic step. A token that is already revoked stays
-   * revoked, without events.
+   * Revokes a token and appends the events, in one atomic step. If the token is already revoked, changes
+   * nothing and appends no events.
    * @throws RedisUnavailable when the store does not answer
    */
   revoke(tokenId: string, revocation: TokenRevocation): Promise<RevokeOutcome>;
   /** Returns whether a token is revoked now. @throws RedisUnavailable when the store does not answer */
   has(tokenId: string): Promise<boolean>;
   /**
-   * Returns the revocations after a position, or the whole list without one, page by page. If the store does
-   * not know the position, because it lost data or another server took over, starts from the beginning.
+   * Returns a page of the revocations after a position. Without a position, starts with the first revocation.
+   * If the store does not know the position, because it lost data or another server took over, starts from
+   * the beginning.
    * @throws RedisUnavailable when the store does not answer
    */
   readAfter(position?: string): Promise<RevokedPage>;

@@ -8,8 +8,8 @@ import { invalidToken } from './invalid-token.ts';
 const maxLifeSeconds = 7 * 24 * 3600;
 
 /**
- * Checks the times of a token that jose does not check (NumericDate, RFC 7519 section 2): they are finite and
- * in order, and the token is neither from the future nor valid for ever.
+ * Checks the times of a token that jose does not check (NumericDate, RFC 7519 section 2): they must be finite
+ * and in order, and the token must be neither from the future nor valid for ever.
  * @param latestNow seconds since 1970, with the tolerance for clocks that differ
  * @throws ServiceError 401
  */
@@ -18,14 +18,14 @@ export function assertPossibleTimes({ exp, iat, nbf }: JWTPayload, latestNow: nu
   // JSON allows numbers that JSON.parse reads as infinite, such as 1e400.
   if (!times.every((time) => Number.isFinite(time))) throw invalidToken('a time of the token is no date');
   if (exp === undefined || exp > latestNow + maxLifeSeconds) throw invalidToken('the token expires too late');
-  // jose checks `iat` only together with a maximum age.
+  // This check is needed, because jose checks `iat` only together with a maximum age.
   if (iat !== undefined && iat > latestNow) throw invalidToken('the token is from the future');
   if (iat !== undefined && exp <= iat) throw invalidToken('the token expires before it is issued');
 }
 
 /**
- * Claims of ID tokens and logout tokens (OpenID Connect Core 1.0 section 2, Back-Channel Logout 1.0 section
- * 2.4).
+ * Claims that only ID tokens and logout tokens have (OpenID Connect Core 1.0 section 2, Back-Channel Logout
+ * 1.0 section 2.4).
  */
 const foreignClaims = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events'];
 

@@ -11,19 +11,19 @@ import type { IssuerPoliciesOptions } from './issuer-policies.ts';
 import { assertProductionRegistry } from './production-registry.ts';
 import { readRegistryFile } from './registry-file.ts';
 
-/** APP_ID_URI: the audience of access tokens for the platform's APIs. */
+/** The setting `APP_ID_URI`: the audience of access tokens for the platform's APIs. */
 export const audienceSetting = Type.String({
   default: 'api://clinical-launch',
   title: 'APP_ID_URI: the audience of access tokens. Clients request the scope `<AUDIENCE>/.default`.',
 });
 
-/** `REGISTRY_FILE`, in the schema of each process. */
+/** The setting `REGISTRY_FILE`, which the schema of each process contains. */
 export const registryFileSetting = Type.String({
   title:
     'The registry: the JSON file with realms, clients, partners and trusted issuers. A changed file is in use within seconds.',
 });
 
-/** The registry and the issuers that a service trusts. */
+/** The settings of the registry and of the issuers that a service trusts. */
 export const trustSettings = Type.Object({
   PUBLIC_URL: publicUrlSetting,
   AUDIENCE: audienceSetting,

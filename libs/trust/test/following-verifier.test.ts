@@ -30,7 +30,7 @@ const registryWith = (...clientIds: string[]) =>
     trustedIssuers: [{ issuer: issuer.issuer, clients: clientIds.map((clientId) => ({ clientId })) }],
   });
 
-it('a running verifier accepts newly registered clients and refuses removed ones', async () => {
+it('a running verifier accepts newly registered clients and refuses removed clients', async () => {
   const registryFile = join(folder, 'registry.json');
   await writeFile(registryFile, registryWith('first'));
   const { promise: inUse, resolve } = Promise.withResolvers<void>();

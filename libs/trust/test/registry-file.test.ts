@@ -49,7 +49,7 @@ function watch(check?: (registry: Registry) => void): WatchedRegistry {
   return watched;
 }
 
-/** Resolves at the next change or fault. */
+/** Resolves when the next change or fault is reported. */
 const told = () => new Promise<void>((resolve) => (wake = resolve));
 const realmsOf = ({ realms }: Registry) => realms.map(({ realm }) => realm);
 

@@ -127,7 +127,7 @@ it('tokens are accepted for 30 seconds after a read of the list, then answered 5
   isAway = false;
   await passTime(1);
   expect(await verify()).toMatchObject({ clientId: 'pms' });
-  // Logged once for each change of state, not for each read.
+  // The log contains one line for each change of state, not for each read.
   expect(lines.filter((line) => line.includes('cannot be read'))).toHaveLength(1);
   expect(lines.filter((line) => line.includes('can be read again'))).toHaveLength(1);
 });

@@ -112,7 +112,7 @@ describe('RedisRevokedTokens', () => {
   it('uses limited memory in Redis, however many tokens a client revokes', async () => {
     const prefix = aPrefix();
     const revokedTokens = new RedisRevokedTokens({ redis, prefix, maxTokens: 50 });
-    // Keeps the keys from expiring.
+    // A token with a long lifetime keeps the keys from expiring.
     await revokedTokens.revoke('long', { ...revocation, owner: 'other' });
     for (let round = 0; round < 3; round += 1) {
       const ids = Array.from({ length: 200 }, () => randomUUID());

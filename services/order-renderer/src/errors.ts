@@ -50,7 +50,7 @@ export function pageDialect({ pages, isProduction }: PageDialectOptions): ErrorD
       correlationId: expected.has(error.code) ? undefined : call.correlationId,
       refreshAfterSeconds: error.code === 'document_not_ready' ? retryAfterSeconds : undefined,
     });
-    // Keeps the origins that may frame the page.
+    // Keeps a header that a handler has set, because it names the origins that may frame the page.
     if (!response.hasHeader('Content-Security-Policy')) setHeaders(response, headers);
     sendText(response, 'text/html', page);
   };

@@ -20,7 +20,7 @@ await runProcess({
     }),
   async open({ orderRenderer: config, registryFile, sealers }, tools) {
     const { logger } = tools;
-    // A changed callback applies from the next attempt.
+    // The registry is watched, so that a changed callback applies from the next attempt.
     const { callbacks, isProduction } = config;
     const registry = watchRegistry(registryFile, { publicUrl: callbacks.publicUrl, logger, isProduction });
     tools.own({ checks: {}, stop: async () => registry.stop() });

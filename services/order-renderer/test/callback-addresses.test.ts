@@ -41,7 +41,7 @@ type Where = {
   readonly platformUrl?: string;
 };
 
-/** Orders a document for a client with this callback address. Returns the first event of its delivery. */
+/** Submits an order for a client with this callback address. Returns the first event about the delivery. */
 async function deliverTo(url: string, { resolveName, ...callbacks }: Where = {}) {
   platform = await startDeliveringPlatform({
     storage,
@@ -93,7 +93,7 @@ describe('a callback address outside the public internet', () => {
     expect(receiver.received.slice(before).map(({ path }) => path)).toEqual(['/demo/callbacks?a=1']);
   });
 
-  it('is not an address of the platform if its host name merely starts with that of the platform', async () => {
+  it('is not an address of the platform if its host name only starts with the platform’s host name', async () => {
     const told = await deliverTo('http://localhost.evil.example/', {
       platformUrl: `http://127.0.0.1:${receiver.port}`,
       resolveName: async () => [{ address: '127.0.0.1', family: 4 }],
@@ -153,7 +153,7 @@ describe('the host name of a callback address', () => {
   });
 
   it('is resolved again later if it has no address', async () => {
-    // A label this long is invalid, so no name server is queried.
+    // A host name with such a long label is invalid, so no name server is queried.
     const url = `https://${'a'.repeat(64)}.example/`;
     expect(await deliverTo(url)).toMatchObject({ reason: 'unresolved', isFinal: false });
   });

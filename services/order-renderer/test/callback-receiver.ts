@@ -11,7 +11,7 @@ export type Received = {
   readonly orderGuid: string;
 };
 
-/** Writes the receiver's answer, or anything else that a server may send. */
+/** Writes the receiver's response, which may be invalid HTTP. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 export const answering =

@@ -92,7 +92,7 @@ describe('the order renderer', () => {
     expect(types.filter((type) => type === 'order.document.rendered.v1')).toHaveLength(1);
   });
 
-  it('returns the newest document of an order, whatever the sequence of its events', async () => {
+  it('returns the newest document of an order, in whatever order its events arrive', async () => {
     const { launchId, cookie } = await platform.openSession();
     const guid = randomUUID();
     await platform.submit({ guid, launchId, familyName: 'Newer', now: new Date('2026-03-02T09:31:00Z') });
@@ -224,14 +224,14 @@ describe('the order renderer', () => {
     expect(body).not.toContain('Reference for support');
   });
 
-  it.each(['/notepad', '.xml'])('refuses a program on %s without a page', async (form) => {
+  it.each(['/notepad', '.xml'])('refuses a program on %s without sending a page', async (form) => {
     const { status, headers } = await fetch(`${platform.url}/orders/${randomUUID()}${form}`);
     expect([status, headers.get('launch-refusal')]).toEqual([401, 'session_required']);
     expect(headers.get('content-type')).toBeNull();
   });
 
   it.each(['/notepad', '.xml'])(
-    'returns the document on %s despite session cookies set by a neighbouring host',
+    'returns the document on %s despite session cookies that a neighbouring host has set',
     async (form) => {
       const { guid, cookie } = await platform.submitOrder();
       const attackers = await platform.openSession();

@@ -7,7 +7,7 @@
 local list, ends, sequence = unpack(KEYS)
 local known_history, after, most = next_argument(), next_argument(), tonumber(next_argument())
 local history = current_history()
--- After a promotion or a restart the sequence may be lower, so all entries are read again.
+-- After a promotion or a restart of Redis, the sequence may be lower, so all entries are read again.
 if known_history ~= history then after = '0' end
 
 local last = redis.call('GET', sequence) or '0'

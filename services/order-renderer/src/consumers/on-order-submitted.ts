@@ -24,8 +24,8 @@ type Dependencies = {
 };
 
 /**
- * Creates the consumer that renders the document of a submitted or amended order. An event that it cannot
- * handle becomes a dead letter.
+ * Creates the consumer that renders the document of a submitted or amended order. An event that the consumer
+ * cannot handle becomes a dead letter.
  */
 export function onOrderSubmitted({ config, sealer, clock, isToBeDelivered, store }: Dependencies): Consumer {
   return {
@@ -66,7 +66,7 @@ function isSubmitted(event: CloudEvent): event is CloudEvent<typeof submitted> {
 
 /**
  * Opens the sealed order of an event.
- * @throws Error if it was sealed for another order, version, launch or client than those in the event
+ * @throws Error if it was sealed for another order, version, launch or client than the event names
  */
 function openOrder(sealer: Sealer, { data }: CloudEvent<typeof submitted>): Order {
   const opened = sealer.open(submitted, data.sealed, placeOfOrder(data));

@@ -26,8 +26,8 @@ type Dependencies = {
 };
 
 /**
- * Starts the delivery of due documents, each at least once: a receiver may receive a document twice, with the
- * same `webhook-id`.
+ * Starts the delivery of due documents. Each is delivered at least once: a receiver may receive a document
+ * twice, with the same `webhook-id`.
  */
 export function startDocumentDelivery(dependencies: Dependencies): DeliveryWorker {
   const { config, deliveries, deliver, measure, onEvents, clock, logger } = dependencies;

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { CallbackBody, CallbackHeaders } from './callback-schema.ts';
 
-/** An order document in a callback to its PMS. */
+/** An order document that is posted to the callback address of its practice system. */
 export type CallbackDocument = {
   readonly orderGuid: string;
   readonly orderVersion: number;
@@ -12,7 +12,9 @@ export type CallbackDocument = {
   readonly xml: string;
 };
 
-/** Returns the body, which is the same at every attempt (Standard Webhooks: Payload structure). */
+/**
+ * Returns the body of a callback, which is the same at every attempt (Standard Webhooks: Payload structure).
+ */
 export function callbackBody(document: CallbackDocument): string {
   const { orderGuid, orderVersion, launchId, messageId, renderedAt, xml } = document;
   const body: CallbackBody = {
@@ -24,7 +26,9 @@ export function callbackBody(document: CallbackDocument): string {
 }
 
 type Signed = {
-  /** Identical in every attempt, so that the receiver recognises a repeated message. */
+  /**
+   * The message id, which is the same in every attempt, so that the receiver recognises a repeated message.
+   */
   readonly id: string;
   /** The time of this attempt, in milliseconds since 1970. */
   readonly now: number;

@@ -84,7 +84,7 @@ function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handl
     const document = await findDocument({ key, response, dependencies });
     if (document === undefined) return;
     const others = form.hasOthers ? await dependencies.findOthers(key) : [];
-    // A HEAD request returns no document.
+    // A HEAD request returns no document, so it is not recorded.
     if (request.method === 'GET')
       await recordReturn({ documents: [document, ...others], form, call, dependencies });
     form.send(response, document, others);

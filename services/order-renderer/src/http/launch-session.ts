@@ -17,8 +17,8 @@ type SessionSearch = {
 };
 
 /**
- * Returns the launch session of a request. Reading a document does not extend it: a page that refreshes
- * automatically must not keep a session alive.
+ * Returns the launch session of a request. Reading a document does not extend the session, because a page
+ * that refreshes automatically must not keep a session alive.
  * @throws ServiceError 401 if the request has no valid session
  */
 export async function getLaunchSession(

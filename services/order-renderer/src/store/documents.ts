@@ -25,7 +25,7 @@ export type NewDocument = {
   readonly xml: string;
   /** The pseudonym of the order's patient. */
   readonly patient?: string | undefined;
-  /** RFC 3339 */
+  /** The time in RFC 3339 at which the document was created. */
   readonly renderedAt: string;
   /** The client whose callback address receives the document. */
   readonly deliverTo?: ClientKey;
@@ -138,8 +138,8 @@ async function find(
 }
 
 /**
- * Matches documents of this launch and of the practices that its client is bound to. The ordering service
- * already enforces the binding, so this check only limits the effect of an error in that service.
+ * Matches documents of this launch, for the practices to which the launch's client is bound. The ordering
+ * service already enforces the binding, so this check only limits the effect of an error in that service.
  */
 function isOfLaunch({ launchId, practices }: Pick<DocumentKey, 'launchId' | 'practices'>) {
   return (by: ExpressionBuilder<Tables, 'document'>): Expression<SqlBool> => {
