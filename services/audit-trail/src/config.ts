@@ -25,7 +25,7 @@ export type AuditTrailConfig = {
   readonly pseudonyms: PatientPseudonyms;
   /** The years for which a month of events is stored before it is deleted. */
   readonly retentionYears: number;
-  /** The configuration of the pages at `/audit/`; undefined if they are off. */
+  /** The configuration of the pages at `/audit/`; undefined if the pages are off. */
   readonly pages: AuditPagesConfig | undefined;
 };
 
@@ -69,8 +69,8 @@ export const auditKeySettings = {
 };
 
 /**
- * Reads the keys of the log. Without the setting, derives them from `SEALING_KEYS` (HKDF, RFC 5869). Without
- * both, returns the keys of the demo.
+ * Reads the keys of the log. Without the setting, derives the keys from `SEALING_KEYS` (HKDF, RFC 5869).
+ * Without `SEALING_KEYS` too, returns the keys of the demo.
  * @throws ConfigurationError if the keys are invalid or, in production, missing or the keys of the demo
  */
 export function readAuditKeys(environment: Environment): AuditKeys {

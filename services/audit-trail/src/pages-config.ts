@@ -17,7 +17,10 @@ import { isProduction } from '@clinical-launch/runtime/mode';
 export type AuditPagesConfig = {
   /** The address that browsers use, without a path. */
   readonly publicUrl: string;
-  /** The address at which this process reaches the platform; equal to `publicUrl` unless it is set. */
+  /**
+   * The address at which this process reaches the platform; equal to `publicUrl` unless `PLATFORM_URL` is
+   * set.
+   */
   readonly platformUrl: string;
   readonly issuer: string;
   readonly clientId: string;

@@ -9,8 +9,8 @@ type Recording = {
 };
 
 /**
- * Records the identifiers that callers gave to their launches. Also restores the claims on them in Redis: if
- * Redis lost its data before these events arrived, the rebuild did not include the claims.
+ * Records the identifiers that callers gave to their launches. Also restores the claims on these identifiers
+ * in Redis: if Redis lost its data before the events arrived, the rebuild did not include the claims.
  */
 export function onLaunchUrlIssued({ originatingIds, claims }: Recording): BatchConsumer {
   return {

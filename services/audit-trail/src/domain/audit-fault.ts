@@ -2,9 +2,9 @@
 export type AuditFault = {
   /**
    * `changed`: the row does not match its hash. `forged`: the seal is invalid, so the row was inserted or
-   * rewritten. `removed`: rows are missing, up to and including this one. `rewritten`: the row does not match
-   * its checkpoint. `dropped`: the partition is missing. `checkpoint-forged`: a checkpoint is not signed or
-   * was replaced. `checkpoint-missing`: a checkpoint is missing.
+   * rewritten. `removed`: rows are missing, up to and including the row `sequence`. `rewritten`: the row does
+   * not match its checkpoint. `dropped`: the partition is missing. `checkpoint-forged`: a checkpoint is not
+   * signed or was replaced. `checkpoint-missing`: a checkpoint is missing.
    */
   readonly kind:
     | 'changed'

@@ -9,7 +9,7 @@ export type AuditOutcome = 'success' | 'refused' | 'failed';
 /** The details of a launch. An event without a detail inherits it from the event that started the launch. */
 export type LaunchColumns = {
   readonly issuer: string | null;
-  /** The client that acted. */
+  /** The client to which the event is attributed. */
   readonly clientId: string | null;
   readonly userName: string | null;
   readonly userDisplay: string | null;
@@ -43,10 +43,13 @@ export type AuditColumns = LaunchColumns & {
   readonly event: string;
 };
 
-/** The events that start a launch. They contain its client, user, practice, patient and action. */
+/**
+ * The events that start a launch. These events contain the client, user, practice, patient and action of the
+ * launch.
+ */
 export const launchTypes: readonly EventType[] = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
 
-/** The members of `data` that become columns. Each type of event contains some of them. */
+/** The members of `data` that become columns. Each type of event contains some of these members. */
 type KnownData = {
   readonly issuer?: string;
   readonly clientId?: string;
@@ -106,7 +109,8 @@ function launchColumnsOf(type: EventType, data: KnownData): LaunchColumns {
 const orNull = <Value>(value: Value | undefined): Value | null => value ?? null;
 
 /**
- * When a desktop launch starts or ends, the host application is the client, and `clientId` is its partner.
+ * Returns the client to which an event is attributed. When a desktop launch starts or ends, this is the host
+ * application, and `clientId` is the partner application.
  */
 function actingClientOf(type: string, { clientId, hostClientId, step }: KnownData): string | undefined {
   const isHosts = type === 'desktop.launch.issued.v1' || step === 'launches' || step === 'end';
@@ -126,7 +130,7 @@ export function outcomesOfType(type: string): readonly [AuditOutcome, ...AuditOu
 
 /** Completes the columns of an event with the columns of its launch. */
 export function withLaunch(columns: AuditColumns, launch: LaunchColumns): AuditColumns {
-  // A name and its code always come from the same event.
+  // The name and the code of a user or practice always come from the same event.
   const user = columns.userName === null ? launch : columns;
   const practice = columns.practice === null ? launch : columns;
   return {

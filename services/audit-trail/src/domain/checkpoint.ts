@@ -12,7 +12,7 @@ export type Checkpoint = {
   readonly number: number;
   readonly partition: string;
   readonly sequence: number;
-  /** The hash of that row, in Base64URL. */
+  /** The hash of the row, in Base64URL. */
   readonly hash: string;
   /** RFC 3339 */
   readonly time: string;

@@ -87,7 +87,7 @@ function submissionOf(entry: Happened): string {
   return step === 'change' ? 'Request changed' : 'Tests submitted';
 }
 
-/** Describes the access to patient data in an event; undefined if there was none. */
+/** Describes the access to patient data in an event; undefined if the event was no such access. */
 export const whatWasSeen = (type: string): string | undefined => known.get(type)?.seen;
 
 /** The types of event in which a user accessed patient data. */

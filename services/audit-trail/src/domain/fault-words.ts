@@ -246,7 +246,7 @@ export function faultWordsOf(reason: string, type = ''): FaultWords | undefined 
   return cause === undefined || advice === undefined ? undefined : { cause, advice };
 }
 
-/** Returns the explanation of a refusal or failure: a general one if the reason is unknown. */
+/** Returns the explanation of a refusal or failure. If the reason is unknown, the explanation is general. */
 export const getFaultWords = ({ reason, type }: Refused): FaultWords =>
   faultWordsOf(reason ?? '', type) ?? {
     cause: `The request was refused (${reason ?? 'without a reason'}).`,

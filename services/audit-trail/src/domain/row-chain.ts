@@ -36,7 +36,7 @@ type Column = {
 export const chainedColumns: readonly Column[] = [
   { name: 'sequence', type: 'bigint', textOf: (row) => String(row.sequence) },
   { name: 'id', type: 'uuid', textOf: (row) => row.id },
-  // The database stores microseconds.
+  // The database stores microseconds, but an event has milliseconds.
   { name: 'time', type: 'timestamptz', textOf: (row) => row.time.replace('Z', '000Z') },
   { name: 'correlation_id', type: 'uuid', textOf: (row) => row.correlationId },
   { name: 'launch_id', type: 'uuid', textOf: (row) => row.launchId },

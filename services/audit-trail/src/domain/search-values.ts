@@ -19,7 +19,8 @@ export function readTime(text: string): number | undefined {
 }
 
 /**
- * Returns the fault of a text that may contain any characters, because it is hashed, as a phrase `must …`.
+ * Returns the fault of a text as a phrase `must …`. The text may contain any characters, because it is
+ * hashed.
  */
 export const lengthFault = (text: string, maxLength: number): string | undefined =>
   text !== '' && text.length <= maxLength ? undefined : `must have 1 to ${maxLength} characters`;

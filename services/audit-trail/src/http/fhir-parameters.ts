@@ -38,7 +38,7 @@ const dateForm = /^(eq|ge|gt|le|lt)?(.*)$/;
 const dayMs = 86_400_000;
 const dateFault = 'must be a date or a time in the years 1900 to 2999, with a prefix of eq, ge, gt, le or lt';
 
-/** Reads dates. A date means the whole day in UTC, and a time means its millisecond. */
+/** Reads dates. A date matches the whole day in UTC, and a time matches its millisecond. */
 function readDate(values: readonly string[]): AuditCriteria | string {
   let [from, to] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const value of values) {

@@ -15,8 +15,8 @@ export type FindEventsDependencies = ReaderDependencies & {
 };
 
 /**
- * Returns the events of a GUID as CloudEvents, ordered by time: `GET /audit/events?correlationId=GUID`. A
- * page contains 500 events that arrived one after the other. `next` is the address of the next page, if there
+ * Returns the events of a GUID as CloudEvents, ordered by time: `GET /audit/events?correlationId=GUID`. Pages
+ * follow the order of arrival, with up to 500 events each. `next` is the address of the next page, if there
  * is one. The search is recorded as an event.
  */
 export function findEvents(dependencies: FindEventsDependencies): Handler<ReaderExchange> {
@@ -39,7 +39,7 @@ export function findEvents(dependencies: FindEventsDependencies): Handler<Reader
     response.setHeader('Cache-Control', 'no-store');
     sendJson(response, {
       correlationId,
-      // Events come from several outboxes, so they do not arrive in order of time.
+      // Sorts the page by time: events come from several outboxes, so they do not arrive in order of time.
       events: page
         .map(({ event }) => event)
         .toSorted((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0)),

@@ -131,7 +131,7 @@ function faultsOf(name: string, values: readonly string[], isBody: boolean): Fau
   return message === undefined ? [] : [fault(name, message)];
 }
 
-/** Returns a fault if only one of system and value is present. */
+/** Returns a fault if only one of the parameters `patientSystem` and `patientValue` is present. */
 function pairFaults(given: URLSearchParams): Fault[] {
   if (given.has('patientSystem') === given.has('patientValue')) return [];
   return [fault(given.has('patientSystem') ? 'patientValue' : 'patientSystem', 'is missing')];

@@ -6,7 +6,7 @@ export type WrittenTime = { readonly iso: string; readonly text: string; readonl
 
 /**
  * Formats an instant in the local time of the readers: `2 March 2026 at 16:10:05`. Uses the 24-hour clock
- * with seconds, because support desks compare it with logs.
+ * with seconds, because support desks compare the time with logs.
  */
 export type WriteTime = (instant: Date | number) => WrittenTime;
 

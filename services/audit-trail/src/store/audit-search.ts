@@ -17,7 +17,7 @@ import type { AuditDatabase, AuditTables } from './tables.ts';
 export type { AuditCriteria };
 
 export type AuditPage = {
-  /** The cursor after which the page starts. Without it, the page starts with the newest row. */
+  /** The cursor after which the page starts. Without a cursor, the page starts with the newest row. */
   readonly after?: AuditCursor | undefined;
   readonly limit: number;
 };
@@ -127,7 +127,10 @@ const placeOf = ({ time, sequence }: AuditCursor) => sql`(${time}, ${sequence}::
 const before = (after: AuditCursor | undefined): Condition[] =>
   after === undefined ? [] : [sql<boolean>`(e.time, e.sequence) < ${placeOf(after)}`];
 
-/** Returns the query for rows that match in their own columns. Each arm of the union uses its own index. */
+/**
+ * Returns the query for rows whose own columns match, without details of their launch. Each arm of the union
+ * uses its own index.
+ */
 function ownRows(
   { correlationId }: Pick<AuditCriteria, 'correlationId'>,
   { launch, own }: Conditions,
@@ -154,7 +157,7 @@ const lateDays = 14;
 
 /**
  * Returns the query for events that were stored before their launch and match only by its details; undefined
- * if the search needs no such query. It reads only rows that belong on the page.
+ * if the search needs no such query. The query reads only rows that belong on the page.
  */
 function lateRows(
   { correlationId }: Pick<AuditCriteria, 'correlationId'>,

@@ -39,7 +39,7 @@ export type AuditStore = {
  * every process.
  */
 const chainLock = 4_711_902_026;
-/** The days after the start of a launch in which its events inherit its details. */
+/** The number of days after the start of a launch in which events of the launch inherit its details. */
 const launchDays = 62;
 
 type AuditStoreOptions = {

@@ -15,7 +15,7 @@ export type BrokenRow = {
 /** The result of comparing consecutive rows of a partition with their hashes. */
 export type ChainSlice = {
   readonly rows: number;
-  /** The last row of the slice. If the slice is empty, the row before it. */
+  /** The last row of the slice. If the slice is empty, the row before the slice. */
   readonly end: ChainEnd;
   readonly broken: readonly BrokenRow[];
   /** The hash and seal of each row, 48 bytes in all. */
@@ -28,7 +28,7 @@ export type ChainReader = {
   partitions(): Promise<readonly string[]>;
   /** Returns the last row of a partition. */
   endOf(partition: string): Promise<ChainEnd>;
-  /** Compares the rows that follow a row with their hashes. */
+  /** Compares up to `limit` rows after the row `after` with their hashes. */
   slice(partition: string, after: ChainEnd, limit: number): Promise<ChainSlice>;
   /** Returns the hashes of the given rows by sequence number, without rows that do not exist. */
   hashesOf(partition: string, sequences: readonly number[]): Promise<ReadonlyMap<number, Buffer>>;

@@ -14,8 +14,8 @@ export type KnownUser = {
 export type KnownPractice = { readonly practice: string; readonly practiceName: string };
 
 /**
- * The users and practices that have launched. A reader can find them by names such as "Dr Bairstow" and
- * "Harbour Surgery", without knowing the username or code.
+ * The users and practices that have launched. Readers can find users and practices by names such as "Dr
+ * Bairstow" and "Harbour Surgery", without knowing the username or code.
  */
 export type KnownParties = {
   /** Stores the users and practices of events. */

@@ -3,8 +3,8 @@ import type { AuditDatabase } from './tables.ts';
 export type LaunchingClient = { readonly issuer: string; readonly clientId: string };
 
 /**
- * The clients that have launched. They are stored, because the hash of a caller's identifier includes the
- * client.
+ * The clients that have launched. These clients are stored, because the hash of a caller's identifier
+ * includes the client.
  */
 export type LaunchingClients = { record(clients: readonly LaunchingClient[]): Promise<void> };
 

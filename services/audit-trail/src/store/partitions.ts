@@ -8,7 +8,7 @@ export type Partitions = {
   drop(partition: string): Promise<void>;
 };
 
-/** Creates the access to the partitions. */
+/** Creates the functions that create and drop partitions. */
 export function createPartitions(database: AuditDatabase): Partitions {
   return {
     async ensure(partition) {

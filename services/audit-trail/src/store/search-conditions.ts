@@ -7,9 +7,9 @@ import type { AuditDatabase, AuditTables } from './tables.ts';
 /** The criteria of a search. A row must match all given criteria. */
 export type AuditCriteria = {
   readonly id?: string | undefined;
-  /** The GUID of a launch or request. Also matches events that refer to it as their launch. */
+  /** The GUID of a launch or request. Also matches events that refer to this GUID as their launch. */
   readonly correlationId?: string | undefined;
-  /** The client that acted. */
+  /** The client to which the event is attributed. */
   readonly client?: string | undefined;
   /** The username; case is ignored. */
   readonly user?: string | undefined;
@@ -144,8 +144,8 @@ function outcomeConditions(alias: string, outcomes: readonly AuditOutcome[] | un
 }
 
 /**
- * Returns the hashes under which a caller's identifier may be recorded, one for each client; undefined if it
- * is not a criterion.
+ * Returns the hashes under which a caller's identifier may be recorded, one for each client; undefined if the
+ * identifier is not a criterion.
  */
 async function originatingNames(
   database: AuditDatabase,

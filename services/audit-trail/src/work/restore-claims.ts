@@ -16,7 +16,7 @@ const deleteEveryMs = 3_600_000;
 
 /**
  * Restores the claims if Redis has lost its data, before new launches are accepted, and deletes expired
- * records. Resolves after the first check. After a failure, logs it and retries every second.
+ * records. Resolves after the first check. Logs a failure, and then retries every second.
  */
 export async function startClaimRestorer(options: ClaimOptions): Promise<Pick<Loop, 'stop'>> {
   const { clock, logger, originatingIds } = options;

@@ -9,7 +9,10 @@ export type EventStores = {
   readonly parties: Pick<KnownParties, 'record'>;
 };
 
-/** Stores events, and the clients, users and practices that launch. Idempotent. */
+/**
+ * Stores events, and the clients, users and practices that launch. Storing the same events twice has no
+ * further effect.
+ */
 export type StoreEvents = (events: readonly CloudEvent[]) => Promise<void>;
 
 /** Creates the function that stores events. */

@@ -115,7 +115,7 @@ async function readNext(
   return number === since?.number && nameOf(jws) !== since.name ? undefined : checkpoint;
 }
 
-/** Reads external copies of checkpoints. The database must contain each of them. */
+/** Reads external copies of checkpoints. The database must contain every copy. */
 async function readExternal({ checkpoints, keys }: CheckpointOptions, external: readonly string[]) {
   const faults: AuditFault[] = [];
   const read: SignedCheckpoint[] = [];

@@ -21,7 +21,7 @@ type VerifyOptions = {
 };
 
 const pollMs = 60_000;
-/** Milliseconds between verifications of new rows, so that a change of them is found within the hour. */
+/** Milliseconds between verifications of new rows, so that a changed row is found within the hour. */
 const newEveryMs = 3_600_000;
 /** Milliseconds between verifications of all rows: once a day, because they read the whole log. */
 const allEveryMs = 24 * 3_600_000;

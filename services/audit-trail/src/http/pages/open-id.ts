@@ -85,11 +85,16 @@ export function createOpenId(config: AuditPagesConfig): OpenId {
   };
 }
 
-/** Creates the discovery of the issuer. Caches its first success, and retries after a failure. */
+/**
+ * Creates the discovery of the issuer. Caches the first successful discovery, and retries after a failure.
+ */
 function createDiscovery(config: AuditPagesConfig): () => Promise<Configuration> {
   const { issuer, clientId, clientSecret, publicUrl, platformUrl } = config;
   const fetchOutbound = createOutboundFetch({ allowedNetworks: config.allowedNetworks });
-  /** Fetches addresses below `PUBLIC_URL` through `PLATFORM_URL`, because they are within the deployment. */
+  /**
+   * Fetches addresses below `PUBLIC_URL` through `PLATFORM_URL`, because the process reaches the platform
+   * within the deployment.
+   */
   const fetchOfIssuer = async (address: string, request: FetchRequest): Promise<Response> => {
     const isOurs = address.startsWith(`${publicUrl}/`);
     const url = new URL(isOurs ? platformUrl + address.slice(publicUrl.length) : address);
@@ -115,7 +120,7 @@ function createDiscovery(config: AuditPagesConfig): () => Promise<Configuration>
       clientSecret === undefined ? None() : ClientSecretPost(clientSecret),
       {
         [customFetch]: fetchOfIssuer,
-        // In production the configuration rejects such an issuer.
+        // Allows an http issuer, which the configuration rejects in production.
         execute: issuer.startsWith('http:') ? [allowInsecureRequests] : [],
       },
     );

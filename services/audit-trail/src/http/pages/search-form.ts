@@ -29,7 +29,7 @@ type Now = { readonly now: number };
 /** A search as the user typed it. */
 export type TypedSearch = {
   /**
-   * The text of the word fields. It may identify a patient, so no address contains it before it is
+   * The text of the word fields. The text may identify a patient, so no address contains it before it is
    * recognised.
    */
   readonly words: TypedWords;
@@ -83,7 +83,7 @@ export function readSearchForm(
   return { words, address, faults };
 }
 
-/** Reports a mistyped NHS number, because a search for it would find no one. */
+/** Reports a mistyped NHS number, because a search for the number would find no patient. */
 function numberFaults(value: string): FormFault[] {
   if (!/^[\d\s-]+$/.test(value) || value.replaceAll(/\D/g, '').length !== 10) return [];
   const isValid = doubtOf({ system: 'nhs-number', value }) === undefined;
@@ -126,7 +126,7 @@ export type AddressedSearch = {
   readonly names: readonly string[];
   /** The cursor of the page; absent for the first page. */
   readonly after?: AuditCursor;
-  /** The names of invalid parameters. Ignoring them would widen the search. */
+  /** The names of invalid parameters. They are reported, because ignoring them would widen the search. */
   readonly unreadable: readonly string[];
 };
 
