@@ -207,7 +207,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         expect((await drainAll()).flat()).toEqual(events);
       });
 
-      it('is repeated by a relay, which publishes events after a failure', async () => {
+      it('is repeated by a relay, so that events are published after a failure', async () => {
         const published: CloudEvent[] = [];
         const failures: unknown[] = [];
         const events = someEvents(120);

@@ -126,7 +126,7 @@ end
 
 local begins_end = not ends_at and end_after(chain_ms)
 ends_at = ends_at or begins_end
--- This command redeems the ticket.
+-- Setting the used-marker redeems the ticket.
 local marker_ends = ends_with_chain and ends_at and { 'PXAT', ends_at } or { 'PX', used_ms }
 if not redis.call('SET', used, correlationid, 'NX', unpack(marker_ends)) then return refused('used') end
 

@@ -72,7 +72,7 @@ export function createAuditStore({ database, sealKey, onStored }: AuditStoreOpti
           await insertRows(transaction, await chained(transaction, rows, sealKey));
         });
       } catch (error) {
-        // Another replica may have dropped a partition.
+        // Forgets the known partitions, because another replica may have dropped one of them.
         existing.clear();
         throw error;
       }

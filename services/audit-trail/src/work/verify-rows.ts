@@ -46,8 +46,8 @@ export async function verifyRows({
 }
 
 /**
- * Does the same as `verifyRows` on two connections, for a command whose user waits. The first half ends with
- * the row in the middle, and the second half starts after it.
+ * Does the same as `verifyRows` but on two connections, because a user waits for the result of the command.
+ * The first half ends with the row in the middle, and the second half starts after it.
  */
 export async function verifyRowsInHalves(options: RowsOptions): ReturnType<typeof verifyRows> {
   const { chain, partition, from, last } = options;

@@ -40,7 +40,10 @@ export function searchPatient(dependencies: PagesDependencies): Handler<Visit> {
   };
 }
 
-/** Returns the fault of a number. A mistyped number would look as if nobody had seen the patient. */
+/**
+ * Returns the fault of a typed identifier. A mistyped NHS number would look as if nobody had seen the
+ * patient.
+ */
 function faultOf(system: (typeof patientSystems)[number], value: string): FormFault | undefined {
   const field = 'patientValue';
   if (value === '') return { field, message: `Enter the ${system.text}` };
