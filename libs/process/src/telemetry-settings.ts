@@ -15,8 +15,8 @@ const address = { pattern: '^https?://', description: 'must be an http or https 
 const protocol = Type.Optional(
   Type.String({
     pattern: '^http/protobuf$',
-    description: 'must be http/protobuf: spans and metrics are sent by no other protocol',
-    title: 'The protocol of spans and metrics: `http/protobuf` alone.',
+    description: 'must be http/protobuf, because no other protocol is supported',
+    title: 'The protocol of spans, metrics and log records. Only `http/protobuf` is supported.',
   }),
 );
 
@@ -27,7 +27,7 @@ const protocol = Type.Optional(
 export const telemetrySettings = Type.Object({
   OTEL_SDK_DISABLED: Type.Boolean({
     default: false,
-    title: '`true`: neither spans nor metrics are sent. `/metrics` of the admin port stays.',
+    title: '`true`: no spans, metrics or log records are sent. `/metrics` of the admin port stays.',
   }),
   OTEL_SERVICE_NAME: Type.Optional(
     Type.String({
@@ -49,11 +49,15 @@ export const telemetrySettings = Type.Object({
     default: 'otlp',
     title: '`prometheus` or `none`: no metrics are pushed. Prometheus can always fetch them.',
   }),
+  OTEL_LOGS_EXPORTER: Type.Enum(['otlp', 'none'], {
+    default: 'none',
+    title: '`otlp`: the audit trail sends its events as log records, without patient data.',
+  }),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     Type.String({
       ...address,
       title:
-        'The OpenTelemetry collector, for instance `http://otel-collector:4318`. Without it, no spans are sent and no metrics are pushed.',
+        'The OpenTelemetry collector, for instance `http://otel-collector:4318`. Without it, no spans, metrics or log records are sent.',
     }),
   ),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: Type.Optional(
@@ -68,6 +72,12 @@ export const telemetrySettings = Type.Object({
       title: 'The whole address for pushed metrics. It has precedence over `OTEL_EXPORTER_OTLP_ENDPOINT`.',
     }),
   ),
+  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: Type.Optional(
+    Type.String({
+      ...address,
+      title: 'The whole address for log records. It has precedence over `OTEL_EXPORTER_OTLP_ENDPOINT`.',
+    }),
+  ),
   OTEL_EXPORTER_OTLP_HEADERS: Type.Optional(
     Type.String({
       title: 'Headers for the collector, such as a key: `name=value`, separated by commas, percent-encoded.',
@@ -76,6 +86,7 @@ export const telemetrySettings = Type.Object({
   OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol,
   OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: protocol,
+  OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: protocol,
   OTEL_TRACES_SAMPLER: Type.Enum(['always_on', 'always_off', 'traceidratio'], {
     default: 'always_on',
     title:
@@ -106,6 +117,8 @@ export type Telemetry = {
   readonly settings: Settings;
   readonly sendsSpans: boolean;
   readonly pushesMetrics: boolean;
+  /** Whether the audit trail sends its events as log records. */
+  readonly sendsLogs: boolean;
   /** The headers of `OTEL_EXPORTER_OTLP_HEADERS`, which may have come from a file. */
   readonly headers: Readonly<Record<string, string>>;
 };
@@ -121,6 +134,7 @@ export function readTelemetry(environment: Environment): Telemetry {
     settings,
     sendsSpans: sends(settings.OTEL_TRACES_EXPORTER, settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT),
     pushesMetrics: sends(settings.OTEL_METRICS_EXPORTER, settings.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT),
+    sendsLogs: sends(settings.OTEL_LOGS_EXPORTER, settings.OTEL_EXPORTER_OTLP_LOGS_ENDPOINT),
     headers: parseKeyPairsIntoRecord(settings.OTEL_EXPORTER_OTLP_HEADERS),
   };
 }

@@ -4,6 +4,7 @@ import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudony
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
 import { deriveFromSealingKeys } from '@clinical-launch/process/sealing-keys';
+import { readTelemetry, type Telemetry } from '@clinical-launch/process/telemetry-settings';
 import {
   ConfigurationError,
   type Environment,
@@ -27,6 +28,8 @@ export type AuditTrailConfig = {
   readonly retentionYears: number;
   /** The configuration of the pages at `/audit/`; undefined if the pages are off. */
   readonly pages: AuditPagesConfig | undefined;
+  /** Whether and with which headers events are sent as log records. */
+  readonly telemetry: Telemetry;
 };
 
 /** The settings that only the audit trail has. */
@@ -41,11 +44,12 @@ export const auditTrailSettings = Type.Object({
 
 /** Reads the configuration of the audit trail. @throws ConfigurationError */
 export function readAuditTrailConfig(environment: Environment): AuditTrailConfig {
-  const { read, keys, pseudonyms, pages } = readTogether({
+  const { read, keys, pseudonyms, pages, telemetry } = readTogether({
     read: () => readEnvironment(auditTrailSettings, environment),
     keys: () => readAuditKeys(environment),
     pseudonyms: () => readPatientPseudonyms(environment),
     pages: () => readAuditPagesConfig(environment),
+    telemetry: () => readTelemetry(environment),
   });
   return {
     isProduction: isProduction(environment),
@@ -53,6 +57,7 @@ export function readAuditTrailConfig(environment: Environment): AuditTrailConfig
     keys,
     pages: pages && { ...pages, sealer: sessionSealerFrom(keys) },
     pseudonyms,
+    telemetry,
     retentionYears: read.AUDIT_RETENTION_YEARS,
   };
 }

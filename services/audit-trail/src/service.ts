@@ -23,12 +23,14 @@ import { createAuditSearch } from './store/audit-search.ts';
 import { createAuditStore } from './store/audit-store.ts';
 import { createChainReader } from './store/chain-reader.ts';
 import { createCheckpoints } from './store/checkpoints.ts';
+import { createExportedRows } from './store/exported-rows.ts';
 import { createKnownParties } from './store/known-parties.ts';
 import { createLaunchingClients } from './store/launching-clients.ts';
 import { createOriginatingIds } from './store/originating-ids.ts';
 import { createPartitions } from './store/partitions.ts';
 import { createProgress } from './store/progress.ts';
 import { type AuditDatabase, openSchema } from './store/tables.ts';
+import { startLogExport } from './work/export-logs.ts';
 import { startPartitions } from './work/maintain-partitions.ts';
 import { startClaimRestorer } from './work/restore-claims.ts';
 import { startCheckpoints } from './work/sign-checkpoints.ts';
@@ -115,7 +117,7 @@ type LogDependencies = Pick<AuditTrailDependencies, 'clock' | 'logger'> & {
   readonly database: AuditDatabase;
 };
 
-/** Starts the log with its partitions, checkpoints and verification. */
+/** Starts the log with its partitions, checkpoints, verification and export. */
 function startLog(config: AuditTrailConfig, { database, ...tools }: LogDependencies) {
   const { keys } = config;
   const chain = createChainReader(database);
@@ -123,17 +125,23 @@ function startLog(config: AuditTrailConfig, { database, ...tools }: LogDependenc
   const options = { ...config, ...tools, chain, checkpoints };
   const signer = startCheckpoints(options);
   const partitions = startPartitions({ ...options, partitions: createPartitions(database) });
-  const verification = startVerification({ ...options, progress: createProgress(database) });
+  const progress = createProgress(database);
+  const verification = startVerification({ ...options, progress });
+  const logExport = startLogExport({ ...options, progress, rows: createExportedRows(database) });
   const store = createAuditStore({
     database,
     sealKey: sealKeyFrom(keys),
-    onStored: (stored) => signer.onStored(stored),
+    onStored(stored) {
+      signer.onStored(stored);
+      logExport?.nudge();
+    },
   });
   return {
     store,
     async stop() {
       await partitions.stop();
       await verification.stop();
+      await logExport?.stop();
       await signer.stop();
     },
   };

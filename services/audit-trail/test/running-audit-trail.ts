@@ -1,6 +1,8 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
+import type { Environment } from '@clinical-launch/runtime/environment';
+import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
@@ -15,11 +17,17 @@ import { openSchema } from '../src/store/tables.ts';
 
 const audience = 'api://clinical-launch';
 
+type AuditTrailOptions = {
+  /** The storage that another replica has opened. Without it, the audit trail has its own storage. */
+  readonly shared?: Storage;
+  readonly environment?: Environment;
+};
+
 /** Starts an audit trail that also trusts a customer's identity provider. */
-export async function startAuditTrail() {
+export async function startAuditTrail({ shared, environment = {} }: AuditTrailOptions = {}) {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
-  const storage = await openTestStorage();
+  const storage = shared ?? (await openTestStorage());
   const issuer = await startTokenIssuer({ clock, audience });
   const customer = await startTokenIssuer({ clock, audience });
   const trustedIssuers = [{ issuer: customer.issuer, clients: [{ clientId: 'pms' }] }];
@@ -46,7 +54,7 @@ export async function startAuditTrail() {
     clock,
     fetchOutbound: createOutboundFetch({ allowedNetworks: loopbackNetworks }),
   });
-  const config = readAuditTrailConfig({});
+  const config = readAuditTrailConfig(environment);
   const service = await auditTrail(config, { ...backing, storage, tokens, events: backing.bus });
   const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
   const token = await issuer.sign({ claims: { client_id: 'audit', scope: 'audit.read' } });
@@ -54,6 +62,7 @@ export async function startAuditTrail() {
   return {
     ...backing,
     clock,
+    storage,
     issuer,
     customer,
     url: server.url,
@@ -81,7 +90,7 @@ export async function startAuditTrail() {
       await server.stop();
       await issuer.stop();
       await customer.stop();
-      await storage.close();
+      if (shared === undefined) await storage.close();
     },
   };
 }

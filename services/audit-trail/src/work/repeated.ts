@@ -1,18 +1,15 @@
 import type { Logger } from '@clinical-launch/runtime/logger';
-import { type Loop, startLoop } from '@clinical-launch/runtime/loop';
+import { type Loop, type LoopOptions, startLoop } from '@clinical-launch/runtime/loop';
 
-type RepeatedOptions = {
+type RepeatedOptions = Pick<LoopOptions, 'work' | 'everyMs' | 'gatherMs'> & {
   readonly name: string;
-  readonly everyMs: number;
   readonly logger: Logger;
-  readonly work: () => Promise<void>;
 };
 
 /** Runs background work now and then repeatedly. Logs only the first of several consecutive failures. */
-export const startRepeated = ({ name, everyMs, logger, work }: RepeatedOptions): Pick<Loop, 'stop'> =>
+export const startRepeated = ({ name, logger, ...options }: RepeatedOptions): Loop =>
   startLoop({
-    work,
-    everyMs,
+    ...options,
     ref: false,
     onFailure(error, failures) {
       if (failures === 1)
