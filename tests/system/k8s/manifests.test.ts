@@ -279,6 +279,26 @@ describe('the production overlay', () => {
     );
   });
 
+  it('lets services send telemetry only to the collector with the component collector', async () => {
+    const objects = renderWith('collector');
+    await Promise.all(objects.map(validate));
+    expect(settingsIn(objects, 'platform')['OTEL_EXPORTER_OTLP_ENDPOINT']).toBe('http://otel-collector:4318');
+    const [policy] = objects.filter(({ metadata }) => metadata.name === 'services-to-collector');
+    expect(policy?.spec).toMatchObject({
+      policyTypes: ['Egress'],
+      egress: [
+        {
+          to: [{ podSelector: { matchLabels: { 'app.kubernetes.io/name': 'otel-collector' } } }],
+          ports: [{ port: 4318 }],
+        },
+      ],
+    });
+    const [collector] = workloadsOf(objects).filter(({ name }) => name === 'otel-collector');
+    expect(
+      collector?.containers.map(({ ports }) => ports?.map(({ containerPort }) => containerPort)),
+    ).toEqual([[4318, 8888, 13133]]);
+  });
+
   type Spread = { readonly topologyKey: string; readonly whenUnsatisfiable: string };
   const spreadOf = (objects: readonly Manifest[]) =>
     new Set(
