@@ -30,9 +30,17 @@ const everyFilter = filterTerms({
   laboratory: 'NHSORGANISATIONS RCB00',
   requester: 'professional-code G8134567',
 });
-const practice = aPractice();
+/**
+ * Returns a practice with a fixed code. The names of invented patients depend on the code of their practice, and
+ * the number of rows that a search reads depends on the names.
+ */
+const practiceWith = (value: string) => ({
+  ...aPractice(),
+  identifier: { system: 'ods-organization-code', value } as const,
+});
+const practice = practiceWith('P1');
 /** A practice whose requests are all for the same patient. */
-const single = aPractice();
+const single = practiceWith('P2');
 const patient = inventPatient(practice, 7);
 const [nhsNumber = ''] = patient.identifiers.map(({ value }) => value);
 let test: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -44,7 +52,7 @@ beforeAll(async () => {
   database = await openOrderingDatabase(storage);
   const invention = { catalogue: readCatalogue(), newest: new Date('2026-03-02T09:30:00Z') };
   await seedRequests(database, inventRequests({ ...invention, practice, count: stored, firstNumber: 1 }));
-  const neighbour = { practice: aPractice(), count: 1_000, firstNumber: 50_000 };
+  const neighbour = { practice: practiceWith('P3'), count: 1_000, firstNumber: 50_000 };
   await seedRequests(database, inventRequests({ ...invention, ...neighbour }));
   const heavy = { practice: single, count: 3_000, patients: 1, firstNumber: 100_000 };
   await seedRequests(database, inventRequests({ ...invention, ...heavy }));
