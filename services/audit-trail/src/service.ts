@@ -2,6 +2,7 @@ import type { Outbox } from '@clinical-launch/events/event-bus';
 import type { Mounted } from '@clinical-launch/http/app';
 import { endpoint } from '@clinical-launch/http/endpoint';
 import { problemDialect } from '@clinical-launch/http/errors';
+import { openLogSender } from '@clinical-launch/process/log-records';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
@@ -127,7 +128,9 @@ function startLog(config: AuditTrailConfig, { database, ...tools }: LogDependenc
   const partitions = startPartitions({ ...options, partitions: createPartitions(database) });
   const progress = createProgress(database);
   const verification = startVerification({ ...options, progress });
-  const logExport = startLogExport({ ...options, progress, rows: createExportedRows(database) });
+  const receiver = openLogSender(config.telemetry, 'audit-trail');
+  const rows = createExportedRows(database);
+  const logExport = receiver && startLogExport({ ...options, progress, rows, receiver });
   const store = createAuditStore({
     database,
     sealKey: sealKeyFrom(keys),

@@ -1,9 +1,6 @@
-import { resourceOf, type Telemetry } from '@clinical-launch/process/telemetry-settings';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import type { Loop } from '@clinical-launch/runtime/loop';
-import { loadLogExporter, SeverityNumber } from '@clinical-launch/runtime/open-telemetry';
-import type { ReadableLogRecord } from '@opentelemetry/sdk-logs';
 import type { AuditOutcome } from '../domain/audit-row.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { ExportedRow, ReadExportedRows } from '../store/exported-rows.ts';
@@ -20,33 +17,43 @@ const leaseMs = 30_000;
 const runMs = 10_000;
 const batchRows = 500;
 
+/** A row as a log record (OpenTelemetry logs data model). */
+type LogRecord = {
+  readonly eventName: string;
+  readonly at: number;
+  readonly observedAt: number;
+  readonly traceId: string;
+  readonly severity: 'INFO' | 'WARN' | 'ERROR';
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, string | number>>;
+};
+
+/** Sends log records to a collector. */
+export type LogReceiver = {
+  /** Resolves when the collector has accepted the records. @throws Error if the collector refuses them */
+  send(records: readonly LogRecord[]): Promise<void>;
+  stop(): Promise<void>;
+};
+
 type ExportOptions = {
   readonly chain: Pick<ChainReader, 'partitions'>;
   readonly rows: ReadExportedRows;
   readonly progress: Progress;
-  readonly telemetry: Telemetry;
+  readonly receiver: LogReceiver;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
 /**
- * Sends every row of the log to a collector as an OTLP log record, each at least once and in the order of its
- * partition. The position of each partition advances when the collector has accepted a batch. Returns
- * undefined if `OTEL_LOGS_EXPORTER` is not `otlp`.
+ * Sends every row of the log to a collector as a log record, each at least once and in the order of its
+ * partition. The position of each partition advances when the collector has accepted a batch.
  */
-export function startLogExport(options: ExportOptions): Pick<Loop, 'nudge' | 'stop'> | undefined {
-  const { telemetry, progress, clock, logger } = options;
-  if (!telemetry.sendsLogs) return undefined;
-  const { OTLPLogExporter } = loadLogExporter();
-  const exporter = new OTLPLogExporter({ headers: telemetry.headers });
-  const send = (records: ReadableLogRecord[]) =>
-    new Promise<void>((resolve, reject) => {
-      exporter.export(records, ({ error }) => (error === undefined ? resolve() : reject(error)));
-    });
+export function startLogExport(options: ExportOptions): Pick<Loop, 'nudge' | 'stop'> {
+  const { progress, receiver, clock, logger } = options;
   const work = async (stopping: AbortSignal) => {
     if (!(await progress.claim(name, leaseMs, new Date(clock.now())))) return;
     try {
-      await exportRows({ ...options, send, stopping });
+      await exportRows(options, stopping);
     } finally {
       // Ends the lease, so that any replica can continue.
       await progress.record(`claim ${name}`, 0, new Date(0));
@@ -57,17 +64,13 @@ export function startLogExport(options: ExportOptions): Pick<Loop, 'nudge' | 'st
     nudge: repeated.nudge,
     async stop() {
       await repeated.stop();
-      await exporter.shutdown();
+      await receiver.stop();
     },
   };
 }
 
-type RunOptions = ExportOptions & {
-  readonly send: (records: ReadableLogRecord[]) => Promise<void>;
-  readonly stopping: AbortSignal;
-};
-
-async function exportRows({ chain, rows, progress, clock, send, stopping }: RunOptions): Promise<void> {
+async function exportRows(options: ExportOptions, stopping: AbortSignal): Promise<void> {
+  const { chain, rows, progress, receiver, clock } = options;
   const end = performance.now() + runMs;
   for (const partition of await chain.partitions()) {
     const position = `${name} ${partition}`;
@@ -77,25 +80,17 @@ async function exportRows({ chain, rows, progress, clock, send, stopping }: RunO
       const last = batch.at(-1);
       if (last === undefined) break;
       const now = clock.now();
-      await send(batch.map((row) => recordOf(row, now)));
+      await receiver.send(batch.map((row) => recordOf(row, now)));
       place = Number(last.sequence);
       await progress.record(position, place, new Date(now));
     }
   }
 }
 
-const scope = { name: 'clinical-launch.audit' };
-const resource = resourceOf('audit-trail');
-const timeOf = (ms: number): [number, number] => [Math.trunc(ms / 1000), (ms % 1000) * 1_000_000];
+const severities = { success: 'INFO', refused: 'WARN', failed: 'ERROR' } as const;
 
-const severities: Readonly<Record<AuditOutcome, object>> = {
-  success: { severityNumber: SeverityNumber.INFO, severityText: 'INFO' },
-  refused: { severityNumber: SeverityNumber.WARN, severityText: 'WARN' },
-  failed: { severityNumber: SeverityNumber.ERROR, severityText: 'ERROR' },
-};
-
-/** Converts a row to a log record (OpenTelemetry logs data model), without its null columns. */
-function recordOf(row: ExportedRow, observedAt: number): ReadableLogRecord {
+/** Converts a row to a log record, without its null columns. */
+function recordOf(row: ExportedRow, observedAt: number): LogRecord {
   const attributes = {
     'cloudevents.event_id': row.id,
     'cloudevents.event_source': row.source,
@@ -115,15 +110,12 @@ function recordOf(row: ExportedRow, observedAt: number): ReadableLogRecord {
   };
   const known = Object.entries(attributes).filter(([, value]) => value !== null);
   return {
-    hrTime: timeOf(row.time.getTime()),
-    hrTimeObserved: timeOf(observedAt),
-    spanContext: { traceId: row.trace_id, spanId: '0000000000000000', traceFlags: 0 },
-    ...severities[row.outcome as AuditOutcome],
     eventName: row.type,
+    at: row.time.getTime(),
+    observedAt,
+    traceId: row.trace_id,
+    severity: severities[row.outcome as AuditOutcome],
     body: row.reason === null ? row.type : `${row.type}: ${row.reason}`,
     attributes: Object.fromEntries(known) as Record<string, string | number>,
-    droppedAttributesCount: 0,
-    resource,
-    instrumentationScope: scope,
   };
 }
