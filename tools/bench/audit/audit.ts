@@ -36,7 +36,11 @@ export const audit: Bench = {
     });
     try {
       if (kept === undefined) await fill(storage, options);
-      return [...(await measureSearches(storage, options)), await measureVerification(storage, options)];
+      return [
+        await measureRow(storage),
+        ...(await measureSearches(storage, options)),
+        await measureVerification(storage, options),
+      ];
     } finally {
       await storage.close();
       await server.stop();
@@ -63,6 +67,15 @@ async function fill(storage: Storage, { short, progress }: BenchOptions): Promis
   }
   await sql`insert into audit_trail.launching_client (issuer, client_id)
     select ${issuer}, 'pms-' || number from generate_series(1, 4) number`.execute(database);
+}
+
+/** Measures the bytes that PostgreSQL needs for a row, with its indexes. */
+async function measureRow(storage: Storage): Promise<Figure> {
+  const database = await openSchema(storage);
+  const { rows } = await sql<{ bytes: number }>`select (select sum(pg_total_relation_size(inhrelid))
+    from pg_catalog.pg_inherits where inhparent = 'audit_trail.audit_event'::regclass)::float8
+    / count(*) as bytes from audit_trail.audit_event`.execute(database);
+  return { name: 'PostgreSQL for a row', unit: 'B', values: [rows[0]?.bytes ?? Number.NaN] };
 }
 
 async function measureSearches(storage: Storage, { short, progress }: BenchOptions): Promise<Figure[]> {

@@ -3,6 +3,7 @@ import { readCatalogue } from '@clinical-launch/ordering/catalogue-file';
 import { openOrderingDatabase } from '@clinical-launch/ordering/store/database';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { startPostgres } from '@clinical-launch/testing/servers/postgres';
+import { sql } from 'kysely';
 import { inventPatient, inventRequests } from '../../../services/ordering/test/stored/invented-requests.ts';
 import { seedRequests, settle } from '../../../services/ordering/test/stored/seed.ts';
 import { type Bench, type Figure, quantile } from '../bench.ts';
@@ -40,11 +41,20 @@ async function measure(count: number, timesEach: number) {
     const database = await openOrderingDatabase(storage);
     await seed(database, count);
     const scenarios = await scenariosOf({ database, large, single });
+    const bytes = await bytesOfRequest(database);
     await storage.close();
-    return { requests: count, ...(await measureService(server.url, scenarios, timesEach)) };
+    return { requests: count, bytes, ...(await measureService(server.url, scenarios, timesEach)) };
   } finally {
     await server.stop();
   }
+}
+
+/** Returns the bytes that PostgreSQL needs for a request and its submission, with their indexes. */
+async function bytesOfRequest(database: Stored['database']): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`select (pg_total_relation_size('ordering.test_requests')
+    + pg_total_relation_size('ordering.submissions'))::float8 / count(*) as bytes
+    from ordering.test_requests`.execute(database);
+  return rows[0]?.bytes ?? Number.NaN;
 }
 
 async function seed(database: Stored['database'], count: number): Promise<void> {
@@ -142,7 +152,13 @@ async function measureThroughput(
 
 const megabyte = 1024 * 1024;
 
-function figuresOf({ requests, timings, pagesPerSecond, memory }: Awaited<ReturnType<typeof measure>>) {
+function figuresOf({
+  requests,
+  bytes,
+  timings,
+  pagesPerSecond,
+  memory,
+}: Awaited<ReturnType<typeof measure>>) {
   const among = `${requests.toLocaleString('en-GB')} requests in one practice`;
   const pages = timings.flatMap(({ page, times }): Figure[] => [
     { name: `${page}, ${among}, p50`, unit: 'ms', values: [quantile(times, 0.5)] },
@@ -156,6 +172,7 @@ function figuresOf({ requests, timings, pagesPerSecond, memory }: Awaited<Return
   return [
     ...pages,
     { name: `${usersAtOnce} users at once, ${among}`, unit: '/s', values: [pagesPerSecond] },
+    { name: `PostgreSQL for a request, ${among}`, unit: 'B', values: [bytes] },
     { name: `memory of ordering, ${among}`, unit: 'MiB', values: [memory.rss / megabyte] },
   ] satisfies Figure[];
 }
