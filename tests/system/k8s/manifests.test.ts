@@ -299,6 +299,22 @@ describe('the production overlay', () => {
     ).toEqual([[4318, 8888, 13133]]);
   });
 
+  it('sends every request through the firewall with the component waf', async () => {
+    const objects = renderWith('waf');
+    await Promise.all(objects.map(validate));
+    const [ingress] = ofKind<{ rules: { http: { paths: { backend: object }[] } }[] }>(objects, 'Ingress');
+    expect(ingress?.spec.rules.flatMap(({ http }) => http.paths.map(({ backend }) => backend))).toEqual([
+      { service: { name: 'waf', port: { name: 'http' } } },
+    ]);
+    const policies = ofKind<PolicySpec>(objects, 'NetworkPolicy');
+    const admits = (name: string) =>
+      policies
+        .filter(({ spec }) => spec.podSelector.matchLabels?.['app.kubernetes.io/name'] === name)
+        .filter(({ spec }) => spec.policyTypes.includes('Ingress'))
+        .map(({ name: policy }) => policy);
+    expect([admits('waf'), admits('edge')]).toEqual([['edge-from-ingress'], ['edge-from-waf']]);
+  });
+
   type Spread = { readonly topologyKey: string; readonly whenUnsatisfiable: string };
   const spreadOf = (objects: readonly Manifest[]) =>
     new Set(
