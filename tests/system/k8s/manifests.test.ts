@@ -299,6 +299,33 @@ describe('the production overlay', () => {
     ).toEqual([[4318, 8888, 13133]]);
   });
 
+  it('gives each command of the component operator its own secrets, and access to its servers', async () => {
+    const objects = renderWith('operator');
+    await Promise.all(objects.map(validate));
+    const [operator] = workloadsOf(objects).filter(({ kind }) => kind === 'CronJob');
+    const secretOf = (volume: unknown) => sourcesIn(volume).map(({ object }) => object);
+    expect(
+      operator?.containers.map(({ name, volumeMounts = [] }) => [
+        name,
+        ...volumeMounts.flatMap((mount) => secretOf(operator.volumes.get(mount.name))),
+      ]),
+    ).toEqual([
+      ['dead-letters', 'Secret operator'],
+      ['deliveries', 'Secret order-renderer'],
+      ['audit', 'Secret audit-trail'],
+      ['migrate', 'Secret database-owner'],
+    ]);
+    const known = new Map(secretsOfProduction());
+    const lost = sourcesIn(operator?.pod).filter(
+      ({ object, items = [] }) => !items.every(({ key }) => known.get(object)?.includes(key)),
+    );
+    expect(lost).toEqual([]);
+    const admitted = ofKind<PolicySpec>(objects, 'NetworkPolicy').filter(({ spec }) =>
+      spec.podSelector.matchExpressions?.some(({ values }) => values.includes('operator')),
+    );
+    expect(admitted.map(({ name }) => name)).toEqual(['postgres-clients', 'rabbitmq-clients']);
+  });
+
   it('sends every request through the firewall with the component waf', async () => {
     const objects = renderWith('waf');
     await Promise.all(objects.map(validate));

@@ -74,9 +74,14 @@ export const ofKind = <Spec>(objects: readonly Manifest[], ...kinds: readonly st
     .filter(({ kind }) => kinds.includes(kind))
     .map(({ kind, metadata: { name }, spec }) => ({ kind, name, spec: spec as Spec }));
 
-/** Returns the Deployments, StatefulSets and Jobs. */
+/** Returns the Deployments, StatefulSets, Jobs and CronJobs. */
 export const workloadsOf = (objects: readonly Manifest[]) =>
-  ofKind<WorkloadSpec>(objects, 'Deployment', 'StatefulSet', 'Job').map(({ kind, name, spec }) => {
+  [
+    ...ofKind<WorkloadSpec>(objects, 'Deployment', 'StatefulSet', 'Job'),
+    ...ofKind<{ readonly jobTemplate: { readonly spec: WorkloadSpec } }>(objects, 'CronJob').map(
+      ({ spec, ...named }) => ({ ...named, spec: spec.jobTemplate.spec }),
+    ),
+  ].map(({ kind, name, spec }) => {
     const { metadata, spec: pod } = spec.template;
     const claims = (spec.volumeClaimTemplates ?? []).map((claim) => claim.metadata);
     return {
