@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { checkDeployment } from '@clinical-launch/ops/check-deployment';
 import { redisAccess } from '@clinical-launch/ops/redis-access';
 import { brokerAccess, databaseAccess } from '@clinical-launch/ops/service-access';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { stringify } from 'yaml';
 import { checkConfiguration, makeCertificate } from '../edge/running-edge.ts';
 import { startPlatformForTest } from '../running-platform.ts';
 import { edgeMap } from './edge-map.ts';
@@ -297,6 +299,17 @@ describe('the production overlay', () => {
     expect(
       collector?.containers.map(({ ports }) => ports?.map(({ containerPort }) => containerPort)),
     ).toEqual([[4318, 8888, 13133]]);
+  });
+
+  it('is checked by `deploy check`, which finds a placeholder in each kind of object that has one', () => {
+    const { placeholders } = checkDeployment(
+      render('production')
+        .map((object) => stringify(object))
+        .join('---\n'),
+    );
+    expect(new Set(placeholders.map(({ object }) => object.split(' ')[0]))).toEqual(
+      new Set(['ConfigMap', 'Deployment', 'Ingress', 'Job', 'NetworkPolicy']),
+    );
   });
 
   it('gives each command of the component operator its own secrets, and access to its servers', async () => {

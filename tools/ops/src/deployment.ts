@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { requireParts } from '@clinical-launch/process/parts';
 import { writeAccess } from './access.ts';
-import type { Argument, Command, Option } from './command.ts';
+import { checkDeployment } from './check-deployment.ts';
+import type { Argument, Command, Group, Option } from './command.ts';
+import { writeKubernetesSecrets } from './kubernetes-secrets.ts';
 import { makeSecrets } from './make-secrets.ts';
 import { amqpNamespace, databaseUrl, optional, required, secretsDirectory } from './settings.ts';
 
@@ -52,15 +55,22 @@ export const migrateDatabase: Command = {
   },
 };
 
+const kubernetes: Option = {
+  name: 'kubernetes',
+  summary: 'Also writes a kustomization with the Secrets of the production overlay, and ExternalSecrets',
+};
+
 /** `npm run ops -- secrets` */
 export const secrets: Command = {
-  summary: 'Creates the secrets for a deployment with docker-compose.yml.',
+  summary: 'Creates the secrets for a deployment with Compose or Kubernetes.',
   details:
     'Creates sealing keys, event keys, and a user and password for each service on each server. Existing files are\n' +
     'kept, so this also adds the files that a new version needs.',
   arguments: [directory],
-  async run({ arguments: [target = ''] }) {
-    const files = makeSecrets(target);
+  options: [kubernetes],
+  async run({ arguments: [target = ''], options }) {
+    const made = makeSecrets(target);
+    const files = [...made, ...(options.has(kubernetes.name) ? writeKubernetesSecrets(target) : [])];
     return { lines: [`${files.length} files written, in ${target}`], result: { files } };
   },
 };
@@ -83,5 +93,25 @@ export const access: Command = {
       ...withoutUndefined({ prefix, namespace }),
     });
     return { lines: report.files.map((file) => `${file}: written`), result: report };
+  },
+};
+
+/** `npm run ops -- deploy` */
+export const deploy: Group = {
+  summary: 'Checks the manifests of a deployment.',
+  commands: {
+    check: {
+      summary: 'Lists the placeholders that are left in rendered manifests; exits with 1 if there are any.',
+      details: 'Render the overlay first: kubectl kustomize <your overlay> > rendered.yaml',
+      arguments: [{ name: 'file', summary: 'The rendered manifests' }],
+      async run({ arguments: [file = ''] }) {
+        const { objects, placeholders } = checkDeployment(readFileSync(file, 'utf8'));
+        return {
+          lines: [`${objects} objects, ${placeholders.length} placeholders`],
+          result: { objects, placeholders },
+          problems: placeholders.map(({ object, path, value }) => `${object}: ${path} is ${value}`),
+        };
+      },
+    },
   },
 };

@@ -12,5 +12,6 @@ export const toolLoaders: Readonly<Record<string, () => Promise<Tool>>> = {
   catalogue: async () => (await import('./catalogue/catalogue.ts')).catalogue,
   migrate: async () => (await import('./deployment.ts')).migrateDatabase,
   secrets: async () => (await import('./deployment.ts')).secrets,
+  deploy: async () => (await import('./deployment.ts')).deploy,
   access: async () => (await import('./deployment.ts')).access,
 };

@@ -28,6 +28,7 @@ describe('npm run ops', () => {
       'catalogue',
       'migrate',
       'secrets',
+      'deploy',
       'access',
     ]);
   });

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { createPurposeSealer, sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parseAllDocuments } from 'yaml';
 import { purposesOf } from '../../../tests/system/purposes-of.ts';
 import { root } from '../../../tests/system/run-command.ts';
 import { serviceNames } from '../src/service-access.ts';
@@ -68,6 +69,102 @@ describe('npm run ops -- secrets', () => {
     expect([refused.code, refused.errors]).toEqual([2, expect.stringContaining('Remove the others')]);
     writeFileSync(path, keys);
     chmodSync(path, 0o444);
+  });
+});
+
+describe('npm run ops -- secrets --kubernetes', () => {
+  type Kustomization = { secretGenerator: { name: string; files: string[] }[] };
+  type External = { metadata: { name: string }; spec: { data: { secretKey: string }[] } };
+  const parsed = <Object>(file: string) =>
+    parseAllDocuments(read(file)).map((document) => document.toJS() as Object);
+
+  beforeAll(async () => {
+    await runOpsHere(['secrets', '--kubernetes', directory], {});
+  });
+
+  it('writes the Secrets and keys that the production overlay lists, from existing files', () => {
+    const [{ secretGenerator } = { secretGenerator: [] }] = parsed<Kustomization>('kustomization.yaml');
+    const readme = readFileSync(`${root}k8s/overlays/production/README.md`, 'utf8');
+    const listedKeys = new Map(
+      [...readme.matchAll(/^\| `([a-z-]+)` \| (.*) \|$/gm)].map(([, name = '', keys = '']) => [
+        name,
+        new Set([...keys.matchAll(/`([a-z.-]+)`/g)].map(([, key = '']) => key)),
+      ]),
+    );
+    for (const name of ['registry', 'private-ca', 'launch-tls']) listedKeys.delete(name);
+    const entries = secretGenerator.map(
+      ({ name, files }) => [name, files.map((file) => file.split('='))] as const,
+    );
+    expect(new Map(entries.map(([name, files]) => [name, new Set(files.map(([key]) => key))]))).toEqual(
+      listedKeys,
+    );
+    const paths = entries.flatMap(([, files]) => files.map(([, path = '']) => path));
+    expect(paths.filter((path) => !existsSync(join(directory, path)))).toEqual([]);
+  });
+
+  it('writes an ExternalSecret with the same keys for each Secret, and no value', () => {
+    const [{ secretGenerator } = { secretGenerator: [] }] = parsed<Kustomization>('kustomization.yaml');
+    expect(
+      parsed<External>('external-secrets.yaml').map(({ metadata, spec }) => [
+        metadata.name,
+        spec.data.map(({ secretKey }) => secretKey),
+      ]),
+    ).toEqual(secretGenerator.map(({ name, files }) => [name, files.map((file) => file.split('=')[0])]));
+    const texts = read('kustomization.yaml') + read('external-secrets.yaml');
+    expect(texts).not.toContain(new URL(read('services/ordering/redis-url')).password);
+  });
+
+  it('adds a key for a file that the operator has stored, and keeps a changed kustomization', async () => {
+    writeFileSync(join(directory, 'services/audit-trail/audit-oidc-client-secret'), 'secret');
+    rmSync(join(directory, 'kustomization.yaml'));
+    writeFileSync(join(directory, 'external-secrets.yaml'), 'changed');
+    await runOpsHere(['secrets', '--kubernetes', directory], {});
+    expect(read('kustomization.yaml')).toContain(
+      'audit-oidc-client-secret=services/audit-trail/audit-oidc-client-secret',
+    );
+    expect(read('external-secrets.yaml')).toBe('changed');
+  });
+});
+
+describe('npm run ops -- deploy check', () => {
+  const check = async (text: string) => {
+    const file = join(directory, 'rendered.yaml');
+    writeFileSync(file, text);
+    return await runOpsHere(['deploy', 'check', file], {});
+  };
+
+  it('lists each placeholder with its object and path, and exits with 1', async () => {
+    const { code, errors } = await check(`kind: Ingress
+metadata: { name: edge }
+spec: { rules: [{ host: launch.example.org }] }
+---
+kind: ConfigMap
+metadata: { name: edge }
+data:
+  SERVER_ALLOWED_NETWORKS: 10.0.0.0/8 198.51.100.0/24
+  file: |
+    # siem.example.org
+    endpoint: 10.1.2.3
+`);
+    expect([code, errors.trim().split('\n')]).toEqual([
+      1,
+      [
+        'Ingress edge: spec.rules[0].host is launch.example.org',
+        'ConfigMap edge: data.SERVER_ALLOWED_NETWORKS is 10.0.0.0/8 198.51.100.0/24',
+      ],
+    ]);
+  });
+
+  it('exits with 0 if no placeholder is left', async () => {
+    const { code, output } = await check(`kind: Deployment
+metadata: { name: clinical-launch, namespace: clinical-launch }
+spec: { template: { spec: { containers: [{ name: main, image: 'registry.nhs.uk/clinical-launch@sha256:${'a'.repeat(64)}' }] } } }
+`);
+    expect([code, output.trim()]).toEqual([0, '1 objects, 0 placeholders']);
+  });
+
+  it('exits with 1 for a file that is not YAML', async () => {
+    expect(await check('{ not: [yaml')).toMatchObject({ code: 1, output: '' });
   });
 });
 

@@ -1,0 +1,62 @@
+import { parseAllDocuments } from 'yaml';
+
+/** A value of a manifest that the operator must replace. */
+export type Placeholder = {
+  /** The kind and name of the object. */
+  readonly object: string;
+  /** The path of the value in the object, such as `spec.rules[0].host`. */
+  readonly path: string;
+  readonly value: string;
+};
+
+/**
+ * The values of k8s/ that are marked CHANGE and cannot work: names reserved for examples (RFC 2606), networks
+ * reserved for documentation (RFC 5737), digests of zeros, the realm and the stores called `example`, and images
+ * without a registry.
+ */
+const placeholder =
+  /\bexample\.(?:org|com|net)\b|\.example\b|\b(?:192\.0\.2|198\.51\.100|203\.0\.113)\.\d|@sha256:0{64}|^example(?:\/|$)|^clinical-launch(?:-[a-z]+)?(?:[:@]|$)/;
+
+/** The texts whose values are names of our own objects or labels, which look like images. */
+const ownNames = /^(?:metadata|.*\.(?:name|namespace|labels|matchLabels)(?:\.|$))|\.app\.kubernetes\.io\//;
+
+type Named = { readonly kind?: string; readonly metadata?: { readonly name?: string } };
+
+/**
+ * Finds the placeholders in rendered manifests. Ignores comments, also those in the files of a ConfigMap.
+ * @throws Error if the text is not YAML
+ */
+export function checkDeployment(text: string): { objects: number; placeholders: readonly Placeholder[] } {
+  const documents = parseAllDocuments(text);
+  const objects = ('empty' in documents ? [] : documents).map((document) => {
+    if (document.errors[0] !== undefined) throw document.errors[0];
+    return document.toJS() as Named;
+  });
+  const placeholders = objects.flatMap((object) =>
+    textsOf(object, '')
+      .filter(({ path }) => !ownNames.test(path))
+      .map(({ path, value }) => ({ path, value: withoutComments(value) }))
+      .filter(({ value }) => value.split('\n').some((line) => placeholder.test(line)))
+      .map(({ path, value }) => ({
+        object: `${object.kind} ${object.metadata?.name}`,
+        path,
+        value:
+          value
+            .split('\n')
+            .find((line) => placeholder.test(line))
+            ?.trim() ?? value,
+      })),
+  );
+  return { objects: objects.length, placeholders };
+}
+
+const withoutComments = (text: string) => text.replaceAll(/^\s*#.*$/gm, '');
+
+function textsOf(value: unknown, path: string): readonly { path: string; value: string }[] {
+  if (typeof value === 'string') return [{ path, value }];
+  if (Array.isArray(value)) return value.flatMap((item, index) => textsOf(item, `${path}[${index}]`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, item]) =>
+    textsOf(item, path === '' ? name : `${path}.${name}`),
+  );
+}

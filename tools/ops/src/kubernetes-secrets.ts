@@ -1,0 +1,92 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SealingPurpose } from '@clinical-launch/crypto/sealing-purposes';
+import { stringify } from 'yaml';
+import { type ServiceName, serviceNames } from './service-access.ts';
+
+/** The keys of a service that several services share. */
+type SharedKey = 'patient-pseudonym-key' | 'audit-signing-key' | `sealing-keys-${SealingPurpose}`;
+
+const sharedKeys: Readonly<Record<ServiceName, readonly SharedKey[]>> = {
+  'identity-provider': [
+    'patient-pseudonym-key',
+    'sealing-keys-desktop',
+    'sealing-keys-access-token',
+    'sealing-keys-signing-key',
+  ],
+  'launch-api': ['patient-pseudonym-key', 'sealing-keys-launch'],
+  'launch-gateway': ['sealing-keys-launch'],
+  ordering: ['patient-pseudonym-key', 'sealing-keys-launch', 'sealing-keys-order'],
+  'order-renderer': ['sealing-keys-launch', 'sealing-keys-order', 'sealing-keys-callback'],
+  'audit-trail': ['patient-pseudonym-key', 'audit-signing-key'],
+  'resource-api': ['sealing-keys-access-token'],
+};
+
+const kustomizationNote = `# The Secrets of the production overlay: \`kubectl apply -k <this directory>\`. The values are in the files beside
+# this one. Create the Secrets registry, private-ca and launch-tls yourself.
+# CHANGE the namespace if your overlay has another one.
+`;
+const externalNote = `# The same Secrets for the External Secrets Operator. Store each Secret as an object of its keys.
+# CHANGE the store, and the names of the objects in the store.
+`;
+
+/**
+ * Writes `kustomization.yaml` and `external-secrets.yaml` for the secrets in a directory that `makeSecrets` has
+ * filled. Both contain names but no values. Keeps existing files.
+ * @returns the written files
+ */
+export function writeKubernetesSecrets(directory: string): readonly string[] {
+  const secrets = secretsIn(directory);
+  const kustomization = {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    namespace: 'clinical-launch',
+    generatorOptions: { disableNameSuffixHash: true },
+    secretGenerator: secrets.map(({ name, files }) => ({
+      name,
+      files: files.map(({ key, path }) => `${key}=${path}`),
+    })),
+  };
+  const external = secrets.map(({ name, files }) => ({
+    apiVersion: 'external-secrets.io/v1',
+    kind: 'ExternalSecret',
+    metadata: { name },
+    spec: {
+      refreshInterval: '1h',
+      secretStoreRef: { kind: 'ClusterSecretStore', name: 'example' },
+      target: { name },
+      data: files.map(({ key }) => ({
+        secretKey: key,
+        remoteRef: { key: `clinical-launch/${name}`, property: key },
+      })),
+    },
+  }));
+  const texts = {
+    'kustomization.yaml': kustomizationNote + stringify(kustomization),
+    'external-secrets.yaml': externalNote + external.map((object) => stringify(object)).join('---\n'),
+  };
+  return Object.entries(texts).flatMap(([name, text]) => {
+    const file = join(directory, name);
+    if (existsSync(file)) return [];
+    writeFileSync(file, text);
+    return [file];
+  });
+}
+
+type SecretFiles = { readonly name: string; readonly files: readonly { key: string; path: string }[] };
+
+/** Returns each Secret with the files of its keys, relative to the directory. */
+function secretsIn(directory: string): readonly SecretFiles[] {
+  const ownFiles = (name: string) =>
+    readdirSync(join(directory, 'services', name))
+      .toSorted()
+      .map((key) => ({ key, path: `services/${name}/${key}` }));
+  return [
+    ...serviceNames.map((name) => ({
+      name,
+      files: [...ownFiles(name), ...sharedKeys[name].map((key) => ({ key, path: key }))],
+    })),
+    { name: 'operator', files: ownFiles('operator') },
+    { name: 'database-owner', files: [{ key: 'database-url', path: 'database-url' }] },
+  ];
+}
