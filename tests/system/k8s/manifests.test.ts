@@ -301,6 +301,23 @@ describe('the production overlay', () => {
     ).toEqual([[4318, 8888, 13133]]);
   });
 
+  it('has a migration Job that Argo CD and Flux can replace with the component gitops', async () => {
+    const objects = renderWith('gitops');
+    await Promise.all(objects.map(validate));
+    const [job] = objects.filter(({ kind }) => kind === 'Job');
+    expect(job).toMatchObject({
+      metadata: {
+        name: 'migrate-1-0-0-1',
+        annotations: {
+          'argocd.argoproj.io/hook': 'Sync',
+          'argocd.argoproj.io/hook-delete-policy': 'BeforeHookCreation',
+          'kustomize.toolkit.fluxcd.io/force': 'enabled',
+        },
+      },
+    });
+    expect(job?.spec).not.toHaveProperty('ttlSecondsAfterFinished');
+  });
+
   it('is checked by `deploy check`, which finds a placeholder in each kind of object that has one', () => {
     const { placeholders } = checkDeployment(
       render('production')
