@@ -1,6 +1,6 @@
-// Everything works without this script. It avoids reloads: it filters the catalogue while the user types, and
-// updates the panel of the chosen tests after each tick. The chosen tests are always those of the server's
-// last response.
+// Every page works without this script. The script avoids reloads: it filters the catalogue while the user
+// types, and updates the panel of the chosen tests after each tick. The panel always contains the chosen tests
+// of the server's last response.
 import { guardSubmissions, sendWhenConnected } from './connection.js';
 import { countMissingAnswers } from './missing-answers.js';
 import { initAll } from './nhsuk/nhsuk-frontend.js';
@@ -42,7 +42,7 @@ if (submitOnce) {
     if (submitOnce.form.dataset.isSent) event.preventDefault();
     submitOnce.form.dataset.isSent = 'yes';
   });
-  // A page from the browser history may be submitted again; the server accepts only one order anyway.
+  // A page from the browser history may be submitted again, because the server accepts only one order anyway.
   addEventListener('pageshow', () => delete submitOnce.form.dataset.isSent);
 }
 
@@ -51,7 +51,7 @@ if (submitOnce) {
  * function that undoes the choice.
  */
 function keepPanelInStep(form) {
-  // The buttons are named action, which hides the form's own property.
+  // Reads the attribute, because buttons named `action` hide the property `form.action`.
   const address = form.getAttribute('action');
   const panel = document.getElementById('chosen');
   const announcement = document.getElementById('announcement');
@@ -70,14 +70,14 @@ function keepPanelInStep(form) {
       event.preventDefault();
       send(action, event.submitter);
     } else if (sending) {
-      // Sends pending changes first, so that no decision is based on an older state.
+      // Sends pending changes first, so that the server does not decide on an older state.
       event.preventDefault();
       sending.then((isDone) => isDone && form.requestSubmit(buttonFor(action)));
     }
   });
   return (codes) => queue(() => choose(codes));
 
-  // The panel may have been replaced, and the pressed button with it; the new button does the same.
+  /** Finds a button by its value, because the pressed button may have been replaced with its panel. */
   function buttonFor(action, place = form) {
     return [...place.querySelectorAll('button[name="action"]')].find(({ value }) => value === action);
   }
@@ -88,7 +88,7 @@ function keepPanelInStep(form) {
     return queue(() => post(action, change, button));
   }
 
-  /** Sends forms one after the other: each contains the changes since the previous response. */
+  /** Sends forms one after the other. Each form contains the changes since the previous response. */
   function queue(change) {
     const current = (sending ?? Promise.resolve()).then(change);
     sending = current;
@@ -98,7 +98,7 @@ function keepPanelInStep(form) {
     return current;
   }
 
-  /** Ticks the boxes of tests and sends them. */
+  /** Ticks the boxes of tests and sends the form. Returns a function that undoes this. */
   async function choose(codes) {
     const before = chosenIn(panel);
     const boxes = codes.map((code) => document.getElementById(`test-${code}`));
@@ -108,10 +108,10 @@ function keepPanelInStep(form) {
     return () => queue(() => restore(before));
   }
 
-  /** Ticks the boxes that were ticked before a choice, and no others. */
+  /** Ticks only the boxes that were ticked before a choice, and sends the form. */
   function restore(chosen) {
     for (const box of form.querySelectorAll('input[name="test"]')) {
-      // A box that a panel disabled would not be sent.
+      // Enables boxes that a panel disabled, because browsers do not send disabled boxes.
       box.disabled = false;
       box.checked = chosen.has(box.value);
     }
@@ -128,8 +128,8 @@ function keepPanelInStep(form) {
     const fields = new URLSearchParams(new FormData(form));
     fields.set('action', action);
     const response = await sendWhenConnected(`${address}chosen`, { method: 'POST', body: fields });
-    // Shows the page of the ended session or the failure; a redirect means that the order was submitted in
-    // another window.
+    // After an error or a redirect, submits the form to show the server's page. A redirect means that another
+    // window submitted the order.
     if (!response.ok || response.redirected) return form.submit();
     const text = await response.text();
     const focused = document.activeElement;
@@ -137,7 +137,7 @@ function keepPanelInStep(form) {
     panel.innerHTML = text;
     shortcuts.renew(panel);
     showChosen(change, action, news);
-    // Moves the focus to the new button, in case the user is about to press it.
+    // If the panel had the focus, moves the focus to the same button in the new panel.
     if (hadFocus) (buttonFor(focused.value, panel) ?? document.getElementById('chosen-title')).focus();
     else button?.focus();
     return true;
@@ -149,14 +149,14 @@ function keepPanelInStep(form) {
     barCount.textContent = count;
     announce(action, count, news);
     if (/^(un)?favourite:/.test(action)) showFavourite(action);
-    // Keeps boxes that were ticked since this was sent: their own response is still to come.
+    // If the user has ticked boxes since this form was sent, leaves all boxes to the next response.
     if (change !== changes) return;
     shortcuts.press(chosen);
     for (const box of form.querySelectorAll('input[name="test"]')) box.checked = chosen.has(box.value);
     blockCovered();
   }
 
-  /** Announces the new texts of the panel. */
+  /** Announces the new messages of the panel to screen readers. */
   function announce(action, count, news) {
     const said = [...panel.querySelectorAll('[data-said]')].map(({ textContent }) => textContent);
     const now = warningsIn(panel);
@@ -166,7 +166,7 @@ function keepPanelInStep(form) {
     announcement.textContent = [...set, ...said, ...added, count].join(' ');
   }
 
-  /** Disables a test that a chosen panel contains. */
+  /** Disables the boxes of tests that a chosen panel contains. */
   function blockCovered() {
     const panels = new Map(
       [...panel.querySelectorAll('[data-covered]')].map(({ dataset }) => [dataset.covered, dataset.panel]),
@@ -180,7 +180,7 @@ function keepPanelInStep(form) {
     }
   }
 
-  /** Updates the star only after the server's response. */
+  /** Updates the star of a test after the server's response. */
   function showFavourite(action) {
     const [verb, code] = action.split(':');
     const star = form.querySelector(`[data-test="${code}"] .app-star`);
@@ -199,7 +199,7 @@ function warningsIn(panel) {
   return [...panel.querySelectorAll('[data-warning]')].map(({ textContent }) => textContent);
 }
 
-/** The Enter key in the name of an order set saves it, instead of pressing the first button of the form. */
+/** Makes the Enter key in the name of an order set save the set, not press the form's first button. */
 function saveSetWithEnter(form) {
   document.getElementById('set-name')?.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter') return;
@@ -208,7 +208,7 @@ function saveSetWithEnter(form) {
   });
 }
 
-/** The bar repeats the button of the panel, so it is hidden while that button is visible. */
+/** Hides the bar while the panel's button is visible, because the bar contains the same button. */
 function restBarBesidePanel() {
   const bar = document.querySelector('.app-bar');
   const panel = document.getElementById('chosen');
@@ -220,12 +220,12 @@ function restBarBesidePanel() {
     observer.disconnect();
     observer.observe(panel.querySelector('button[value="review"]'));
   };
-  // The panel is replaced after each change.
+  // Observes the new button, because each change replaces the content of the panel.
   new MutationObserver(observe).observe(panel, { childList: true });
   observe();
 }
 
-/** Sends the order document to the PMS that opened or frames this page, only at its registered origin. */
+/** Sends the order document to the PMS that opened or frames this page, if it has the registered origin. */
 function offerDocument(frame) {
   const { launchId, orderGuid, resultOrigin } = frame.dataset;
   if (!resultOrigin) return;

@@ -1,5 +1,5 @@
-// Keeps the page while the server cannot be reached: shows a message, sends queued changes once it is back,
-// and prevents the browser from replacing the page with its error page.
+// Keeps the page open while the server cannot be reached. Shows a message, sends queued changes once the server
+// responds, and prevents the browser from replacing the page with its own error page.
 
 const probe = '/oltr/assets/mark.svg';
 const probeLimitMs = 8000;
@@ -15,7 +15,7 @@ const texts = {
 let returning;
 let waiting = 0;
 
-/** Repeats a request until the server responds. Resolves with the response, even if it is an error. */
+/** Repeats a request until the server responds. Returns the response, even if its status is an error. */
 export async function sendWhenConnected(address, options) {
   for (;;) {
     const response = await fetch(address, options).catch(() => undefined);
@@ -30,7 +30,7 @@ addEventListener('beforeunload', (event) => waiting > 0 && event.preventDefault(
 
 /** Shows the message for a lost connection. Resolves when the server responds again. */
 export function connectionReturns(what) {
-  // Queued changes matter more than a limited search.
+  // While changes are queued, keeps the message about them instead of the message about the search.
   say(texts[what === 'search' && waiting > 0 ? 'chosen' : what]);
   returning ??= waitForServer();
   return returning;
@@ -44,7 +44,7 @@ async function waitForServer() {
 
 function pauseOrOnline() {
   return new Promise((resolve) => {
-    // A browser script loads no module of the platform, so it has its own timers.
+    // Uses `setTimeout` directly, because browser scripts cannot import the platform's timers.
     setTimeout(resolve, retryMs);
     addEventListener('online', resolve, { once: true });
   });
@@ -59,9 +59,9 @@ function isReachable() {
 }
 
 /**
- * Sends forms only while the server can be reached; otherwise shows that nothing was sent. A form's own
- * listeners run first, and may prevent the submission. Call this before other listeners are added to the
- * window.
+ * Submits forms only while the server can be reached. Otherwise, shows a message that nothing was sent. The
+ * listeners of a form run first, and may prevent the submission. Call this before other listeners are added
+ * to the window.
  */
 export function guardSubmissions() {
   let isPassed = false;
@@ -85,7 +85,7 @@ export function guardSubmissions() {
   });
 }
 
-/** The part of the page with the button may have been replaced; the new button does the same. */
+/** Returns the same button on the current page, because a response may have replaced the pressed button. */
 function currentButton(form, button) {
   if (!button || button.isConnected) return button;
   return [...form.elements].find(({ name, value }) => name === button.name && value === button.value);

@@ -1,8 +1,9 @@
-// A plain search of the tests on the page, for use without a connection.
+// Searches the tests on the page while the server cannot be reached.
 
 /**
- * Returns the codes of the tests that the query names, and then of those whose names contain every word.
- * @param tests the elements of the tests, by code
+ * Returns codes of tests: first the tests that the query names, then tests whose names contain every word of
+ * the query.
+ * @param tests the elements of the tests, by their codes
  * @param named the result of `namedTests` for the query
  */
 export function findOnPage(tests, query, named) {

@@ -1,4 +1,4 @@
-// Without this script, choosing another stock reloads the page, which counts as another print.
+// Changes the label stock without a reload, because the service records each load of the page as a print.
 const form = document.querySelector('[data-label-stock]');
 if (form) {
   const { stock, start } = form.elements;

@@ -1,6 +1,6 @@
-// Counts the answers that a review still needs, and links to the first.
+// Counts the missing answers of a review, and links to the first.
 
-/** Updates a link to the first missing answer of a form while the user types. */
+/** Updates the link to the first missing answer while the user types. */
 export function countMissingAnswers(form, link) {
   const fields = link.dataset.missing.split(' ');
   const [count, unit] = [link.querySelector('[data-count]'), link.querySelector('[data-unit]')];
@@ -24,7 +24,7 @@ export function countMissingAnswers(form, link) {
   }
 }
 
-/** A reason for a repeat is chosen from the list, or typed below it. */
+/** Fields that also answer a question: a reason for a repeat may be typed below the list. */
 const alternatives = { 'repeat-reason': 'repeat-reason-text' };
 
 function isAnswered(form, id) {

@@ -1,5 +1,5 @@
-// Finds the tests that a search names. The server and the page share this module, so the Enter key does the
-// same with and without a connection.
+// Finds the tests that a search names. The server and the page share this module, so that the Enter key adds
+// the same tests with and without a connection.
 
 /**
  * The tests that a search names.
@@ -10,12 +10,12 @@
  */
 
 /**
- * The codes of the tests with a name, by the keys of the name (`keysOfName`). An empty code means a test that
- * Enter does not add by this name.
+ * The codes of tests by the keys of their names (`keysOfName`). An empty code is a test that Enter does not add
+ * by this name.
  * @typedef {ReadonlyMap<string, readonly string[]>} NameIndex
  */
 
-/** Writes a list as words: `FBC, HbA1c and TSH`. */
+/** Formats a list: `FBC, HbA1c and TSH`. */
 export const inWords = new Intl.ListFormat('en-GB');
 
 /** The maximum number of words in a search that names several tests. */
@@ -26,7 +26,7 @@ const maxWords = 16;
  * @param {string} text
  */
 export function wordsOf(text) {
-  // Initials joined by a sign are one word: U&E, C&S, T3/T4, "u and e".
+  // Initials with a sign between them are one word: U&E, C&S, T3/T4, "u and e".
   const joined = withoutAccents(text.toLowerCase())
     .replace(/['’.-]/g, '')
     .replace(/(?<=(?<![a-z0-9])[a-z0-9]{1,2})\s*(?:[&+/]|\sand\s)\s*(?=[a-z0-9]{1,2}(?![a-z0-9]))/g, '');
@@ -46,9 +46,9 @@ export function american(word) {
 }
 
 /**
- * Returns the keys of a complete name: without spaces, in American spelling, as it is and in the singular.
- * Words under four letters stay as they are, and so does a capital S at the end: DHEAS is not the plural of
- * DHEA.
+ * Returns the keys of a complete name: in American spelling, without spaces, as it is and in the singular.
+ * Words of fewer than four letters have no singular. A capital S at the end is no plural: DHEAS is not the
+ * plural of DHEA.
  * @param {string} name
  */
 export function keysOfName(name) {
@@ -60,7 +60,7 @@ export function keysOfName(name) {
 
 /**
  * Returns the tests that a search names. The whole search, or each of its parts, must be the complete name of
- * exactly one test. If several readings are possible, the reading with the fewest parts counts.
+ * exactly one test. If the search can be split into names in several ways, uses the way with the fewest parts.
  * @param {string} query
  * @param {NameIndex} names
  * @returns {Named}
@@ -81,9 +81,9 @@ export function namedTests(query, names) {
  * @param {number} search.count how many tests match
  * @param {number} search.total how many tests are usual for the patient
  * @param {Named} search.named
- * @param {boolean} [search.isExplained] notes say why there are no matches
- * @param {(code: string) => { name: string, isFor?: string | undefined }} search.describe a test, and its
- * usual patients if the patient is not one
+ * @param {boolean} [search.isExplained] whether notes explain why no test can be chosen
+ * @param {(code: string) => { name: string, isFor?: string | undefined }} search.describe returns the name of
+ * a test; for a test that does not apply to the patient, also the patients to whom it applies
  */
 export function describeSearch({ query, count, total, named, isExplained = false, describe }) {
   if (query === '') return { summary: `${count} tests`, advice: '' };
@@ -128,7 +128,7 @@ export function writeNames(names) {
 }
 
 /**
- * A part of a search, and the codes of the tests that it is a complete name of.
+ * A part of a search, and the codes of the tests whose complete name is this part.
  * @typedef {{ readonly text: string, readonly codes: readonly string[] }} Part
  */
 
@@ -136,14 +136,14 @@ export function writeNames(names) {
 const isOneTest = ({ codes }) => codes.length === 1 && codes[0] !== '';
 
 /**
- * Returns the reading with the fewest unknown words, and among equals the fewest parts.
+ * Splits words into names of tests, with as few unknown words as possible, and then as few parts as possible.
  * @param {string[]} words
  * @param {NameIndex} names
  * @returns {Part[]}
  */
 function partsOf(words, names) {
   const spellings = words.map(spellingsOf);
-  // The best reading of the words before each position.
+  // For each position, the best way to split the words before it, and its cost.
   /** @type {{ cost: number, parts: Part[] }[]} */
   const readings = [{ cost: 0, parts: [] }];
   for (let end = 1; end <= words.length; end += 1) {
@@ -164,7 +164,7 @@ function partsOf(words, names) {
 }
 
 /**
- * Adds an unknown word to a reading: `knee scan` is one unknown part.
+ * Adds an unknown word to the parts. Consecutive unknown words are one part: `knee scan`.
  * @param {{ cost: number, parts: Part[] }} reading
  * @param {string} word
  */

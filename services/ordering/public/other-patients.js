@@ -1,21 +1,21 @@
-// Shows a warning if another patient is open in another window. The windows exchange their banners only
-// within the browser, and store nothing.
+// Shows a warning if another window of the browser shows another patient. The windows exchange their banners
+// within the browser, and do not store them.
 
-/** A window that has not replied by then was closed. */
+/** A window that does not reply within this time is regarded as closed. */
 const answerMs = 1000;
 
-/** Shows a line while a window of this browser shows the banner of another patient. */
+/** Shows a warning in `line` while another window of this browser shows the banner of another patient. */
 export function watchOtherPatients(line, banner) {
   const windows = new BroadcastChannel('open patients');
   const own = `${performance.timeOrigin} ${Math.random()}`;
   const patient = banner.textContent.replace(/\s+/g, ' ');
-  /** The patients of the other windows, and when each replied. */
+  /** For each other window, its patient and the time of its last message. */
   const others = new Map();
 
   windows.addEventListener('message', ({ data }) => {
     if (data.patient === undefined) others.delete(data.id);
     else others.set(data.id, { patient: data.patient, at: performance.now() });
-    // The banner is removed when the session ends.
+    // Does not reply after the session has ended, which removes the banner.
     if (data.isQuestion && banner.isConnected) windows.postMessage({ id: own, patient });
     show();
   });

@@ -1,4 +1,4 @@
-// Without this script, the browser's own print command does the same.
+// Shows the Print button. Without this script, users print with the browser's own print command.
 const button = document.querySelector('[data-print]');
 if (button) {
   button.hidden = false;

@@ -1,13 +1,14 @@
-// Stores the fields of the review while the user types, so that a closed window or a step back loses nothing.
+// Saves the fields of the review while the user types, so that no text is lost if the user closes the window or
+// goes back.
 
 const pauseMs = 800;
 const retryMs = 5000;
 
-/** Saves a form. The data attributes of `status` contain the page and the edits that it shows. */
+/** Saves a form. The data attributes of `status` contain the GUID of the page and the `edits` of its draft. */
 export function saveWhileTyping(form, status) {
   const address = `${form.getAttribute('action')}/draft`;
   const { page, edits } = status.dataset;
-  // Text that was typed before this script loaded is not saved yet.
+  // If the user typed before this script loaded, the form is not saved yet.
   let saved = [...form.elements].some(isChanged) ? undefined : fields();
   let sequence = 0;
   let timer;
@@ -17,7 +18,7 @@ export function saveWhileTyping(form, status) {
   document.addEventListener('visibilitychange', () => document.hidden && save());
   addEventListener('pagehide', () => save());
   addEventListener('online', () => save());
-  // A submitted form contains every field. Another listener may have prevented the submission.
+  // A submission saves every field, unless another listener has prevented it.
   addEventListener('submit', (event) => {
     if (event.target !== form || event.defaultPrevented) return;
     clearTimeout(timer);
@@ -32,7 +33,7 @@ export function saveWhileTyping(form, status) {
 
   function saveAfter(ms) {
     clearTimeout(timer);
-    // Each change restarts the delay.
+    // Saves after a pause: each change restarts the timer.
     timer = setTimeout(save, ms);
   }
 
@@ -58,7 +59,7 @@ export function saveWhileTyping(form, status) {
     say(reasons[response.status] ?? 'Not saved.', true);
   }
 
-  /** Announces a text only when it changes. */
+  /** Shows a text. An unchanged text is not written, so that screen readers do not announce it again. */
   function say(text, isFailed = false) {
     status.toggleAttribute('data-failed', isFailed);
     if (status.textContent !== text) status.textContent = text;
@@ -69,7 +70,7 @@ const isChanged = ({ type, value, defaultValue = value, checked, defaultChecked 
   type === 'radio' || type === 'checkbox' ? checked !== defaultChecked : value !== defaultValue;
 
 const reasons = {
-  // The status of a redirect that is not followed: the order was submitted in another window.
+  // An unfollowed redirect has the status 0: the order was submitted in another window.
   0: 'Not saved. This request has already been submitted.',
   401: 'Not saved. Your session has ended.',
   409: 'Not saved. This request was changed in another window. Reload the page to see the changes.',

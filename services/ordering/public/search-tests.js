@@ -1,4 +1,4 @@
-// The search for tests: filters the catalogue while the user types, and chooses them by keyboard.
+// The search for tests: filters the catalogue while the user types, and lets the user choose tests by keyboard.
 
 import { connectionReturns } from './connection.js';
 import { findOnPage } from './find-on-page.js';
@@ -6,7 +6,7 @@ import { describeSearch, inWords, namedTests, readNames } from './named-tests.js
 
 /**
  * Filters the catalogue of a form, best match first. `add` chooses tests by their codes. After the server's
- * response, it resolves with a function that undoes the choice.
+ * response, `add` resolves with a function that undoes the choice.
  */
 export function searchTests(form, add) {
   const input = document.getElementById('search');
@@ -36,7 +36,7 @@ export function searchTests(form, add) {
   moveByKeys(form, { input, clear });
   continueByKey(form, 'button[value="review"]');
 
-  /** Shows the whole catalogue again, and focuses the search. */
+  /** Shows the whole catalogue again, and moves the focus to the search box. */
   function clear() {
     input.value = '';
     input.focus();
@@ -44,7 +44,7 @@ export function searchTests(form, add) {
   }
 
   /**
-   * Resolves with whether the tests that match the search are shown: false if the user has continued typing.
+   * Shows the tests that match the search. Returns false if it shows none, because the user continued typing.
    */
   async function filter() {
     clearTimeout(timer);
@@ -57,7 +57,7 @@ export function searchTests(form, add) {
     return true;
   }
 
-  /** Resolves with the tests that a query finds, or submits the form if the server reports an error. */
+  /** Returns the tests that a query finds. If the server answers with an error, submits the form instead. */
   async function find(query) {
     const body = new URLSearchParams({ q: query });
     const address = `${form.getAttribute('action')}matches`;
@@ -72,8 +72,8 @@ export function searchTests(form, add) {
   }
 
   /**
-   * Adds the tests that the search names, so that the next search can be typed at once. If it names none,
-   * moves the focus to the first match, where a second Enter adds that test.
+   * Adds the tests that the search names, and empties the search box for the next search. If the search names
+   * no test, moves the focus to the first match. There, a second Enter adds the test.
    */
   async function enter() {
     const { codes } = namedTests(input.value, names);
@@ -89,7 +89,7 @@ export function searchTests(form, add) {
     }
     const typed = input.value;
     if (typed.trim() === '') return;
-    // The next input replaces the search that named no test.
+    // Selects the text, so that the user's next input replaces it.
     input.select();
     const isShown = await filter();
     if (!isShown || document.activeElement !== input || input.value !== typed) return;
@@ -100,7 +100,7 @@ export function searchTests(form, add) {
     document.getElementById('announcement').textContent = `${name}. Press Enter to add it.`;
   }
 
-  /** Returns the box of the first match that can be chosen. */
+  /** Returns the checkbox of the first match that is not chosen yet. */
   function firstChoice() {
     return boxesIn(form).find((box) => !box.checked);
   }
@@ -114,7 +114,7 @@ export function searchTests(form, add) {
       section.querySelector('.app-tests').append(test);
       test.hidden = false;
     }
-    // A box that has been moved loses the focus.
+    // Restores the focus, because a checkbox loses it when its test moves to another section.
     if (form.contains(focused) && focused !== document.activeElement) focused.focus();
     for (const section of form.querySelectorAll('fieldset')) {
       section.hidden = section.querySelector('[data-test]:not([hidden])') === null;
@@ -151,8 +151,8 @@ function noteOf({ name, text }) {
 }
 
 /**
- * Shows the tests that Enter added, until another test is chosen or removed. Its button undoes the addition,
- * as does Ctrl+Z in the empty search.
+ * Shows the tests that Enter added, until another test is chosen or removed. The Undo button, or Ctrl+Z in the
+ * empty search box, undoes the addition.
  */
 function showAdded(form, input) {
   const place = document.getElementById('added');
@@ -186,7 +186,7 @@ function showAdded(form, input) {
   }
 }
 
-/** Ctrl+Enter, or ⌘+Enter on a Mac, presses the button that continues. A key that is held presses it once. */
+/** Makes Ctrl+Enter, or ⌘+Enter on a Mac, press the button of the next step, once while the key is held. */
 export function continueByKey(form, button) {
   addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || !isContinuing(event) || event.repeat) return;
@@ -197,15 +197,16 @@ export function continueByKey(form, button) {
 
 const isContinuing = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 
-/** Returns the visible boxes that can be chosen: a narrow page folds the groups of the catalogue. */
+/** Returns the checkboxes that are enabled and visible. A narrow page hides the tests of closed groups. */
 function boxesIn(form) {
   const boxes = form.querySelectorAll('[data-test]:not([hidden]) input[name="test"]:enabled');
   return [...boxes].filter((box) => box.checkVisibility());
 }
 
 /**
- * The arrow keys move between the search and the visible boxes. On a box, Enter chooses it and returns to the
- * search, and a letter begins the next search: the focus may have moved there while the user typed.
+ * Makes the arrow keys move between the search box and the visible checkboxes. On a checkbox, Enter chooses the
+ * test and returns to the search box. A letter starts the next search, because the focus may have moved to the
+ * checkbox while the user typed.
  */
 function moveByKeys(form, { input, clear }) {
   form.addEventListener('keydown', (event) => {

@@ -1,24 +1,24 @@
-// Warns before the session of the page ends, extends it on request, and shows its end. Every request of this
-// page or another window of the launch extends it, but never beyond its absolute end.
+// Warns before the session of the page ends, extends the session by a button, and replaces the page at the end.
+// Every HTTP request of the launch, from any window, extends the session, but never beyond its absolute end.
 
 const warnsBeforeMs = 2 * 60_000;
 
-/** The parts of the page outside `main` that belong to the launch. */
+/** The parts of the page outside `main` that are removed when the session ends. */
 const partsOfLaunch =
   '.app-patient, .app-context, .app-other-patients, .app-opened-for, .app-sign-out, nav[aria-label="Back"]';
 
-/** Watches the session that the dialog describes. */
+/** Watches the session whose end is in the data attributes of the dialog. */
 export function watchSession(dialog) {
   const { launch, address, idleSeconds, lastSeconds } = dialog.dataset;
   const idleMs = Number(idleSeconds) * 1000;
-  // The clock advances while the computer sleeps; a timer does not.
+  // Uses the clock, because it advances while the computer sleeps, and a timer does not.
   const lastAt =
     lastSeconds === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(lastSeconds) * 1000;
   const windows = new BroadcastChannel(`launch ${launch}`);
   let endsAt;
   let dismissedFor;
 
-  // This text shows the end from when the page was created.
+  // Removes the time at which the session ends, because later requests extend the session.
   document.querySelector('[data-session-until]')?.remove();
   prolong();
   windows.postMessage('extended');
@@ -33,7 +33,7 @@ export function watchSession(dialog) {
     answer();
   });
   dialog.addEventListener('click', ({ target }) => target.closest('button') && answer());
-  // A single timer for the end would be late after the computer slept.
+  // Checks every second, because a single timer would be late after the computer slept.
   const timer = setInterval(check, 1000);
   addEventListener('pageshow', check);
 
@@ -72,7 +72,7 @@ export function watchSession(dialog) {
     dialog.querySelector('[data-failed]').textContent = text;
   }
 
-  /** Replaces the page, so that nobody reads the patient's data on an unattended screen. */
+  /** Replaces the page, so that nobody can read the patient's data on an unattended screen. */
   function end() {
     clearInterval(timer);
     dialog.remove();
@@ -83,7 +83,7 @@ export function watchSession(dialog) {
     document.querySelector('h1').focus();
   }
 
-  /** Returns whether the server answered a request of a script, and so extended the session. */
+  /** Returns whether an entry is a request of a script that the server answered, and so extended the session. */
   function isAnswered({ initiatorType, name, responseStatus }) {
     const isOfLaunch = initiatorType === 'fetch' && new URL(name).pathname.startsWith(`/oltr/${launch}/`);
     return isOfLaunch && responseStatus >= 200 && responseStatus < 400;

@@ -1,8 +1,8 @@
-// The chips above the catalogue: the tests that are one click away.
+// The chips above the catalogue, each of which chooses a test with one click.
 
 /**
- * Makes each line of chips a single Tab stop, in which the arrow keys move the focus (WAI-ARIA Authoring
- * Practices, toolbar). Returns functions that keep the chips in step with the server.
+ * Makes each line of chips a single tab stop, in which the arrow keys move the focus (WAI-ARIA Authoring
+ * Practices, toolbar). Returns functions that update the chips from the server's responses.
  */
 export function keepShortcutsInStep(places) {
   const inSteps = places.map(keepInStep);
@@ -25,7 +25,7 @@ function keepInStep(place) {
   makeFirstStop();
   return { press, renew };
 
-  /** Shows which of the tests are chosen. */
+  /** Shows on the chips which tests are chosen. */
   function press(chosen) {
     for (const chip of place.querySelectorAll('[data-chip]')) {
       const isChosen = chosen.has(chip.dataset.chip);
@@ -34,7 +34,7 @@ function keepInStep(place) {
     }
   }
 
-  /** Shows the shortcuts of a response, if it contains any. */
+  /** Replaces the chips with the chips of a response, if the response contains any. */
   function renew(answer) {
     const template = answer.querySelector(`template[data-shortcuts="${place.id}"]`);
     if (!template) return;

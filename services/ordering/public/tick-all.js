@@ -1,4 +1,4 @@
-// One box ticks every request of the page. Without this script, each is ticked separately.
+// Shows a checkbox that ticks every request of the page. Without this script, users tick each request.
 const rows = document.querySelector('[data-rows]');
 const all = rows?.querySelector('[data-all]');
 if (all) {
