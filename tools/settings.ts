@@ -15,6 +15,7 @@ import { signingSettings, verificationSettings } from '@clinical-launch/process/
 import { type PartVariable, partSettings } from '@clinical-launch/process/parts';
 import { pseudonymSettings } from '@clinical-launch/process/patient-pseudonyms';
 import { processSettings } from '@clinical-launch/process/process';
+import { redisSettings } from '@clinical-launch/process/redis-parts';
 import { sealingKeySettings, sharedKeySettings } from '@clinical-launch/process/sealing-keys';
 import { secretSettings } from '@clinical-launch/process/secret-files';
 import { telemetrySettings } from '@clinical-launch/process/telemetry-settings';
@@ -45,6 +46,7 @@ const common: Settings = {
   ...modeSetting,
   ...processSettings.properties,
   ...parts('REDIS_URL'),
+  ...redisSettings.properties,
   ...signingSettings,
   ...refusalSettings.properties,
   ...certificateSettings.properties,

@@ -110,7 +110,7 @@ describe('a platform that lost Redis, RabbitMQ and PostgreSQL, and restored an e
 
   it('plays both launches', async () => {
     const played = { baseUrl: platform.url, ...readDialect({}) };
-    await playOltrLaunch(played);
-    await playDesktopLaunch(played);
+    await expect(playOltrLaunch(played)).resolves.toBeUndefined();
+    await expect(playDesktopLaunch(played)).resolves.toBeUndefined();
   });
 });

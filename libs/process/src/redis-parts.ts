@@ -1,3 +1,4 @@
+import { Type } from '@clinical-launch/contracts/type';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import type { Refusals } from '@clinical-launch/http/refusals';
 import type { Limits } from '@clinical-launch/limits/limits';
@@ -7,6 +8,7 @@ import { createRefusals } from '@clinical-launch/limits/refusals';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import { assertSafeRedis, measureRedis } from '@clinical-launch/redis/redis-info';
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
+import { readEnvironment } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
 import type { TicketSealers } from '@clinical-launch/tickets/ticket-format';
@@ -43,11 +45,25 @@ export type RedisPartOptions = PartOptions & {
   readonly requiresCompleteClaims?: boolean;
 };
 
+/** The settings of the connection to Redis, besides its address. */
+export const redisSettings = Type.Object({
+  REDIS_APPEND_ONLY_FILE: Type.Enum(['required', 'optional'], {
+    default: 'required',
+    title:
+      '`optional`: production accepts a Redis without an append-only file, as some managed services have. A restart or failover of this Redis loses open launches, revocations of tokens and the events that wait, and a used launch URL may work again.',
+  }),
+});
+
 /** Connects to the Redis of `REDIS_URL`, and opens the tickets and limits that it stores. */
 export async function openRedisParts(options: RedisPartOptions): Promise<RedisParts> {
   const { environment, clock, logger, eventKeys, sealers = {}, requiresCompleteClaims = false } = options;
   const redis = await connectRedis(environment.REDIS_URL ?? '', { logger });
-  await assertSafeRedis(redis, { isProduction: isProduction(environment), logger });
+  const { REDIS_APPEND_ONLY_FILE } = readEnvironment(redisSettings, environment);
+  await assertSafeRedis(redis, {
+    isProduction: isProduction(environment),
+    acceptsVolatile: REDIS_APPEND_ONLY_FILE === 'optional',
+    logger,
+  });
   observeRedis(() => measureRedis(redis));
   const place: RedisPlace = {
     redis,

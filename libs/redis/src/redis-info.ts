@@ -46,6 +46,13 @@ export class UnsafeRedis extends TypeError {
   }
 }
 
+type SafetyOptions = {
+  readonly isProduction: boolean;
+  /** Whether production accepts a Redis without an append-only file. */
+  readonly acceptsVolatile?: boolean;
+  readonly logger?: Pick<RedisLogger, 'warn'>;
+};
+
 /**
  * Checks, on every node, the settings on which the single use of tickets depends. Redis must not evict keys,
  * because a ticket without its used-marker works again. It must write an append-only file, because otherwise
@@ -54,24 +61,34 @@ export class UnsafeRedis extends TypeError {
  */
 export async function assertSafeRedis(
   redis: RedisClient,
-  { isProduction, logger }: { isProduction: boolean; logger?: Pick<RedisLogger, 'warn'> },
+  { isProduction, acceptsVolatile = false, logger }: SafetyOptions,
 ): Promise<void> {
   const nodes = redis instanceof Cluster ? redis.nodes('all') : [redis];
-  const problems = (await Promise.all(nodes.map(problemsOf))).flat();
+  const found = await Promise.all(nodes.map(problemsOf));
+  const evicting = found.flatMap(({ eviction }) => eviction);
+  const volatile = found.flatMap(({ persistence }) => persistence);
+  const refused = acceptsVolatile ? evicting : [...evicting, ...volatile];
+  if (isProduction && refused.length > 0) throw new UnsafeRedis(refused);
+  const problems = [...evicting, ...volatile];
   if (problems.length === 0) return;
-  if (isProduction) throw new UnsafeRedis(problems);
-  logger?.warn({ problems }, 'production would refuse this Redis');
+  const message = isProduction ? 'a restart of this Redis loses data' : 'production would refuse this Redis';
+  logger?.warn({ problems }, message);
 }
 
-async function problemsOf(node: Redis): Promise<string[]> {
+/** Returns what makes a node unsafe: the eviction of keys, and missing persistence. */
+async function problemsOf(node: Redis) {
   // Uses INFO, because managed services do not allow CONFIG.
   const [memory, persistence] = await Promise.all([node.info('memory'), node.info('persistence')]);
   const policy = settingIn(memory, 'maxmemory_policy');
   const name = `${node.options.host}:${node.options.port}`;
-  return [
-    ...(policy === 'noeviction' ? [] : [`${name}: maxmemory-policy must be noeviction but is ${policy}`]),
-    ...(settingIn(persistence, 'aof_enabled') === '1' ? [] : [`${name}: appendonly must be yes`]),
-  ];
+  const isPersistent = settingIn(persistence, 'aof_enabled') === '1';
+  return {
+    eviction:
+      policy === 'noeviction' ? [] : [`${name}: maxmemory-policy must be noeviction but is ${policy}`],
+    persistence: isPersistent
+      ? []
+      : [`${name}: appendonly must be yes, unless REDIS_APPEND_ONLY_FILE is optional`],
+  };
 }
 
 const settingIn = (info: string, name: string) =>

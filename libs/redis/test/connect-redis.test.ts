@@ -167,7 +167,7 @@ describe('assertSafeRedis', () => {
     const name = `127.0.0.1:${server.port}`;
     const problems = [
       `${name}: maxmemory-policy must be noeviction but is volatile-ttl`,
-      `${name}: appendonly must be yes`,
+      `${name}: appendonly must be yes, unless REDIS_APPEND_ONLY_FILE is optional`,
     ];
     const refusal = assertSafeRedis(redis, { isProduction: true });
     await expect(refusal).rejects.toThrow(UnsafeRedis);
@@ -175,5 +175,19 @@ describe('assertSafeRedis', () => {
     const logger = aLogger();
     await assertSafeRedis(redis, { isProduction: false, logger });
     expect(logger.lines).toMatchObject([{ level: 'warn', fields: { problems } }]);
+  });
+
+  it('accepts a Redis without persistence in production only if the operator does, and warns', async () => {
+    await redis.config('SET', 'maxmemory-policy', 'noeviction', 'appendonly', 'no');
+    await expect(assertSafeRedis(redis, { isProduction: true })).rejects.toThrow(UnsafeRedis);
+    const logger = aLogger();
+    await assertSafeRedis(redis, { isProduction: true, acceptsVolatile: true, logger });
+    expect(logger.lines).toMatchObject([{ level: 'warn', message: 'a restart of this Redis loses data' }]);
+    await redis.config('SET', 'maxmemory-policy', 'volatile-ttl');
+    await expect(assertSafeRedis(redis, { isProduction: true, acceptsVolatile: true })).rejects.toMatchObject(
+      {
+        problems: [expect.stringContaining('maxmemory-policy must be noeviction')],
+      },
+    );
   });
 });
