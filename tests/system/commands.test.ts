@@ -195,13 +195,15 @@ describe('the deployment guide', () => {
   it('has commands that create the secrets, the registry and the users of Redis and RabbitMQ', async () => {
     const guide = readFileSync(`${root}docs/guides/deploy.md`, 'utf8');
     const commands = [...guide.matchAll(/^ *```sh\n([^]*?)```/gm)].map(([, block = '']) => block);
-    expect(commands).toHaveLength(3);
+    expect(commands).toHaveLength(4);
     const folder = mkdtempSync(join(tmpdir(), 'deploy-'));
     try {
       const walked = run('bash', ['-c', `set -euo pipefail\n${commands.join('\n')}`], { FILES: folder });
       expect([await walked.exited, walked.output()]).toEqual([
         0,
-        expect.stringMatching(/39 files written[^]*client_secret: [^]*production: accepts it/),
+        expect.stringMatching(
+          /39 files written[^]*client_secret: [^]*production: accepts it[^]*2 files written/,
+        ),
       ]);
       expect(readdirSync(join(folder, 'access')).toSorted()).toEqual(['definitions.json', 'users.acl']);
     } finally {

@@ -83,7 +83,8 @@ it('the page of a desktop launch shows its tokens, none of which can be used aga
   const partner = await opened;
   await partner.getByRole('link', { name: 'Requests of this launch' }).click();
   await partner.getByRole('heading', { name: 'Requests of this launch' }).waitFor();
-  expect(await linesOf(partner)).toEqual([
+  const lines = await linesOf(partner);
+  expect(lines.slice(0, -2)).toEqual([
     'POST /idp/demo/oauth2/v2.0/token 200',
     'POST /idp/demo/desktop/launches 201',
     'GET /demo/partner/launch 200',
@@ -92,9 +93,9 @@ it('the page of a desktop launch shows its tokens, none of which can be used aga
     'GET /demo/partner/callback 303',
     'POST /idp/demo/desktop/oauth2/v2.0/token 200',
     'GET /idp/demo/desktop/discovery/v2.0/keys 200',
-    'GET /resource/me 200',
-    'GET /resource/patient 200',
   ]);
+  // The partner application sends these two requests at the same time.
+  expect(new Set(lines.slice(-2))).toEqual(new Set(['GET /resource/me 200', 'GET /resource/patient 200']));
   await unfold(partner);
   const tokens = await partner.getByRole('region', { name: 'Exchange 7: answer' }).innerText();
   expect(tokens).toMatch(

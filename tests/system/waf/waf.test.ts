@@ -77,6 +77,19 @@ describe.each([1, 2])('the firewall at paranoia level %i', (level) => {
     expect(status).not.toBe(403);
   });
 
+  it.each(['--', '0xabc', '-or-', '-'.repeat(20)])('forwards a token that contains %s', async (part) => {
+    const token = `${'a'.repeat(20)}${part}${'B'.repeat(20)}`;
+    const headers = { Cookie: `launch-session=${token}` };
+    const launch = `/secureLaunch?launchToken=${token}&codeVerifier=${token}`;
+    const form = { method: 'POST', body: new URLSearchParams({ code: token, request_uri: token }) };
+    for (const response of [
+      await fetch(waf.url + launch, { headers }),
+      await fetch(`${waf.url}/idp/demo/desktop/oauth2/v2.0/token`, form),
+    ])
+      expect(response.headers.get('content-type')).not.toBe('application/problem+json');
+    expect(waf.log()).not.toMatch(/"upstreamStatus":""/);
+  });
+
   const query = (value: string) => `/?q=${encodeURIComponent(value)}`;
   const form = (value: string) => ({ method: 'POST', body: new URLSearchParams({ q: value }) });
   const union = "' UNION SELECT password FROM users--";
@@ -97,6 +110,11 @@ describe.each([1, 2])('the firewall at paranoia level %i', (level) => {
       '/AccessApi/Validate',
       { method: 'POST', headers: json, body: JSON.stringify({ a: script }) },
     ],
+    [
+      'a script in a parameter with the name of a member of JSON',
+      `/AccessApi/Validate?json.text.div=${encodeURIComponent(script)}`,
+      {},
+    ],
     ['a path to a file of the system', query('../../../../etc/passwd'), {}],
     ['a command of a shell', query(';cat /etc/passwd'), {}],
     ['a header with a command', '/', { headers: { 'X-Probe': '() { :; }; /bin/cat /etc/passwd' } }],
@@ -111,7 +129,7 @@ describe.each([1, 2])('the firewall at paranoia level %i', (level) => {
     ]);
     const reference = response.headers.get('x-correlation-id') ?? '';
     expect(await response.json()).toMatchObject({ status: 403, correlationId: reference });
-    const line = new RegExp(`"requestId":"${reference}","rule":\\d{6}`);
+    const line = new RegExp(`"requestId":"${reference}","rule":\\d{5,6}`);
     // Another process writes the lines of the rules.
     await until(() => line.test(waf.log()));
     for (const part of ['password', 'alert(', 'passwd', 'sqlmap', 'Set-Cookie', 'UNION'])
@@ -157,6 +175,10 @@ describe('the firewall', () => {
         body: `"${'x'.repeat(bytes - 2)}"`,
       });
     expect([(await send(1_048_576)).status, (await send(1_048_577)).status]).toEqual([200, 413]);
+  });
+
+  it('forwards an address of 12,000 characters', async () => {
+    expect((await fetch(`${waf.url}/?request=${'x'.repeat(12_000)}`)).status).toBe(200);
   });
 
   it('shows a browser a page with the reference', async () => {
