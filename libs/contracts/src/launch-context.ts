@@ -57,7 +57,7 @@ export const organizationSchema = closedObject({
   name: word,
 });
 
-/** The elements of a ServiceRequest that the tables of the specification list. All others are dropped. */
+/** The elements of a ServiceRequest that the tables of the specification list. Other elements are dropped. */
 const launchRequestSchema = Type.Object({
   action: Type.Enum([...actions]),
   originatingId: Type.String(),

@@ -90,7 +90,7 @@ function keyFaultsOf(owner: unknown, path: string): FileFault[] {
 }
 
 /**
- * Returns an error for each trusted issuer that is a realm of this platform, because such an entry would
+ * Returns an error for each trusted issuer that is an issuer of this platform, because such an entry would
  * replace the settings of the realm.
  */
 function ownIssuersIn(candidate: unknown, publicUrl: string | undefined): FileFault[] {
@@ -110,7 +110,7 @@ function ownIssuersIn(candidate: unknown, publicUrl: string | undefined): FileFa
 
 /**
  * Returns an error for each realm whose name begins with the segment `tfp`. Paths may contain `tfp` before
- * the name of a realm, and the edge and the endpoints ignore it there. Such a name would be ambiguous.
+ * the name of a realm, and the edge and the endpoints ignore that segment. Such a name would be ambiguous.
  */
 const ambiguousRealmsIn = (candidate: unknown): FileFault[] =>
   entriesOf(candidate, 'realms').flatMap((entry, index) =>

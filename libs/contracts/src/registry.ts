@@ -66,7 +66,7 @@ const launchPolicy = {
   frameAncestors: setting('Origins whose pages may frame the launched application', Type.Array(origin)),
   resultOrigin: setting('Origin that is offered the order document', origin),
   launchErrorPage: setting('Page of the practice system for users whose launch was refused', httpAddress),
-  /** Where order documents are posted. */
+  /** The address to which order documents are posted, and the secrets that sign them. */
   callback: Type.Optional(callback),
   practices: setting(
     'Practices that it may launch for: any, or codes such as ods:B82017 local:0042 (production requires it)',
@@ -169,7 +169,7 @@ const desktop = Type.Object(
       'Idle time of refresh tokens, which each refresh restarts',
       Type.Integer({ minimum: 60, maximum: 2_592_000 }),
     ),
-    /** Begins when the launch identifier is issued. No ticket or token of the launch is valid after it. */
+    /** A launch begins when its identifier is issued. After its end, none of its tickets or tokens is valid. */
     sessionSeconds: setting(
       'Absolute lifetime of a launch',
       Type.Integer({ minimum: 60, maximum: 2_592_000 }),

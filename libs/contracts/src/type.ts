@@ -20,7 +20,7 @@ type Form =
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Marks schemas of optional members. Validators ignore it, because a symbol is not a JSON Schema keyword. */
+/** Marks schemas of optional members. Validators ignore this mark, because it is a symbol and not a keyword. */
 const optional = Symbol('optional');
 
 const simple = (type: string) => (options?: Options) => ({ type, ...options });

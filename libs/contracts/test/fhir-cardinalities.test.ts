@@ -141,7 +141,7 @@ describe('the number of list entries', () => {
     'contained[0].name',
     'contained[1].address',
     'contained[1].telecom',
-  ])('cannot be checked if %s is a single entry instead of a list, so the payload is refused', (path) => {
+  ])('of %s is not reported if the value is not a list, which is the only error', (path) => {
     expect(faultsOf(replaceAt(valid, path, { use: 'usual' }))).toEqual([
       { path, message: 'must be of type array' },
     ]);

@@ -46,7 +46,7 @@ describe('an error of a payload', () => {
     });
   });
 
-  it('names the second resource with the same id, and another error names the ambiguous reference', () => {
+  it('for a duplicate id names the later resource, and another error names the ambiguous reference', () => {
     const contained = [...(valid.contained as Json[]), (valid.contained as Json[])[1]] as Json[];
     expect(wholeFaultsOf({ ...valid, contained })).toMatchObject([
       { path: 'subject.reference', code: 'multiple-matches', resource: 'ServiceRequest' },

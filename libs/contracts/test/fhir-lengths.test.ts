@@ -99,7 +99,7 @@ describe.each(names)('the given names of %s', (name) => {
     ]);
   });
 
-  it('may have at most 70 characters each, and together no more than the total', () => {
+  it('cause only one error, either for one name of 71 characters or for the total', () => {
     const message = 'must have at most 70 characters';
     expect(faultsOf(replaceAt(full, path, ['x'.repeat(71)]))).toEqual([{ path: `${path}[0]`, message }]);
     expect(faultsOf(replaceAt(full, path, ['x'.repeat(70)]))).toEqual([

@@ -22,8 +22,8 @@ const compiled = compileSchema(
 const faultsOf = (candidate: unknown) => compiled.faultsOf({ contained: [{ name: [candidate] }] });
 const valid = { family: 'Abcd', given: ['a'], use: 'old', code: 'A', born: '2024-02-29', closed: {} };
 
-describe('a fault that faultsOf reports', () => {
-  it('is absent if the value follows the schema', () => {
+describe('faultsOf', () => {
+  it('returns no faults for a value that follows the schema', () => {
     expect(faultsOf(valid)).toEqual([]);
     expect(compiled.is({ contained: [{ name: [valid] }] })).toBe(true);
   });
@@ -44,17 +44,20 @@ describe('a fault that faultsOf reports', () => {
     ['bare', { bare: 'a' }, 'value', 'does not have the required form'],
     ['born', { born: '2023-02-29' }, 'value', 'must be a date that exists, written YYYY-MM-DD'],
     ['closed', { closed: { secret: 1 } }, 'structure', 'has an unknown property'],
-  ])('has the path %s and a specific code and message for %j', (path, change, code, message) => {
-    const fault = { path: `contained[0].name[0].${path}`, message, code };
-    expect(faultsOf({ ...valid, ...change })).toEqual([fault]);
-  });
+  ])(
+    'returns the path %s for the change %j, with the code and message of the broken rule',
+    (path, change, code, message) => {
+      const fault = { path: `contained[0].name[0].${path}`, message, code };
+      expect(faultsOf({ ...valid, ...change })).toEqual([fault]);
+    },
+  );
 
   it('counts the characters of a text as code points, not as UTF-16 units', () => {
     expect(faultsOf({ family: '\u{20bb7}'.repeat(4) })).toEqual([]);
     expect(faultsOf({ family: '\u{20bb7}'.repeat(5) })).toHaveLength(1);
   });
 
-  it('never contains the invalid value', () => {
+  it('never returns the invalid value', () => {
     const value = 'Whitfield';
     const all = {
       family: value,
@@ -69,7 +72,7 @@ describe('a fault that faultsOf reports', () => {
     expect(said).not.toContain(value);
   });
 
-  it('is one of a list of all faults, which is limited in length', () => {
+  it('returns all faults, up to maxFaults', () => {
     expect(faultsOf({ family: '', given: [], use: 1, code: 1 })).toHaveLength(4);
     const many = { contained: Array.from({ length: maxFaults + 50 }, () => ({})) };
     expect(compiled.faultsOf(many)).toHaveLength(maxFaults);

@@ -23,7 +23,7 @@ export const sealingPurposes = [
 export type SealingPurpose = (typeof sealingPurposes)[number];
 
 /**
- * A sealer for each purpose. The parameters of a service are a `Pick<Sealers, ...>` with only its purposes.
+ * A sealer for each purpose. A service accepts a `Pick<Sealers, ...>` with only the purposes that it needs.
  */
 export type Sealers = Readonly<Record<SealingPurpose, Sealer>>;
 

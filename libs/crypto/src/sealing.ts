@@ -37,7 +37,8 @@ export type Sealer = {
 };
 
 /**
- * The texts that identify the owner of a seal. To open a seal, never read them from the record with the seal.
+ * The texts that identify the owner of a seal. Code that opens a seal must not read them from the record that
+ * contains the seal.
  */
 export type SealPlace = readonly string[];
 

@@ -16,7 +16,7 @@ const pairs = sealingPurposes.flatMap((one) =>
   sealingPurposes.filter((other) => other !== one).map((other) => [one, other] as const),
 );
 
-describe('a sealer for a purpose', () => {
+describe('a purpose sealer', () => {
   it.each(pairs)(
     'for %s seals text that the sealer for %s cannot open, although both use the same configured key',
     (one, other) => {

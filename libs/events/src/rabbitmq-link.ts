@@ -2,7 +2,7 @@ import { within } from '@clinical-launch/runtime/clock';
 import { backoff, startLoop } from '@clinical-launch/runtime/loop';
 import { type ChannelModel, connect } from 'amqplib';
 
-/** A logger, such as a pino logger, that the bus uses when connections and events change state. */
+/** A logger, such as a pino logger. The bus logs changes of its connections and failed events. */
 export type BusLogger = Readonly<
   Record<'info' | 'warn' | 'error', (fields: Readonly<Record<string, unknown>>, message: string) => void>
 >;
@@ -35,7 +35,8 @@ type LinkOptions<Session> = ConnectionOptions & {
   /** Closes the channels of a session, which sends pending writes before the connection ends. */
   close(session: Session): Promise<void>;
   /**
-   * The maximum duration of `open` in milliseconds. A limit is needed because a queue without a leader hangs.
+   * The maximum duration of `open` in milliseconds. A limit is needed because the broker does not answer for
+   * a queue without a leader.
    */
   readonly openWithinMs?: number;
 };

@@ -121,7 +121,7 @@ describe('RabbitMQ', () => {
     await place.close();
   });
 
-  it('refuses new events during a memory alarm, but delivers earlier ones', async () => {
+  it('refuses new events during a memory alarm, but delivers earlier events', async () => {
     const place = await openPlace(broker.url);
     const bus = await place.connect({ confirmWithinMs: 3000, retryAfterMs: [] });
     const handed: CloudEvent[] = [];

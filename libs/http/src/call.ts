@@ -26,7 +26,7 @@ export class Call {
   readonly trace: RequestTrace;
   /** Counts and audits the refusals of this process. Undefined outside a service. */
   readonly refusals: Refusals | undefined;
-  /** The `source` of the events of this request. The endpoint that answers sets it. */
+  /** The `source` of the events of this request. The endpoint that answers sets this value. */
   source = '/';
   /** The path pattern of the endpoint, never the path of the request. Undefined until an endpoint matches. */
   route: string | undefined;
@@ -82,7 +82,7 @@ export class Call {
     return this.#beganAs === undefined ? {} : { beganAs: this.#beganAs };
   }
 
-  /** The address of the caller. Behind trusted proxies, it is read from the header that the proxies add. */
+  /** The address of the caller. Behind trusted proxies, it is read from `X-Forwarded-For`. */
   get address(): string | undefined {
     const { trustedProxies = 0 } = this.#parts;
     if (trustedProxies === 0) return this.#request.socket.remoteAddress;

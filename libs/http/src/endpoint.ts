@@ -106,7 +106,7 @@ export type Endpoint = {
   readonly path: string;
   /** The supported methods, for the header `Allow` and the OpenAPI document. */
   readonly methods: readonly string[];
-  /** Answers a request, also if it must be refused. */
+  /** Answers every request, including requests that it refuses. */
   readonly answer: (exchange: Exchange) => Promise<void>;
 };
 

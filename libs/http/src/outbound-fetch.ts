@@ -135,7 +135,7 @@ const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1');
 /**
  * Returns the addresses to which the request may go. Any address in an allowed network is permitted, and any
  * address that the operator chose. If there are none, returns the public addresses, which require https.
- * @throws OutboundError if there are none
+ * @throws OutboundError if no address is permitted
  */
 function permittedAddresses(
   resolved: readonly LookupAddress[],

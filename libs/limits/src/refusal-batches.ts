@@ -6,7 +6,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 export type Batches = {
   /** Returns the event if it begins an interval and must be stored now. Otherwise counts the refusal. */
   add(address: string, event: CloudEvent<RefusalType>): CloudEvent<RefusalType> | undefined;
-  /** Stores the combined events of ended intervals. With `isLast`, stores those of all intervals. */
+  /** Stores the combined events of ended intervals. With `isLast`, also ends the other intervals. */
   flush(options?: { isLast?: boolean }): Promise<void>;
 };
 

@@ -13,7 +13,7 @@ const countRequest = createScriptReader(import.meta.url)('count-request');
 
 export type SharedRateLimiterDependencies = {
   readonly redis: RedisClient;
-  /** The service whose requests are counted. It cannot access the counts of other services. */
+  /** The service whose requests are counted. The counts of other services are separate. */
   readonly service: string;
   readonly prefix?: string;
 };

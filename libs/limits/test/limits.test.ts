@@ -124,7 +124,7 @@ describe('RedisLimits', () => {
     for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
   });
 
-  it('still counts the failed attempts of a caller it has stored when it can store no more callers', async () => {
+  it('counts further failed attempts of a stored caller even if it can store no more callers', async () => {
     const limits = new RedisLimits({ redis, prefix: aPrefix(), maxEntries: 1 });
     for (let attempt = 1; attempt <= 4; attempt += 1) await limits.failAttempt('key');
     expect(await limits.failAttempt('key')).toEqual({ isCounted: true, waitMs: 1000 });

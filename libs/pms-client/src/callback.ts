@@ -76,7 +76,7 @@ export type CallbackToVerify = {
  *   response.status(204).end();
  * });
  * ```
- * @throws CallbackRefused whose `code` is the reason. Answer 400.
+ * @throws CallbackRefused with the reason in `code`. Answer such a callback with 400.
  * @throws TypeError if a secret is not `whsec_` followed by at least 24 bytes in Base64.
  */
 export function verifyCallback({

@@ -154,7 +154,7 @@ const practiceOf = (
 
 /**
  * Returns the supported elements of a valid payload.
- * @throws Error if an element is missing, which a valid payload makes impossible
+ * @throws Error if an element is missing, which cannot happen with a valid payload
  */
 function requestFrom(
   payload: Accepted<'serviceRequest'>,

@@ -17,7 +17,7 @@ const schemeSchema = Type.Enum(['NHSORGANISATIONS', 'NHSGPNATIONALCODES', 'LOCAL
 const codeSchema = closedObject({ value: word, scheme: schemeSchema });
 
 const sampleSchema = closedObject({
-  /** Is unique within the order. `OrderedTest.sample` contains it. */
+  /** An id that is unique within the order. `OrderedTest.sample` refers to the sample by this id. */
   id: word,
   description: word,
   /** The ISO 8601 time at which the sample was taken. Absent until then. */

@@ -15,12 +15,13 @@ export type OutboundFailure =
   | 'interrupted';
 
 /**
- * The reason why a delivery to a registered address failed. The operator's tool and the audit trail show it.
+ * The reason why a delivery to a registered address failed. The operator's tool and the audit trail show this
+ * reason.
  */
 export type DeliveryFailure =
   /** The registry no longer contains an address of the receiver. */
   | 'unregistered'
-  /** The request failed before the receiver answered. */
+  /** The request was not allowed or failed, so that no valid answer arrived. */
   | Exclude<OutboundFailure, 'interrupted'>
   /** The receiver answered with a redirect (3xx). */
   | 'redirected'
