@@ -301,13 +301,20 @@ describe('the production overlay', () => {
     ).toEqual([[4318, 8888, 13133]]);
   });
 
+  it('has a migration Job with the name of this release, to which production adds a number', () => {
+    const { version }: { version: string } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+    const name = `migrate-${version.replaceAll('.', '-')}`;
+    const jobsOf = (objects: readonly Manifest[]) =>
+      objects.filter(({ kind }) => kind === 'Job').map(({ metadata }) => metadata.name);
+    expect([jobsOf(renderBase()), jobsOf(render('production'))]).toEqual([[name], [`${name}-1`]]);
+  });
+
   it('has a migration Job that Argo CD and Flux can replace with the component gitops', async () => {
     const objects = renderWith('gitops');
     await Promise.all(objects.map(validate));
     const [job] = objects.filter(({ kind }) => kind === 'Job');
     expect(job).toMatchObject({
       metadata: {
-        name: 'migrate-1-0-0-1',
         annotations: {
           'argocd.argoproj.io/hook': 'Sync',
           'argocd.argoproj.io/hook-delete-policy': 'BeforeHookCreation',
