@@ -4,7 +4,7 @@ import { order, recordSample } from './orders.ts';
 import { sendRequest } from './send-request.ts';
 import type { System } from './system.ts';
 
-/** One launch of the load. */
+/** A launch that the load generator performs. */
 export type LaunchPlan = {
   /** The caller's identifier of the launch. */
   readonly launch: string;

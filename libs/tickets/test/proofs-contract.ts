@@ -72,7 +72,7 @@ export function describeProofs({ under, event, waiting }: Parts): void {
       });
     });
 
-    it('is used up when a ticket is issued beside another ticket', async () => {
+    it('is used up by a pushed request, so that a second push is refused', async () => {
       const proof = aProof();
       const { ticket } = await issue('launch-identifier', { challenge: 'c' });
       const pushed = await push(ticket, proof);

@@ -46,7 +46,7 @@ export type IdentityProviderDependencies = {
   readonly sealers: Pick<Sealers, 'access-token' | 'signing-key'>;
   /** Verifies the tokens of host applications and resource servers. */
   readonly tokens: AccessTokenVerifier;
-  /** Sends the calls of launch URLs and the logout tokens. */
+  /** Sends the requests to launch URLs, and the logout tokens to partners. */
   readonly fetchOutbound: OutboundFetch;
   /** Limits the requests of clients and partners. */
   readonly limiter: RateLimiter;

@@ -77,7 +77,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('an %s key', (signingAlgorit
     }
     const valid = live.filter(({ token }) => Number(decodeJwt(token).exp) > now);
     live.splice(0, live.length, ...valid);
-    // Equal key sets need only one verification.
+    // Verifies each distinct key set once.
     const differing = new Map(sets.map((keySet) => [JSON.stringify(keySet), keySet]));
     for (const keySet of differing.values()) {
       for (const { token } of valid)

@@ -14,7 +14,7 @@ export const labelStocks = [
   { id: 'roll-89x36', name: 'Roll, 89 × 36 mm (DYMO)' },
 ] as const satisfies readonly LabelStock[];
 
-/** Returns the stock with the first known id. If no id is known, returns the default stock. */
+/** Returns the stock of the first id that is known. If no id is known, returns the default stock. */
 export const labelStockOf = (ids: readonly (string | null)[]): LabelStock =>
   ids.map((id) => labelStocks.find((stock) => stock.id === id)).find((stock) => stock !== undefined) ??
   labelStocks[0];

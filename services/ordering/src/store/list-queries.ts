@@ -25,7 +25,7 @@ export type Page = {
 
 type Query<Columns> = SelectQueryBuilder<OrderingTables, 'test_requests', Columns>;
 
-/** Reads a page of a list, as the positions of its requests. */
+/** Reads a page of a list. Returns the positions of the requests on it. */
 export function readList(tx: OrderingTransaction, filter: ListFilter, page: Page): Promise<Place[]> {
   return nextOf(tx, filter, page).execute();
 }

@@ -24,7 +24,7 @@ export async function findMostRequested(
   return row && { codes: row.codes, countedAt: row.counted_at.getTime() };
 }
 
-/** Replaces the count for a practice. */
+/** Replaces the stored most requested tests of a practice. */
 export async function storeMostRequested(
   tx: OrderingTransaction,
   practiceKey: string,
