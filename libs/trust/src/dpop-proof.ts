@@ -51,8 +51,8 @@ const claimsForm = compileSchema(
 );
 
 /**
- * Verifies a DPoP proof (RFC 9449 section 4.3). Does not check that the proof is used only once: the claim of
- * `name` decides that.
+ * Verifies a DPoP proof (RFC 9449 section 4.3). Does not check that the proof is used only once: the caller
+ * claims `name` in a store for that.
  * @param now milliseconds since 1970
  * @returns the proof, or its fault as a sentence for the developer of the client
  */

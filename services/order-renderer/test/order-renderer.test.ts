@@ -224,7 +224,7 @@ describe('the order renderer', () => {
     expect(body).not.toContain('Reference for support');
   });
 
-  it.each(['/notepad', '.xml'])('refuses a program on %s without sending a page', async (form) => {
+  it.each(['/notepad', '.xml'])('refuses a program on %s with 401 and no page', async (form) => {
     const { status, headers } = await fetch(`${platform.url}/orders/${randomUUID()}${form}`);
     expect([status, headers.get('launch-refusal')]).toEqual([401, 'session_required']);
     expect(headers.get('content-type')).toBeNull();
