@@ -87,7 +87,7 @@ describe.each([1, 2])('the firewall at paranoia level %i', (level) => {
       await fetch(`${waf.url}/idp/demo/desktop/oauth2/v2.0/token`, form),
     ])
       expect(response.headers.get('content-type')).not.toBe('application/problem+json');
-    expect(waf.log()).not.toMatch(/"upstreamStatus":""/);
+    expect(rulesOf(waf.log())).toEqual([]);
   });
 
   const query = (value: string) => `/?q=${encodeURIComponent(value)}`;
@@ -167,14 +167,16 @@ describe('the firewall', () => {
     expect(request?.headers['x-forwarded-for']).toBe('10.0.0.1, 127.0.0.1');
   });
 
-  it('forwards a body of 1 MiB, and refuses a longer body with 413', async () => {
+  it('forwards a body of 256 KiB, and refuses a longer body with 413', async () => {
     const send = (bytes: number) =>
       fetch(`${waf.url}/AccessApi/Validate`, {
         method: 'POST',
         headers: json,
         body: `"${'x'.repeat(bytes - 2)}"`,
       });
-    expect([(await send(1_048_576)).status, (await send(1_048_577)).status]).toEqual([200, 413]);
+    expect((await send(262_144)).status).toBe(200);
+    const refused = await send(262_145);
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([413, 'application/problem+json']);
   });
 
   it('forwards an address of 12,000 characters', async () => {

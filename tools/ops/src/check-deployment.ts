@@ -18,7 +18,8 @@ const placeholder =
   /\bexample\.(?:org|com|net)\b|\.example\b|\b(?:192\.0\.2|198\.51\.100|203\.0\.113)\.\d|@sha256:0{64}|^example(?:\/|$)|^clinical-launch(?:-[a-z]+)?(?:[:@]|$)/;
 
 /** The texts whose values are names of our own objects or labels, which look like images. */
-const ownNames = /^(?:metadata|.*\.(?:name|namespace|labels|matchLabels)(?:\.|$))|\.app\.kubernetes\.io\//;
+const ownNames =
+  /^(?:metadata|.*(?<!\.secretStoreRef)\.(?:name|namespace|labels|matchLabels)(?:\.|$))|\.app\.kubernetes\.io\//;
 
 type Named = { readonly kind?: string; readonly metadata?: { readonly name?: string } };
 

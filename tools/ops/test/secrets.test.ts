@@ -155,6 +155,13 @@ data:
     ]);
   });
 
+  it('lists the store of an ExternalSecret', async () => {
+    const { errors } = await check(
+      'kind: ExternalSecret\nmetadata: { name: ordering }\nspec: { secretStoreRef: { name: example }, target: { name: ordering } }\n',
+    );
+    expect(errors.trim()).toBe('ExternalSecret ordering: spec.secretStoreRef.name is example');
+  });
+
   it('exits with 0 if no placeholder is left', async () => {
     const { code, output } = await check(`kind: Deployment
 metadata: { name: clinical-launch, namespace: clinical-launch }
