@@ -1,8 +1,15 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startPostgres } from '@clinical-launch/testing/servers/postgres';
+import { findFreePort, type PrivateServer } from '@clinical-launch/testing/servers/private-server';
+import { startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
+import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { makeCertificate } from './edge/running-edge.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -53,4 +60,53 @@ describe('a whole launch', () => {
       );
     },
   );
+});
+
+describe('a whole launch over TLS', () => {
+  const certificate = makeCertificate();
+  const [certificateFile, keyFile] = [certificate.caPath, certificate.keyPath];
+  const servers: PrivateServer[] = [];
+  let environment: Record<string, string>;
+  beforeAll(async () => {
+    // PostgreSQL runs as another user, and accepts only a private key of its own.
+    chmodSync(dirname(keyFile), 0o755);
+    if (process.getuid?.() === 0) execFileSync('chown', ['postgres', keyFile]);
+    const [redisPort, amqpPort] = [await findFreePort(), await findFreePort()];
+    const postgres = await startPostgres([
+      'ssl=on',
+      `ssl_cert_file=${certificateFile}`,
+      `ssl_key_file=${keyFile}`,
+    ]);
+    servers.push(
+      postgres,
+      await startRedis(
+        [
+          `--tls-port ${redisPort} --tls-auth-clients no`,
+          `--tls-cert-file ${certificateFile} --tls-key-file ${keyFile} --tls-ca-cert-file ${certificateFile}`,
+        ].flatMap((line) => line.split(' ')),
+      ),
+      await startRabbitMq({
+        configuration: `listeners.ssl.1 = 127.0.0.1:${amqpPort}
+ssl_options.certfile = ${certificateFile}
+ssl_options.keyfile = ${keyFile}
+ssl_options.cacertfile = ${certificateFile}
+`,
+      }),
+    );
+    environment = {
+      REDIS_URL: `rediss://127.0.0.1:${redisPort}`,
+      AMQP_URL: `amqps://guest:guest@127.0.0.1:${amqpPort}`,
+      DATABASE_URL: `${postgres.url}?sslmode=verify-full`,
+    };
+  });
+  afterAll(async () => {
+    for (const server of servers) await server.stop();
+    certificate.remove();
+  });
+
+  it('works with servers whose certificate is in NODE_EXTRA_CA_CERTS', async () => {
+    expect(await play({ ...environment, NODE_EXTRA_CA_CERTS: certificateFile })).toContain(
+      'the audit trail lists the events of the launch',
+    );
+  });
 });

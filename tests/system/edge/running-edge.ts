@@ -180,5 +180,11 @@ export function makeCertificate({ days = 1 } = {}) {
   });
   const ca = readFileSync(certificate, 'utf8');
   writeFileSync(both, ca + readFileSync(key, 'utf8'));
-  return { path: both, ca, keyPath: key, remove: () => rmSync(folder, { recursive: true }) };
+  return {
+    path: both,
+    ca,
+    caPath: certificate,
+    keyPath: key,
+    remove: () => rmSync(folder, { recursive: true }),
+  };
 }

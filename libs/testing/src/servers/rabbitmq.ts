@@ -26,11 +26,20 @@ export type PrivateRabbitMq = PrivateServer & {
 /** The program itself, because Debian's command in the path changes the user and the directory. */
 const debianProgram = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
+type RabbitMqOptions = {
+  readonly hasMetrics?: boolean;
+  /** Further lines of `rabbitmq.conf`. */
+  readonly configuration?: string;
+};
+
 /**
  * Starts a RabbitMQ node for the test from the installed program. This takes about three seconds.
  * @throws Error when RabbitMQ is not installed or does not start
  */
-export async function startRabbitMq({ hasMetrics = false } = {}): Promise<PrivateRabbitMq> {
+export async function startRabbitMq({
+  hasMetrics = false,
+  configuration = '',
+}: RabbitMqOptions = {}): Promise<PrivateRabbitMq> {
   const program = existsSync(debianProgram) ? debianProgram : findProgram('rabbitmq-server');
   if (program === undefined) throw new Error('RabbitMQ is not installed. Install rabbitmq-server.');
   const port = await findFreePort();
@@ -45,7 +54,7 @@ export async function startRabbitMq({ hasMetrics = false } = {}): Promise<Privat
   const metrics = `prometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = ${metricsPort}\n`;
   writeFileSync(
     join(directory, 'rabbitmq.conf'),
-    `listeners.tcp.1 = 127.0.0.1:${port}\n${hasMetrics ? metrics : ''}`,
+    `listeners.tcp.1 = 127.0.0.1:${port}\n${hasMetrics ? metrics : ''}${configuration}`,
   );
   const plugins = hasMetrics ? ['rabbitmq_prometheus'] : [];
   linkApplications(program, ['rabbit', ...plugins], applications);
