@@ -496,7 +496,10 @@ describe('the audit trail', () => {
   it('receives no patient’s number in an address', () => {
     const number = /943[ +%20-]*476[ +%20-]*591|4711|Whitfield/;
     expect(desk.addresses.length).toBeGreaterThan(50);
-    expect(desk.addresses.filter((address) => number.test(decodeURIComponent(address)))).toEqual([]);
+    // A random GUID may contain these digits.
+    const guid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
+    const readable = desk.addresses.map((address) => decodeURIComponent(address).replaceAll(guid, 'GUID'));
+    expect(readable.filter((address) => number.test(address))).toEqual([]);
     // If the browser reported no errors, no script or style was blocked.
     expect(desk.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
   });
