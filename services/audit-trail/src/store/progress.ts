@@ -7,6 +7,8 @@ export type Progress = {
   record(name: string, place: number, at: Date): Promise<void>;
   /** Returns whether the work is due and no other replica has started it. If so, records its start. */
   claim(name: string, everyMs: number, now: Date): Promise<boolean>;
+  /** Ends a claim before its time, so that any replica can claim the work at once. */
+  release(name: string): Promise<void>;
 };
 
 /** Creates the store of background work's progress. */
@@ -34,6 +36,11 @@ export function createProgress(database: AuditDatabase): Progress {
         values (${`claim ${name}`}, 0, ${now}) on conflict (name) do update set at = excluded.at
         where progress.at <= ${due} returning name`.execute(database);
       return rows.length > 0;
+    },
+    async release(name) {
+      await sql`update audit_trail.progress set at = 'epoch' where name = ${`claim ${name}`}`.execute(
+        database,
+      );
     },
   };
 }

@@ -11,7 +11,7 @@ const name = 'export logs';
 const everyMs = 5000;
 /** One batch sends the events of a second. */
 const gatherMs = 1000;
-/** Longer than a run with the default time-out of the exporter (10 s), so that one replica sends at a time. */
+/** Longer than a run and the exporter's default time-out (10 s), so that one replica sends at a time. */
 const leaseMs = 30_000;
 /** The milliseconds after which a run starts no further batch. */
 const runMs = 10_000;
@@ -55,8 +55,7 @@ export function startLogExport(options: ExportOptions): Pick<Loop, 'nudge' | 'st
     try {
       await exportRows(options, stopping);
     } finally {
-      // Ends the lease, so that any replica can continue.
-      await progress.record(`claim ${name}`, 0, new Date(0));
+      await progress.release(name);
     }
   };
   const repeated = startRepeated({ name, everyMs, gatherMs, logger, work });
