@@ -11,8 +11,8 @@ export type Placeholder = {
 
 /**
  * The values of k8s/ that are marked CHANGE and cannot work: names reserved for examples (RFC 2606), networks
- * reserved for documentation (RFC 5737), digests of zeros, the realm and the stores called `example`, and images
- * without a registry.
+ * reserved for documentation (RFC 5737), digests of zeros, the realm and the stores called `example`, and
+ * images without a registry.
  */
 const placeholder =
   /\bexample\.(?:org|com|net)\b|\.example\b|\b(?:192\.0\.2|198\.51\.100|203\.0\.113)\.\d|@sha256:0{64}|^example(?:\/|$)|^clinical-launch(?:-[a-z]+)?(?:[:@]|$)/;
@@ -36,22 +36,17 @@ export function checkDeployment(text: string): { objects: number; placeholders: 
   const placeholders = objects.flatMap((object) =>
     textsOf(object, '')
       .filter(({ path }) => !ownNames.test(path))
-      .map(({ path, value }) => ({ path, value: withoutComments(value) }))
-      .filter(({ value }) => value.split('\n').some((line) => placeholder.test(line)))
-      .map(({ path, value }) => ({
-        object: `${object.kind} ${object.metadata?.name}`,
-        path,
-        value:
-          value
-            .split('\n')
-            .find((line) => placeholder.test(line))
-            ?.trim() ?? value,
-      })),
+      .flatMap(({ path, value }) => {
+        const line = value.split('\n').find((each) => !comment.test(each) && placeholder.test(each));
+        const named = `${object.kind} ${object.metadata?.name}`;
+        return line === undefined ? [] : [{ object: named, path, value: line.trim() }];
+      }),
   );
   return { objects: objects.length, placeholders };
 }
 
-const withoutComments = (text: string) => text.replaceAll(/^\s*#.*$/gm, '');
+/** A comment in a file of a ConfigMap. */
+const comment = /^\s*#/;
 
 function textsOf(value: unknown, path: string): readonly { path: string; value: string }[] {
   if (typeof value === 'string') return [{ path, value }];
