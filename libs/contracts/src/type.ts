@@ -20,7 +20,7 @@ type Form =
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Marks schemas of optional members. Validators ignore this mark, because it is a symbol and not a keyword. */
+/** Marks schemas of optional members. Validators ignore the mark, because it is a symbol, not a keyword. */
 const optional = Symbol('optional');
 
 const simple = (type: string) => (options?: Options) => ({ type, ...options });

@@ -31,8 +31,8 @@ const everyFilter = filterTerms({
   requester: 'professional-code G8134567',
 });
 /**
- * Returns a practice with a fixed code. The names of invented patients depend on the code of their practice, and
- * the number of rows that a search reads depends on the names.
+ * Returns a practice with a fixed code. The names of invented patients depend on the code of their practice,
+ * and the number of rows that a search reads depends on the names.
  */
 const practiceWith = (value: string) => ({
   ...aPractice(),

@@ -98,7 +98,7 @@ describe('the Enter key in the search box', () => {
     expect([added(query), added(query, man)]).toEqual(['', '']);
   });
 
-  it('adds nothing for a name that several tests share, whoever the patient is', () => {
+  it('adds no test for a name that several tests share, for any patient', () => {
     for (const patient of [woman, man]) {
       expect(added('ct/ng', patient)).toBe('');
       expect(found('ct/ng', patient)).toContain('VCTNU');

@@ -31,8 +31,8 @@ const externalNote = `# The same Secrets for the External Secrets Operator. Stor
 `;
 
 /**
- * Writes `kustomization.yaml` and `external-secrets.yaml` for the secrets in a directory that `makeSecrets` has
- * filled. Both contain names but no values. Keeps existing files.
+ * Writes `kustomization.yaml` and `external-secrets.yaml` for the secrets in a directory that `makeSecrets`
+ * has filled. Both contain names but no values. Keeps existing files.
  * @returns the written files
  */
 export function writeKubernetesSecrets(directory: string): readonly string[] {
