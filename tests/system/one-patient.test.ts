@@ -1,9 +1,8 @@
-import { createPmsClient } from '@clinical-launch/pms-client';
 import { Browser } from '@clinical-launch/simulators/play/browser';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { startPlatformForTest } from './running-platform.ts';
+import { createDemoPms, startPlatformForTest } from './running-platform.ts';
 
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 beforeAll(async () => {
@@ -19,13 +18,7 @@ type Action = NonNullable<Parameters<typeof aServiceRequest>[0]>['action'];
 
 /** Opens a launch for the patient with this NHS number in a separate browser. */
 async function open(value: string, action: Action = 'OrderTest') {
-  const pms = createPmsClient({
-    baseUrl: platform.url,
-    tokenUrl: `${platform.url}/idp/demo/oauth2/v2.0/token`,
-    clientId: 'pms-demo',
-    clientSecret: 'pms-demo-secret',
-    scope: 'api://clinical-launch/.default',
-  });
+  const pms = createDemoPms(platform.url);
   const patient = { identifier: [{ system: nhsNumber, value }] };
   const { url } = await pms.requestLaunch(aServiceRequest({ action, patient }));
   const browser = new Browser();

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPmsClient } from '@clinical-launch/pms-client';
 import { readDialect } from '@clinical-launch/simulators/dialect';
 import { playDesktopLaunch } from '@clinical-launch/simulators/play/desktop-launch';
 import { playOltrLaunch } from '@clinical-launch/simulators/play/oltr-launch';
@@ -12,7 +11,7 @@ import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { run } from './run-command.ts';
-import { startPlatformForTest } from './running-platform.ts';
+import { createDemoPms, startPlatformForTest } from './running-platform.ts';
 
 type Database = Awaited<ReturnType<typeof createTestDatabase>>;
 type Platform = Awaited<ReturnType<typeof startPlatformForTest>>;
@@ -38,13 +37,7 @@ const startOn = (database: Database) => {
 
 /** Requests a launch URL. Returns its correlation id, or the status of the refusal. */
 async function requestLaunch({ url }: Platform, originatingId: string): Promise<string | number> {
-  const pms = createPmsClient({
-    baseUrl: url,
-    tokenUrl: `${url}/idp/demo/oauth2/v2.0/token`,
-    clientId: 'pms-demo',
-    clientSecret: 'pms-demo-secret',
-    scope: 'api://clinical-launch/.default',
-  });
+  const pms = createDemoPms(url);
   return pms.requestLaunch(aServiceRequest({ originatingId })).then(
     ({ correlationId }) => correlationId,
     (error: { status: number }) => error.status,

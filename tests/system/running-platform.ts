@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startPlatform } from '@clinical-launch/platform/platform';
+import { createPmsClient } from '@clinical-launch/pms-client';
 import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
@@ -21,6 +22,16 @@ type PlatformForTest = {
 };
 
 const demoRegistry = new URL('../../tools/simulators/registry.json', import.meta.url);
+
+/** Creates the client of the demo's practice system for a platform. */
+export const createDemoPms = (baseUrl: string) =>
+  createPmsClient({
+    baseUrl,
+    tokenUrl: `${baseUrl}/idp/demo/oauth2/v2.0/token`,
+    clientId: 'pms-demo',
+    clientSecret: 'pms-demo-secret',
+    scope: 'api://clinical-launch/.default',
+  });
 
 /** Starts the whole platform on a free port with a separate database, and records its log. */
 export async function startPlatformForTest({

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
-import { createPmsClient } from '@clinical-launch/pms-client';
 import { Browser, plainText } from '@clinical-launch/simulators/play/browser';
 import { schemaFaultsOf, textsAt } from '@clinical-launch/testing/xml';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startPlatformForTest } from './running-platform.ts';
+import { createDemoPms, startPlatformForTest } from './running-platform.ts';
 
 const directory = new URL('../../libs/testing/samples/', import.meta.url);
 const samples = readdirSync(directory).filter((name) => name.endsWith('.json'));
@@ -21,13 +20,7 @@ afterAll(() => platform.stop());
 async function launch(name: string) {
   const payload = JSON.parse(readFileSync(new URL(name, directory), 'utf8'));
   payload.identifier[0].value = randomUUID();
-  const pms = createPmsClient({
-    baseUrl: platform.url,
-    tokenUrl: `${platform.url}/idp/demo/oauth2/v2.0/token`,
-    clientId: 'pms-demo',
-    clientSecret: 'pms-demo-secret',
-    scope: 'api://clinical-launch/.default',
-  });
+  const pms = createDemoPms(platform.url);
   const { url } = await pms.requestLaunch(payload);
   const browser = new Browser();
   return { browser, page: await browser.open(url), reading: readServiceRequest(payload) };

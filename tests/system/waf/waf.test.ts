@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createPmsClient } from '@clinical-launch/pms-client';
 import { Browser } from '@clinical-launch/simulators/play/browser';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aHiddenOrder, aHiddenPatient, valuesOf } from '../leaks/hidden-people.ts';
 import { playEverything } from '../leaks/play-everything.ts';
-import { startPlatformForTest } from '../running-platform.ts';
+import { createDemoPms, startPlatformForTest } from '../running-platform.ts';
 import { type RunningWaf, startWaf } from './running-waf.ts';
 
 const samples = new URL('../../../libs/testing/samples/', import.meta.url);
@@ -40,13 +39,7 @@ describe.each([1, 2])('the firewall at paranoia level %i', (level) => {
     async (name) => {
       const payload = JSON.parse(readFileSync(new URL(name, samples), 'utf8'));
       payload.identifier[0].value = randomUUID();
-      const pms = createPmsClient({
-        baseUrl: waf.url,
-        tokenUrl: `${waf.url}/idp/demo/oauth2/v2.0/token`,
-        clientId: 'pms-demo',
-        clientSecret: 'pms-demo-secret',
-        scope: 'api://clinical-launch/.default',
-      });
+      const pms = createDemoPms(waf.url);
       const { url } = await pms.requestLaunch(payload);
       expect((await new Browser().open(url)).status).toBe(200);
       expect(rulesOf(waf.log())).toEqual([]);
