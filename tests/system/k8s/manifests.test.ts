@@ -19,18 +19,8 @@ import {
   sourcesIn,
   workloadsOf,
 } from './objects.ts';
+import { secretsOfProduction } from './production-secrets.ts';
 import { type Door, doors, type Manifest, overlays, render, renderBase, renderWith, root } from './render.ts';
-
-/**
- * Returns the Secrets that an operator must create for production, from the table in the overlay's README.
- */
-function secretsOfProduction(): (readonly [object: string, keys: readonly string[]])[] {
-  const readme = readFileSync(`${root}k8s/overlays/production/README.md`, 'utf8');
-  return [...readme.matchAll(/^\| `([a-z-]+)` \| (.*) \|$/gm)].map(([, name = '', keys = '']) => [
-    `Secret ${name}`,
-    [...keys.matchAll(/`([a-z.-]+)`/g)].map(([, key = '']) => key),
-  ]);
-}
 
 /**
  * Validates an object against its Kubernetes schema. Skips objects of the Gateway API, for which no package

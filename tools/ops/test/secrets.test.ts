@@ -14,6 +14,7 @@ import { createPurposeSealer, sealingPurposes } from '@clinical-launch/crypto/se
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
+import { secretsOfProduction } from '../../../tests/system/k8s/production-secrets.ts';
 import { purposesOf } from '../../../tests/system/purposes-of.ts';
 import { root } from '../../../tests/system/run-command.ts';
 import { serviceNames } from '../src/service-access.ts';
@@ -84,14 +85,11 @@ describe('npm run ops -- secrets --kubernetes', () => {
 
   it('writes the Secrets and keys that the production overlay lists, from existing files', () => {
     const [{ secretGenerator } = { secretGenerator: [] }] = parsed<Kustomization>('kustomization.yaml');
-    const readme = readFileSync(`${root}k8s/overlays/production/README.md`, 'utf8');
-    const listedKeys = new Map(
-      [...readme.matchAll(/^\| `([a-z-]+)` \| (.*) \|$/gm)].map(([, name = '', keys = '']) => [
-        name,
-        new Set([...keys.matchAll(/`([a-z.-]+)`/g)].map(([, key = '']) => key)),
-      ]),
+    const own = new Set(['registry', 'private-ca', 'launch-tls']);
+    const listed = secretsOfProduction().map(
+      ([object, keys]) => [object.replace('Secret ', ''), new Set(keys)] as const,
     );
-    for (const name of ['registry', 'private-ca', 'launch-tls']) listedKeys.delete(name);
+    const listedKeys = new Map(listed.filter(([name]) => !own.has(name)));
     const entries = secretGenerator.map(
       ({ name, files }) => [name, files.map((file) => file.split('='))] as const,
     );
