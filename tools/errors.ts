@@ -19,6 +19,14 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
     'The `request_uri` of an authorization request is unknown, has expired, was used or replaced, or belongs to another application',
     'Push the request again (RFC 9126)',
   ],
+  login_required: [
+    'The user signed in longer ago than `max_age` allows, or the host application sent no `auth_time` (OpenID Connect Core 1.0 section 3.1.2.6)',
+    'Let the user sign in to the host application again, and start again from there',
+  ],
+  unmet_authentication_requirements: [
+    "The `acr` of the user's sign-in is none of the `acr_values`, one of which your registration requires",
+    'Let the user sign in to the host application with a stronger method, and start again from there',
+  ],
   invalid_scope: ['A requested scope is not granted', 'Request the scopes of your registration'],
   invalid_grant: [
     'The code or refresh token is unknown, expired, used, or belongs to another application or key',

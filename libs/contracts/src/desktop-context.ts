@@ -1,6 +1,7 @@
 import type { Fault } from './fault.ts';
 import { isCalendarDate, isFutureDate, singleLine } from './formats.ts';
 import { compileSchema, entriesOf, guidPattern, maxFaults, memberOf, withUnknownMembers } from './schema.ts';
+import { signInMembers } from './sign-in.ts';
 import { type Static, Type } from './type.ts';
 
 const described = (pattern: string, description: string) => Type.String({ pattern, description });
@@ -90,6 +91,7 @@ export const desktopLaunchSchema = Type.Object(
     ...launched,
     /** If true, the identity provider requests the registered launchUrl. Otherwise the host opens the URL. */
     call: Type.Optional(Type.Boolean()),
+    ...signInMembers,
   },
   closed,
 );
@@ -105,8 +107,10 @@ const desktopContext = Type.Object(
     realm: Type.String(),
     /** The client id of the launched partner application. */
     clientId: Type.String(),
-    /** The time at which the host application confirmed its signed-in user, in seconds since 1970. */
+    /** The time at which the host application requested the launch, in seconds since 1970. */
     authTime: Type.Integer(),
+    /** How the user signed in, if the host application sent it. */
+    signIn: Type.Optional(Type.Object(signInMembers)),
     ...launched,
   },
   closed,

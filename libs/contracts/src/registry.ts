@@ -1,5 +1,6 @@
 import { clientCertificates, clientKeys } from './client-authentication.ts';
 import { statedPracticesSchema } from './coded-identifiers.ts';
+import { acrValue } from './sign-in.ts';
 import { type Static, type TSchema, Type } from './type.ts';
 import {
   claimName,
@@ -76,6 +77,10 @@ const launchPolicy = {
     'File with the values agreed with it, relative to the registry file (default: the shared file)',
     Type.String({ minLength: 1 }),
   ),
+  acrValues: setting(
+    'Values of acr that it may send, such as AAL2 AAL3 (default: AAL1 AAL2 AAL3)',
+    Type.Array(acrValue),
+  ),
 };
 
 const client = Type.Object(
@@ -141,6 +146,11 @@ const partner = Type.Object(
     ),
     requirePushedAuthorizationRequests: setting(
       'Whether it must push its authorization requests (RFC 9126)',
+      Type.Boolean(),
+    ),
+    /** By default, `acr_values` is a wish (OpenID Connect Core 1.0 section 3.1.2.1). */
+    requireAcrValues: setting(
+      'Whether its launch is refused unless acr is one of the acr_values that it requests',
       Type.Boolean(),
     ),
     /** Keys for `private_key_jwt` (RFC 7523). A partner that registers keys must authenticate with a key. */
@@ -270,4 +280,5 @@ export type LaunchPolicy = {
   readonly callback?: RegisteredCallback;
   readonly practices?: Static<typeof statedPracticesSchema>;
   readonly directory?: string;
+  readonly acrValues?: readonly string[];
 };

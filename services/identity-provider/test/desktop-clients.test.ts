@@ -6,7 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { aPartner, desktopRealms, type RunningDesktop, realm, runDesktop } from './running-desktop.ts';
+import {
+  aPartner,
+  desktopRealms,
+  type RunningDesktop,
+  realm,
+  runDesktop,
+  tokensOf,
+} from './running-desktop.ts';
 import { record } from './running-identity-provider.ts';
 
 // Third-party clients use the machine's clock.
@@ -219,7 +226,7 @@ describe('the discovery documents of a desktop realm', () => {
       introspection_endpoint_auth_methods_supported: ['Bearer'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256'],
-      acr_values_supported: ['urn:clinical-launch:acr:launched-by-host'],
+      acr_values_supported: ['urn:clinical-launch:acr:launched-by-host', 'AAL1', 'AAL2', 'AAL3'],
       claim_types_supported: ['normal'],
       claims_supported: expect.arrayContaining(['authorizationDetails', 'userERN', 'ods']),
       claims_parameter_supported: false,
@@ -233,9 +240,11 @@ describe('the discovery documents of a desktop realm', () => {
     expect(south.authorization_response_iss_parameter_supported).toBe(false);
   });
 
-  it('list exactly the claims of an ID token with a nonce', async () => {
+  it('list exactly the claims of an ID token with a nonce and the methods of the sign-in', async () => {
     const { claims_supported } = await wellKnown('openid-configuration');
-    const { idToken } = await running.tokensFor({ nonce: 'n' });
+    const launch = await running.launchFor({ amr: ['pwd'] });
+    const answer = await running.postToken(await running.codeFor({ nonce: 'n' }, { launch }));
+    const { idToken } = tokensOf(await answer.json());
     const claims = Object.keys(JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString()));
     expect(claims.toSorted()).toEqual((claims_supported as string[]).toSorted());
   });

@@ -205,6 +205,8 @@ describe('the access token', () => {
       scope: 'openid launch resource.read',
       sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
       authorizations: ['clinical-cr.read', 'doc-app.addcode'],
+      acr: 'urn:clinical-launch:acr:launched-by-host',
+      auth_time: expect.any(Number),
       launch_context: expect.any(String),
     });
     const { user, organisation, patient } = aLaunch();

@@ -134,6 +134,8 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
       scope: 'openid launch resource.read',
       sid: chainOf({ accessToken, refreshToken: '', idToken: '' }),
       authorizations: ['clinical-cr.read', 'doc-app.addcode'],
+      acr: 'urn:clinical-launch:acr:launched-by-host',
+      auth_time: now,
     });
   });
 
@@ -145,6 +147,8 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
       scope: 'openid launch resource.read',
       sub: 'ern:user:4711',
       iss: running.issuer(realm),
+      acr: 'urn:clinical-launch:acr:launched-by-host',
+      auth_time: clock.now() / 1000,
     });
   });
 

@@ -46,6 +46,14 @@ const refusal = {
   count: Type.Optional(Type.Integer({ minimum: 1 })),
 };
 
+/** How the user signed in, if the launching system sent it (`signInMembers`). */
+const signIn = {
+  acr: Type.Optional(text(100)),
+  amr: Type.Optional(Type.Array(text(20), { maxItems: 10 })),
+  /** Seconds since 1970. */
+  authTime: Type.Optional(Type.Integer()),
+};
+
 /** The code of each error, in the same order as the errors in `paths`. */
 const codes = Type.Optional(Type.Array(Type.Enum(faultCodes), { maxItems: 200 }));
 
@@ -93,6 +101,7 @@ export const eventCatalogue = {
       /** Whether the host application or the identity provider opens the launch URL. */
       opens: Type.Enum(['host', 'service']),
       ttlSeconds: Type.Integer(),
+      ...signIn,
     },
   ),
   'desktop.launch.refused.v1': data(

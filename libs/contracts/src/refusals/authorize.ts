@@ -14,6 +14,23 @@ export const authorizeRefusals = {
     message:
       'This application must push its authorization requests. Use pushed_authorization_request_endpoint of the discovery document',
   },
+  // OpenID Connect Core 1.0 section 3.1.2.6.
+  sign_in_too_old: {
+    code: 'login_required',
+    message:
+      'The user signed in longer ago than max_age allows. Ask the user to sign in to the host application again and to start again from there',
+  },
+  sign_in_time_unknown: {
+    code: 'login_required',
+    message:
+      'The host application did not send when the user signed in, so max_age cannot be checked. Start again without max_age',
+  },
+  // OpenID Connect Core Error Code unmet_authentication_requirements 1.0.
+  acr_unmet: {
+    code: 'unmet_authentication_requirements',
+    message:
+      'The sign-in of the user meets none of the acr_values. Ask the user to sign in to the host application with a stronger method and to start again from there',
+  },
   unknown_request_uri: deadRequestUri(),
   used_request_uri: deadRequestUri(),
   request_uri_of_other_client: deadRequestUri(),

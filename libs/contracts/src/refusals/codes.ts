@@ -7,6 +7,8 @@ export const refusals = {
   invalid_payload: [400],
   invalid_request: [400, 413],
   invalid_request_uri: [400],
+  login_required: [400],
+  unmet_authentication_requirements: [400],
   invalid_scope: [400],
   invalid_grant: [400],
   invalid_dpop_proof: [400, 401],

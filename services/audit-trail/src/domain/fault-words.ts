@@ -13,6 +13,9 @@ type Row = readonly [cause: string, advice: string];
 
 const launchAgain = 'Start again from the practice system.';
 const startFromHost = 'Start again from the host application.';
+const signInAgain = 'Sign in to the host application again, then start the application again.';
+const signInStronger =
+  'Sign in to the host application with a stronger method, such as a smartcard, then start the application again.';
 const askSupplier = 'This is for the supplier of the practice system. Give them the reference.';
 const askPartner = 'This is for the supplier of the application. Give them the reference.';
 const askBoth = 'This is for the supplier of the application that called. Give them the reference.';
@@ -24,6 +27,11 @@ const codes: Readonly<Record<RefusalCode, Row>> = {
   invalid_payload: ['The practice system sent details of the launch that are not valid.', askSupplier],
   invalid_request: ['The request was not complete, or could not be read.', askBoth],
   invalid_request_uri: ['The prepared request is unknown, expired or already used.', startFromHost],
+  login_required: ['The user signed in too long ago for the application.', signInAgain],
+  unmet_authentication_requirements: [
+    'The user signed in with a weaker method than the application requires.',
+    signInStronger,
+  ],
   invalid_scope: ['The application asked for access that it is not registered for.', askBoth],
   invalid_grant: ['The code or refresh token is unknown, expired or already used.', startFromHost],
   invalid_dpop_proof: ['The application did not prove that it holds its key.', askPartner],
@@ -178,6 +186,12 @@ const desktopReasons: Readonly<Record<AuthorizeReason | RevocationReason, Row>> 
   used_launch: ['The launch had already been opened.', startFromHost],
   launch_of_other_client: ['The launch is for another application.', startFromHost],
   unpushed_request: ['The application did not prepare its request first, which is required.', askPartner],
+  sign_in_too_old: ['The user signed in too long ago for the application.', signInAgain],
+  sign_in_time_unknown: [
+    'The application asked when the user signed in, but the host application did not say.',
+    'This is for the supplier of the host application. Give them the reference.',
+  ],
+  acr_unmet: ['The user signed in with a weaker method than the application requires.', signInStronger],
   unknown_request_uri: ['The prepared request is unknown or has expired.', startFromHost],
   used_request_uri: ['The prepared request was used before.', startFromHost],
   request_uri_of_other_client: ['The prepared request belongs to another application.', askPartner],

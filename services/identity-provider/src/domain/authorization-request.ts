@@ -33,6 +33,10 @@ export type AuthorizationRequest = {
   readonly nonce?: string;
   /** The thumbprint of the key that must redeem the code (RFC 9449 section 10). */
   readonly dpopKey?: string;
+  /** The seconds that may have passed since the user signed in. */
+  readonly maxAgeSeconds?: number;
+  /** The values of `acr`, one of which the partner requires or prefers. */
+  readonly acrValues?: readonly string[];
 };
 
 type Rule = {
@@ -64,8 +68,8 @@ const clientRule: Rule = {
 };
 
 /**
- * The rules of the specification's table (Desktop: Authorization request form fields), of `nonce` in OpenID
- * Connect, and of `dpop_jkt` in RFC 9449.
+ * The rules of the specification's table (Desktop: Authorization request form fields), of `nonce`, `max_age`
+ * and `acr_values` in OpenID Connect Core 1.0 section 3.1.2.1, and of `dpop_jkt` in RFC 9449.
  */
 const rules: readonly Rule[] = [
   clientRule,
@@ -130,6 +134,20 @@ const rules: readonly Rule[] = [
     message:
       'must be the Base64URL encoding of a SHA-256 thumbprint (RFC 7638), 43 characters without padding',
     fits: (value) => /^[A-Za-z0-9_-]{43}$/.test(value),
+    isOptional: () => true,
+  },
+  {
+    name: 'max_age',
+    code: invalid,
+    message: 'must be a number of seconds, such as 900',
+    fits: (value) => /^\d{1,9}$/.test(value),
+    isOptional: () => true,
+  },
+  {
+    name: 'acr_values',
+    code: invalid,
+    message: 'must be at most 500 visible ASCII characters, with single spaces between the values',
+    fits: (value) => /^[!-~]+( [!-~]+)*$/.test(value) && value.length <= 500,
     isOptional: () => true,
   },
 ];
@@ -197,6 +215,8 @@ export function readAuthorizationRequest(
       launch: value('launch'),
       ...(value('nonce') === '' ? {} : { nonce: value('nonce') }),
       ...(value('dpop_jkt') === '' ? {} : { dpopKey: value('dpop_jkt') }),
+      ...(value('max_age') === '' ? {} : { maxAgeSeconds: Number(value('max_age')) }),
+      ...(value('acr_values') === '' ? {} : { acrValues: value('acr_values').split(' ') }),
     },
   };
 }

@@ -61,11 +61,22 @@ export const readCode = readerOf(codeDetail);
  */
 export const readRefreshToken = readerOf(refreshDetail);
 
+/**
+ * Reads the context of a launch identifier.
+ * @throws TypeError if another version stored the content in a different format
+ */
+export function readLaunch({ context }: { readonly context: unknown }): DesktopContext {
+  if (isDesktopContext(context)) return context;
+  throw foreignContent();
+}
+
+const foreignContent = () => new TypeError('The content of the ticket is not part of a desktop launch');
+
 function readerOf<Schema extends TSchema>(schema: Schema): (carried: Carried) => Link<Static<Schema>> {
   const compiled = compileSchema(schema);
   return ({ context, detail }) => {
     if (isDesktopContext(context) && compiled.is(detail)) return { context, detail };
-    throw new TypeError('The content of the ticket is not part of a desktop launch');
+    throw foreignContent();
   };
 }
 

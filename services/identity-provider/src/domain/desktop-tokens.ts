@@ -6,7 +6,8 @@ import type { IssuingRealm, SigningAlgorithm } from './realms.ts';
 import { confirmationOf, type TokenBinding } from './token-binding.ts';
 
 /**
- * The `acr` of a user whom the host application authenticated before it requested the launch.
+ * The `acr` if the host application did not send one: the host application authenticated the user by its own
+ * rules before it requested the launch.
  */
 export const launchedByHost = 'urn:clinical-launch:acr:launched-by-host';
 
@@ -30,6 +31,16 @@ export function desktopTokenSeconds(
   chainEndsInSeconds = Number.POSITIVE_INFINITY,
 ): number {
   return Math.min(accessTokenSeconds, Math.max(1, Math.ceil(chainEndsInSeconds)));
+}
+
+/**
+ * Returns the claims about the sign-in of the user (OpenID Connect Core 1.0 section 2). If the host
+ * application sent no `auth_time`, the time is the start of the launch. If it sent no `amr`, the claim is
+ * absent.
+ */
+export function signInClaims({ authTime, signIn = {} }: Pick<DesktopContext, 'authTime' | 'signIn'>) {
+  const { acr = launchedByHost, amr, auth_time = authTime } = signIn;
+  return { auth_time, acr, ...withoutUndefined({ amr }) };
 }
 
 /**
@@ -60,6 +71,8 @@ export function desktopAccessTokenClaims({
     jti: tokenId,
     ...lifetime(times),
     scope,
+    // RFC 9470 section 6 lets a resource server require a recent or a strong sign-in.
+    ...signInClaims(context),
     /** The launch of the token. Revoking the launch revokes the token. */
     sid: context.launchId,
     authorizations: context.authorizations,
@@ -83,12 +96,11 @@ export function idTokenClaims({
   const { user, organisation, authorizations, patient } = context;
   return {
     ...lifetime(times),
-    auth_time: context.authTime,
+    ...signInClaims(context),
     ver: idTokenVersion,
     iss: realm.issuer,
     sub: user.userERN,
     aud: context.clientId,
-    acr: launchedByHost,
     // A client that sent no nonce refuses a token with a nonce (OpenID Connect Core 1.0 section 3.1.3.7).
     ...withoutUndefined({ nonce }),
     at_hash: accessTokenHash,

@@ -5,6 +5,7 @@ import type { Call } from '@clinical-launch/http/call';
 import { behind, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
 import { isSpeculative, queryOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { Redemption, Tickets } from '@clinical-launch/tickets/tickets';
 import { AuthorizeRefusal, speculativeRequest } from '../authorize-errors.ts';
@@ -13,7 +14,8 @@ import {
   readAuthorizationRequest,
   readPushedReference,
 } from '../domain/authorization-request.ts';
-import { type CodeDetail, codeProof, launchProof } from '../domain/desktop-chain.ts';
+import { type CodeDetail, codeProof, launchProof, readLaunch } from '../domain/desktop-chain.ts';
+import { signInClaims } from '../domain/desktop-tokens.ts';
 import { readPushedParameters } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
@@ -23,6 +25,7 @@ import { readTokenForm } from './token-form.ts';
 type AuthorizeDependencies = {
   readonly tickets: Tickets;
   readonly limiter: RateLimiter;
+  readonly clock: Clock;
 };
 
 /**
@@ -31,7 +34,7 @@ type AuthorizeDependencies = {
  * section 4.1.1). Answers errors directly and never by a redirect. An error leaves the launch identifier
  * usable. A `request_uri` refers to a pushed request (RFC 9126 section 4).
  */
-export function authorize({ tickets, limiter }: AuthorizeDependencies): Handler<DesktopExchange> {
+export function authorize({ tickets, limiter, clock }: AuthorizeDependencies): Handler<DesktopExchange> {
   return behind(readParameters, async ({ realm, response, call, sent }) => {
     const isPushed = sent.has('request_uri');
     const authorization = isPushed
@@ -40,6 +43,7 @@ export function authorize({ tickets, limiter }: AuthorizeDependencies): Handler<
     call.trace.follow(launchOf(authorization.launch));
     // A pushed request was counted when it was pushed.
     if (!isPushed) await countHolder({ tickets, limiter, realm, authorization });
+    await assertSignIn({ tickets, clock, realm, authorization, call });
     const redemption = await redeemLaunch({ tickets, realm, authorization, call });
     const code = assertRedeemed(redemption, call);
     const { redirectUri, state } = authorization;
@@ -132,6 +136,35 @@ export async function countHolder({
   if (requestsPerSecond === undefined) return;
   const found = await tickets.find('launch-identifier', authorization.launch);
   if (found !== undefined) await limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
+}
+
+/**
+ * Checks the sign-in of the user against `max_age` and, if the registry requires it, `acr_values` (OpenID
+ * Connect Core 1.0 section 3.1.2.1). Reads the launch without using it up. Ignores a launch of another
+ * application, which the redemption refuses.
+ * @throws AuthorizeRefusal
+ */
+async function assertSignIn({
+  tickets,
+  clock,
+  realm,
+  authorization: { launch, partner, maxAgeSeconds, acrValues },
+  call,
+}: LaunchUse & { readonly clock: Clock; readonly call: Call }): Promise<void> {
+  const requiredValues = partner.requireAcrValues === true ? acrValues : undefined;
+  if (maxAgeSeconds === undefined && requiredValues === undefined) return;
+  const found = await tickets.find('launch-identifier', launch);
+  if (found === undefined) return;
+  const context = readLaunch(found);
+  if (context.realm !== realm.name || context.clientId !== partner.clientId) return;
+  call.adopt(found.correlationId);
+  const signedInAt = context.signIn?.auth_time;
+  if (maxAgeSeconds !== undefined && signedInAt === undefined)
+    throw new AuthorizeRefusal('sign_in_time_unknown');
+  if (maxAgeSeconds !== undefined && clock.now() / 1000 - (signedInAt ?? 0) > maxAgeSeconds)
+    throw new AuthorizeRefusal('sign_in_too_old');
+  if (requiredValues !== undefined && !requiredValues.includes(signInClaims(context).acr))
+    throw new AuthorizeRefusal('acr_unmet');
 }
 
 function redeemLaunch({

@@ -1,15 +1,18 @@
 import { asymmetricAlgorithms } from '@clinical-launch/contracts/client-authentication';
+import { agreedAcrValues } from '@clinical-launch/contracts/sign-in';
 import { sendJson } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { hasKeys } from '../domain/client-assertion.ts';
 import { launchedByHost } from '../domain/desktop-tokens.ts';
-import type { DesktopIssuingRealm, DesktopSettings, IssuingRealm } from '../domain/realms.ts';
+import type { DesktopIssuingRealm, DesktopSettings, IssuingRealm, Realms } from '../domain/realms.ts';
 import { type Grant, isOffered } from '../grants/grant.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { clientAuthenticationMethods } from './client-credentials.ts';
+import { hostRight } from './issue-launch.ts';
 import { type DesktopExchange, isDesktopRealm, type RealmExchange } from './realm-guards.ts';
 
 type DiscoveryDependencies = {
+  readonly realms: Realms;
   readonly grants: readonly Grant[];
   readonly keyRing: KeyRing;
   /** The scopes that clients may request. */
@@ -33,7 +36,9 @@ export function getDiscovery(dependencies: DiscoveryDependencies): Handler<Realm
       id_token_signing_alg_values_supported: [
         ...new Set([...keys.map(({ alg }) => alg), realm.signingAlgorithm]),
       ],
-      ...(isDesktopRealm(realm) ? openIdMetadata(realm) : { response_types_supported: [] }),
+      ...(isDesktopRealm(realm)
+        ? openIdMetadata(realm, dependencies.realms)
+        : { response_types_supported: [] }),
     });
   };
 }
@@ -85,9 +90,9 @@ function desktopMetadata(realm: DesktopIssuingRealm) {
   };
 }
 
-function openIdMetadata({ desktop }: DesktopIssuingRealm) {
+function openIdMetadata({ desktop }: DesktopIssuingRealm, realms: Realms) {
   return {
-    acr_values_supported: [launchedByHost],
+    acr_values_supported: supportedAcrValues(realms),
     claim_types_supported: ['normal'],
     claims_supported: [...idTokenClaimNames, ...(isAnyNotified(desktop) ? ['sid'] : [])],
     backchannel_logout_supported: true,
@@ -100,12 +105,21 @@ function openIdMetadata({ desktop }: DesktopIssuingRealm) {
   };
 }
 
+/** Returns the values of `acr` that a host application of any realm may send, and that of a launch without. */
+function supportedAcrValues(realms: Realms): string[] {
+  const hosts = realms
+    .all()
+    .flatMap(({ clients }) => [...clients.values()])
+    .filter(({ scopes }) => scopes.includes(hostRight));
+  return [...new Set([launchedByHost, ...hosts.flatMap(({ acrValues }) => agreedAcrValues(acrValues))])];
+}
+
 const isAnyNotified = ({ partners }: DesktopSettings) =>
   [...partners.values()].some(({ backchannelLogoutUri }) => backchannelLogoutUri !== undefined);
 
 /** The claims of the ID token (Desktop: ID token claims). */
 const idTokenClaimNames =
-  'exp nbf iat auth_time ver iss sub aud acr nonce at_hash email userERN title firstName familyName orgERN orgName cdb ods authorizations authorizationDetails'.split(
+  'exp nbf iat auth_time ver iss sub aud acr amr nonce at_hash email userERN title firstName familyName orgERN orgName cdb ods authorizations authorizationDetails'.split(
     ' ',
   );
 

@@ -9,6 +9,7 @@ import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 import type { JWTPayload } from 'jose';
 import { readRefreshToken } from '../domain/desktop-chain.ts';
+import { signInClaims } from '../domain/desktop-tokens.ts';
 import type { IssuingRealm } from '../domain/realms.ts';
 import { confirmationOf } from '../domain/token-binding.ts';
 import { TokenRefusal } from '../errors.ts';
@@ -76,8 +77,9 @@ async function lookUp(
     const { context, detail } = readRefreshToken(found);
     if (context.realm !== realm.name) return inactive;
     const { clientId: client_id, scope } = detail;
-    const bound = confirmationOf(detail);
-    return { active: true, client_id, scope, sub: context.user.userERN, iss: realm.issuer, ...bound };
+    const sub = context.user.userERN;
+    const claims = { ...signInClaims(context), ...confirmationOf(detail) };
+    return { active: true, client_id, scope, sub, iss: realm.issuer, ...claims };
   }
   const claims = await findOwnToken(realm, token);
   if (claims === undefined || (await hasEnded(claims, realm, dependencies))) return inactive;

@@ -7,6 +7,7 @@ import {
 import { type Fault, faultPlaces } from '@clinical-launch/contracts/fault';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
 import { maxFaults, memberOf, withoutUndefined } from '@clinical-launch/contracts/schema';
+import { type SignIn, signInFaults } from '@clinical-launch/contracts/sign-in';
 import { concerningDesktopLaunch, type PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { sendJson } from '@clinical-launch/http/answer';
 import { readJson } from '@clinical-launch/http/body';
@@ -54,7 +55,8 @@ export type IssueLaunchDependencies = HostDependencies & {
 export function issueLaunch(dependencies: IssueLaunchDependencies): Handler<DesktopExchange> {
   const { tickets, clock, callLaunchUrl, pseudonyms } = dependencies;
   return behindHost(dependencies, async ({ realm, request, response, call, host }) => {
-    const { launch, partner } = validate(await readJson(request, response, launchBody), realm, dependencies);
+    const sent = await readJson(request, response, launchBody);
+    const { launch, partner } = validate(sent, { realm, host }, dependencies);
     call.concern(concerningDesktopLaunch(launch, pseudonyms));
     const { launchIdentifierSeconds: ttlSeconds, sessionSeconds: chainSeconds } = realm.desktop;
     const issue = await tickets.issue('launch-identifier', {
@@ -109,7 +111,7 @@ export function behindHost(
  */
 function validate(
   sent: unknown,
-  realm: DesktopIssuingRealm,
+  { realm, host }: { readonly realm: DesktopIssuingRealm; readonly host: Caller },
   { isProduction, clock }: Pick<IssueLaunchDependencies, 'isProduction' | 'clock'>,
 ): { readonly launch: DesktopLaunch; readonly partner: RegisteredPartner } {
   const read = readDesktopLaunch(sent, clock.now());
@@ -123,6 +125,7 @@ function validate(
     !isCallable(partner.launchUrl, { isProduction })
       ? [notCallable]
       : []),
+    ...signInFaults(sent, { now: clock.now(), acrValues: host.policy.acrValues }),
   ];
   if (faults.length === 0 && 'launch' in read && partner !== undefined)
     return { launch: read.launch, partner };
@@ -145,7 +148,7 @@ const notCallable: Fault = {
 };
 
 function launchContext({
-  launch: { client_id: clientId, call: _call, ...launched },
+  launch: { client_id: clientId, call: _call, acr, amr, auth_time, ...launched },
   realm,
   call,
   now,
@@ -155,8 +158,15 @@ function launchContext({
   call: Call;
   now: number;
 }): DesktopContext {
-  const launchId = call.correlationId;
-  return { launchId, realm: realm.name, clientId, authTime: Math.floor(now / 1000), ...launched };
+  const signIn: SignIn = withoutUndefined({ acr, amr, auth_time });
+  return {
+    launchId: call.correlationId,
+    realm: realm.name,
+    clientId,
+    authTime: Math.floor(now / 1000),
+    ...(Object.keys(signIn).length > 0 ? { signIn } : {}),
+    ...launched,
+  };
 }
 
 function issuedEvent({
@@ -179,6 +189,7 @@ function issuedEvent({
     hostClientId: host.clientId,
     opens: launch.call === true ? 'service' : 'host',
     ttlSeconds,
+    ...withoutUndefined({ acr: launch.acr, amr: launch.amr, authTime: launch.auth_time }),
   });
 }
 

@@ -1,0 +1,73 @@
+import type { Fault } from './fault.ts';
+import { memberOf } from './schema.ts';
+import { type Static, Type } from './type.ts';
+
+/**
+ * The values of `acr` that a client may send if the registry lists no others: the authentication assurance
+ * levels of NIST SP 800-63.
+ */
+const assuranceLevels = ['AAL1', 'AAL2', 'AAL3'] as const;
+
+/** The authentication methods of RFC 8176 section 2. */
+const authenticationMethods =
+  'face fpt geo hwk iris kba mca mfa otp pin pop pwd rba retina sc sms swk tel user vbm wia'.split(' ');
+
+/** A value of `acr`, which cannot contain a space because `acr_values` separates its values by spaces. */
+export const acrValue = Type.String({
+  pattern: '^[!-~]{1,100}$',
+  description: 'must be 1 to 100 visible ASCII characters',
+});
+
+/**
+ * How the user signed in to the launching system. The system may omit any member. The names are those of
+ * OpenID Connect Core 1.0 section 2.
+ */
+export const signInMembers = {
+  /** The authentication context class. */
+  acr: Type.Optional(acrValue),
+  /** The authentication methods (RFC 8176). */
+  amr: Type.Optional(
+    Type.Array(Type.Enum(authenticationMethods), { minItems: 1, maxItems: 10, uniqueItems: true }),
+  ),
+  /** The time of the sign-in, in seconds since 1970. */
+  auth_time: Type.Optional(Type.Integer({ minimum: 1 })),
+};
+
+const signIn = Type.Object(signInMembers);
+export type SignIn = Static<typeof signIn>;
+
+/** The difference in seconds that the clocks of the launching system and of this platform may have. */
+const clockToleranceSeconds = 10;
+
+/** Returns the values of `acr` that a client may send. @param agreed the values in the registry, if any */
+export function agreedAcrValues(agreed: readonly string[] | undefined): readonly string[] {
+  return agreed ?? assuranceLevels;
+}
+
+/**
+ * Returns the errors in a sign-in that its schema cannot find: an `auth_time` in the future, and an `acr`
+ * that the registry does not allow the client to send. Accepts any value, and contains none in its messages.
+ */
+export function signInFaults(
+  sent: unknown,
+  { now, acrValues }: { readonly now: number; readonly acrValues: readonly string[] | undefined },
+): Fault[] {
+  const acr = memberOf(sent, 'acr');
+  const time = memberOf(sent, 'auth_time');
+  const isFuture = typeof time === 'number' && time > now / 1000 + clockToleranceSeconds;
+  return [
+    ...(typeof acr === 'string' && !agreedAcrValues(acrValues).includes(acr) ? [foreignAcr] : []),
+    ...(isFuture ? [futureSignIn] : []),
+  ];
+}
+
+const foreignAcr: Fault = {
+  path: 'acr',
+  message: 'must be AAL1, AAL2 or AAL3, or one of the acrValues that the registry lists for this client',
+  code: 'code-invalid',
+};
+const futureSignIn: Fault = {
+  path: 'auth_time',
+  message: 'must not be in the future, in seconds (not milliseconds) since 1970',
+  code: 'value',
+};
