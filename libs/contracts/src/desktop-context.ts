@@ -1,7 +1,7 @@
 import type { Fault } from './fault.ts';
 import { isCalendarDate, isFutureDate, singleLine } from './formats.ts';
 import { compileSchema, entriesOf, guidPattern, maxFaults, memberOf, withUnknownMembers } from './schema.ts';
-import { signInMembers } from './sign-in.ts';
+import { signInMembers, signInSchema } from './sign-in.ts';
 import { type Static, Type } from './type.ts';
 
 const described = (pattern: string, description: string) => Type.String({ pattern, description });
@@ -110,7 +110,7 @@ const desktopContext = Type.Object(
     /** The time at which the host application requested the launch, in seconds since 1970. */
     authTime: Type.Integer(),
     /** How the user signed in, if the host application sent it. */
-    signIn: Type.Optional(Type.Object(signInMembers)),
+    signIn: Type.Optional(signInSchema),
     ...launched,
   },
   closed,

@@ -1,5 +1,6 @@
 import { patientIdentifierSchema, practiceBindingSchema } from './coded-identifiers.ts';
 import { closedObject, createParser, guidPattern, type StaticOf, withUnknownMembers } from './schema.ts';
+import { signInSchema } from './sign-in.ts';
 import { Type } from './type.ts';
 
 /** The eight actions, in the order of the OLTR specification ("Action definitions"). */
@@ -64,6 +65,8 @@ const launchRequestSchema = Type.Object({
   /** A FHIR dateTime with offset, exactly as the caller wrote it. */
   authoredOn: Type.String(),
   author: Type.Object({ username: Type.String(), name: personNameSchema }),
+  /** How the author signed in to the PMS, if the PMS sent it. */
+  signIn: Type.Optional(signInSchema),
   patient: patientSchema,
   requester: practitionerSchema,
   practice: organizationSchema,

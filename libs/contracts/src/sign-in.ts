@@ -1,5 +1,5 @@
 import type { Fault } from './fault.ts';
-import { memberOf } from './schema.ts';
+import { memberOf, withoutUndefined } from './schema.ts';
 import { type Static, Type } from './type.ts';
 
 /**
@@ -8,9 +8,10 @@ import { type Static, Type } from './type.ts';
  */
 const assuranceLevels = ['AAL1', 'AAL2', 'AAL3'] as const;
 
-/** The authentication methods of RFC 8176 section 2. */
-const authenticationMethods =
-  'face fpt geo hwk iris kba mca mfa otp pin pop pwd rba retina sc sms swk tel user vbm wia'.split(' ');
+/** An authentication method of RFC 8176 section 2. */
+export const authenticationMethod = Type.Enum(
+  'face fpt geo hwk iris kba mca mfa otp pin pop pwd rba retina sc sms swk tel user vbm wia'.split(' '),
+);
 
 /** A value of `acr`, which cannot contain a space because `acr_values` separates its values by spaces. */
 export const acrValue = Type.String({
@@ -26,15 +27,14 @@ export const signInMembers = {
   /** The authentication context class. */
   acr: Type.Optional(acrValue),
   /** The authentication methods (RFC 8176). */
-  amr: Type.Optional(
-    Type.Array(Type.Enum(authenticationMethods), { minItems: 1, maxItems: 10, uniqueItems: true }),
-  ),
+  amr: Type.Optional(Type.Array(authenticationMethod, { minItems: 1, maxItems: 20, uniqueItems: true })),
   /** The time of the sign-in, in seconds since 1970. */
   auth_time: Type.Optional(Type.Integer({ minimum: 1 })),
 };
 
-const signIn = Type.Object(signInMembers);
-export type SignIn = Static<typeof signIn>;
+/** The schema of a stored sign-in. */
+export const signInSchema = Type.Object(signInMembers);
+export type SignIn = Static<typeof signInSchema>;
 
 /** The difference in seconds that the clocks of the launching system and of this platform may have. */
 const clockToleranceSeconds = 10;
@@ -47,10 +47,11 @@ export function agreedAcrValues(agreed: readonly string[] | undefined): readonly
 /**
  * Returns the errors in a sign-in that its schema cannot find: an `auth_time` in the future, and an `acr`
  * that the registry does not allow the client to send. Accepts any value, and contains none in its messages.
+ * @param options `now` in milliseconds since 1970; `acrValues` of the registry
  */
 export function signInFaults(
   sent: unknown,
-  { now, acrValues }: { readonly now: number; readonly acrValues: readonly string[] | undefined },
+  { now = Number.POSITIVE_INFINITY, acrValues }: SignInRules,
 ): Fault[] {
   const acr = memberOf(sent, 'acr');
   const time = memberOf(sent, 'auth_time');
@@ -59,6 +60,14 @@ export function signInFaults(
     ...(typeof acr === 'string' && !agreedAcrValues(acrValues).includes(acr) ? [foreignAcr] : []),
     ...(isFuture ? [futureSignIn] : []),
   ];
+}
+
+type ReadonlySignIn = Omit<SignIn, 'amr'> & { readonly amr?: readonly string[] };
+type SignInRules = { readonly now?: number; readonly acrValues?: readonly string[] | undefined };
+
+/** Returns the members of an audit event about a sign-in. */
+export function signInData({ acr, amr, auth_time: authTime }: ReadonlySignIn = {}) {
+  return withoutUndefined({ acr, amr: amr && [...amr], authTime });
 }
 
 const foreignAcr: Fault = {

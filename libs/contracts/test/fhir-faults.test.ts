@@ -40,8 +40,8 @@ describe('an error of a payload', () => {
   );
 
   it('has the code business-rule and names the Organization if the client may not launch for the practice', () => {
-    const binding = practiceBindingOf([{ system: 'ods-organization-code', code: 'X99999' }]);
-    expect(read(valid, binding)).toMatchObject({
+    const practices = practiceBindingOf([{ system: 'ods-organization-code', code: 'X99999' }]);
+    expect(read(valid, { practices })).toMatchObject({
       faults: [{ code: 'business-rule', resource: 'Organization #practice' }],
     });
   });

@@ -61,6 +61,13 @@ describe('the page of a launch', () => {
     expect(text).not.toMatch(/\b1 (milliseconds|seconds|requests|tests)\b|together|\d[ap]m\b/);
   });
 
+  it('shows how the user signed in if the launching system sent it', async () => {
+    const signIn = { acr: 'AAL3', amr: ['sc', 'pin'], authTime: Date.parse(time('08:30:00')) / 1000 };
+    const { text } = await pageOf((guid) => aLaunch(guid, { data: signIn }));
+    expect(text).toContain('Sign-in AAL3, sc pin, 1 July 2026 at 09:30:00');
+    expect((await pageOf((guid) => aLaunch(guid))).text).not.toContain('Sign-in');
+  });
+
   it('shows no waterfall for a single event', async () => {
     const refusal = (correlationId: string) =>
       anEvent('access.token.refused.v1', { correlationId, data: { status: 401, reason: 'wrong_secret' } });

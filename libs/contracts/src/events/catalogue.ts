@@ -49,7 +49,7 @@ const refusal = {
 /** How the user signed in, if the launching system sent it (`signInMembers`). */
 const signIn = {
   acr: Type.Optional(text(100)),
-  amr: Type.Optional(Type.Array(text(20), { maxItems: 10 })),
+  amr: Type.Optional(Type.Array(text(20), { maxItems: 20 })),
   /** Seconds since 1970. */
   authTime: Type.Optional(Type.Integer()),
 };
@@ -175,6 +175,7 @@ export const eventCatalogue = {
      * and the lifetime of the claim.
      */
     claim: Type.Optional(closed({ name: text(64), ttlSeconds: Type.Integer({ minimum: 1 }) })),
+    ...signIn,
   }),
   'launch.url.refused.v1': data('A launch URL was refused, or a check by `Validate` found faults.', {
     ...refusal,

@@ -9,6 +9,8 @@ export type IdentifierSystems<Name extends string> = ReadonlyMap<string, Name>;
 export type Vocabulary = {
   readonly actionExtension: string;
   readonly authorExtension: string;
+  /** The platform's own, optional extension of the author. */
+  readonly signInExtension: string;
   readonly originatingId: string;
   readonly username: string;
   readonly patient: IdentifierSystems<PatientIdentifierSystem>;
@@ -21,6 +23,7 @@ export function createVocabulary({ fhir, nhs, hl7uk }: Namespaces): Vocabulary {
   return {
     actionExtension: `${fhir}/extension/action`,
     authorExtension: `${fhir}/extension/author`,
+    signInExtension: `${fhir}/extension/sign-in`,
     originatingId: `${fhir}/Id/originating-system-id`,
     username: `${fhir}/Id/username`,
     patient: new Map([

@@ -8,6 +8,7 @@ import type {
   PersonName,
 } from '../launch-context.ts';
 import { compileSchema, withoutUndefined } from '../schema.ts';
+import type { SignIn } from '../sign-in.ts';
 import type { Static, TSchema } from '../type.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import {
@@ -21,13 +22,14 @@ import {
   practitionerUseFaults,
 } from './resource-rules.ts';
 import type { Accepted, ResourceSchemas } from './resource-schemas.ts';
+import type { SignInReader } from './sign-in-extension.ts';
 
 /**
  * The supported elements of each contained resource type. A PractitionerRole contains its references as
  * text.
  */
 export type ResourceContents = {
-  Person: LaunchRequest['author'];
+  Person: LaunchRequest['author'] & { readonly signIn?: SignIn };
   Patient: LaunchPatient;
   PractitionerRole: { readonly practitioner: string; readonly organization: string };
   Practitioner: LaunchPractitioner;
@@ -53,6 +55,7 @@ export type Today = { now(): number };
 
 type ReaderOptions = {
   readonly vocabulary: Vocabulary;
+  readonly signIn: SignInReader;
   readonly schemas: ResourceSchemas;
   readonly clock: Today;
   readonly identifierCheck: IdentifierCheck;
@@ -64,6 +67,7 @@ type ReaderOptions = {
  */
 export function createResourceReaders({
   vocabulary,
+  signIn,
   schemas,
   clock,
   identifierCheck,
@@ -71,7 +75,11 @@ export function createResourceReaders({
   const practitionerSystems = [...vocabulary.practitioner.keys()];
   const organizationSystems = [...vocabulary.organization.keys()];
   return {
-    Person: createReader(schemas.person, givenNameFaults, authorFrom),
+    Person: createReader(
+      schemas.person,
+      (person) => [...givenNameFaults(person), ...signIn.faultsOf(person, clock.now())],
+      (person) => authorFrom(person, signIn.find(person)),
+    ),
     Patient: createReader(
       schemas.patient,
       (patient) => [
@@ -123,11 +131,18 @@ function createReader<S extends TSchema, Content>(
   };
 }
 
-function authorFrom({
-  name: [name],
-  identifier: [identifier],
-}: Accepted<'person'>): ResourceContents['Person'] | undefined {
-  return name && identifier && { username: identifier.value, name: personNameFrom(name) };
+function authorFrom(
+  { name: [name], identifier: [identifier] }: Accepted<'person'>,
+  signIn: SignIn | undefined,
+): ResourceContents['Person'] | undefined {
+  return (
+    name &&
+    identifier && {
+      username: identifier.value,
+      name: personNameFrom(name),
+      ...withoutUndefined({ signIn }),
+    }
+  );
 }
 
 function patientFrom(patient: Accepted<'patient'>, vocabulary: Vocabulary): LaunchPatient | undefined {

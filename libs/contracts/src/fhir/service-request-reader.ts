@@ -28,6 +28,7 @@ import { createAgreedValuesCheck, createCodeSearches, createPracticeCheck } from
 import { createResourceReaders, type ResourceContents, type Today } from './resource-readers.ts';
 import { type IdentifierCheck, identifierFaults } from './resource-rules.ts';
 import { type Accepted, createResourceSchemas, type ResourceSchemas } from './resource-schemas.ts';
+import { createSignInReader } from './sign-in-extension.ts';
 
 /** The supported elements of a valid payload, or all errors of an invalid payload. */
 export type ServiceRequestReading =
@@ -37,14 +38,23 @@ export type ServiceRequestReading =
 /** The author, practice and patient of an invalid payload, as far as these parts are valid. */
 export type ReadParties = Partial<Pick<LaunchRequest, 'author' | 'practice' | 'patient'>>;
 
+/** What was agreed with a client. An absent member allows every value. */
+export type Agreement = {
+  /** The practices for which the client may launch. */
+  readonly practices?: PracticeBinding | undefined;
+  /** The practices, users, clinicians and performers. */
+  readonly directory?: Directory | undefined;
+  /** The values of `acr`. If absent, the values of `agreedAcrValues`. */
+  readonly acrValues?: readonly string[] | undefined;
+};
+
 /**
  * Creates the reader of ServiceRequest payloads (OLTR: Resources and their fields). Call this function once,
  * because it compiles the schemas.
  *
  * The reader accepts any JSON value and never throws. It reports all errors at once, up to `maxFaults`. The
  * errors contain no values of the payload, except resource ids. For a valid payload, it returns only the
- * supported elements. With a binding, it also refuses practices that the binding does not contain. With a
- * directory, it also refuses codes that the directory does not contain.
+ * supported elements. It also refuses values that are not part of the agreement with the client.
  * @param clock the clock that dates of birth are compared with
  * @param identifierCheck whether national identifiers must be valid in their system
  */
@@ -52,7 +62,7 @@ export function createServiceRequestReader(
   namespaces: Namespaces,
   clock: Today = { now: () => Date.now() },
   identifierCheck: IdentifierCheck = 'lenient',
-): (payload: unknown, binding?: PracticeBinding, directory?: Directory) => ServiceRequestReading {
+): (payload: unknown, agreement?: Agreement) => ServiceRequestReading {
   const vocabulary = createVocabulary(namespaces);
   const schemas = createResourceSchemas(vocabulary);
   const structure = compileSchema(schemas.serviceRequest);
@@ -60,11 +70,12 @@ export function createServiceRequestReader(
   const find = createCodeSearches(vocabulary);
   const practiceFaults = createPracticeCheck(vocabulary, find);
   const agreedFaults = createAgreedValuesCheck(find);
-  const readers = createResourceReaders({ vocabulary, schemas, clock, identifierCheck });
+  const signIn = createSignInReader(vocabulary);
+  const readers = createResourceReaders({ vocabulary, signIn, schemas, clock, identifierCheck });
   const readContained = createContainedReader(readers, schemas);
   const withResources = createResourceNaming(new Set(Object.keys(readers)));
 
-  return (payload, binding, directory) => {
+  return (payload, { practices, directory, acrValues } = {}) => {
     const extensions = readExtensions(payload);
     const contained = readContained(payload);
     const crossing = [
@@ -74,7 +85,8 @@ export function createServiceRequestReader(
         contained.referenceFaults(reference),
       ),
       ...contained.faults,
-      ...practiceFaults(payload, contained, binding),
+      ...practiceFaults(payload, contained, practices),
+      ...signIn.agreedFaults(payload, contained, { author: extensions.author, acrValues }),
     ];
     if (directory !== undefined) {
       const { author } = extensions;
@@ -164,7 +176,7 @@ function requestFrom(
 ): LaunchRequest {
   const role = contained.find('PractitionerRole', payload.requester.reference);
   const originatingId = payload.identifier.find(({ system }) => system === originatingSystem)?.value;
-  const author = authorReference && contained.find('Person', authorReference);
+  const person = authorReference && contained.find('Person', authorReference);
   const patient = contained.find('Patient', payload.subject.reference);
   const requester = role && contained.find('Practitioner', role.practitioner);
   const practice = practiceOf(role, contained);
@@ -172,14 +184,16 @@ function requestFrom(
     payload.performer[0] && contained.find('Organization', payload.performer[0].reference),
     () => true,
   );
-  if (!action || !originatingId || !author || !patient || !requester || !practice || !performer) {
+  if (!action || !originatingId || !person || !patient || !requester || !practice || !performer) {
     throw new Error('A valid ServiceRequest has every part');
   }
+  const { signIn, ...author } = person;
   return {
     action,
     originatingId,
     authoredOn: payload.authoredOn,
     author,
+    ...withoutUndefined({ signIn }),
     patient,
     requester,
     practice,

@@ -62,7 +62,8 @@ export const launchNamedIn = (entries: readonly LogEntry[], guid: string): strin
   entries.find((one) => one.correlationId === guid && one.launchId !== null && one.launchId !== guid)
     ?.launchId ?? undefined;
 
-const issuedTypes = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
+/** The types of the events that begin a launch. */
+export const issuedTypes = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
 const openedTypes = ['launch.token.redeemed.v1', 'desktop.code.issued.v1'];
 
 /** Returns the verdict on a launch or request. @param now milliseconds since 1970 */

@@ -29,6 +29,12 @@ export function factOf({ event: { data } }: Pick<LogEntry, 'event'>, name: strin
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
+/** Returns the texts of a list in an event's data; an empty list if the member is no list. */
+export function listOf({ event: { data } }: Pick<LogEntry, 'event'>, name: string): string[] {
+  const value: unknown = Object.entries(data).find(([key]) => key === name)?.[1];
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
 /** Returns a member of an event's data as a number; undefined if it is absent. */
 export function numberOf(entry: Pick<LogEntry, 'event'>, name: string): number | undefined {
   const text = factOf(entry, name);

@@ -1,6 +1,7 @@
 import { serviceNameOf } from '../domain/event-words.ts';
 import {
   inOrder,
+  issuedTypes,
   type Lane,
   lanesOf,
   launchNamedIn,
@@ -8,7 +9,7 @@ import {
   verdictOf,
   writtenDuration,
 } from '../domain/launch-story.ts';
-import type { LogEntry } from '../domain/log-entry.ts';
+import { factOf, type LogEntry, listOf, numberOf } from '../domain/log-entry.ts';
 import { presentEntry, presentParties } from './entry-model.ts';
 import type { WriteTime } from './written-time.ts';
 
@@ -36,6 +37,7 @@ export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOption
     verdict: verdictOf(ordered, now),
     launchHref: launch === undefined ? undefined : `/audit/launches/${launch}`,
     parties: partiesOf(ordered),
+    signIn: signInOf(ordered, write),
     references: [...new Set(ordered.flatMap(({ orderReferences }) => orderReferences ?? []))],
     // A single event has no duration.
     waterfall: ordered.length < 2 ? undefined : waterfallOf(lanes, start),
@@ -85,6 +87,15 @@ function partiesOf(ordered: readonly LogEntry[]) {
     patient: first('patient'),
     address: first('address'),
   });
+}
+
+/** Returns how the user signed in, such as `AAL3, sc pin, 1 July 2026 at 14:00:05`, if the launch says so. */
+function signInOf(ordered: readonly LogEntry[], write: WriteTime): string {
+  const issued = ordered.find(({ type }) => issuedTypes.includes(type));
+  if (issued === undefined) return '';
+  const authTime = numberOf(issued, 'authTime');
+  const time = authTime === undefined ? undefined : write(authTime * 1000).text;
+  return [factOf(issued, 'acr'), listOf(issued, 'amr').join(' '), time].filter(Boolean).join(', ');
 }
 
 const laneHeight = 44;

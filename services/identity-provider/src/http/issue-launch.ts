@@ -7,7 +7,7 @@ import {
 import { type Fault, faultPlaces } from '@clinical-launch/contracts/fault';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
 import { maxFaults, memberOf, withoutUndefined } from '@clinical-launch/contracts/schema';
-import { type SignIn, signInFaults } from '@clinical-launch/contracts/sign-in';
+import { type SignIn, signInData, signInFaults } from '@clinical-launch/contracts/sign-in';
 import { concerningDesktopLaunch, type PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { sendJson } from '@clinical-launch/http/answer';
 import { readJson } from '@clinical-launch/http/body';
@@ -189,7 +189,7 @@ function issuedEvent({
     hostClientId: host.clientId,
     opens: launch.call === true ? 'service' : 'host',
     ttlSeconds,
-    ...withoutUndefined({ acr: launch.acr, amr: launch.amr, authTime: launch.auth_time }),
+    ...signInData(launch),
   });
 }
 

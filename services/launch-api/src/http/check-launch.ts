@@ -92,7 +92,8 @@ export function behindLaunchCheck(
     assertRight(caller, requiredRight);
     const payload = await readJson(request, response, body);
     const directory = directories?.of(caller.policy);
-    const reading = readServiceRequest(payload, caller.practices, directory);
+    const { acrValues } = caller.policy;
+    const reading = readServiceRequest(payload, { practices: caller.practices, directory, acrValues });
     call.concern(
       concerningLaunch('request' in reading ? reading.request : reading.parties, config.pseudonyms),
     );

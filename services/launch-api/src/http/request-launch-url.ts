@@ -6,6 +6,7 @@ import type {
   LaunchRequest,
 } from '@clinical-launch/contracts/launch-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { signInData } from '@clinical-launch/contracts/sign-in';
 import { type Static, Type } from '@clinical-launch/contracts/type';
 import { sendJson } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
@@ -68,6 +69,7 @@ export function requestLaunchUrl(
           action: launch.action,
           ttlSeconds: launchTokenSeconds,
           claim: { name: claim.name, ttlSeconds: claim.ttlSeconds },
+          ...signInData(launch.signIn),
         }),
       ],
     });

@@ -1,0 +1,102 @@
+import { type Fault, faultWithin } from '../fault.ts';
+import { compileSchema, entriesOf, memberOf, withoutUndefined } from '../schema.ts';
+import { acrValue, authenticationMethod, type SignIn, signInFaults } from '../sign-in.ts';
+import { Type } from '../type.ts';
+import type { ContainedResources } from './contained-resources.ts';
+import type { Vocabulary } from './identifier-systems.ts';
+
+/** The elements of the extension by `url`, which have the names of OpenID Connect Core 1.0 section 2. */
+const elements = {
+  acr: compileSchema(Type.Object({ valueString: acrValue })),
+  amr: compileSchema(Type.Object({ valueString: authenticationMethod })),
+  auth_time: compileSchema(Type.Object({ valueInstant: Type.String({ format: 'full-date-time' }) })),
+};
+type Name = keyof typeof elements;
+
+/** An entry of the list `extension` inside the sign-in extension, with its path in the Person. */
+type Part = { readonly name: Name; readonly entry: unknown; readonly path: string };
+
+/**
+ * Reads how the author signed in to the PMS, from the optional extension `sign-in` of the contained Person.
+ * The extension is not part of the OLTR specification. Other extensions are ignored.
+ * @param url the URL of the extension
+ */
+export function createSignInReader({ signInExtension: url }: Vocabulary) {
+  const partsOf = (person: unknown): Part[] =>
+    entriesOf(person, 'extension').flatMap((extension, at) =>
+      memberOf(extension, 'url') === url
+        ? entriesOf(extension, 'extension').flatMap((entry, index) => {
+            const name = memberOf(entry, 'url');
+            const path = `extension[${at}].extension[${index}]`;
+            return isName(name) ? [{ name, entry, path }] : [];
+          })
+        : [],
+    );
+  return {
+    /** Returns the errors of the extension. @param now milliseconds since 1970 */
+    faultsOf(person: unknown, now: number): Fault[] {
+      const seen = new Set<string>();
+      return partsOf(person).flatMap(({ name, entry, path }) => {
+        // A user may sign in with several methods.
+        const key = name === 'amr' ? `amr ${String(memberOf(entry, 'valueString'))}` : name;
+        if (seen.has(key)) return [{ path, message: 'must not be repeated', code: 'duplicate' } as const];
+        seen.add(key);
+        return [
+          ...elements[name].faultsOf(entry),
+          ...signInFaults({ auth_time: secondsIn(entry) }, { now }).map((fault) => ({
+            ...fault,
+            path: 'valueInstant',
+            message: 'must not be in the future',
+          })),
+        ].map((fault) => faultWithin(path, fault));
+      });
+    },
+    /** Returns the sign-in of a valid Person; undefined if the extension is absent. */
+    find(person: unknown): SignIn | undefined {
+      const parts = partsOf(person);
+      return parts.length > 0 ? valueOf(parts) : undefined;
+    },
+    /** Returns an error if the registry does not allow the client to send the `acr` of the author. */
+    agreedFaults(
+      payload: unknown,
+      contained: Pick<ContainedResources, 'indexOf'>,
+      {
+        author,
+        acrValues,
+      }: { readonly author: string | undefined; readonly acrValues: readonly string[] | undefined },
+    ): Fault[] {
+      const index = contained.indexOf('Person', author);
+      if (index === undefined) return [];
+      const part = partsOf(entriesOf(payload, 'contained')[index]).find(({ name }) => name === 'acr');
+      if (part === undefined) return [];
+      return signInFaults({ acr: memberOf(part.entry, 'valueString') }, { acrValues }).map((fault) => ({
+        ...fault,
+        path: `contained[${index}].${part.path}.valueString`,
+      }));
+    },
+  };
+}
+
+export type SignInReader = ReturnType<typeof createSignInReader>;
+
+const isName = (name: unknown): name is Name => typeof name === 'string' && Object.hasOwn(elements, name);
+
+/** Returns the time of an entry in seconds since 1970; undefined if the entry contains no time. */
+function secondsIn(entry: unknown): number | undefined {
+  const seconds = Math.floor(Date.parse(String(memberOf(entry, 'valueInstant'))) / 1000);
+  return Number.isNaN(seconds) ? undefined : seconds;
+}
+
+/** Returns the values of valid parts. */
+function valueOf(parts: readonly Part[]): SignIn {
+  const textsOf = (wanted: Name) =>
+    parts.filter(({ name }) => name === wanted).map(({ entry }) => String(memberOf(entry, 'valueString')));
+  const [acr] = textsOf('acr');
+  const amr = textsOf('amr');
+  const time = parts.find(({ name }) => name === 'auth_time');
+  return withoutUndefined({
+    acr,
+    amr: amr.length > 0 ? amr : undefined,
+    auth_time: time && secondsIn(time.entry),
+  });
+}
