@@ -42,13 +42,13 @@ if (submitOnce) {
     if (submitOnce.form.dataset.isSent) event.preventDefault();
     submitOnce.form.dataset.isSent = 'yes';
   });
-  // A page from the browser history may be submitted again, because the server accepts only one order anyway.
+  // Allows another submission from the browser history, because the server stores only one order of a launch.
   addEventListener('pageshow', () => delete submitOnce.form.dataset.isSent);
 }
 
 /**
- * Returns a function that chooses tests by their codes. After the server's response, it resolves with a
- * function that undoes the choice.
+ * Sends each change of the chosen tests, and shows the panel of the response. Returns an async function that
+ * chooses tests by their codes, and resolves with a function that undoes the choice.
  */
 function keepPanelInStep(form) {
   // Reads the attribute, because buttons named `action` hide the property `form.action`.
@@ -111,7 +111,7 @@ function keepPanelInStep(form) {
   /** Ticks only the boxes that were ticked before a choice, and sends the form. */
   function restore(chosen) {
     for (const box of form.querySelectorAll('input[name="test"]')) {
-      // Enables boxes that a panel disabled, because browsers do not send disabled boxes.
+      // Enables each box that `blockCovered` disabled, because browsers do not send disabled boxes.
       box.disabled = false;
       box.checked = chosen.has(box.value);
     }
@@ -149,7 +149,7 @@ function keepPanelInStep(form) {
     barCount.textContent = count;
     announce(action, count, news);
     if (/^(un)?favourite:/.test(action)) showFavourite(action);
-    // If the user has ticked boxes since this form was sent, leaves all boxes to the next response.
+    // If the user has ticked boxes since this form was sent, only the next response updates the boxes.
     if (change !== changes) return;
     shortcuts.press(chosen);
     for (const box of form.querySelectorAll('input[name="test"]')) box.checked = chosen.has(box.value);
@@ -166,7 +166,7 @@ function keepPanelInStep(form) {
     announcement.textContent = [...set, ...said, ...added, count].join(' ');
   }
 
-  /** Disables the boxes of tests that a chosen panel contains. */
+  /** Disables the boxes of tests that are part of another chosen test, such as a profile. */
   function blockCovered() {
     const panels = new Map(
       [...panel.querySelectorAll('[data-covered]')].map(({ dataset }) => [dataset.covered, dataset.panel]),
@@ -225,7 +225,7 @@ function restBarBesidePanel() {
   observe();
 }
 
-/** Sends the order document to the PMS that opened or frames this page, if it has the registered origin. */
+/** Sends the order document to the PMS that opened or frames this page. The PMS must have `resultOrigin`. */
 function offerDocument(frame) {
   const { launchId, orderGuid, resultOrigin } = frame.dataset;
   if (!resultOrigin) return;

@@ -30,7 +30,7 @@ addEventListener('beforeunload', (event) => waiting > 0 && event.preventDefault(
 
 /** Shows the message for a lost connection. Resolves when the server responds again. */
 export function connectionReturns(what) {
-  // While changes are queued, keeps the message about them instead of the message about the search.
+  // The message about queued changes has priority over the message about a search.
   say(texts[what === 'search' && waiting > 0 ? 'chosen' : what]);
   returning ??= waitForServer();
   return returning;

@@ -24,7 +24,7 @@ export function countMissingAnswers(form, link) {
   }
 }
 
-/** Fields that also answer a question: a reason for a repeat may be typed below the list. */
+/** For a field, another field that answers the same question: a reason may be typed instead of selected. */
 const alternatives = { 'repeat-reason': 'repeat-reason-text' };
 
 function isAnswered(form, id) {

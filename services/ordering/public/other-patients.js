@@ -15,7 +15,7 @@ export function watchOtherPatients(line, banner) {
   windows.addEventListener('message', ({ data }) => {
     if (data.patient === undefined) others.delete(data.id);
     else others.set(data.id, { patient: data.patient, at: performance.now() });
-    // Does not reply after the session has ended, which removes the banner.
+    // The end of the session removes the banner, and then this window no longer replies.
     if (data.isQuestion && banner.isConnected) windows.postMessage({ id: own, patient });
     show();
   });

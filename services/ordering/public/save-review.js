@@ -18,7 +18,7 @@ export function saveWhileTyping(form, status) {
   document.addEventListener('visibilitychange', () => document.hidden && save());
   addEventListener('pagehide', () => save());
   addEventListener('online', () => save());
-  // A submission saves every field, unless another listener has prevented it.
+  // A submission saves every field, unless another listener has prevented the submission.
   addEventListener('submit', (event) => {
     if (event.target !== form || event.defaultPrevented) return;
     clearTimeout(timer);

@@ -44,7 +44,8 @@ export function searchTests(form, add) {
   }
 
   /**
-   * Shows the tests that match the search. Returns false if it shows none, because the user continued typing.
+   * Shows the tests that match the search. Returns false if the user continued typing before the response, or
+   * if the response was an error.
    */
   async function filter() {
     clearTimeout(timer);

@@ -18,7 +18,7 @@ export function watchSession(dialog) {
   let endsAt;
   let dismissedFor;
 
-  // Removes the time at which the session ends, because later requests extend the session.
+  // Removes the end of the session from the page, because later requests extend the session.
   document.querySelector('[data-session-until]')?.remove();
   prolong();
   windows.postMessage('extended');
@@ -83,7 +83,7 @@ export function watchSession(dialog) {
     document.querySelector('h1').focus();
   }
 
-  /** Returns whether an entry is a request of a script that the server answered, and so extended the session. */
+  /** Returns whether an entry is a script's request that succeeded, and therefore extended the session. */
   function isAnswered({ initiatorType, name, responseStatus }) {
     const isOfLaunch = initiatorType === 'fetch' && new URL(name).pathname.startsWith(`/oltr/${launch}/`);
     return isOfLaunch && responseStatus >= 200 && responseStatus < 400;
