@@ -52,7 +52,7 @@ export const actionRules: Readonly<Record<Action, ActionRule>> = {
   LocationReportList: { sees: 'practice', opens: 'list', lists: every, may: ['read'] },
 };
 
-/** The page to which a link to a request leads. */
+/** The page that a launch opens for a request. */
 export type RequestStep = 'view' | 'change-tests' | 'record-samples';
 
 /** Returns the page that an action opens for a request. A Complete request can only be viewed. */

@@ -49,7 +49,7 @@ export function setFor<Test extends Limited, OrderSet extends Limited & { readon
   return { ...set, tests: isFor(set, patient) ? set.tests.filter((test) => isFor(test, patient)) : [] };
 }
 
-/** The words for patients of each sex. The note beside the search box uses `shortWords`. */
+/** The words for patients of each sex. The note next to the search box uses `shortWords`. */
 const patientWords = { female: 'female patients', male: 'male patients' };
 export const shortWords = { female: 'women', male: 'men' };
 

@@ -33,7 +33,7 @@ const pregnancyAges = { ageFrom: 12, ageTo: 55 } as const satisfies AppliesTo;
 /** The answers to a pregnancy enquiry. After any answer except `No`, the practice must telephone first. */
 const pregnancyAnswers = ['Yes', 'No', 'Not known'];
 
-/** Returns whether an answer means that the practice must telephone before an exposure. */
+/** Returns whether, after this answer, the practice must telephone the location before the exposure. */
 export const isPregnancyPossible = ({ topic }: Pick<Question, 'topic'>, answer: string) =>
   topic === 'pregnancy' && answer !== 'No';
 

@@ -90,7 +90,7 @@ export const catalogueSchema = closedObject({
       ]),
       /** The position in the order of draw. Lower numbers come first; blood comes before other samples. */
       drawOrder: Type.Integer({ minimum: 1 }),
-      /** The laboratory accepts no printed label, as for transfusion. The label is written at the bedside. */
+      /** The laboratory accepts only a label that was handwritten at the bedside, as for transfusion. */
       isLabelledByHand: Type.Optional(Type.Boolean()),
     }),
   ),
@@ -98,7 +98,7 @@ export const catalogueSchema = closedObject({
   orderables: Type.Array(
     closedObject({
       code,
-      /** The SNOMED CT concept id, if it is certain. The order document contains the local code instead. */
+      /** The SNOMED CT concept id; absent if uncertain. The order document contains only the local code. */
       snomed: Type.Optional(
         Type.String({ pattern: '^[1-9]\\d{5,17}$', description: 'must be a SNOMED CT concept id' }),
       ),
@@ -143,7 +143,7 @@ export const catalogueSchema = closedObject({
     { minItems: 1 },
   ),
   questions: Type.Optional(Type.Array(question)),
-  /** The tests that most practices request most. They fill up a practice's own most requested tests. */
+  /** The tests that most practices request most. They follow a practice's own most requested tests. */
   common: Type.Optional(Type.Array(code)),
   /** Services that practices request in another way. The search explains how, and Enter does not add them. */
   elsewhere: Type.Optional(

@@ -135,7 +135,7 @@ function addTests(
   return { ...batch, samples, tests: [...batch.tests, ...tests] };
 }
 
-/** Returns the sample ids of a test, and the key of the answer that is the site. */
+/** Returns the ids of a test's samples, and the key of the answer that names the site of the sample. */
 function samplesFor(
   test: Orderable,
   samples: readonly RequestedSample[],
@@ -155,8 +155,8 @@ function samplesFor(
 }
 
 /**
- * Returns the samples with those that added tests need, in order of draw. Adds a placeholder for tests
- * without a sample, because the document has a sample for every test.
+ * Returns the existing samples, and then the new samples that the added tests need, in order of draw. Adds a
+ * placeholder for tests without a sample, because the order document has a sample for every test.
  */
 function withSamplesFor(
   added: readonly AddedTest[],

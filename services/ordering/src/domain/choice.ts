@@ -11,7 +11,7 @@ import {
 import type { OrderAgain } from './order-again.ts';
 import { withoutCovered } from './panels.ts';
 
-/** The action of a button on the page that chooses tests. */
+/** The action of a button on the page for choosing tests. */
 export type ChoiceButton =
   | {
       readonly kind:
@@ -51,7 +51,7 @@ export const changesPractice = ({ kind }: ChoiceButton) => practiceButtons.has(k
 /** A button, with the tests or order set that it refers to. */
 export type ChoiceAction =
   | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' | 'again' | 'undo' }>
-  | { readonly kind: 'undo' /** Absent if another step came first. */; readonly removed?: Removed }
+  | { readonly kind: 'undo' /** Absent if the removal is not the last step. */; readonly removed?: Removed }
   | ({
       readonly kind: 'again' /** The local day of the earlier request, YYYY-MM-DD. */;
       readonly day: string;
@@ -70,7 +70,7 @@ export type ChoiceAction =
       readonly leftOut: readonly string[];
     };
 
-/** The form of the page that chooses tests. */
+/** The form of the page for choosing tests. */
 export type ChoiceForm = Omit<Choice, 'action'> & {
   readonly button: ChoiceButton;
   /** The name under which the chosen tests are saved. */

@@ -8,7 +8,7 @@ import { liveCodes, type Priority, type RequestDetails, type TestRequest } from 
 export type DraftPlace = {
   readonly launchId: string;
   readonly target: string;
-  /** Identifies user, patient, practice, client and laboratory. Their next launch may find the draft. */
+  /** By this key, the next launch of the same user and patient finds the draft (`draftOwnerKeyOf`). */
   readonly ownerKey?: string | undefined;
 };
 
@@ -19,11 +19,11 @@ export type Draft = {
    * request that a new order creates.
    */
   readonly submissionId: string;
-  /** Increases with each change of the chosen tests. Forms contain it, so outdated forms are refused. */
+  /** Increases when the chosen tests change. The service does not submit a review of an older version. */
   readonly version: number;
   /** Codes of the chosen tests, in the order of the catalogue. */
   readonly chosen: readonly string[];
-  /** The request when its change began; absent for a new order. */
+  /** The content of the request when its change began; absent for a new order. */
   readonly base?: DraftBase;
   readonly search: string;
   readonly clinicalDetails: string;
@@ -240,7 +240,7 @@ export function inCatalogueOrder(codes: readonly string[], { orderables }: Catal
 /** The maximum length of clinical details. */
 export const maxClinicalDetailsLength = 2000;
 
-/** Returns typed text with LF line endings, without characters that a database or a page refuses. */
+/** Returns typed text with LF line endings, without characters that a database or a page does not accept. */
 export function cleanText(text: string): string {
   return withoutControls(text.replace(/\r\n?/g, '\n')).trim();
 }

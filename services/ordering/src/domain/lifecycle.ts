@@ -7,9 +7,9 @@ import {
 } from './test-request.ts';
 
 /**
- * The next status code of a test, by whether its samples are collected (OLTR: States and transitions). A
- * sample that was recorded by mistake can be undone while the request is Incomplete. A deleted test stays
- * deleted. If the test is ordered again, the document contains a second line for it.
+ * The next status code of a test: `taken` if all its samples are collected, otherwise `open` (OLTR: States
+ * and transitions). A sample that was recorded by mistake can be undone while the request is Incomplete. A
+ * deleted test stays deleted. If it is ordered again, the document contains a second line for the test.
  */
 const nextStatus: Readonly<Record<OrderStatus, { readonly taken: OrderStatus; readonly open: OrderStatus }>> =
   {
@@ -21,7 +21,7 @@ const nextStatus: Readonly<Record<OrderStatus, { readonly taken: OrderStatus; re
 /** Returns whether a test is live, that is, not removed from its request. */
 export const isLive = ({ status }: Pick<OrderedTest, 'status'>) => status !== 'D';
 
-/** Returns whether a sample is collected from the patient. For imaging, the document has a placeholder. */
+/** Returns whether a sample comes from the patient. For imaging, the document has a placeholder instead. */
 export const isTakenFromPatient = ({ container }: Pick<RequestedSample, 'container'>) =>
   container !== undefined;
 

@@ -29,11 +29,11 @@ export type SearchEntry = {
   readonly parts: readonly SearchName[];
   /** The name and the abbreviation of the test. */
   readonly heads: SearchNames;
-  /** `heads`, `synonyms` and `finds`. */
+  /** All names and words of the test itself: `heads`, `synonyms` and `finds`. */
   readonly own: SearchNames;
-  /** `own` and `parts`. */
+  /** The names in `own`, and the names of the tests that a panel contains. */
   readonly all: SearchNames;
-  /** `all` and the group's name. */
+  /** The names in `all`, and the name of the test's group. */
   readonly withGroup: SearchNames;
 };
 
@@ -107,13 +107,13 @@ const isTitle: Match = ({ phrase }, { title }) => isExactly(phrase, title);
 
 const isSynonym: Match = ({ phrase }, { synonyms }) => synonyms.some((name) => isExactly(phrase, name));
 
-/** Criteria that a query is a complete name of a test. */
+/** The criteria for a query that is a complete name of a test. */
 export const byWholeName: readonly Match[] = [isTitle, isAbbreviation, isSynonym];
 
 /**
- * Criteria that a query names a test itself, best match first. An exact synonym ranks above the beginning of
- * a name, because synonyms include abbreviations: the synonym TSH must not rank below the name “TSH receptor
- * antibody”.
+ * The criteria for a query that names the test itself, best match first. An exact synonym ranks above the
+ * beginning of a name, because synonyms include abbreviations: the synonym TSH must not rank below the name
+ * “TSH receptor antibody”.
  */
 export const byName: readonly Match[] = [
   ...byWholeName,
@@ -125,29 +125,29 @@ export const byName: readonly Match[] = [
   (query, { heads }) => beginsWords(query, heads),
 ];
 
-/** Criteria that the query matches the beginnings of words in any name of a test. Panels rank last. */
+/** The criteria for a query that matches the beginnings of words in any name of a test. Panels rank last. */
 export const bySynonym: readonly Match[] = [
   (query, { parts, own }) => parts.length === 0 && beginsWords(query, own),
   (query, { own }) => beginsWords(query, own),
 ];
 
-/** Criteria that a query names a part of a panel. */
+/** The criteria for a query that names a test in a panel. */
 export const byPart: readonly Match[] = [
   ({ phrase }, { parts }) => parts.some((name) => isExactly(phrase, name)),
   (query, { all }) => beginsWords(query, all),
 ];
 
-/** Criteria that a query matches the middle of words. */
+/** The criteria for a query that matches the middle of words. */
 export const byMiddle: readonly Match[] = [
   ({ words }, { all }) => words.every((word) => all.words.some((each) => each.includes(singular(word)))),
 ];
 
-/** Criteria that a query names a group of the catalogue, and so no test in particular. */
+/** The criteria for a query that may name a group of the catalogue, not one particular test. */
 export const byGroup: readonly Match[] = [(query, { withGroup }) => beginsWords(query, withGroup)];
 
 /**
- * Creates criteria that a query with typing errors names a test. The criteria cache comparisons, so each
- * search needs new criteria.
+ * Creates the criteria for a query that names a test with typing errors. The criteria cache comparisons, so
+ * each search needs new criteria.
  */
 export function bySlip(): readonly Match[] {
   const isSlipAway = rememberedNearness();

@@ -48,7 +48,7 @@ const isOpenTwin = (sample: RequestedSample, { from, site }: { from: RequestedSa
   sample.timing === from.timing &&
   sample.site === site;
 
-/** Returns the description of a sample with another site, which is at the end (`describeKind`). */
+/** Replaces the site in the description of a sample. The description ends with the site (`describeKind`). */
 const describedAt = ({ description, site = '' }: RequestedSample, other: string) =>
   `${description.slice(0, description.length - site.length)}${other}`;
 

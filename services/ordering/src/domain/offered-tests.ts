@@ -34,7 +34,7 @@ const maxUnusual = 3;
 export function offeredTests({ catalogue, query, patient, search }: Offer): OfferedTests {
   const named = namedTests(query, search.names);
   const { entries: elsewhere, isWhole } = search.findElsewhere(query);
-  // If the query names a service elsewhere, offers no test: a similar name could be chosen by mistake.
+  // If the query names an `elsewhere` service, offers no test, so that nobody chooses a similar test instead.
   const meanings = isWhole ? [] : search.find(query);
   const found = meanings.flatMap((meaning) => codesFor(meaning, catalogue, patient));
   // If the query finds no test, offers the tests that its parts name.

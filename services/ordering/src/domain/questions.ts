@@ -42,11 +42,11 @@ export function askedBy(tests: readonly Orderable[], patient: PatientTraits): As
   return [...asked.values()].toSorted((one, other) => Number(other.isRequired) - Number(one.isRequired));
 }
 
-/** Returns the key of an answer: the id of the question; with the test's code if asked for each test. */
+/** Returns the key of an answer: the question's id, and for a question per test, also the test's code. */
 export const answerKey = ({ id, perTest }: Question, { code }: Pick<Orderable, 'code'>) =>
   perTest === true ? `${id}:${code}` : id;
 
-/** The answer to store, which is empty if the user left the question open; or the error message. */
+/** The answer to store, or the error message. Without an answer from the user, `answer` is empty. */
 export type AnswerReading = { readonly answer: string } | { readonly message: string };
 
 /**

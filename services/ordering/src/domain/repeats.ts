@@ -32,7 +32,7 @@ export type Repeat = {
   /** The local day of the latest request, YYYY-MM-DD, and the number of days since then. */
   readonly day: string;
   readonly daysAgo: number;
-  /** A request that can be used instead of a repeat: from today, or one whose sample is not collected. */
+  /** An earlier request to use instead of the repeat: made today, or with a sample not collected yet. */
   readonly usable?: EarlierTest;
 };
 

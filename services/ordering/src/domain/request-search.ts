@@ -55,8 +55,8 @@ function partsOf(text: string): string[] {
 const joined = (parts: readonly string[]) => parts.join('').slice(0, maxWordLength);
 
 /**
- * Returns the parts of a text, its whole words, and all parts joined: `Smith-O’Brien` has `smith`, `o`,
- * `brien`, `obrien`, …
+ * Returns the indexed words of a text: each part, each word between spaces or hyphens, and the whole text.
+ * `Smith-O’Brien` has the words `smith`, `o`, `brien`, `obrien` and `smithobrien`.
  */
 function wordsOf(text: string): string[] {
   const words = text.split(/[\s-]+/).map((word) => joined(partsOf(word)));
@@ -179,7 +179,7 @@ export function readRequestSearch(
 
 const asWord = (word: string): SoughtWord => ({ word });
 
-/** Returns the search for a whole word. */
+/** Returns a search term that matches only the whole word. */
 export const isWord = (word: string): SoughtWord => ({ word, isWhole: true });
 
 /** Splits a text at spaces, but joins consecutive numbers, such as `943 476 5919`. */
@@ -191,9 +191,9 @@ function joinNumbers(text: string): string[] {
 }
 
 /**
- * Returns the alternatives of one typed word. `O’Brien` is one word or two words. A word with a digit
- * (`NCP-000042`) is one word, because half of a number means nothing. An abbreviation (`U&E`) is a test, or
- * one word. A year (`1970`) is a year of birth, or the beginning of a number.
+ * Returns the alternatives of one typed word. `O’Brien` finds `obrien`, or both `o` and `brien`. A word with
+ * a digit (`NCP-000042`) is never split, because half of a number means nothing. An abbreviation (`U&E`) also
+ * finds its tests, and a year (`1970`) also finds a year of birth.
  */
 function termOf(text: string, abbreviations: Abbreviations): SoughtWord[][] {
   const parts = partsOf(text);

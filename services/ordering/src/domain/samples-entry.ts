@@ -63,7 +63,7 @@ export function samplesEntryOf(
   return { shared: collectionNow(now, author, timeZone), samples: new Map(samples) };
 }
 
-/** Returns the form with every sample ticked, by the person in the form and at the current time. */
+/** Returns the form with every sample ticked. Keeps the person in the form, and sets the current time. */
 export function tickAll(entry: SamplesEntry, request: TestRequest, recording: Recording): SamplesEntry {
   const { shared, samples } = samplesEntryOf(request, recording);
   const ticked = [...samples].map(([id, fresh]): [string, SampleEntry] => [
@@ -75,8 +75,8 @@ export function tickAll(entry: SamplesEntry, request: TestRequest, recording: Re
 }
 
 /**
- * Returns the form for a request that another user has changed since the page was created. Samples that are
- * recorded now have their recorded values, and other samples the typed fields.
+ * Returns the form for a request that another user has changed since the page was created. Collected samples
+ * have their recorded values. Other samples have the typed fields.
  */
 export function withTyped(entry: SamplesEntry, request: TestRequest, recording: Recording): SamplesEntry {
   const stored = samplesEntryOf(request, recording).samples;

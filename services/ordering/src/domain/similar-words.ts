@@ -3,7 +3,7 @@ import { isWord, type RequestSearch, type SoughtWord } from './request-search.ts
 /** A word of a search, and the words that the user may have meant. */
 export type Misspelt = { readonly word: SoughtWord; readonly others: readonly SoughtWord[] };
 
-/** Returns whether a word has 5 to 24 letters. With one error, a shorter word is a different word. */
+/** Returns whether a word has 5 to 24 letters. One error often makes a shorter word a different word. */
 const isSpeltOut = ({ word, isWhole = false }: SoughtWord) => !isWhole && /^[a-z]{5,24}$/.test(word);
 
 /** The maximum number of misspelt words in a search, because each word has hundreds of alternatives. */
@@ -26,8 +26,8 @@ export const withOthers = (search: RequestSearch, misspelt: readonly Misspelt[])
   });
 
 /**
- * Returns the words that result if one letter is dropped, added, changed or swapped with its neighbour. The
- * search finds words that begin with such a word; if the error is at the end, only whole words.
+ * Returns the words that result if one letter is dropped, added, changed or swapped with its neighbour. Each
+ * result also matches as the beginning of a word, unless the changed letter is the last.
  */
 function oneErrorAway(word: string): SoughtWord[] {
   const last = word.length - 1;

@@ -1,4 +1,4 @@
-/** The multiplication of the dihedral group D5. */
+/** The multiplication table of the dihedral group D5. */
 const product = [
   [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
   [1, 2, 3, 4, 0, 6, 7, 8, 9, 5],

@@ -29,8 +29,8 @@ export type TestSearch = {
   /** The complete names of all tests, from which `namedTests` finds the tests that Enter adds. */
   readonly names: NameIndex;
   /**
-   * Returns the tests that a query finds, or one meaning for each part of a query such as `fbc u&e lft`.
-   * Returns no meaning if no test matches, and the whole catalogue for an empty query.
+   * Returns one meaning for the whole query, or one for each part of a query such as `fbc u&e lft`. Returns
+   * no meaning if no test matches. For an empty query, the meaning contains the whole catalogue.
    */
   readonly find: (query: string) => readonly Meaning[];
   /** Finds services that practices request in another way. */
@@ -127,7 +127,7 @@ function createFind({ orderables }: Catalogue): TestSearch['find'] {
       rank(toSearchQuery(words), entries, matches);
   // Returns every test that the query names, and then the panels that contain such a test.
   const findAll = find([...byName, ...bySynonym, ...byPart]);
-  /** Returns all matches of a more tolerant search if the stricter search finds a test. */
+  /** Creates a search that returns the matches of `findAll`, but none if `strict` finds too few tests. */
   const onlyIf =
     (strict: Find, isEnough = isFound): Find =>
     (words) =>

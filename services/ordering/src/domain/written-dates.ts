@@ -3,7 +3,7 @@ import { dayAfter } from './local-instants.ts';
 
 /** The dates that a text contains, and the rest of the text. */
 export type WrittenDates = {
-  /** For each date, the days that it can be, YYYY-MM-DD; and the digits of a date without letters. */
+  /** For each date, the days that it may mean (YYYY-MM-DD). `digits` is absent if the date has letters. */
   readonly dates: readonly { readonly days: readonly string[]; readonly digits?: string }[];
   readonly rest: string;
 };
@@ -49,7 +49,7 @@ export function takeDates(text: string): WrittenDates {
   return { dates, rest };
 }
 
-/** A day whose text has no year, and that text. */
+/** A day that a text names without a year, and the words that name the day. */
 export type DayInWords = { readonly day: string; readonly written: string };
 
 const monthName =
@@ -62,7 +62,7 @@ const wordForm = new RegExp(
 
 /**
  * Extracts the days that a text contains without a year, such as `today`, `yesterday`, `24 Nov` and `November
- * 24th`. Each is the most recent day of that name.
+ * 24th`. Each is the latest such day up to today.
  * @param today YYYY-MM-DD at the practice
  */
 export function takeDaysInWords(text: string, today: string): { days: DayInWords[]; rest: string } {
