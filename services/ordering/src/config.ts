@@ -21,13 +21,15 @@ export type OrderingConfig = {
   /** The IANA time zone of the practices, in which pages show times and a patient's age is calculated. */
   readonly timeZone: string;
   readonly supportLine?: string | undefined;
-  /** Creates the patient pseudonyms for audit events. */
+  /** The generator of patient pseudonyms for audit events. */
   readonly pseudonyms: PatientPseudonyms;
   /** The most HTTP requests of one launch session per second and process. Without it, there is no limit. */
   readonly requestsPerSecondPerSession?: number;
 };
 
-/** A user who ticks tests and types sends fewer requests. Each request may store an audit event. */
+/**
+ * Limits the audit events that one session can cause. A user who ticks tests and types sends fewer requests.
+ */
 const requestsPerSecondPerSession = 30;
 
 /** The settings that only ordering has. */

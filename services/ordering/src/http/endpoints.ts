@@ -55,7 +55,7 @@ const toLaunch: Handler = (exchange) => {
 
 type Methods = Readonly<Partial<Record<'GET' | 'POST', Handler<Visit>>>>;
 
-/** Returns the endpoints of a launch, one a row: the path below `/oltr/{launchId}`, and the methods. */
+/** Returns the path below `/oltr/{launchId}` and the methods of each endpoint of a launch. */
 function launchPages(dependencies: Dependencies): readonly (readonly [path: string, methods: Methods])[] {
   const inOrder = (handle: Handler<ChoosingVisit>) =>
     behind(may('order'), behind(ofNewOrder(dependencies), handle));

@@ -8,7 +8,7 @@ import { showChoice } from './tests-page.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * Opens a launch: `GET /oltr/{launchId}/`. For OrderTest, shows the page that chooses tests. For other
+ * Opens a launch: `GET /oltr/{launchId}/`. For OrderTest, shows the page for choosing tests. For other
  * actions, redirects to the request or to the list.
  */
 export function openLaunch(dependencies: Dependencies): Handler<Visit> {

@@ -16,7 +16,7 @@ export function printForm(dependencies: Dependencies): Handler<RequestVisit> {
 
 /**
  * Reads the request forms. A page with forms counts as a print, because the browser's own print command is
- * always available. Stores the print before the response is sent. A page without forms is no print.
+ * always available. Stores the print before the response is sent. A page without forms does not count.
  */
 export async function readForm(
   visit: Pick<RequestVisit, 'request' | 'context' | 'call' | 'about' | 'catalogue'>,

@@ -71,7 +71,7 @@ export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
 
 /**
  * Handles the buttons of the review: `POST …/review`. Stores the typed fields, then submits exactly the
- * content of the page, removes a test, or returns to the page that chooses tests.
+ * content of the page, removes a test, or returns to the page for choosing tests.
  */
 export function postReview(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
@@ -90,7 +90,7 @@ export function postReview(dependencies: Dependencies): Handler<ChoosingVisit> {
         return redirect(response, `${base}review`);
       case 'use': {
         const draft = await storeReview(dependencies, visit, { entry, button: action });
-        // If no test remains, redirects to the page that chooses tests, which explains why.
+        // If no test remains, redirects to the page for choosing tests, which explains why.
         return redirect(response, draft.chosen.length === 0 ? base : `${base}review`);
       }
       case 'submit': {

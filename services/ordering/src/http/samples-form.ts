@@ -3,7 +3,7 @@ import type { CollectionEntry } from '../domain/draft.ts';
 import type { SampleEntry, SamplesEntry } from '../domain/samples-entry.ts';
 import { faultyForm } from '../errors.ts';
 
-/** The form of the page that records samples. */
+/** The form of the page for recording samples. */
 export type SamplesForm = {
   readonly action: 'record' | 'all-now';
   /** The version of the request when the page was created. */
@@ -14,9 +14,9 @@ export type SamplesForm = {
 const sampleField = /^(?:taken|by|day|month|year|time|quantity):(S\d{1,6})$/;
 
 /**
- * Reads the form of the page that records samples. `by`, `day`, `month`, `year` and `time` are the values for
- * all samples. The same names with `:{sampleId}` are the values for one sample, as are
- * `taken:{sampleId}=yes` and `quantity:{sampleId}`.
+ * Reads the form for recording samples. `by`, `day`, `month`, `year` and `time` are the values for all
+ * samples. The same names with `:{sampleId}` are the values for one sample, as are `taken:{sampleId}=yes` and
+ * `quantity:{sampleId}`.
  * @throws ServiceError 400 for a form that no page sends, such as a repeated field, an invalid sample id, or
  * a missing version
  */

@@ -59,7 +59,7 @@ export function showChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
 }
 
 /**
- * Handles every button of the page that chooses tests: `POST …/`. Redirects, so that a reload does not post
+ * Handles every button of the page for choosing tests: `POST …/`. Redirects, so that a reload does not post
  * the form again.
  */
 export function postChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
@@ -147,7 +147,7 @@ async function chosenPanel(visit: ChoosingVisit, draft: Draft, { database }: Dep
 }
 
 /**
- * Reads the form of the page that chooses tests.
+ * Reads the form of the page for choosing tests.
  * @throws ServiceError 403 if the user may not change the practice's favourites or order sets; other errors
  * as `readLaunchForm` and `readChoiceForm`
  */

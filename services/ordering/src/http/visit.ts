@@ -27,9 +27,9 @@ export async function readLaunchForm({ request, response, launchId }: Visit): Pr
   return form;
 }
 
-/** An HTTP request for the pages that choose tests, of a new order or of a change. */
+/** An HTTP request for the pages of a new order or of a change. */
 export type ChoosingVisit = Visit &
   Choosing & {
-    /** The path of the page that chooses tests, with a slash at the end. */
+    /** The path of the page for choosing tests, with a slash at the end. */
     readonly base: string;
   };

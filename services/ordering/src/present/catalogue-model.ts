@@ -77,7 +77,7 @@ type Listed = Orderable & {
 };
 
 /**
- * Returns the sections of the page that chooses tests. The first section contains the matches of a search,
+ * Returns the sections of the page for choosing tests. The first section contains the matches of a search,
  * best match first. The groups contain all other tests.
  */
 function presentSections(

@@ -32,7 +32,7 @@ function backLink({ request, rule, home }: Reported) {
     : { href: resultPage(home, request), text: 'Back to the submitted request' };
 }
 
-/** Returns the text of the link with which the action changes a request; undefined if it only reads. */
+/** Returns the text of the link for changing a request, or undefined if the action may only read it. */
 function changeName({ may }: ActionRule): string | undefined {
   if (may.includes('change-tests')) return 'Change tests';
   return may.includes('record-samples') ? 'Record samples' : undefined;

@@ -27,7 +27,7 @@ type Presenting = {
 
 type DrawnSample = ReturnType<typeof samplesInDrawOrder>[number];
 
-/** Presents the page that records samples: the recorded values, and the form with its typed fields. */
+/** Presents the page for recording samples: the recorded values, and the form with its typed fields. */
 export function presentSamples({ request, entry, faults }: Shown, presenting: Presenting) {
   const drawn = samplesInDrawOrder(request, presenting.catalogue);
   const samples = drawn.map((each) =>

@@ -8,7 +8,7 @@ export type PatientSearch = RepeatSearch &
   Pick<Sight, 'patientNumbers' | 'practices'> & {
     /** The keys of the patient (`patientKeysOf`). */
     readonly patientKeys: readonly string[];
-    /** The request that the user is changing, whose tests are no repeats of themselves. */
+    /** The request that the user is changing, which is not an earlier request. */
     readonly except?: string;
   };
 

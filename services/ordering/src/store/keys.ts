@@ -81,8 +81,8 @@ export function isInSight({ launchId, patientKeys, patientNumbers = [], practice
 }
 
 /**
- * Returns the SQL condition that a request is of a practice to which the client is bound. A local code is
- * valid only within its issuer and client.
+ * Returns the SQL condition that a request belongs to a practice to which the client is bound. A local code
+ * is valid only within its issuer and client.
  */
 export function isOfBoundPractice(table: string, { client, binding }: BoundPractices) {
   const column = (name: string) => sql.ref(`${table}.${name}`);
@@ -109,9 +109,8 @@ export const hasOtherNumber = (
   ${JSON.stringify({ system, value })}::jsonb)`;
 
 /**
- * Returns the national numbers of a patient who has at least two identifiers. With one identifier, the key
- * alone is sufficient. With two, two patients may have the same hospital number by mistake, but different NHS
- * numbers.
+ * Returns the national numbers of a patient with at least two identifiers. They exclude another patient who
+ * has the same hospital number by mistake. For a patient with one identifier, the key alone is sufficient.
  */
 export function nationalNumbersOf({ identifiers }: Pick<LaunchPatient, 'identifiers'>): PatientNumber[] {
   const numbers = identifiers.filter(({ system, isDoubtful }) => isNational(system) && !isDoubtful);

@@ -51,7 +51,7 @@ export async function findMatches(
   filter: ListFilter,
   { condition, ...page }: Page & { readonly condition: string },
 ): Promise<{ places: Place[]; count: number }> {
-  // With runs, the database may instead read the index of a short period, which has fewer requests.
+  // For a short period, the database can read the index that sorts a run instead of the index of words.
   const isRun = filter.sight.patientKeys === undefined && (filter.since ?? filter.before) !== undefined;
   const runs = isRun ? runsOf(tx, filter) : [filtered(tx, filter)];
   const found = runs.map((run) => run.where(isMatch(condition)).select(['guid', 'created_at']));
@@ -184,11 +184,11 @@ function runsOf(
   );
 }
 
-/** Returns conditions for a patient's runs. A patient without a valid identifier has no requests. */
+/** Returns the conditions for a patient's runs. A patient without a valid identifier has no requests. */
 const isOfPatientWith = (keys: readonly string[]) =>
   keys.length === 0 ? [sql<SqlBool>`false`] : keys.flatMap(isOfPatient);
 
-/** Returns conditions on both indexed expressions, because a patient has one or two identifiers. */
+/** Returns one condition for each indexed expression, because a patient has one or two identifiers. */
 const isOfPatient = (key: string) => [
   sql<SqlBool>`patient_keys[1] = ${key}`,
   sql<SqlBool>`patient_keys[2] = ${key}`,

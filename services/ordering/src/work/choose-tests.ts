@@ -34,7 +34,7 @@ import { servedBy } from './select-tests.ts';
 export type ChosenTests = { readonly draft: Draft; readonly action: ChoiceAction };
 
 /**
- * Handles a button of the page that chooses tests. Changes the draft, or favourites and order sets of the
+ * Handles a button of the page for choosing tests. Changes the draft, or favourites and order sets of the
  * user or the practice.
  */
 export function chooseTests(

@@ -22,7 +22,7 @@ create table ordering.drafts (
   primary key (launch_id, target)
 );
 create index drafts_updated_at on ordering.drafts (updated_at);
--- For finding the draft of a new order in the user's next launch for the same patient.
+-- Finds the draft of a new order in the user's next launch for the same patient.
 create index drafts_owner on ordering.drafts (owner_key, updated_at desc) where owner_key is not null;
 
 create sequence ordering.batch_numbers;
@@ -61,7 +61,7 @@ create index test_requests_patient_2
 create index test_requests_patient on ordering.test_requests using gin (patient_keys);
 create index test_requests_requester
   on ordering.test_requests (practice_key, (parties -> 'requester' -> 'identifier'), created_at desc);
--- For finding the request with the originating id of a launch.
+-- Finds the request with the originating id of a launch.
 create index test_requests_originating on ordering.test_requests (originating_key);
 -- Disables the GIN pending list, which every search would have to scan.
 create index test_requests_words on ordering.test_requests using gin (words) with (fastupdate = off);
