@@ -126,7 +126,7 @@ describe('a launch for a practice', () => {
 
 describe('an action that only reads', () => {
   it.each(['PatientReport', 'PatientReportList', 'LocationReportList'] as const)(
-    'is refused with every forged form, and changes nothing: %s',
+    'answers 403 or 405 to every form that would change a request: %s',
     async (action) => {
       const order = await anOrder(application, ['HFBC']);
       const launch = await openAction(application, action, order);
@@ -213,7 +213,7 @@ describe('signing out', () => {
     );
   });
 
-  it('is refused for a GET request and for a form of another site', async () => {
+  it('is possible neither by a GET request nor by a form of another site', async () => {
     const launch = await openAs('OrderTest');
     expect((await launch.send('sign-out')).status).toBe(405);
     expect((await launch.post('sign-out', [], { 'sec-fetch-site': 'cross-site' })).status).toBe(403);

@@ -195,7 +195,7 @@ describe('a submitted change', () => {
     expect([request.version, linesOf(request)]).toEqual([3, [['HFBC S2 D', 'BUE S1 R', 'HFBC S2 R']]]);
   });
 
-  it('may omit the form field "submission", but is refused with an invalid value of it', async () => {
+  it('may omit the form field "submission", and is answered 400 if this field is invalid', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, tick: ['BUE'] });
@@ -263,7 +263,7 @@ describe('a submitted change', () => {
     expect(await publishedOrders(application, ordered.guid, 2)).toHaveLength(2);
   });
 
-  it('is refused if other tests were chosen after the page was loaded', async () => {
+  it('is not stored if other tests were chosen after the page was loaded', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, tick: ['BUE'] });

@@ -6,7 +6,7 @@ import { aLaunchContext, anOrder, aPatient, chipsIn, rowsOf, tickedIn } from './
 
 const desk = useDesk();
 
-/** Opens the page that chooses tests, for a patient with an earlier HbA1c. */
+/** Opens the page for choosing tests, for a patient with an earlier HbA1c. */
 async function openPage(options: BrowserContextOptions = {}) {
   const context = aLaunchContext({ request: { patient: aPatient() } });
   await anOrder(desk.application, ['DHBA1C'], context);
@@ -64,7 +64,7 @@ describe('the page with JavaScript', () => {
     await close();
   });
 
-  it('shows a warning of a repeat beside the chosen tests, and announces the warning once', async () => {
+  it('shows a warning of a repeat next to the chosen tests, and announces the warning once', async () => {
     const { page, close } = await openPage();
     await box(page, 'DHBA1C').check();
     await page.locator('#chosen .app-warning').waitFor();

@@ -202,7 +202,7 @@ describe('a panel', () => {
   });
 
   it.each(['', 'chosen'])(
-    'is never chosen together with its parts, even if a form to "%s" contains both',
+    'is never chosen together with its parts, even if a form posted to the path "%s" contains both',
     async (path) => {
       const launch = await application.openLaunch();
       const codes = ['VHIV', 'VBBV', 'VHEPB', 'VHEPC', 'VHEPA'];

@@ -48,14 +48,14 @@ describe('a chosen test that was requested before', () => {
     expect(found('HFBC', { isSampleTaken: true })).toEqual([]);
   });
 
-  it('is reported on the day of the earlier request, even if no sample is missing', () => {
+  it('is reported on the day of the earlier request, even if the sample is collected or none is needed', () => {
     const { container: _, ...image } = { container: undefined };
     expect(found('HFBC', { requestedAt: '2026-03-02T00:00:00Z', isSampleTaken: true })).toHaveLength(1);
     expect(found('HFBC', { requestedAt: '2026-03-01T23:59:00Z', isSampleTaken: true })).toEqual([]);
     expect(found('XCXR', { ...image, requestedAt: '2026-03-02T00:00:00Z' })).toHaveLength(1);
   });
 
-  it('is reported with an older request whose sample is missing, because that request can be used', () => {
+  it('is reported with an older request whose sample is not collected, because that request can be used', () => {
     expect(
       found(
         'DHBA1C',
@@ -107,13 +107,13 @@ describe('an earlier request of a chosen test', () => {
     expect(row?.batches.flatMap(({ tests }) => tests.map(({ code }) => code.value))).toEqual(['BCRP']);
   });
 
-  it('replaces its tests by a button beside the chosen tests, which also stores the ticked boxes', async () => {
+  it('replaces its tests by a button next to the chosen tests, which also stores the ticked boxes', async () => {
     const { launch, reference } = await chooseAgain(['HFBC'], ['HFBC', 'BUE']);
     await press(launch, `use:${reference}`, { tick: ['BCRP'] });
     expect(tickedIn(await launch.page())).toEqual(['BUE', 'BCRP']);
   });
 
-  it('redirects to the page of tests, with a message, if it contains all chosen tests', async () => {
+  it('leads back to the page for choosing tests, with a message, if it contains all chosen tests', async () => {
     const { launch, reference } = await chooseAgain(['HFBC'], ['HFBC']);
     expect((await use(launch, reference)).headers.get('location')).toBe(launch.home);
     expect(await launch.page()).toContain(`Full blood count removed: already in request ${reference}.`);
@@ -128,7 +128,7 @@ describe('an earlier request of a chosen test', () => {
     },
   );
 
-  it('is not offered for another patient, and not while the request itself is changed', async () => {
+  it('is not offered for another patient, or for a change to the same request', async () => {
     const { guid, context } = await anOrder(application, ['HFBC'], contextOf());
     const other = await chooseAndReview(application, ['HFBC'], contextOf());
     expect(await other.page('review')).not.toContain('value="use:');

@@ -149,7 +149,7 @@ describe('the launch session', () => {
     expect(requestsPerSecondPerSession).toBe(30);
   });
 
-  it('is not accepted from a launch token, and invalid session content is answered 500', async () => {
+  it('cannot be replaced by a launch token, and invalid session content is answered 500', async () => {
     const context = aLaunchContext();
     const request = { ttlSeconds: 60, correlationId: context.launchId, events: [] };
     const token = await application.tickets.issue('launch-token', { ...request, context });
@@ -234,7 +234,7 @@ describe('a forged form from another site', () => {
 
 describe('every action except OrderTest', () => {
   it.each(actions.filter((action) => action !== 'OrderTest'))(
-    'is refused with the forms of an order, and stores nothing: %s',
+    'answers 403 to every form of an order, and stores nothing: %s',
     async (action) => {
       const launch = await application.openLaunch(aLaunchContext({ request: { action } }));
       for (const path of ['', 'chosen', 'matches', 'review']) {

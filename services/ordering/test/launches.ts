@@ -133,7 +133,7 @@ export async function fetchWhole(address: URL | string, init?: RequestInit): Pro
 }
 
 /**
- * Posts the form of the page that chooses tests as a browser does: reads the page, then sends its fields.
+ * Posts the form of the page for choosing tests as a browser does: reads the page, then sends its fields.
  * `at` is the path of that page: the launch's home, or that of the change of a request.
  */
 export async function press(

@@ -20,7 +20,7 @@ import { requesters } from './stored/names.ts';
 import { seedRequests, settle } from './stored/seed.ts';
 
 const stored = 5_000;
-/** Limits the rows of a page: its requests, the count up to 1000, and the requests that a search reads. */
+/** The limit of rows that a page reads: its requests, the count up to 1000, and the rows of a search. */
 const readAtMost = 2_000;
 
 const similarSince = '2025-12-02T09:30:00Z';
@@ -70,10 +70,10 @@ describe('a page of a list', () => {
     ['a queue', 'LocationSampleQueue', {}, ''],
     ['urgent requests of a queue', 'LocationSampleQueue', { priority: 'urgent' }, ''],
     ['a patient', 'PatientReportList', {}, ''],
-    ['a patient, of the practice alone', 'UpdateTest', {}, ''],
-    ['a name that one has', 'LocationReportList', {}, `${patient.name.family} ${patient.name.given[0]}`],
+    ['a patient’s requests of one practice', 'UpdateTest', {}, ''],
+    ['the name of one patient', 'LocationReportList', {}, `${patient.name.family} ${patient.name.given[0]}`],
     ['a number', 'LocationReportList', {}, nhsNumber],
-    ['a name that nobody has', 'LocationReportList', {}, 'xyzzy'],
+    ['a name that no patient has', 'LocationReportList', {}, 'xyzzy'],
     ['a letter', 'LocationReportList', {}, 'a'],
     ['a digit', 'LocationReportList', {}, '9'],
     ['a letter in a queue', 'LocationSampleQueue', {}, 's'],
@@ -86,7 +86,7 @@ describe('a page of a list', () => {
     ['a test of a patient with a typing error', 'PatientReportList', {}, 'bloood'],
     ['a day', 'LocationReportList', oneDay, ''],
     ['a day and a test', 'LocationReportList', oneDay, 'full blood count'],
-    ['overdue', 'LocationSampleQueue', { before: '2026-03-01T09:30:00Z' }, ''],
+    ['overdue requests', 'LocationSampleQueue', { before: '2026-03-01T09:30:00Z' }, ''],
     ['a day of a patient', 'PatientReportList', oneDay, ''],
     ['a day and a test of a patient', 'PatientReportList', oneDay, 'blood'],
     ['many filters', 'LocationReportList', { ...oneDay, priority: 'urgent', search: everyFilter }, ''],

@@ -80,7 +80,7 @@ describe('the list of each action', () => {
     },
   );
 
-  it('is answered 404 to OrderTest, which has no list', async () => {
+  it('is not available to OrderTest, which has no list: the answer is 404', async () => {
     const launch = await openList(application, 'OrderTest');
     expect((await launch.send('requests')).status).toBe(404);
     expect((await launch.post('requests', [['q', 'whitfield']])).status).toBe(404);
@@ -102,7 +102,7 @@ describe('the list of each action', () => {
 });
 
 describe('a row of a list', () => {
-  it('shows a request’s date, tests, patient, requester, missing samples and link', async () => {
+  it('shows a request’s date, tests, patient, requester, collected samples and link', async () => {
     const patient = aPatient({ identifiers: [{ system: 'nhs-number', value: '9434765919' }] });
     const practice = aPractice();
     const order = await orderFor(application, { request: { practice, patient } }, ['HFBC', 'BUE', 'XCXR']);

@@ -91,12 +91,12 @@ describe('the search in the list of a practice', () => {
     ['a hospital number without its hyphen', 'wh0042317'],
     ['the digits of a hospital number', '0042317'],
     ['a date of birth', '28/02/1958'],
-    ['a date of birth in short', '28.2.58'],
+    ['a short date of birth', '28.2.58'],
     ['a date of birth with dashes', '28-02-1958'],
     ['a date of birth with spaces', '28 02 1958'],
     ['a date of birth in ISO 8601', '1958-02-28'],
     ['a date of birth with the month as a word', '28 Feb 1958'],
-    ['a date of birth with a whole month', '28th of February 1958'],
+    ['a date of birth with the whole name of the month', '28th of February 1958'],
     ['a date of birth, month first', 'February 28, 1958'],
     ['a date of birth without separators', '28021958'],
     ['a date of birth in six digits', '280258'],
@@ -132,11 +132,11 @@ describe('the search in the list of a practice', () => {
     ['a name with an apostrophe', 'o’brien'],
     ['a name with another apostrophe', "O'Brien"],
     ['a name without its apostrophe', 'obrien'],
-    ['its second half', 'brien'],
+    ['the second half of a name with an apostrophe', 'brien'],
     ['a requester', 'penhaligon'],
     ['a requester as the page writes it', 'Penhaligon, Edith (Dr)'],
     ['the code of a requester', 'g8100001'],
-    ['a date of this century in short', '5/12/04'],
+    ['a short date of birth in this century', '5/12/04'],
   ])('finds a request by %s', async (_, q) => {
     expect(await found(q)).toEqual(['Agnieszka']);
   });
@@ -145,17 +145,17 @@ describe('the search in the list of a practice', () => {
     ['words of two requests', 'cathal agnieszka'],
     ['the middle of a word', 'uilleabhain'],
     ['a day on which nobody was born', '27/02/1958'],
-    ['the day of birth of nobody, as a longer number', '2802195'],
-    ['a test that neither has', 'ferritin'],
-    ['an abbreviation of a test that neither has', 'ESR'],
-    ['a day on which neither was requested', '1/3/2026'],
-    ['the day before', 'yesterday'],
-    ['a day of last year, because it is still to come this year', '3 March'],
-    ['a priority that neither has', 'urgent'],
+    ['the beginning of a date of birth without separators', '2802195'],
+    ['a test that no request contains', 'ferritin'],
+    ['an abbreviation of a test that no request contains', 'ESR'],
+    ['a day on which no request was made', '1/3/2026'],
+    ['the word “yesterday” without requests on that day', 'yesterday'],
+    ['a day that is still to come this year, and so means last year', '3 March'],
+    ['a priority that no request has', 'urgent'],
     ['punctuation alone', '!!! ,.- %'],
     ['an operator of a query language', "z' | 'cathal"],
     ['a wildcard of a pattern', '%athal'],
-  ])('finds nothing by %s', async (_, q) => {
+  ])('finds nothing for %s', async (_, q) => {
     expect(await found(q)).toEqual([]);
   });
 

@@ -72,7 +72,7 @@ describe('the tests that a practice requests most', () => {
   it.each([
     [90 * 86_400, ['HFBC']],
     [90 * 86_400 + 1, []],
-  ])('are counted in orders of the last 90 days, %s seconds ago', async (seconds, expected) => {
+  ])('include tests of two orders within 90 days: %s seconds apart gives %j', async (seconds, expected) => {
     await order(['HFBC']);
     application.clock.advance({ seconds });
     await order(['HFBC']);

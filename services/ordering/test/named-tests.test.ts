@@ -95,18 +95,18 @@ describe('the Enter key in the search', () => {
     expect(faulty).toEqual([]);
   });
 
-  it('adds nothing by a prefix or a word of a name, unless the prefix or word is a complete name', () => {
+  it('adds nothing for a prefix or a word of a name, unless the prefix or word is a complete name', () => {
     expect(
       faultyAmong(unique.flatMap((name) => name.split('').map((_, at) => name.slice(0, at + 1)))),
     ).toEqual([]);
     expect(faultyAmong(unique.flatMap((name) => name.split(/\W+/)))).toEqual([]);
   });
 
-  it('adds nothing by a name with one wrong letter, unless the result is another complete name', () => {
+  it('adds nothing for a name with one wrong letter, unless the result is another complete name', () => {
     expect(unique.flatMap((name) => faultyAmong(editsOf(name)))).toEqual([]);
   });
 
-  it('adds no examination by a search term that is not its name', () => {
+  it('adds no examination for a search term that is not its name', () => {
     const finds = tests.flatMap((test) => test.finds);
     const added = finds.flatMap((each) => namedTests(each, search.names).codes);
     expect(added.filter((code) => catalogue.orderables.get(code)?.imaging !== undefined)).toEqual([]);

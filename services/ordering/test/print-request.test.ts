@@ -117,7 +117,7 @@ describe('the request form', () => {
 });
 
 describe('the sample labels', () => {
-  it('are one for each tube, with the patient, the order reference and space for a missing date and time', async () => {
+  it('include one label for each tube, with the patient, the order reference and space for a missing date and time', async () => {
     const order = await anOrder(application, ['BUE', 'HFBC', 'XCXR']);
     await record(order, [
       ['taken:S1', 'yes'],

@@ -6,7 +6,7 @@ import { samplesPage, stored } from './sample-forms.ts';
 
 const desk = useDesk();
 
-it('the page of the samples records four samples without scripts, by Enter, Tab and Enter', async () => {
+it('the page for recording samples stores four samples without scripts, by Enter, Tab and Enter', async () => {
   const launch = await openForOrder(desk.application, 'PatientSampleQueue', ['BUE', 'HFBC', 'KMSU', 'VHIV']);
   const { page, close } = await desk.open(launch, { path: samplesPage(launch), javaScriptEnabled: false });
   try {
@@ -25,7 +25,7 @@ it('the page of the samples records four samples without scripts, by Enter, Tab 
   }
 });
 
-it('the page of the samples records only the ticked samples if the user presses Enter in a field', async () => {
+it('the page for recording samples stores only the ticked samples if the user presses Enter in a field', async () => {
   const launch = await openForOrder(desk.application, 'PatientSampleQueue', ['BUE', 'HFBC']);
   const { page, close } = await desk.open(launch, { path: samplesPage(launch) });
   try {

@@ -90,7 +90,7 @@ describe('recording samples', () => {
     },
   );
 
-  it('sends after each of two steps a document of all samples, with a new date for those of the step', async () => {
+  it('sends a document of all samples after each of two steps, with new times only for the step’s samples', async () => {
     const own = await startOrdering();
     try {
       const launch = await openForOrder(own, 'PatientSampleQueue', threeSamples);
@@ -138,7 +138,7 @@ describe('recording samples', () => {
       'year:S2': '2026',
       'quantity:S1': '3',
       'quantity:S3': '2',
-      // Of a sample that is not ticked, the service reads only the quantity.
+      // For a sample that is not ticked, the service reads only the quantity.
       'time:S3': 'later',
     });
     expect(await recordedOf(application, launch)).toEqual({

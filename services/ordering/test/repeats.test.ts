@@ -41,7 +41,7 @@ async function submitWith(launch: OpenLaunch, fields: [string, string][]): Promi
 }
 
 describe('a test that was requested within its minimum interval', () => {
-  it('causes a warning with requester, date and sample, beside the chosen tests and on the review', async () => {
+  it('causes a warning with requester, date and sample, next to the chosen tests and on the review', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C', 'HFBC'], orderFor(patient));
     application.clock.advance({ seconds: 12 * day });

@@ -8,8 +8,8 @@ import { inventRequests } from './stored/invented-requests.ts';
 import { timeZone } from './stored/seed.ts';
 
 describe('the search words of a request', () => {
-  // If a release changes these words, it must index stored requests again.
-  it('are the words of requests that are already stored', async () => {
+  // A release that changes these words must index stored requests again.
+  it('are equal to those that earlier releases stored', async () => {
     const storage = await openTestStorage();
     try {
       const database = await openOrderingDatabase(storage);

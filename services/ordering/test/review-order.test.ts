@@ -231,7 +231,7 @@ describe('text on the review', () => {
     expect((await launch.send('review?check')).status).toBe(200);
   });
 
-  it('is shown for an absolute request URL with an invalid port', async () => {
+  it('is shown even if the HTTP request has an absolute URL with an invalid port', async () => {
     const launch = await review(['CINR']);
     const path = `http://host:99999${launch.home}review?check`;
     const status = await new Promise((resolve, reject) => {

@@ -20,7 +20,7 @@ type Case = Partial<Draft> & {
 
 const aWoman: PatientTraits = { gender: 'female', age: 30 };
 
-/** Decides the review of a draft. The tests with the codes `repeated` were also requested three days ago. */
+/** Validates a draft. The tests with the codes `repeated` were also requested three days ago. */
 function decide({ repeated = [], patient = aWoman, at = now, ...typed }: Case): ReviewOutcome {
   const draft: Draft = { ...emptyDraft('5a0e7c36-0000-4000-8000-000000000000'), ...typed };
   const tests = draft.chosen.flatMap((code) => catalogue.orderables.get(code) ?? []);
@@ -247,14 +247,14 @@ describe('a test within its minimum interval', () => {
   });
 
   it.each([
-    ['typed', { choice: '', typed: ' Lost  in post ' }, 'Lost in post'],
-    ['from the list', { choice: 'New or changed symptoms', typed: '' }, 'New or changed symptoms'],
+    ['a typed reason', { choice: '', typed: ' Lost  in post ' }, 'Lost in post'],
+    ['a reason from the list', { choice: 'New or changed symptoms', typed: '' }, 'New or changed symptoms'],
     [
-      'from the list, with more text',
+      'a reason from the list, with more text',
       { choice: 'New or changed symptoms', typed: 'rash' },
       'New or changed symptoms: rash',
     ],
-    ['that no page lists, with typed text', { choice: 'Because', typed: 'rash' }, 'rash'],
+    ['a choice that no page offers, with a typed reason', { choice: 'Because', typed: 'rash' }, 'rash'],
   ])('shares one reason with other repeats: %s', (_how, repeatReason, expected) => {
     const codes = ['DHBA1C', 'BVITD'];
     expect(outcomeOf({ chosen: codes, repeated: codes, repeatReason })).toMatchObject({

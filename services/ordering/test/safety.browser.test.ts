@@ -57,7 +57,7 @@ describe('sex and age', () => {
 });
 
 describe('samples', () => {
-  it('are two swabs for two sites: the site is asked, shown and sent', async () => {
+  it('from two sites are two swabs; the review asks for a missing site, and the result page shows it', async () => {
     const { launch, page, close } = await openPage();
     await page.locator('#test-VHSV').check();
     await page.locator('#test-VRESP').check();
@@ -75,7 +75,7 @@ describe('samples', () => {
     await close();
   });
 
-  it('are timed tubes for a glucose tolerance test, which are not collected at the same time', async () => {
+  it('of a glucose tolerance test are timed tubes, which cannot be collected at the same time', async () => {
     const { page, close } = await openPage();
     await page.locator('#test-DGTT').check();
     await page.locator('#chosen').getByText('2 hours after glucose').waitFor();

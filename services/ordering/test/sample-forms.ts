@@ -15,8 +15,9 @@ export const threeSamples = ['BUE', 'HFBC', 'KMSU'];
 export const now = '2026-03-02T09:30:00.000Z';
 export const author = 'Okonkwo, Adaeze (Dr)';
 
-/** The paths of the page of the samples, relative to the launch, and of the result page, from the root. */
+/** The path of the page for recording samples, relative to the launch. */
 export const samplesPage = ({ guid }: { guid: string }) => `requests/${guid}/samples`;
+/** The path of the result page, from the root. */
 export const resultOf = ({ home, guid }: Collector) => `${home}orders/${guid}`;
 
 /**
@@ -44,7 +45,7 @@ export function filledIn(
 /** Returns the fields of the ticked checkboxes of these samples. */
 export const taken = (...ids: string[]) => Object.fromEntries(ids.map((id) => [`taken:${id}`, 'yes']));
 
-/** Reads the page of the samples, fills in the form and sends it. */
+/** Reads the page for recording samples, fills in the form and sends it. */
 export async function record(
   launch: Collector,
   changes: Record<string, string | undefined>,

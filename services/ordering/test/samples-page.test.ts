@@ -29,9 +29,9 @@ afterAll(() => application.stop());
 
 const recordingActions = ['PatientSampleQueue', 'PatientRequestList', 'LocationSampleQueue'] as const;
 
-describe('the page of the samples', () => {
+describe('the page for recording samples', () => {
   it.each(recordingActions)(
-    'of %s shows the samples in order of draw, with answers and details for the collection',
+    'shows, for %s, the samples in order of draw, with answers and details for the collection',
     async (action) => {
       const ordering = await chooseAndReview(application, [...threeSamples, 'CINR']);
       const [version = ''] = fieldValues(await ordering.page('review'), 'version');
@@ -174,7 +174,7 @@ describe('an invalid value in the form of the samples', () => {
 });
 
 describe('the result page after samples were recorded', () => {
-  it('lists the missing samples, with links to the page of the samples and to the list', async () => {
+  it('lists the samples still to be collected, with links to the page for recording them and to the list', async () => {
     const launch = await openForOrder(application, 'PatientRequestList', threeSamples);
     const response = await record(launch, taken('S1'));
     const html = await launch.page(response.headers.get('location') ?? '');

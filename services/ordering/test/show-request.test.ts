@@ -43,7 +43,7 @@ async function orderWith(tick: string[], fields: [string, string][], patient = a
   return { guid, context, launch };
 }
 
-/** Records samples on the page of the samples. */
+/** Sends the form of the page for recording samples. */
 async function record(launch: OpenLaunch, guid: string, fields: [string, string][]): Promise<void> {
   const html = await launch.page(`requests/${guid}/samples`);
   const hidden = ['launch', 'submission', 'version'].map(
@@ -298,7 +298,7 @@ describe('the audit trail of forms whose answer shows a request', () => {
     ['conflicts', '7', 'record', 409],
     ['only ticks the samples', '1', 'all-now', 200],
   ])(
-    'records an event if the page of the samples answers a form that %s',
+    'records an event if the page for recording samples answers a form that %s',
     async (_why, version, action, status) => {
       const launch = await openForOrder(application, 'PatientSampleQueue', ['HFBC']);
       const answer = await launch.post(`requests/${launch.guid}/samples`, [

@@ -19,7 +19,7 @@ export const givenNames = words(`
   Siobhán Seán Aoife Niamh Rhys Cerys Gwen Callum Eilidh Fiona Angus Chidi Ngozi Kwame Ama Thandi José Zoë Chloë
 `);
 
-/** The first requester left the practice long ago, so all requests of hers are old. */
+/** The first requester left the practice long ago, so all her requests are old. */
 export const requesters = [
   { family: 'Penhaligon', given: ['Edith'], code: 'G8100001' },
   { family: 'Bairstow', given: ['Thomas'], code: 'G8134567' },
