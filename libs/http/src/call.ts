@@ -133,7 +133,8 @@ export class Call {
   adopt(launchId: string, clientId = this.#clientId): void {
     this.#clientId = clientId;
     this.trace.follow(launchId);
-    if (this.#parts.logger.isLevelEnabled('debug')) this.logger.debug({ launchId }, 'belongs to a launch');
+    if (this.#parts.logger.isLevelEnabled('debug'))
+      this.logger.debug({ launchId }, 'the request belongs to a launch');
     this.#beganAs ??= this.#correlationId;
     this.#correlationId = launchId;
     this.#logger = undefined;

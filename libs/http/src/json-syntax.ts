@@ -123,7 +123,7 @@ export function placeIn(text: string, at: number): { line: number; column: numbe
 /** An error in a JSON text, and the index at which it occurs. */
 export type JsonFault = {
   readonly at: number;
-  /** The rest of a sentence that begins with "The body". */
+  /** Completes a sentence whose subject is "The body", for example `is not JSON: a value is required`. */
   readonly message: string;
   readonly code: FaultCode;
 };

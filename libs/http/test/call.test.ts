@@ -86,7 +86,7 @@ describe('traceparent', () => {
     ['a parent id of zeros', `00-${traceId}-${'0'.repeat(16)}-01`],
     ['capital letters', `00-${traceId.toUpperCase()}-${parent}-01`],
     ['the forbidden version', `ff-${traceId}-${parent}-01`],
-    ['a valid one with a suffix', `00-${traceId}-${parent}-01-Whitfield`],
+    ['a valid value with a suffix', `00-${traceId}-${parent}-01-Whitfield`],
     ['two values', `00-${traceId}-${parent}-01, 00-${traceId}-${parent}-01`],
   ])('is replaced if its value is %s', async (_fault, traceparent) => {
     const { origin } = await get('/origin', { traceparent });
@@ -164,7 +164,7 @@ describe('the log line of a request', () => {
     await response.text();
     const launchId = response.headers.get('x-correlation-id');
     const [link, answered] = await own.log();
-    expect(link).toMatchObject({ launchId, level: 20, msg: 'belongs to a launch' });
+    expect(link).toMatchObject({ launchId, level: 20, msg: 'the request belongs to a launch' });
     expect(link?.['correlationId']).not.toBe(launchId);
     const beganAs = link?.['correlationId'];
     expect(answered).toMatchObject({ correlationId: launchId, beganAs, msg: 'request answered' });

@@ -142,11 +142,11 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
       return { status: response.status, headers: response.headers, type, body: await response.text() };
     },
     /** Waits until a request of this launch has passed the check of its session. */
-    isReading: (launchId: string) => untilLogged(launchId, 'belongs to a launch'),
+    isReading: (launchId: string) => untilLogged(launchId, 'the request belongs to a launch'),
     /** Sends a request, disconnects while the service waits, and resolves when the service has noticed. */
     async leaveWhileWaiting(path: string, { launchId, cookie }: { launchId: string; cookie: string }) {
       const request = get(`${server.url}${path}`, { headers: { cookie } }).on('error', () => undefined);
-      await untilLogged(launchId, 'belongs to a launch');
+      await untilLogged(launchId, 'the request belongs to a launch');
       request.destroy();
       await untilLogged(launchId, '"complete":false');
     },

@@ -15,32 +15,34 @@ export type DescribedAnswers = Readonly<Record<string, DescribedAnswer>>;
 export const commonHeaders = {
   CorrelationId: {
     description:
-      'The GUID of the request, or of the launch that it belongs to, as in the log and the audit trail.',
+      'The GUID of the request, or of the launch that it belongs to. The log and the audit trail contain the same GUID.',
     required: true,
     schema: { type: 'string', pattern: guidPattern },
   },
   NotStored: {
-    description: 'The answer must not be stored.',
+    description: 'Caches must not store the response.',
     required: true,
     schema: { const: 'no-store' },
   },
   Stored: {
-    description: 'How long caches may store the answer, in seconds.',
+    description: 'Caches may store the response for `max-age` seconds.',
     required: true,
     schema: { type: 'string', pattern: '^public, max-age=\\d+$' },
   },
   RetryAfter: {
-    description: 'Seconds to wait.',
+    description: 'The number of seconds to wait before the next request.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
   },
   Refusal: {
-    description: 'The reason of a refusal without a body (docs/reference/errors.md).',
+    description:
+      'The code of the refusal, because the response has no body. `docs/reference/errors.md` explains each code.',
     required: true,
     schema: { type: 'string', pattern: '^[a-z_]+$' },
   },
   Challenge: {
-    description: 'How to authenticate, and why the token is refused (RFC 6750 section 3).',
+    description:
+      'The required authentication scheme and, if a token was refused, the reason (RFC 6750 section 3).',
     required: true,
     schema: { type: 'string', pattern: '^Bearer' },
   },
@@ -71,7 +73,11 @@ export function describedAnswer(
 
 const retryAfter = { 'Retry-After': headerReference('RetryAfter') };
 const closes = {
-  Connection: { description: 'The body was not read.', required: true, schema: { const: 'close' } },
+  Connection: {
+    description: 'The server closes the connection, because it did not read the whole body.',
+    required: true,
+    schema: { const: 'close' },
+  },
 };
 const challenge = { 'WWW-Authenticate': headerReference('Challenge') };
 

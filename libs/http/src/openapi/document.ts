@@ -47,7 +47,7 @@ export function openApiDocument({ title, description, tags, schemas, ...rest }: 
   return {
     openapi: '3.1.1',
     info: { title, version, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
-    servers: [{ url: '/', description: 'The origin that this document was fetched from' }],
+    servers: [{ url: '/', description: 'The origin from which this document was fetched' }],
     externalDocs,
     tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
     paths,

@@ -11,16 +11,17 @@ const guid = Type.String({
 export const faultSchema = Type.Object({
   path: Type.String({
     description:
-      'Where it is: `contained[1].name[0].family`; a header or a parameter by its name; empty for the whole body.',
+      'The path of the faulty member, such as `contained[1].name[0].family`, or the name of a header or parameter. Empty if the whole body is faulty.',
   }),
   message: Type.String({
-    description: 'What to send instead, as the rest of a sentence that begins with the path.',
+    description:
+      'What to send instead. If `path` is not empty, it is the subject of this sentence: "must be a date that exists".',
   }),
   code: Type.Enum([...faultCodes], {
-    description: 'The kind of error. `docs/reference/errors.md` explains each.',
+    description: 'The kind of fault. `docs/reference/errors.md` explains each code.',
   }),
   resource: Type.Optional(
-    Type.String({ description: 'The FHIR resource with the error: `Patient #patient`.' }),
+    Type.String({ description: 'The FHIR resource that contains the fault, such as `Patient #patient`.' }),
   ),
 });
 
@@ -30,7 +31,9 @@ export const problemSchema = Type.Object({
   title: Type.String(),
   status: Type.Integer(),
   correlationId: guid,
-  errors: Type.Optional(Type.Array(faultSchema, { description: 'Every error at once; only with a 400.' })),
+  errors: Type.Optional(
+    Type.Array(faultSchema, { description: 'All faults of the request. Present only if the status is 400.' }),
+  ),
 });
 export type Problem = Static<typeof problemSchema>;
 
@@ -41,11 +44,17 @@ export const operationOutcomeSchema = Type.Object({
   issue: Type.Array(
     Type.Object({
       severity: Type.Literal('error'),
-      code: Type.String({ description: 'FHIR R4 value set issue-type.' }),
+      code: Type.String({ description: 'A code of the FHIR R4 value set issue-type.' }),
       details: Type.Optional(Type.Object({ text: Type.String() })),
       diagnostics: Type.String(),
-      expression: Type.Optional(Type.Array(Type.String({ description: 'FHIRPath.' }))),
-      location: Type.Optional(Type.Array(Type.String({ description: '`http.` and the name of a header.' }))),
+      expression: Type.Optional(
+        Type.Array(Type.String({ description: 'The FHIRPath of the faulty element.' })),
+      ),
+      location: Type.Optional(
+        Type.Array(
+          Type.String({ description: '`http.` followed by the name of the faulty header or parameter.' }),
+        ),
+      ),
     }),
     { minItems: 1 },
   ),
@@ -54,10 +63,13 @@ export const operationOutcomeSchema = Type.Object({
 /** An error of OAuth 2.0 (RFC 6749 section 5.2). */
 export const oauthErrorSchema = Type.Object({
   error: Type.String({
-    description: 'A code of RFC 6749 or its extensions. `docs/reference/errors.md` explains each.',
+    description:
+      'An error code of RFC 6749 or its extensions. `docs/reference/errors.md` explains each code.',
   }),
-  error_description: Type.String({ description: 'For the developer who reads it. It may change.' }),
+  error_description: Type.String({
+    description: 'A sentence for developers, which may change. Programs must compare `error` instead.',
+  }),
   correlation_id: guid,
-  errors: Type.Optional(Type.Array(faultSchema, { description: 'Every error of a JSON body at once.' })),
+  errors: Type.Optional(Type.Array(faultSchema, { description: 'All faults of a JSON body.' })),
 });
 export type OAuthError = Static<typeof oauthErrorSchema>;
