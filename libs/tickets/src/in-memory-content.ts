@@ -13,8 +13,8 @@ export type Content = {
   readonly endsAt: number;
   mismatches?: number;
   /**
-   * The last ticket that was issued beside this ticket, and the times of the issues that still count towards
-   * the limit.
+   * The additional ticket of this ticket (`issueBeside`), and the times of the issues that still count
+   * towards the limit.
    */
   beside?: { readonly key: string; readonly issuedAt: readonly number[] };
 };

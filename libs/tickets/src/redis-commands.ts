@@ -87,7 +87,7 @@ export class TicketCommands {
     ];
   }
 
-  /** Returns the command that issues a ticket beside a live ticket (issue-beside.lua). */
+  /** Returns the command that issues an additional ticket of a live ticket (issue-beside.lua). */
   issueBeside({ kind, text, chain }: PresentedTicket, request: BesideRequest): Command {
     const { keys, seals, guardMs } = this.#dependencies;
     const { live, context, challenge, ttlSeconds, limit, proof } = request;

@@ -35,7 +35,7 @@ export function beginChain(correlationId: string, shard: Shard): Chain {
 
 /**
  * Returns a ticket of a chain. It consists of the shard (2 characters), the correlation id (22), the chain
- * secret (22) and 256 bits of its own (43), which are random unless they were derived.
+ * secret (22) and 256 bits of its own (43). These bits are random unless they were derived.
  */
 export function nameTicket({ shard, correlationId, secret }: Chain, own: Buffer = drawBytes(32)): string {
   const guid = Buffer.from(correlationId.replaceAll('-', ''), 'hex').toString('base64url');
@@ -85,8 +85,7 @@ const successorPurpose = 'ticket-successor';
 /**
  * Seals the content of tickets. A context is bound to its chain (correlation id and chain secret), and a
  * detail to its ticket (kind and text). Only a holder of a ticket knows the chain secret. So an attacker who
- * can write to the store but holds no ticket of a chain can neither open its content nor move it to another
- * ticket.
+ * can write to the store but holds no ticket of a chain can neither open nor move its content.
  */
 export class TicketSeals {
   readonly #sealers: TicketSealers;

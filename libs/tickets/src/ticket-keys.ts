@@ -28,7 +28,6 @@ export function createTicketKeys(prefix: string) {
     answer: (shard: Shard, kind: TicketKind, attempt: string) => key(shard, 'answer', kind, attempt),
     /** The key of a revoked chain; without a correlation id, the prefix of all such keys. */
     chain: (shard: Shard, correlationId = '') => key(shard, 'revoked', correlationId),
-    /** The record of a chain. */
     chainRecord: (shard: Shard, correlationId: string) => key(shard, 'chain', correlationId),
     /** A proof that was used in a chain. */
     proof: (shard: Shard, correlationId: string, name: string) =>

@@ -101,7 +101,7 @@ export type SingleUse = {
   readonly forSeconds: number;
 };
 
-/** The request for a ticket beside a live ticket, with the same correlation id and end of the chain. */
+/** The request for an additional ticket in the chain of a live ticket. */
 export type BesideRequest = {
   /** The live ticket, which stays live. One of the proofs must equal its challenge. */
   readonly live: { readonly kind: TicketKind; readonly ticket: string; readonly proofs: readonly string[] };
@@ -111,13 +111,13 @@ export type BesideRequest = {
   readonly challenge?: string;
   readonly ttlSeconds: number;
   readonly proof?: SingleUse;
-  /** The maximum number of tickets that are issued beside the live ticket in any period of this length. */
+  /** The maximum number of additional tickets that the live ticket may receive in any period of `seconds`. */
   readonly limit: { readonly tickets: number; readonly seconds: number };
 };
 
 export type BesideIssue =
   | { readonly outcome: 'issued'; readonly ticket: string; readonly correlationId: string }
-  /** Nothing was issued, and the ticket that was issued before stays live. */
+  /** Nothing was issued, and the previous additional ticket stays live. */
   | { readonly outcome: 'limited'; readonly waitSeconds: number; readonly correlationId: string }
   /** Nothing was stored: the live ticket is unknown, no proof is correct, or `proof` was used before. */
   | { readonly outcome: 'unknown' | 'mismatch' | 'used-proof' };
@@ -223,8 +223,8 @@ export interface Tickets {
   /** Issues a ticket of at least 256 random bits in the Base64URL alphabet. Stores only its hash. */
   issue(kind: TicketKind, request: IssueRequest): Promise<Issue>;
   /**
-   * Issues a ticket beside a live ticket, in the same shard. Replaces the ticket that was issued beside it
-   * before, which becomes `unknown`. So each live ticket has at most one ticket beside it.
+   * Issues an additional ticket in the chain of a live ticket, which stays live. Each live ticket has at most
+   * one additional ticket: the new one replaces the previous one, which becomes `unknown`.
    */
   issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue>;
   /** Uses up a ticket if a proof is correct. For a used ticket, answers `used` whatever the proof. */
@@ -247,8 +247,8 @@ export interface Tickets {
     request: { readonly forSeconds: number; readonly events: readonly CloudEvent[] },
   ): Promise<boolean>;
   /**
-   * Counts one use of a chain, for instance of an access token that outlives its tickets, and appends its
-   * events to the outbox in the same step.
+   * Counts one use of a chain, for instance of an access token that outlives its tickets. Appends the events
+   * of the use to the outbox in the same step.
    */
   useChain(correlationId: string, request: ChainUse): Promise<ChainUseOutcome>;
   /**

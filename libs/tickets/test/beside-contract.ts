@@ -4,7 +4,7 @@ import type { BesideIssue, BesideRequest } from '../src/tickets.ts';
 import { createChainSteps } from './chain-steps.ts';
 import type { TicketsUnderTest } from './tickets-contract.ts';
 
-/** Describes how every implementation of `Tickets` issues a ticket beside a live one. */
+/** Describes how every implementation of `Tickets` issues additional tickets (`issueBeside`). */
 export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: WaitingTests): void {
   const { issue, redeem, isLive, revoke } = createChainSteps(under);
 
@@ -22,8 +22,8 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
   const aLaunch = (changes = {}) => issue('launch-identifier', { challenge: 'c', ...changes });
   const redeemPushed = (ticket: string) => redeem('pushed-request', ticket, { proofs: ['d'] });
 
-  describe('a ticket issued beside a live one', () => {
-    it('is redeemed once with its own context, and leaves the other ticket live', async () => {
+  describe('an additional ticket in the chain of a live ticket', () => {
+    it('is redeemed once with its own context, and leaves the first ticket live', async () => {
       const { ticket, correlationId } = await aLaunch();
       const beside = await issued(ticket);
       expect(await redeem('pushed-request', beside, { proofs: ['c'] })).toMatchObject({
@@ -42,7 +42,7 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
       });
     });
 
-    it('replaces the previous ticket issued beside it, which becomes unknown', async () => {
+    it('replaces the previous additional ticket, which becomes unknown', async () => {
       const { ticket } = await aLaunch();
       const [older, newer] = [await issued(ticket), await issued(ticket, { context: { pushed: 'two' } })];
       expect(await redeemPushed(older)).toEqual({ outcome: 'unknown' });
@@ -50,14 +50,14 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
       expect(await isLive('launch-identifier', ticket)).toBe(true);
     });
 
-    it('is the only live ticket of twenty that are issued at once', async () => {
+    it('is the only live additional ticket if twenty are issued at the same time', async () => {
       const { ticket } = await aLaunch();
       const all = await Promise.all(Array.from({ length: 20 }, () => issued(ticket)));
       const live = await Promise.all(all.map((one) => isLive('pushed-request', one)));
       expect(live.filter(Boolean)).toHaveLength(1);
     });
 
-    it('requires a live ticket and a correct proof', async () => {
+    it('is issued only for a live ticket with a correct proof', async () => {
       const [used, ended, live] = [await aLaunch(), await aLaunch(), await aLaunch()];
       await redeem('launch-identifier', used.ticket, { proofs: ['c'] });
       await revoke(ended.correlationId);
@@ -77,7 +77,7 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
       expect(await redeemPushed(beside)).toEqual({ outcome: 'unknown' });
     });
 
-    it('reports when the chain of the other ticket ends', async () => {
+    it('is redeemed with the seconds until the chain of the first ticket ends', async () => {
       const { ticket } = await aLaunch({ chainSeconds: 600 });
       const beside = await issued(ticket);
       const redemption = await redeemPushed(beside);
@@ -86,7 +86,7 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
       expect(chainEndsInSeconds).toBeLessThanOrEqual(600);
     });
 
-    waiting.it('expires with the chain of the other ticket', async () => {
+    waiting.it('expires when the chain of the first ticket ends', async () => {
       const { ticket } = await aLaunch({ chainSeconds: 2 });
       const beside = await issued(ticket);
       await under().pass(2.1);
@@ -94,7 +94,7 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
     });
 
     waiting.it(
-      'is refused beyond the limit until the oldest no longer counts, while the last stays live',
+      'is refused while too many were issued recently, and the previous additional ticket stays live',
       async () => {
         const [one, other] = [await aLaunch(), await aLaunch()];
         const limit = { tickets: 2, seconds: 3 };

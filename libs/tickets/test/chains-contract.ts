@@ -85,7 +85,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf(events)).toHaveLength(1);
     });
 
-    waiting.it('revokes the whole family when reused after the window', async () => {
+    waiting.it('revokes the whole token family when it is reused after the repeatable window', async () => {
       const { ticket, correlationId } = await issue('refresh-token');
       const live = await refreshed(ticket, { repeatableSeconds: 1 });
       await under().pass(1.1);
@@ -146,7 +146,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(all.filter(({ outcome }) => outcome === 'exhausted')).toHaveLength(15);
     });
 
-    waiting.it('is “used” until its chain ends, and then “unknown”', async () => {
+    waiting.it('is answered “used” until its chain ends, and then “unknown”', async () => {
       const { ticket } = await issue('refresh-token', { chainSeconds: 4 });
       await refresh(ticket, { repeatableSeconds: 1 });
       await under().pass(1.1);
@@ -305,8 +305,8 @@ export function describeChains({ under, event, waiting }: Parts): void {
         const ticket = live[at]?.ticket ?? '';
         expect(await under().tickets.find(kind, ticket, { extendSeconds: 60 })).toBeUndefined();
         expect(await redeem(kind, ticket, { proofs: ['c'] })).toEqual({ outcome: 'unknown' });
-        // The answer is that for a ticket that never existed, so it does not reveal whether the proof was
-        // correct.
+        // A ticket that never existed has the same answer, so the answer does not reveal whether the proof
+        // was correct.
         expect(await redeem(kind, ticket)).toEqual({ outcome: 'unknown' });
       }
       expect(await redeem('launch-identifier', used)).toEqual({ outcome: 'used', correlationId });
@@ -376,7 +376,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(first, { successor })).toEqual({ outcome: 'unknown' });
     });
 
-    waiting.it('has tickets that expire by their own lifetimes before the chain ends', async () => {
+    waiting.it('has tickets whose own lifetimes may end before the chain ends', async () => {
       const { ticket } = await issue('launch-identifier', { ttlSeconds: 1, chainSeconds: 60 });
       const { ticket: code } = await issue('authorization-code', { chainSeconds: 60 });
       const successor = { kind: 'refresh-token', ttlSeconds: 1 } as const;
@@ -387,7 +387,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await redeem('refresh-token', token)).toEqual({ outcome: 'unknown' });
     });
 
-    waiting.it('receives its end from a successor if it had none', async () => {
+    waiting.it('ends after the `chainSeconds` of a successor if its first ticket set no end', async () => {
       const { tickets } = under();
       const { ticket } = await issue('launch-token');
       const session = successorOf(
@@ -420,7 +420,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf(sent)).toEqual(sent.slice(1, 2));
     });
 
-    waiting.it('keeps its record until it ends, even if it was revoked', async () => {
+    waiting.it('has a stored record until it ends, even if it was revoked', async () => {
       const { tickets } = under();
       const chainRecord = { owner: 'host', audience: 'partner' };
       const { correlationId } = await issue('launch-identifier', { chainSeconds: 3, chainRecord });
@@ -432,7 +432,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
     });
 
     waiting.it(
-      'has no owner once it has ended, and cannot have one without an end or with a claim',
+      'has no owner after its end, and must not have a record without an end or together with a claim',
       async () => {
         const { tickets } = under();
         const chainRecord = { owner: 'host', audience: 'partner' };
@@ -449,7 +449,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       },
     );
 
-    it('is found by a live, used or revoked ticket', async () => {
+    it('can be found by its live, used or revoked ticket', async () => {
       const { tickets } = under();
       const { ticket, correlationId } = await issue('launch-identifier');
       const find = () => tickets.findChainOf('launch-identifier', ticket);

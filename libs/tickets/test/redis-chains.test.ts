@@ -27,7 +27,7 @@ const refresh = (tickets: Tickets, ticket: string, changes: Partial<RedeemReques
     ...changes,
   });
 
-/** Issues a ticket beside a refresh token. */
+/** Issues an additional ticket in the chain of a refresh token. */
 const push = (tickets: Tickets, ticket: string, proof?: SingleUse) =>
   tickets.issueBeside('pushed-request', {
     live: { kind: 'refresh-token', ticket, proofs: [] },

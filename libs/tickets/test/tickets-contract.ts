@@ -200,7 +200,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await under.tickets.find('launch-token', redemption.successor)).toBeUndefined();
     });
 
-    waiting.it('finds a live ticket without using it, but no used or expired one', async () => {
+    waiting.it('finds a live ticket without using it, but finds no used or expired ticket', async () => {
       const [live, used, expired] = [await issue(), await issue(), await issue({ ttlSeconds: 1 })];
       await redeem(used);
       await under.pass(1.1);
@@ -250,7 +250,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
     });
 
     waiting.it(
-      'lets a name be claimed once until its lifetime ends, with the events of that claim only',
+      'accepts one claim of a name until its lifetime ends, and sends only the events of that claim',
       async () => {
         const name = freshClaim();
         const events = Array.from({ length: 20 }, () => event(guid(6)));

@@ -59,7 +59,7 @@ export const issues = (kind: TicketKind): RedisAbility => ({
 });
 
 export const issuesBeside = (kind: TicketKind, live: TicketKind): RedisAbility => ({
-  does: `issues ${kind}s beside ${live}s`,
+  does: `issues ${kind}s in the chain of live ${live}s`,
   rights: [
     making(kind),
     { commands: ['del'], writes: [`ticket:${kind}:*`] },

@@ -1,5 +1,5 @@
--- Issues a ticket beside a live ticket and replaces the ticket that was issued beside it before, or changes
--- nothing. Only a holder of the live ticket can store anything with this script.
+-- Issues an additional ticket in the chain of a live ticket, and removes the previous additional ticket. If
+-- it refuses, changes nothing. Only a holder of the live ticket can store anything with this script.
 -- KEYS: the live ticket, chains (see redeem.lua), the new ticket, history, guard, then a single-use proof
 -- ARGV: milliseconds of the guard and of the new ticket, proofs, maximum number of tickets in a period, the
 -- period in milliseconds, fields of the new ticket, then the attempt and the milliseconds of the proof

@@ -36,9 +36,9 @@ local mismatch_limit = next_argument()
 local mismatch_ms = mismatch_limit and next_argument()
 local mismatch_events = mismatch_limit and next_list()
 
--- The key of a chain is computed here, because only the ticket contains its correlation id, and an earlier
--- lookup would need a second round trip. `chains` is the prefix of the key. The prefix includes the hash tag,
--- so the key is in the same slot as the other keys.
+-- The key of a chain is computed here, because only the ticket contains its correlation id. An earlier lookup
+-- would need a second round trip. `chains` is the prefix of the key. The prefix includes the hash tag, so the
+-- key is in the same slot as the other keys.
 local function chain_of(correlationid)
   return chains .. correlationid
 end
