@@ -44,7 +44,7 @@ export function readWatchedCertificates(environment: Environment): readonly stri
 export function watchCertificates(places: readonly string[], logger: Logger): RunningPart {
   if (places.length === 0) return { checks: {}, stop: async () => undefined };
   const expiry = meter().createObservableGauge('clinical_launch.certificate.expiry', {
-    description: 'When a certificate expires: unix time',
+    description: 'The time at which a certificate expires, as Unix time',
     unit: 's',
   });
   const read = new Map<string, number>();

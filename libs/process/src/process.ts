@@ -26,7 +26,9 @@ const port = { minimum: 0, maximum: 65_535 };
 /** The settings of every process. */
 export const processSettings = Type.Object({
   PORT: Type.Integer({ ...port, default: 8080, title: 'The port of the service. 0 means any free port.' }),
-  HOST: Type.Optional(Type.String({ title: 'The address to listen on. Without it: every address.' })),
+  HOST: Type.Optional(
+    Type.String({ title: 'The address to listen on. If unset, the service listens on every address.' }),
+  ),
   ADMIN_PORT: Type.Integer({
     ...port,
     default: 9090,
@@ -42,7 +44,7 @@ export const processSettings = Type.Object({
     minimum: 0,
     default: 0,
     title:
-      'Milliseconds that a stopping process continues to serve while `/readyz` answers 503. Choose more than your load balancer needs to notice.',
+      'Milliseconds that a stopping process continues to serve while `/readyz` answers 503. Choose a longer time than your load balancer needs to notice the 503.',
   }),
   LOG_LEVEL: logLevelSetting,
 });
@@ -143,7 +145,7 @@ export function stopOnSignal(running: { stop(): Promise<void> }, logger: Logger)
     running.stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        logger.fatal({ err: error }, 'did not stop cleanly');
+        logger.fatal({ err: error }, 'the process did not stop cleanly');
         process.exit(1);
       },
     );

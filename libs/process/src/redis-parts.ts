@@ -50,7 +50,7 @@ export const redisSettings = Type.Object({
   REDIS_APPEND_ONLY_FILE: Type.Enum(['required', 'optional'], {
     default: 'required',
     title:
-      '`optional`: production accepts a Redis without an append-only file, as some managed services have. A restart or failover of this Redis loses open launches, revocations of tokens and the events that wait, and a used launch URL may work again.',
+      '`optional`: production accepts a Redis without an append-only file, as some managed services have. A restart or failover of this Redis loses open launches, revocations of tokens and waiting events. A used launch URL may then work again.',
   }),
 });
 

@@ -48,7 +48,7 @@ export const sharedKeySettings = {
   [sharedSetting]: Type.String({
     $comment: inProduction,
     title:
-      'In place of every other key: for `npm start` and for `ops -- registry`. Outside production also for a service; without it, the publicly known key of the demo.',
+      'Keys from which `npm start` and `ops -- registry` derive every missing key. Outside production, services accept them too. If unset outside production, the publicly known key of the demo is used.',
   }),
 };
 

@@ -27,18 +27,18 @@ const protocol = Type.Optional(
 export const telemetrySettings = Type.Object({
   OTEL_SDK_DISABLED: Type.Boolean({
     default: false,
-    title: '`true`: no spans, metrics or log records are sent. `/metrics` of the admin port stays.',
+    title: '`true`: no spans, metrics or log records are sent. `/metrics` of the admin port still answers.',
   }),
   OTEL_SERVICE_NAME: Type.Optional(
     Type.String({
       title:
-        'Replaces `service.name` of spans and metrics, which is the name of the service. Rules and dashboards expect these names.',
+        'The `service.name` of spans and metrics. If unset, the name of the service, which rules and dashboards expect.',
     }),
   ),
   OTEL_RESOURCE_ATTRIBUTES: Type.Optional(
     Type.String({
       title:
-        'Attributes of spans and metrics, such as `deployment.environment.name=production`. `service.version` and `service.instance.id` are set without it.',
+        'Attributes of spans and metrics, such as `deployment.environment.name=production`. `service.version` and `service.instance.id` are always set.',
     }),
   ),
   OTEL_TRACES_EXPORTER: Type.Enum(['otlp', 'none'], {
@@ -63,7 +63,7 @@ export const telemetrySettings = Type.Object({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: Type.Optional(
     Type.String({
       ...address,
-      title: 'The whole address for spans. Without it: the address above, followed by `/v1/traces`.',
+      title: 'The whole address for spans. If unset, `OTEL_EXPORTER_OTLP_ENDPOINT` followed by `/v1/traces`.',
     }),
   ),
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: Type.Optional(

@@ -36,7 +36,7 @@ export const supportLineSetting = Type.Optional(
     ...singleLine,
     maxLength: 200,
     title:
-      'A line at the foot of every page that users see, such as the telephone number of the support desk: at most 200 characters of text. Without it: no line.',
+      'A line at the foot of every page that users see, such as the telephone number of the support desk: at most 200 characters of text. If unset, pages have no such line.',
   }),
 );
 

@@ -49,7 +49,7 @@ describe('an environment', () => {
     expect(Object.isFrozen(readEnvironment(schema, good))).toBe(true);
   });
 
-  it('is refused with every problem at once, without values', () => {
+  it('is refused with an error that lists every problem at once, without values', () => {
     const wrong = {
       PUBLIC_URL: 'launch.example/path',
       SECRET: 'hunter2',
@@ -68,7 +68,7 @@ describe('an environment', () => {
     for (const value of Object.values(wrong)) expect(problems.join('\n')).not.toContain(value);
   });
 
-  it('lists its problems in the error message', () => {
+  it('is refused with a message that lists its problems', () => {
     expect(() => readEnvironment(schema, {})).toThrow(
       'The configuration is invalid:\n  PUBLIC_URL is required\n  SECRET is required',
     );

@@ -23,7 +23,8 @@ try {
     for (const one of [platform, metrics, traces]) await one.stop();
   };
   stopOnSignal({ stop }, logger);
-  if (!stdout.isTTY) logger.info({ adminUrl: platform.adminUrl }, 'health, readiness and metrics');
+  if (!stdout.isTTY)
+    logger.info({ adminUrl: platform.adminUrl }, 'the admin port serves health, readiness and metrics');
   stdout.write(`ready ${platform.publicUrl}\n`);
   if (stdout.isTTY || !isProduction(environment)) stdout.write(summaryOf(platform, environment));
 } catch (error) {
