@@ -32,7 +32,7 @@ const longLived: readonly SealingPurpose[] = ['signing-key', 'callback'];
 
 /**
  * Creates the sealer of a purpose. Derives its keys from the configured keys and the purpose (HKDF-SHA-256,
- * RFC 5869), so that purposes that share a configured key cannot open each other's seals. The sealers for
+ * RFC 5869). Purposes that share a configured key therefore cannot open each other's seals. The sealers for
  * signing keys and callback secrets also open seals that older releases made with the configured key itself.
  * @throws TypeError as `createSealer`
  */

@@ -90,7 +90,7 @@ async function openPublisher(
 ): Promise<Publisher> {
   await declareTopology(connection, { topology, consumers: knownConsumers });
   const channel = await connection.createConfirmChannel();
-  // Each batch in progress adds a listener, so their number has no limit.
+  // Each batch in progress adds listeners, so Node must not warn about many listeners.
   channel.setMaxListeners(0);
   channel.on('error', drop);
   channel.on('close', () => drop(new Error('The channel was closed')));
@@ -122,9 +122,9 @@ type BusDependencies = {
  * for dead letters.
  *
  * Guarantee: after `publish` resolves, an event is in the queue of every consumer of its type, on the disks
- * of a majority of the nodes, until the consumer has handled the event or it is a dead letter. An event may
- * be delivered more than once, so consumers must be idempotent by event id. With several instances of a
- * consumer or after a failure, the order may change.
+ * of a majority of the nodes. It stays there until the consumer has handled it or it is a dead letter. An
+ * event may be delivered more than once, so consumers must be idempotent by event id. With several instances
+ * of a consumer or after a failure, the order may change.
  */
 export class RabbitMqBus implements EventBus {
   readonly #dependencies: BusDependencies;

@@ -55,7 +55,7 @@ export class UnsettledMessages {
     try {
       frame();
     } catch {
-      // The channel is closed.
+      // The channel is closed, so the broker has already requeued its messages.
     }
   }
 }

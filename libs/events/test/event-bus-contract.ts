@@ -134,7 +134,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
         await first.promise;
         atOnce -= 1;
       });
-      // When this consumer has received all events, they also wait for the batch consumer.
+      // When this consumer has handled all events, they are also in the queue of the batch consumer.
       const witness = aConsumer();
       for (const one of [consumer, witness.consumer]) await under.bus.consume(one);
       const events = someEvents(100);

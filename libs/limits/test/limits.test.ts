@@ -107,8 +107,9 @@ describe('RedisLimits', () => {
       const sizes = await Promise.all((await redis.keys(`${prefix}*`)).map(sizeOf));
       return sizes.reduce((sum, size) => sum + size, 0);
     };
-    // 1,600 events. Each of the 16 shards also has at most 100 addresses with refusals, 100 callers with
-    // failed attempts in each of two periods, one count for all other addresses, and the number of events.
+    // Redis stores at most 1,600 events. Each of the 16 shards also has at most 100 addresses with refusals,
+    // and 100 callers with failed attempts in each of two periods. It also has one count for all other
+    // addresses, and the number of its events.
     const most = 1600 + 3 * 16 * 100 + 2 * 16;
     for (let round = 0; round < 20; round += 1) await flood();
     expect(await stored()).toBeLessThanOrEqual(most);

@@ -96,8 +96,8 @@ async function createRole(client: pg.Client, { name, password }: DatabaseRole): 
 const iterations = 4096;
 
 /**
- * Returns a password in the form that PostgreSQL stores (RFC 5803, SCRAM-SHA-256), so that the password
- * itself appears in no statement or log of the server. ASCII only, because other characters would need
+ * Returns a password in the form that PostgreSQL stores (RFC 5803, SCRAM-SHA-256), so that no statement and
+ * no server log contains the password itself. Accepts only ASCII, because other characters would need
  * SASLprep (RFC 4013).
  * @throws TypeError for a password with other characters
  */

@@ -103,8 +103,8 @@ export function storageOn(
 }
 
 /**
- * Migrates a schema with Kysely, which creates the schema and its tables if they are absent, and lets one
- * replica migrate at a time (advisory lock).
+ * Migrates a schema with Kysely, which creates the schema and its tables if they are absent. With an advisory
+ * lock, Kysely lets only one replica migrate at a time.
  */
 async function migrate(
   database: Kysely<Record<never, never>>,

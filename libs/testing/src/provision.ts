@@ -26,9 +26,9 @@ const parts: readonly Part[] = [
 
 /**
  * Provides the servers that these test files need, all at once, and sets their URLs in `TEST_REDIS_URL`,
- * `TEST_AMQP_URL` and `TEST_DATABASE_URL`. A server is the existing server that the environment names, or
- * else is started from Docker, from the program on this machine, or from Debian's package. For HAProxy, which
- * each test configures itself, only checks that the program is installed.
+ * `TEST_AMQP_URL` and `TEST_DATABASE_URL`. Uses a server that the environment names. Otherwise starts the
+ * server from Docker, from the program on this machine, or from Debian's package. For HAProxy, which each
+ * test configures itself, only checks that the program is installed.
  * @throws Error that explains in one sentence what to do when a server is unavailable, after stopping the
  * other servers
  */

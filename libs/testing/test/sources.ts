@@ -10,7 +10,6 @@ export const packages = globSync(['libs/*', 'services/*', 'tools/{ops,platform,s
 /** The sources of these packages, as paths relative to the root. */
 export const sources = new Set(packages.flatMap((name) => globSync(`${name}/src/**/*.ts`, { cwd: root })));
 
-/** The folder of each package, by package name. */
 const folders = new Map(packages.map((path) => [manifestOf(path).name, path] as const));
 
 type Manifest = { readonly name: string; readonly dependencies?: Readonly<Record<string, string>> };

@@ -14,9 +14,9 @@ const memory = '/dev/shm';
 const enoughBytes = 2 ** 30;
 
 /**
- * A shell script that ends the remaining processes of a run when the main process of the run ends for any
- * reason, because the kernel then closes the pipe to the script's standard input. The processes have a second
- * to end by themselves. On Linux, every process with the folder in its environment belongs to the run.
+ * A shell script that ends the remaining processes of a run when its main process ends for any reason. The
+ * kernel then closes the pipe to the script's standard input. The remaining processes have a second to end by
+ * themselves. On Linux, every process with the folder in its environment belongs to the run.
  */
 const sweep = `
 trap '' HUP INT TERM
@@ -70,8 +70,8 @@ export const runFolder = (): string | undefined =>
   basename(tmpdir()).startsWith(prefix) ? tmpdir() : undefined;
 
 /**
- * Returns the folder for the data of a run's servers. It is in memory if enough memory is free, because on
- * disk the three hundred files of a database are created slowly after many other files were removed.
+ * Returns the folder for the data of a run's servers. It is in memory if enough memory is free. On disk, the
+ * three hundred files of a database are created slowly after many other files were removed.
  */
 export function serverFolder(): string {
   const run = runFolder();

@@ -46,7 +46,7 @@ const stoppedWithinMs = 10_000;
 
 /**
  * A shell script that runs the program "$@" until standard input is closed, and first prints the program's
- * process id. The kernel closes the pipe to standard input when the test process ends for any reason, so
+ * process id. When the test process ends for any reason, the kernel closes the pipe to standard input. So
  * neither the server nor its data outlive the test.
  */
 const guard = `
@@ -106,8 +106,8 @@ const highestPort = 31_999;
 let lastPort = randomInt(lowestPort, highestPort);
 
 /**
- * Returns a free port of 127.0.0.1. It is below the ports that the system uses for outgoing connections, so
- * that no connection uses it before the server starts or while it restarts.
+ * Returns a free port of 127.0.0.1 below the ports that the system uses for outgoing connections. So no
+ * outgoing connection uses it before the server starts or while it restarts.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {
