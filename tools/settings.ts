@@ -105,7 +105,6 @@ const own: Readonly<Record<ServiceName, Settings>> = {
   },
 };
 
-/** The names of the services. */
 export const services = Object.keys(own) as ServiceName[];
 
 /** Returns the names of all settings of a service. */

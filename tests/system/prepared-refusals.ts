@@ -16,7 +16,6 @@ export type PreparedRefusal = {
   readonly cause: string | RegExp;
 };
 
-/** Returns a payload with this username. */
 const payloadOf = (username: string, parts: ServiceRequestParts = {}) =>
   aServiceRequest({
     author: {

@@ -4,7 +4,6 @@ import { exampleOf, type OpenApi, type Operation, operationsOf, type Sent, send 
 /** The operations of all documents, by operation id. */
 export type Operations = ReadonlyMap<string, Operation>;
 
-/** The paths of the OpenAPI documents. */
 export const documentPaths = ['/AccessApi/openapi.json', '/idp/openapi.json', '/resource/openapi.json'];
 
 /** Fetches the OpenAPI documents of running services. */

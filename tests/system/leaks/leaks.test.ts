@@ -43,7 +43,7 @@ describe('a run of both launches, the eight actions and every refusal', () => {
     expect(textIn(place)).toMatch(expected);
   });
 
-  it('used tokens, verifiers, codes, identifiers and cookies', () => {
+  it('used more than sixty tokens, verifiers, codes, identifiers and cookies', () => {
     expect(observed.secrets.size).toBeGreaterThan(60);
   });
 });

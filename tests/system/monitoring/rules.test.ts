@@ -258,7 +258,7 @@ describe('the Prometheus rules', () => {
     expect(check('rules', ...ruleFiles)).not.toContain('FAILED');
   });
 
-  it('have a cause in these tests for each alert and severity', () => {
+  it('are tested with a cause for each alert and severity', () => {
     const tested = new Set(causes.map(([alert, severity]) => `${alert} ${severity}`));
     expect(new Set(alerts().map(({ alert, labels }) => `${alert} ${labels.severity}`))).toEqual(tested);
   });

@@ -48,7 +48,7 @@ export function addClient(
   };
 }
 
-/** Matches the member that binds tokens to certificates but registers no certificate. */
+/** Returns true for the setting that binds tokens to certificates. It registers no certificate itself. */
 const isBinding = ({ name }: Member) => name === 'tlsClientCertificateBoundAccessTokens';
 
 /** Registers a partner application. The first partner turns a realm of two segments into a desktop realm. */

@@ -6,7 +6,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import { Memory } from '../memory.ts';
 import type { RecordedExchange } from './recorder.ts';
 
-/** The second request of an attempt, which is sent after a delay. */
+/** The second request of an attempt, which is sent `afterSeconds` after the first. */
 type Later = { readonly afterSeconds: number; readonly send: () => Promise<void> };
 
 /** A request that the visitor can repeat, or send with a mistake. */
@@ -14,8 +14,8 @@ export type Attempt = {
   readonly label: string;
   readonly explanation: string;
   /**
-   * Sends the request. Returns a second request if the attempt sends one after a delay. A refusal is not an
-   * error.
+   * Sends the request. If the attempt consists of two requests, returns the second request, which is sent
+   * later. A refusal is not an error.
    */
   readonly send: () => Promise<Later | undefined>;
 };
