@@ -1,6 +1,6 @@
 #!/bin/bash
-# Succeeds if a replica of every service has passed a health check, or ten seconds after the start, so that the
-# edge serves the other services if one is down.
+# Succeeds if a replica of every service has passed a health check, or if ten seconds have passed since the
+# start. The edge therefore serves the other services if one is down.
 . /usr/local/bin/ready.sh && exit
 read -r now _ </proc/uptime
 stat=$(</proc/1/stat)
