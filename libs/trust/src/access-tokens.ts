@@ -45,20 +45,23 @@ export type Caller = {
 export type AccessTokenVerifier = {
   /**
    * Verifies the access token of an Authorization header (RFC 6750 section 2.1). A token that is bound to a
-   * key needs a proof of possession (RFC 9449); a token that is bound to a certificate needs that certificate
+   * key needs a proof of possession (RFC 9449). A token that is bound to a certificate needs that certificate
    * (RFC 8705). Endpoints that pass neither a proof nor a certificate accept only unbound tokens.
-   * @throws ServiceError 401 when the token is missing, invalid or revoked; 503 when the issuer's keys or the
+   * @throws ServiceError 401 if the token is missing, invalid or revoked, and 503 if the issuer's keys or the
    * revocations cannot be read
    */
   verify(authorization: string | undefined, possession?: Possession): Promise<Caller>;
 };
 
 const clockToleranceSeconds = 10;
-/** The maximum milliseconds that a verified token is cached, so that a withdrawn key stops being accepted. */
+/**
+ * The maximum time for which a verified token is cached. Later, the token is refused if its key was
+ * withdrawn.
+ */
 const rememberedMs = 5 * 60_000;
 /**
- * The maximum number of cached tokens. The least recently used tokens are removed first, so after a flood of
- * tokens the platform only has to verify the tokens of a busy client again.
+ * The maximum number of cached tokens. The least recently used tokens are removed first. A flood of other
+ * tokens can displace the token of a busy client, which is then only verified again.
  */
 const rememberedTokens = 10_000;
 
@@ -126,7 +129,10 @@ function presentedToken(authorization: string | undefined, { dpop }: Possession)
   return { scheme: isBearer ? 'bearer' : 'dpop', token };
 }
 
-/** Returns the issuer that the unverified token claims. It only selects the keys; the signature decides. */
+/**
+ * Returns the issuer that the unverified token claims. The issuer only selects the keys that verify the
+ * signature.
+ */
 function claimedIssuer(token: string): string {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
@@ -154,11 +160,11 @@ async function verifySignature(
       ...(policy.requiresAccessTokenType ? { typ: 'at+jwt' } : {}),
     });
     if (policy.requiresKeyId && protectedHeader.kid === undefined)
-      throw invalidToken('the token names no key');
+      throw invalidToken('the token has no key id');
     assertPossibleTimes(payload, clock.now() / 1000 + clockToleranceSeconds);
     return payload;
   } catch (error) {
-    // An ID token fails the check of the type, but the following reason helps the caller more.
+    // An ID token fails the check of the type, but the reason “ID token” helps the caller more.
     const isOfOtherType = error instanceof errors.JWTClaimValidationFailed && error.claim === 'typ';
     if (isOfOtherType && isIdToken(error.payload, (audience = '') => policy.clients.has(audience)))
       throw invalidToken('the token is an ID token');
@@ -190,10 +196,10 @@ type Accepted = { readonly policy: IssuerPolicy; readonly bindings: Bindings };
 function callerOf(claims: JWTPayload, { policy: issuerPolicy, bindings }: Accepted): Caller {
   const { issuer, rightClaims, clientIdClaims, clients, ...policy } = issuerPolicy;
   const clientId = clientIdClaims.map((name) => claims[name]).find((claim) => typeof claim === 'string');
-  if (typeof clientId !== 'string') throw invalidToken('the token names no client');
+  if (typeof clientId !== 'string') throw invalidToken('the token contains no client id');
   if (!policy.requiresAccessTokenType) assertNoIdToken(claims, clientId);
   const client = clients.get(clientId);
-  if (client === undefined) throw invalidToken('the client is not registered here');
+  if (client === undefined) throw invalidToken('the client is not registered');
   const carried = new Set(rightClaims.flatMap((name) => wordsOf(claims[name])));
   const rights = new Set(client.grants.filter((right) => carried.has(right)));
   const practices = bindings.get(clientId);
@@ -248,7 +254,7 @@ export function createFollowingVerifier(
 type OpenVerifierOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The issuers whose tokens are accepted; the platform's realms and trusted issuers when absent. */
+  /** The issuers whose tokens are accepted. By default, the platform's realms and the trusted issuers. */
   readonly policiesOf?: typeof issuerPolicies;
   /** The tokens that were revoked by id. Undefined if no accepted token can be revoked by id. */
   readonly revocations: Revocations | undefined;
@@ -257,9 +263,9 @@ type OpenVerifierOptions = {
 };
 
 /**
- * Opens the verifier of a process that follows its registry: clients that are registered while the process
- * runs are accepted from then on.
- * @throws TypeError when the registry is invalid
+ * Opens the verifier of a process that follows its registry. The verifier accepts clients that are registered
+ * while the process runs.
+ * @throws TypeError if the registry is invalid
  */
 export function openTokenVerifier(
   { registryFile, options, allowedNetworks, isProduction }: Trust,

@@ -41,7 +41,7 @@ const form = /^:([A-Za-z0-9+/]+={0,2}):(;verified)?$/;
 
 /**
  * Returns the client certificate of a request's connection, if the edge forwarded a certificate.
- * @param header the value of `CLIENT_CERTIFICATE_HEADER`; without it, every header is ignored
+ * @param header the value of `CLIENT_CERTIFICATE_HEADER`. If it is undefined, every header is ignored
  */
 export function clientCertificateOf(
   request: Pick<IncomingMessage, 'headers'>,

@@ -54,7 +54,9 @@ function listEntry({ line, fields }: CsvRow, lists: Lists): LineFault[] {
   if (!isKind(kind))
     return [{ line, message: 'kind must be one of practice, user, editor, performer, clinician' }];
   lists[listNames[kind]].push({ entry: { system, code }, line, userLines: [], editorLines: [] });
-  return practice === '' ? [] : [{ line, message: 'practice must be empty, because only users have one' }];
+  return practice === ''
+    ? []
+    : [{ line, message: 'practice must be empty, except in rows of users and editors' }];
 }
 
 const isOfUser = (kind: string | undefined) => kind === 'user' || kind === 'editor';
@@ -72,7 +74,9 @@ function listUsers(rows: readonly CsvRow[], practices: readonly Listed[]): LineF
     if (practice === undefined)
       return [{ line, message: 'practice must be the code of a practice in this file' }];
     if (others.length > 0)
-      return [{ line, message: 'system must be that of the practice, because several have this code' }];
+      return [
+        { line, message: 'system must be that of the practice, because several practices have this code' },
+      ];
     const [member, lines] =
       kind === 'editor' ? (['editors', 'editorLines'] as const) : (['users', 'userLines'] as const);
     (practice.entry[member] ??= []).push(name);

@@ -17,7 +17,7 @@ import { readRegistryFile, type WatchedFile, watchFile } from './registry-file.t
  */
 export type Directories = {
   /**
-   * Returns the directory of a client; undefined if every value is accepted. @throws Error for a directory
+   * Returns the directory of a client, or undefined if every value is accepted. @throws Error for a directory
    * that `follow` has not opened
    */
   of(policy: Pick<LaunchPolicy, 'directory'>): Directory | undefined;
@@ -54,7 +54,7 @@ export function openDirectories({ sharedFile, registryFile, logger, everyMs }: O
       onFault: (error) =>
         logger.error(
           { err: error, file: path },
-          'the changed directory is invalid; the previous one stays in use',
+          'the changed directory is invalid, so the previous directory stays in use',
         ),
       ...withoutUndefined({ everyMs }),
     });
@@ -82,7 +82,7 @@ export function openDirectories({ sharedFile, registryFile, logger, everyMs }: O
   };
 }
 
-/** The setting of the shared directory, for the table of settings. */
+/** The setting `DIRECTORY_FILE`, which the schema of each process contains. */
 export const directorySettings = {
   DIRECTORY_FILE: Type.Optional(
     Type.String({
@@ -148,7 +148,9 @@ function named<Made>(path: string, make: () => Made): Made {
   }
 }
 
-/** Returns every directory that a registry names, with its place in the registry. */
+/**
+ * Returns the name of every directory file in a registry, and the path of the entry that contains the name.
+ */
 function directoriesOf({ realms, trustedIssuers = [] }: Registry): { name: string; path: string }[] {
   const namedBy = (clients: readonly Pick<LaunchPolicy, 'directory'>[], owner: string) =>
     clients.flatMap(({ directory: name }, index) =>
@@ -165,8 +167,8 @@ const besideRegistry = (registryFile: string | URL, name: string) =>
 
 /**
  * Reads a directory file.
- * @throws TypeError that lists every error of the directory, without values; the error of the system if the
- * file cannot be read
+ * @throws TypeError that lists every error of the directory, without values, or the error of the system if
+ * the file cannot be read
  */
 export const readDirectoryFile = (path: string): Directory =>
   parseDirectoryText(readFileSync(path, 'utf8'), path);

@@ -36,7 +36,7 @@ export type DpopProof = {
   readonly thumbprint: string;
   /** The name under which the proof must be claimed in the ticket store, so that it counts only once. */
   readonly name: string;
-  /** For how many seconds the proof could be sent again. */
+  /** The seconds for which the proof could be replayed. */
   readonly forSeconds: number;
 };
 
@@ -96,7 +96,7 @@ function keyIn(proof: string): JWK | undefined {
   try {
     return decodeProtectedHeader(proof).jwk;
   } catch {
-    // The verification that follows reports the fault of the proof.
+    // The caller then verifies the proof, which reports the fault.
     return undefined;
   }
 }
@@ -105,7 +105,10 @@ function keyIn(proof: string): JWK | undefined {
 const rsaExponent = 'AQAB';
 const maxRsaBits = 4096;
 
-/** Returns the fault of a key whose signatures are weak or expensive to verify; undefined for other keys. */
+/**
+ * Returns the fault of a key whose signatures are weak or expensive to verify. Returns undefined for other
+ * keys.
+ */
 function keyFault({ kty, e, n }: JWK = {}): string | undefined {
   if (kty !== 'RSA') return undefined;
   const bits = typeof n === 'string' ? bitsOf(n) : 0;

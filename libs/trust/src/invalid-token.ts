@@ -3,42 +3,42 @@ import { ServiceError } from '@clinical-launch/http/errors';
 import { errors } from 'jose';
 
 /**
- * The reasons for which an access token is refused: the `error_description` of the challenge.
- * `docs/reference/errors.md` explains each reason.
- * The texts are printable ASCII without quotation marks (RFC 6750 section 3).
+ * The reasons for which an access token is refused. The challenge contains the reason as `error_description`.
+ * `docs/reference/errors.md` explains each reason. The texts are printable ASCII without quotation marks (RFC
+ * 6750 section 3).
  */
 export const tokenReasons = [
-  'the token expired',
+  'the token has expired',
   'the token was revoked',
   'the launch was revoked',
-  'the token does not say when it expires',
-  'the token expires too late',
-  'the token expires before it is issued',
+  'the token has no valid expiry',
+  'the token expires more than a week from now',
+  'the token expires before it was issued',
   'the token is not valid yet',
-  'the token is from the future',
-  'a time of the token is no date',
-  'a claim of the token is not valid',
+  'the token was issued in the future',
+  'a time in the token is not a finite number',
+  'a claim of the token is invalid',
   'the token is for another audience',
   'the issuer is not trusted',
-  'the client is not registered here',
-  'the token names no client',
-  'the token names no key',
+  'the client is not registered',
+  'the token contains no client id',
+  'the token has no key id',
   'the token is signed with a key that its issuer does not publish',
   'the token is signed with a key that is too weak',
   'the token is signed with an algorithm that is not accepted',
-  'the signature of the token is not valid',
+  'the signature of the token is invalid',
   'the token cannot be read',
   'the Authorization header has no Bearer token',
   'the token is an ID token',
   'the type in the header of the token is not at+jwt',
   'the token was not issued for a desktop launch',
-  'the context of the token cannot be opened',
+  'the launch context of the token cannot be decrypted',
   'the launch context of the token is not the context of a desktop launch',
-  'the token is bound to no key: send it as Bearer',
+  'the token is not bound to a key: send it as Bearer',
   'the token is bound to a key: send it as DPoP, with a proof',
   'the token is bound to a certificate: connect by TLS with that certificate',
-  'the token is bound to another certificate than the one of this connection',
-  'the token is bound to a certificate alone: send it as Bearer',
+  'the token is bound to a different certificate than this connection uses',
+  'the token is bound only to a certificate: send it as Bearer',
   'the token is bound to a key, which this endpoint cannot check',
 ] as const;
 export type TokenReason = (typeof tokenReasons)[number];
@@ -50,8 +50,8 @@ type InvalidTokenOptions = {
 };
 
 /**
- * Creates the 401 of a refused token (RFC 6750 section 3). Its body is empty, so the challenge contains the
- * reason.
+ * Creates the error 401 for a refused token (RFC 6750 section 3). Its body is empty, so the challenge
+ * contains the reason.
  */
 export const invalidToken = (
   reason: TokenReason,
@@ -64,13 +64,14 @@ export const invalidToken = (
   });
 
 /**
- * Creates the 401 of a request without a token, which only states how to authenticate (RFC 6750 section 3.1).
+ * Creates the error 401 for a request without a token. The challenge states only how to authenticate (RFC
+ * 6750 section 3.1).
  */
 export function missingToken(challenge: string): ServiceError {
   return unauthorized('there is no Bearer token', { code: 'invalid_token', challenge });
 }
 
-/** Creates a 401. The challenge is the `WWW-Authenticate` header of the response. */
+/** Creates an error 401. The challenge is the `WWW-Authenticate` header of the response. */
 export function unauthorized(
   reason: string,
   { code, challenge, cause }: { code: RefusalCode; challenge: string; cause?: unknown },
@@ -85,19 +86,18 @@ export function unauthorized(
 }
 
 /**
- * Creates the 401 of a token that jose refused. jose checks the signature first, so the reason reveals claims
- * only to the bearer of a genuine token.
+ * Creates the error 401 for a token that jose refused. jose checks the signature first, so the reason reveals
+ * claims only to the bearer of a genuine token.
  */
 export function refusedToken(error: errors.JOSEError): ServiceError {
   return invalidToken(reasonOf(error), { cause: error });
 }
 
 function reasonOf(error: errors.JOSEError): TokenReason {
-  if (error instanceof errors.JWTExpired) return 'the token expired';
+  if (error instanceof errors.JWTExpired) return 'the token has expired';
   if (error instanceof errors.JWTClaimValidationFailed)
-    return reasonsByClaim.get(error.claim) ?? 'a claim of the token is not valid';
-  if (error instanceof errors.JWSSignatureVerificationFailed)
-    return 'the signature of the token is not valid';
+    return reasonsByClaim.get(error.claim) ?? 'a claim of the token is invalid';
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'the signature of the token is invalid';
   if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
     return 'the token is signed with a key that its issuer does not publish';
   if (error instanceof errors.JOSEAlgNotAllowed)
@@ -107,7 +107,7 @@ function reasonOf(error: errors.JOSEError): TokenReason {
 
 const reasonsByClaim: ReadonlyMap<string, TokenReason> = new Map([
   ['aud', 'the token is for another audience'],
-  ['exp', 'the token does not say when it expires'],
+  ['exp', 'the token has no valid expiry'],
   ['nbf', 'the token is not valid yet'],
   ['typ', 'the type in the header of the token is not at+jwt'],
 ]);

@@ -7,8 +7,9 @@ import { invalidToken } from './invalid-token.ts';
 import type { IssuerPolicy } from './issuer-policies.ts';
 
 /**
- * Creates the function that finds the keys of an issuer when they are first needed. @throws ServiceError 503
- * when they cannot be fetched
+ * Creates the function that returns the issuer's key for a token. It fetches the issuer's keys when they are
+ * first needed.
+ * @throws ServiceError 503 if the keys cannot be fetched
  */
 export function createIssuerKeys(policy: IssuerPolicy, fetchOutbound: OutboundFetch): JWTVerifyGetKey {
   const get = countingFetches(policy.issuer, (address) =>

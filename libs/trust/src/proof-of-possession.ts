@@ -7,10 +7,10 @@ import { invalidToken, type TokenReason, unauthorized } from './invalid-token.ts
 
 /** The proofs of possession that were sent with an access token, in case the token is bound (RFC 7800). */
 export type Possession = {
-  /** The header `DPoP` and the request that the proof must be for; absent if DPoP is not accepted. */
+  /** The header `DPoP` and the request that the proof must be for. Absent if DPoP is not accepted. */
   readonly dpop?: { readonly header: string | undefined } & Omit<ProvenRequest, 'token'>;
   /**
-   * Returns the certificate of the connection; called only for a token that is bound to a certificate (RFC
+   * Returns the certificate of the connection. Called only for a token that is bound to a certificate (RFC
    * 8705).
    */
   readonly clientCertificate?: () => Pick<ClientCertificate, 'thumbprint'> | undefined;
@@ -35,8 +35,8 @@ export const dpopChallenge = `DPoP algs="${asymmetricAlgorithms.join(' ')}"`;
 /**
  * Checks that the sender of a verified token holds the key or the certificate to which the token is bound.
  * Never accepts a key-bound token as a Bearer token, nor a token with an unknown binding.
- * @returns the DPoP proof, whose `name` must be claimed before the request is served; undefined for a token
- * that is not bound to a key
+ * @returns the DPoP proof, whose `name` the caller must claim before it serves the request, or undefined for
+ * a token that is not bound to a key
  * @throws ServiceError 401
  */
 export async function provePossession(
@@ -44,12 +44,12 @@ export async function provePossession(
   { cnf, possession, now }: { cnf: unknown; possession: Possession; now: number },
 ): Promise<DpopProof | undefined> {
   if (cnf === undefined && scheme === 'bearer') return undefined;
-  if (cnf === undefined) throw invalidDpop('the token is bound to no key: send it as Bearer');
+  if (cnf === undefined) throw invalidDpop('the token is not bound to a key: send it as Bearer');
   if (!confirmation.is(cnf)) throw uncheckable();
   const { jkt, 'x5t#S256': certificate } = cnf;
   if (certificate !== undefined) assertSameCertificate(certificate, possession);
   if (jkt === undefined && scheme === 'bearer') return undefined;
-  if (jkt === undefined) throw invalidDpop('the token is bound to a certificate alone: send it as Bearer');
+  if (jkt === undefined) throw invalidDpop('the token is bound only to a certificate: send it as Bearer');
   const { dpop } = possession;
   if (dpop === undefined) throw uncheckable();
   if (scheme === 'bearer') throw invalidDpop('the token is bound to a key: send it as DPoP, with a proof');
@@ -67,12 +67,12 @@ function assertSameCertificate(thumbprint: string, { clientCertificate }: Posses
   if (presented === undefined)
     throw invalidToken('the token is bound to a certificate: connect by TLS with that certificate');
   if (presented.thumbprint !== thumbprint)
-    throw invalidToken('the token is bound to another certificate than the one of this connection');
+    throw invalidToken('the token is bound to a different certificate than this connection uses');
 }
 
 const uncheckable = () => invalidToken('the token is bound to a key, which this endpoint cannot check');
 
-/** Creates the 401 of a refused DPoP proof (RFC 9449 section 7.1). */
+/** Creates the error 401 for a refused DPoP proof (RFC 9449 section 7.1). */
 export function invalidProof(reason: string) {
   const methods = dpopChallenge.slice('DPoP '.length);
   return unauthorized(reason, {

@@ -156,6 +156,6 @@ export function watchRegistry(
     },
     onChange: () => logger.info('the changed registry is in use'),
     onFault: (error) =>
-      logger.error({ err: error }, 'the changed registry is invalid; the previous one stays in use'),
+      logger.error({ err: error }, 'the changed registry is invalid, so the previous registry stays in use'),
   });
 }

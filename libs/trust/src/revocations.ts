@@ -26,7 +26,7 @@ type FollowOptions = {
   readonly logger: Logger;
   /** Milliseconds between two reads of the list. */
   readonly everyMs?: number;
-  /** For how many milliseconds after a read of the list tokens are accepted. */
+  /** The milliseconds for which tokens are accepted after a read of the list. */
   readonly currentForMs?: number;
 };
 

@@ -1,18 +1,22 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
 export type TokenRevocation = {
-  /** The holder of the token; each owner has a limited number of entries. */
+  /** The holder of the token. Each owner has a limited number of entries. */
   readonly owner: string;
   /** The remaining lifetime of the token, plus the clock tolerance of the verifiers. */
   readonly forSeconds: number;
-  /** Appended to the outbox in the same step, if the token was not revoked before. */
+  /**
+   * The events to append to the outbox in the same step. They are not appended if the token is already
+   * revoked.
+   */
   readonly events: readonly CloudEvent[];
 };
 
 export type RevokeOutcome =
   | { readonly outcome: 'revoked' }
   /**
-   * The owner has reached the limit of entries. Its first entry ends after this time. Nothing was changed.
+   * The owner has reached the limit of entries, so nothing was changed. The first entry expires after this
+   * time.
    */
   | { readonly outcome: 'full'; readonly retryAfterSeconds: number };
 

@@ -8,19 +8,21 @@ import { invalidToken } from './invalid-token.ts';
 const maxLifeSeconds = 7 * 24 * 3600;
 
 /**
- * Checks the times of a token that jose does not check (NumericDate, RFC 7519 section 2): they must be finite
- * and in order, and the token must be neither from the future nor valid for ever.
+ * Checks the times of a token that jose does not check (NumericDate, RFC 7519 section 2). They must be finite
+ * and in order. The token must not be issued in the future, and must expire within a week.
  * @param latestNow seconds since 1970, with the tolerance for clocks that differ
  * @throws ServiceError 401
  */
 export function assertPossibleTimes({ exp, iat, nbf }: JWTPayload, latestNow: number): void {
   const times = [exp, iat, nbf].filter((time) => time !== undefined);
-  // JSON allows numbers that JSON.parse reads as infinite, such as 1e400.
-  if (!times.every((time) => Number.isFinite(time))) throw invalidToken('a time of the token is no date');
-  if (exp === undefined || exp > latestNow + maxLifeSeconds) throw invalidToken('the token expires too late');
+  // JSON.parse converts large numbers such as 1e400 to Infinity.
+  if (!times.every((time) => Number.isFinite(time)))
+    throw invalidToken('a time in the token is not a finite number');
+  if (exp === undefined || exp > latestNow + maxLifeSeconds)
+    throw invalidToken('the token expires more than a week from now');
   // This check is needed, because jose checks `iat` only together with a maximum age.
-  if (iat !== undefined && iat > latestNow) throw invalidToken('the token is from the future');
-  if (iat !== undefined && exp <= iat) throw invalidToken('the token expires before it is issued');
+  if (iat !== undefined && iat > latestNow) throw invalidToken('the token was issued in the future');
+  if (iat !== undefined && exp <= iat) throw invalidToken('the token expires before it was issued');
 }
 
 /**
@@ -30,16 +32,16 @@ export function assertPossibleTimes({ exp, iat, nbf }: JWTPayload, latestNow: nu
 const foreignClaims = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events'];
 
 /**
- * Returns whether claims are those of an ID token, which states that a person signed in and grants nothing.
- * The audience of an ID token is always the client itself (OpenID Connect Core 1.0 section 2). The audience
- * of an access token is the API.
+ * Returns whether claims are those of an ID token. An ID token states that a person signed in, and grants no
+ * rights. The audience of an ID token is always the client itself (OpenID Connect Core 1.0 section 2). The
+ * audience of an access token is the API.
  */
 export const isIdToken = (claims: JWTPayload, isClient: (audience: string | undefined) => boolean): boolean =>
   [claims.aud].flat().some(isClient) ||
   claims['token_use'] === 'id' ||
   foreignClaims.some((name) => name in claims);
 
-/** Refuses an ID token whose header does not show that it is one. @throws ServiceError 401 */
+/** Refuses an ID token that its header does not identify as an ID token. @throws ServiceError 401 */
 export function assertNoIdToken(claims: JWTPayload, clientId: string): void {
   if (isIdToken(claims, (audience) => audience === clientId)) throw invalidToken('the token is an ID token');
 }

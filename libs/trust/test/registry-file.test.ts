@@ -118,19 +118,22 @@ describe('a watched registry file', () => {
   it.each([
     ['not JSON', '{'],
     ['of the wrong shape', '{"realms":[{"realm":"NORTH","clients":[]}]}'],
-    ['one with a duplicate realm', registryOf('north', 'north')],
+    ['a registry with a duplicate realm', registryOf('north', 'north')],
     ['empty', ''],
-  ])('is ignored while its content is %s, reports one fault, and recovers', async (_what, text) => {
-    const { current } = watch();
-    await change(() => replace(text));
-    expect(realmsOf(current())).toEqual(['north']);
-    expect(faults).toHaveLength(1);
-    await change(() => replace(registryOf('south')));
-    expect(realmsOf(current())).toEqual(['south']);
-    expect(faults).toHaveLength(1);
-  });
+  ])(
+    'is ignored and reported once while its content is %s, and is used again after a correction',
+    async (_what, text) => {
+      const { current } = watch();
+      await change(() => replace(text));
+      expect(realmsOf(current())).toEqual(['north']);
+      expect(faults).toHaveLength(1);
+      await change(() => replace(registryOf('south')));
+      expect(realmsOf(current())).toEqual(['south']);
+      expect(faults).toHaveLength(1);
+    },
+  );
 
-  it('keeps its last content while the file is missing, and recovers', async () => {
+  it('keeps its last content while the file is missing, and is used again after the file returns', async () => {
     const { current } = watch();
     await change(() => unlink(path));
     expect(realmsOf(current())).toEqual(['north']);

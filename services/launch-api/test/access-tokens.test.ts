@@ -28,7 +28,7 @@ const goodClaims = () => ({
 });
 
 const unreadable = 'the token cannot be read';
-const wrongSignature = 'the signature of the token is not valid';
+const wrongSignature = 'the signature of the token is invalid';
 const unknownKey = 'the token is signed with a key that its issuer does not publish';
 const wrongAlgorithm = 'the token is signed with an algorithm that is not accepted';
 
@@ -57,18 +57,22 @@ describe('a request without a valid token', () => {
   );
 
   const claimFaults: [string, string, () => Record<string, unknown>][] = [
-    ['that expired before the tolerance', 'the token expired', () => ({ exp: seconds() - 11 })],
-    ['without an expiry', 'the token does not say when it expires', () => ({ exp: undefined })],
+    [
+      'that expired longer ago than the clock tolerance',
+      'the token has expired',
+      () => ({ exp: seconds() - 11 }),
+    ],
+    ['without an expiry', 'the token has no valid expiry', () => ({ exp: undefined })],
     ['that is not valid yet', 'the token is not valid yet', () => ({ nbf: seconds() + 11 })],
-    ['that was issued in the future', 'the token is from the future', () => ({ iat: seconds() + 11 })],
+    ['that was issued in the future', 'the token was issued in the future', () => ({ iat: seconds() + 11 })],
     [
       'that expires before it was issued',
-      'the token expires before it is issued',
+      'the token expires before it was issued',
       () => ({ iat: seconds(), exp: seconds() - 5 }),
     ],
     [
       'that is valid for more than a week',
-      'the token expires too late',
+      'the token expires more than a week from now',
       () => ({ exp: seconds() + 8 * 24 * 3600 }),
     ],
     ['for another audience', 'the token is for another audience', () => ({ aud: 'api://another' })],
@@ -76,8 +80,8 @@ describe('a request without a valid token', () => {
     ['of another issuer', 'the issuer is not trusted', () => ({ iss: 'https://idp.example' })],
     ['with a slash after its issuer', 'the issuer is not trusted', () => ({ iss: `${api.issuer.issuer}/` })],
     ['without an issuer', unreadable, () => ({ iss: undefined })],
-    ['without a client', 'the token names no client', () => ({ client_id: undefined })],
-    ['of an unregistered client', 'the client is not registered here', () => ({ client_id: 'stranger' })],
+    ['without a client', 'the token contains no client id', () => ({ client_id: undefined })],
+    ['of an unregistered client', 'the client is not registered', () => ({ client_id: 'stranger' })],
     ['that was revoked', 'the token was revoked', () => ({ jti: 'revoked' })],
   ];
   it.each(claimFaults)(
@@ -113,14 +117,14 @@ describe('a request without a valid token', () => {
     expect(refused).toBeInstanceOf(WWWAuthenticateChallengeError);
     const parameters = {
       error: 'invalid_token',
-      error_description: 'the token does not say when it expires',
+      error_description: 'the token has no valid expiry',
     };
     expect(refused).toMatchObject({ cause: [{ scheme: 'bearer', parameters }] });
   });
 
   it.each([
     ['has another type', 'the type in the header of the token is not at+jwt', { typ: 'JWT' }],
-    ['has no key ID', 'the token names no key', { kid: undefined }],
+    ['has no key ID', 'the token has no key id', { kid: undefined }],
     ['has the ID of an unpublished key', unknownKey, { kid: 'another' }],
     ['has an unknown critical header', unreadable, { crit: ['exp'], exp: 1 }],
   ])('is answered with 401 for a token that %s, with the reason: %s', async (_fault, reason, header) => {
@@ -137,7 +141,10 @@ describe('a request without a valid token', () => {
     const claims = JSON.stringify({ ...goodClaims(), [name]: 'NUMBER' }).replace('"NUMBER"', numbers);
     const header = { alg: 'ES256', typ: 'at+jwt', kid: api.issuer.key.kid };
     const signer = new CompactSign(Buffer.from(claims)).setProtectedHeader(header);
-    await expectUnauthorized(await signer.sign(api.issuer.key.privateKey), 'a time of the token is no date');
+    await expectUnauthorized(
+      await signer.sign(api.issuer.key.privateKey),
+      'a time in the token is not a finite number',
+    );
   });
 
   it('is answered with 401 for a token signed with a published RSA key of less than 2048 bits', async () => {
@@ -210,7 +217,7 @@ describe('a request without a valid token', () => {
     const token = await api.issuer.sign({ claims: { exp: seconds() + 5 } });
     expect((await api.post({ token })).status).toBe(200);
     api.clock.advance({ seconds: 16 });
-    await expectUnauthorized(token, 'the token expired');
+    await expectUnauthorized(token, 'the token has expired');
   });
 });
 

@@ -114,7 +114,7 @@ describe('a request without a valid access token', () => {
 
   const ids = { jti: randomUUID(), sid: randomUUID() };
   const claimFaults: [string, () => Record<string, unknown>][] = [
-    ['that expired before the tolerance', () => ({ exp: seconds() - 11 })],
+    ['that expired longer ago than the clock tolerance', () => ({ exp: seconds() - 11 })],
     ['that is not valid yet', () => ({ nbf: seconds() + 11 })],
     ['for another audience', () => ({ aud: 'api://another' })],
     ['of another issuer', () => ({ iss: 'https://idp.example' })],

@@ -44,6 +44,6 @@ function open(
   try {
     return sealer.open('access-token-context', sealedContext, placeOfTokenContext({ tokenId, launchId }));
   } catch (cause) {
-    throw invalidToken('the context of the token cannot be opened', { cause });
+    throw invalidToken('the launch context of the token cannot be decrypted', { cause });
   }
 }
