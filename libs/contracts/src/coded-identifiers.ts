@@ -16,7 +16,10 @@ const codeOf = <const System extends string>(...systems: System[]) => ({
 /** The code of a practice (OLTR: Organization). */
 export const practiceCode = codeOf('ods-organization-code', 'local-org-code');
 
-/** The code of a performer (OLTR: Organization). The example there also uses the system `performing-org`. */
+/**
+ * The code of a performer (OLTR: Organization). The example in the specification also uses the system
+ * `performing-org`.
+ */
 export const performerCode = codeOf('ods-organization-code', 'local-org-code', 'performing-org');
 
 /** The code of a clinician (OLTR: Practitioner). */

@@ -27,7 +27,10 @@ export type Fault = {
    * parameter. The path is empty if the error concerns the whole body.
    */
   readonly path: string;
-  /** The rest of a sentence that begins with `path`, such as `must not be empty`. */
+  /**
+   * What is wrong, without a subject: `must not be empty`. Show it after the path, as in `name must not be
+   * empty`.
+   */
   readonly message: string;
   readonly code: FaultCode;
   /**

@@ -139,7 +139,10 @@ const partner = Type.Object(
     ),
     suspended,
     requestsPerSecond,
-    /** If this setting or the next is absent, the partner decides for each request. */
+    /**
+     * If `dpopBoundAccessTokens` or `requirePushedAuthorizationRequests` is absent, the partner decides for
+     * each request.
+     */
     dpopBoundAccessTokens: setting(
       'Whether its access tokens must be bound by DPoP (RFC 9449)',
       Type.Boolean(),
@@ -230,7 +233,10 @@ const trustedIssuer = Type.Object(
       'The rights that its tokens may grant (empty: ocs-launch.write)',
       Type.Array(grantableRight),
     ),
-    /** The type is the header `typ` (RFC 9068 section 2.1). ID tokens are refused even if this is true. */
+    /**
+     * The type of a token is its header `typ` (RFC 9068 section 2.1). ID tokens are refused even if this
+     * setting is true.
+     */
     acceptsAnyTokenType: setting(
       'Whether its access tokens may omit their type, such as those of Microsoft Entra ID',
       Type.Boolean(),

@@ -6,7 +6,7 @@ import { Type } from './type.ts';
 /** The id of a client or of a partner application. */
 export const clientId = Type.String({
   pattern: '^[A-Za-z0-9._~-]{1,200}$',
-  description: 'must be a plain client id',
+  description: 'must be 1 to 200 letters, digits or the characters . _ ~ -',
 });
 
 /** One or two path segments, such as `demo/desktop`, in lower case. Requests may use any case. */

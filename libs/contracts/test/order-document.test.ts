@@ -148,7 +148,7 @@ describe('the order document', () => {
 
 describe('a time in the order document', () => {
   it.each([
-    ['in winter, when London has UTC', '2023-11-06T19:43:05Z', '20231106194305'],
+    ['in winter, when London uses UTC', '2023-11-06T19:43:05Z', '20231106194305'],
     ['in summer, when London is an hour ahead', '2023-07-06T23:43:05Z', '20230707004305'],
     ['in the last second before the clocks go forward', '2024-03-31T00:59:59Z', '20240331005959'],
     ['in the first second after the clocks went forward', '2024-03-31T01:00:00Z', '20240331020000'],

@@ -43,7 +43,7 @@ describe('the JSON Schema of the payload', () => {
     );
   });
 
-  it('refuses what the reader refuses, except payloads that break only rules stated in its description', () => {
+  it('refuses every payload that the reader refuses, unless it breaks only rules in the description texts', () => {
     let refused = 0;
     fc.assert(
       fc.property(mutatedServiceRequest(), (payload) => {

@@ -106,7 +106,7 @@ describe('a registry', () => {
         'realms[0].signingAlgorithm must be one of RS256, ES256, EdDSA',
         expect.stringMatching(/^realms\[0\]\.accessTokenSeconds must be >= 60$/),
         'realms[1] is registered twice',
-        'realms[1].clients[0].clientId must be a plain client id',
+        'realms[1].clients[0].clientId must be 1 to 200 letters, digits or the characters . _ ~ -',
         'realms[1].clients[0].scopes[0] must be an OAuth scope token',
         'realms[1].clients[1].name is required',
         expect.stringMatching(/^realms\[1\]\.clients\[1\]\.frameAncestors\[0\] must be an origin/),

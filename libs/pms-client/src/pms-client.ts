@@ -21,11 +21,11 @@ export type Launch = {
   readonly correlationId: string;
 };
 
-/** An error in a ServiceRequest, as an answer 400 lists it. */
+/** An error in a ServiceRequest. The answer 400 lists all of them. */
 export type LaunchFault = {
   /** The location of the error, such as `contained[1].name[0].family`. */
   readonly path: string;
-  /** The rest of a sentence that begins with the path, such as `is required`. */
+  /** What is wrong, without a subject: `is required`. Show it after the path, as in `subject is required`. */
   readonly message: string;
   /** The code of the error, which is a FHIR R4 issue type, such as `required`. */
   readonly code?: string;

@@ -2,7 +2,7 @@ import type { PatientIdentifierSystem } from '../coded-identifiers.ts';
 import type { OrganizationIdentifierSystem, PractitionerIdentifierSystem } from '../launch-context.ts';
 import type { Namespaces } from '../namespaces.ts';
 
-/** The name in the launch context of each identifier system in payloads, by the URI of the system. */
+/** The identifier systems that payloads may contain, by URI, with their names in the launch context. */
 export type IdentifierSystems<Name extends string> = ReadonlyMap<string, Name>;
 
 /** The URIs in the tables of the OLTR specification, with the namespaces of the installation. */

@@ -135,7 +135,7 @@ export function createAgreedValuesCheck(find: CodeSearches) {
     if (practice && practiceKey !== undefined && agreed === undefined)
       faults.push(notAgreed('practice', practice));
 
-    // The directory lists users only for an agreed practice.
+    // Checks the author only in an agreed practice, because the directory lists users for each practice.
     const author = agreed?.users && find.author(payload, contained, reference);
     if (author && typeof author.value === 'string' && !agreed.users.has(author.value))
       faults.push(notAgreed('user', author));
