@@ -26,7 +26,7 @@ export type AuditTrailConfig = {
   readonly pseudonyms: PatientPseudonyms;
   /** The years for which a month of events is stored before it is deleted. */
   readonly retentionYears: number;
-  /** The configuration of the pages at `/audit/`; undefined if the pages are off. */
+  /** The configuration of the pages at `/audit/`. Undefined if the pages are off. */
   readonly pages: AuditPagesConfig | undefined;
   /** Whether and with which headers events are sent as log records. */
   readonly telemetry: Telemetry;

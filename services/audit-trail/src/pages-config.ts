@@ -17,10 +17,7 @@ import { isProduction } from '@clinical-launch/runtime/mode';
 export type AuditPagesConfig = {
   /** The address that browsers use, without a path. */
   readonly publicUrl: string;
-  /**
-   * The address at which this process reaches the platform; equal to `publicUrl` unless `PLATFORM_URL` is
-   * set.
-   */
+  /** The address at which this process reaches the platform: `PLATFORM_URL`, or `publicUrl` by default. */
   readonly platformUrl: string;
   readonly issuer: string;
   readonly clientId: string;

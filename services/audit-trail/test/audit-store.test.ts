@@ -17,7 +17,7 @@ const sealKey = sealKeyFrom(readAuditKeys({}));
 
 describe.each<[string, () => Promise<Storage>]>([
   ['PostgreSQL', openTestStorage],
-  ['embedded', openEmbeddedStorage],
+  ['PGlite', openEmbeddedStorage],
 ])('audit log in %s', (_name, open) => {
   let storage: Storage;
   let database: AuditDatabase;
@@ -252,7 +252,7 @@ describe.each<[string, () => Promise<Storage>]>([
         [refusal],
       ],
       [
-        'all at once',
+        'all criteria at once',
         {
           correlationId: guid,
           client: 'pms-8',

@@ -121,7 +121,7 @@ describe('unrecognised text', () => {
   });
 
   it.each([
-    ['ten digits that are no NHS number', { q: '943 476 5918' }, 'q'],
+    ['ten digits that are not an NHS number', { q: '943 476 5918' }, 'q'],
     ['a control character', { q: 'r.adeyemi\0' }, 'q'],
     ['a blank', { q: ' ' }, 'q'],
     [

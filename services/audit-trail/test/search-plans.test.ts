@@ -78,7 +78,7 @@ describe('search', () => {
     ['rare reason', /reason_time_idx/],
     ['GUID of a launch', /correlation_id_time_idx/],
     ['address that never occurs', /address_time_idx/],
-    ['everything of a launch', /(patient|user_key|practice)_time_idx/],
+    ['all criteria of a launch', /(patient|user_key|practice)_time_idx/],
   ])('by %s uses its own index', async (wanted, index) => {
     const found = (await searchesOf(database)).find(([name]) => name === wanted);
     const plans = await plansOf((observed) => createAuditSearch(observed)(found?.[1] ?? {}, { limit: 50 }));

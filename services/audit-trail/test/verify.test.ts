@@ -28,7 +28,7 @@ const now = new Date('2026-03-02T12:00:00Z');
 
 describe.each<[string, () => Promise<Storage>]>([
   ['PostgreSQL', openTestStorage],
-  ['embedded', openEmbeddedStorage],
+  ['PGlite', openEmbeddedStorage],
 ])('verifyAudit in %s', (_name, open) => {
   let storage: Storage;
   let database: AuditDatabase;

@@ -10,7 +10,7 @@ export type AuditKeys = {
   readonly signing?: { readonly kid: string; readonly key: KeyObject };
   /** The public keys by their thumbprints (RFC 7638). */
   readonly verification: ReadonlyMap<string, KeyObject>;
-  /** The keys of the seals; empty if there are only public keys. */
+  /** The keys of the seals. Empty if there are only public keys. */
   readonly seals: readonly KeyObject[];
 };
 

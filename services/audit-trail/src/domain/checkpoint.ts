@@ -18,7 +18,7 @@ export type Checkpoint = {
   readonly time: string;
   /** `drop`: the partition was deleted after this checkpoint, because its retention had ended. */
   readonly kind: 'rows' | 'drop';
-  /** The SHA-256 of the previous checkpoint's JWS, in Base64URL; empty for the first checkpoint. */
+  /** The SHA-256 of the previous checkpoint's JWS, in Base64URL. Empty for the first checkpoint. */
   readonly previous: string;
 };
 

@@ -27,7 +27,7 @@ const eventWords: Readonly<Record<EventType, EventWords>> = {
   'launch.url.issued.v1': { group: 'launches', what: 'Launch requested' },
   'launch.url.refused.v1': { group: 'launches', what: 'Launch refused' },
   'launch.token.redeemed.v1': { group: 'launches', what: 'Launch opened', seen: 'Opened a launch' },
-  'launch.token.refused.v1': { group: 'launches', what: 'Opening refused' },
+  'launch.token.refused.v1': { group: 'launches', what: 'Opening of a launch refused' },
   'launch.session.ended.v1': { group: 'launches', what: 'Signed out' },
   'order.submitted.v1': { group: 'orders', what: 'Tests submitted', seen: 'Ordered' },
   'order.viewed.v1': { group: 'orders', what: 'Request viewed', seen: 'Viewed a request' },
@@ -53,14 +53,14 @@ const eventWords: Readonly<Record<EventType, EventWords>> = {
   'desktop.logout.delivered.v1': { group: 'desktop', what: 'Application notified of the end' },
   'desktop.logout.delivery.failed.v1': { group: 'desktop', what: 'Application not notified of the end' },
   'resource.read.v1': { group: 'records', what: 'Record read', seen: 'Read the record in an application' },
-  'resource.refused.v1': { group: 'records', what: 'Record refused' },
+  'resource.refused.v1': { group: 'records', what: 'Access to a record refused' },
   'access.token.issued.v1': { group: 'access', what: 'Access token issued' },
   'access.token.refused.v1': { group: 'access', what: 'Access token refused' },
   'access.token.revoked.v1': { group: 'access', what: 'Access token revoked' },
   'access.introspected.v1': { group: 'access', what: 'Access token checked' },
   'audit.searched.v1': { group: 'searches', what: 'Audit trail searched' },
   'audit.session.started.v1': { group: 'searches', what: 'Signed in to the audit trail' },
-  'audit.refused.v1': { group: 'searches', what: 'Audit trail refused' },
+  'audit.refused.v1': { group: 'searches', what: 'Access to the audit trail refused' },
 };
 
 const known = new Map<string, EventWords>(Object.entries(eventWords));
@@ -87,7 +87,7 @@ function submissionOf(entry: Happened): string {
   return step === 'change' ? 'Request changed' : 'Tests submitted';
 }
 
-/** Describes the access to patient data in an event; undefined if the event was no such access. */
+/** Describes the access to patient data in an event. Returns undefined for an event without such access. */
 export const whatWasSeen = (type: string): string | undefined => known.get(type)?.seen;
 
 /** The types of event in which a user accessed patient data. */

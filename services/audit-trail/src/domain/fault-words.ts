@@ -42,7 +42,7 @@ const codes: Readonly<Record<RefusalCode, Row>> = {
   no_host: ['The request did not say which address it was for.', askBoth],
   faulty_form: ['A form of a page could not be read.', 'Open the page again and repeat the step.'],
   speculative_request: [
-    'The browser loaded the launch before the user opened it. Nothing was used up.',
+    'The browser loaded the launch before the user opened it. This did not count as opening it.',
     'If the launch was opened afterwards, there is nothing to do. Otherwise start again from the practice system.',
   ],
   invalid_client: ['The application could not prove who it is.', checkCredentials],
@@ -139,14 +139,14 @@ const tokenReasons: Readonly<Record<Exclude<TokenReason, RefusalCode>, Row>> = {
     'Ask the operator to issue a new secret, and the supplier to use it.',
   ],
   wrong_certificate: [
-    'The certificate of the application is not the registered one.',
+    'The certificate of the application is not registered.',
     'Ask the supplier to use the registered certificate, or the operator to register the new one.',
   ],
   wrong_assertion: ['The signature of the application is not valid.', checkCredentials],
   wrong_assertion_type: ['The application sent the wrong type of credentials.', askBoth],
   faulty_assertion: ['The signed credentials of the application are not complete.', askBoth],
   assertion_of_other_client: ['The credentials belong to another application.', checkCredentials],
-  assertion_for_other_audience: ['The credentials were made for another service.', askBoth],
+  assertion_for_other_audience: ['The credentials are for another service.', askBoth],
   assertion_out_of_time: [
     'The signed credentials had expired or were not valid yet.',
     'Ask the supplier to check the clock of their server, and to make a new signature for each request.',
@@ -212,17 +212,17 @@ const desktopReasons: Readonly<Record<AuthorizeReason | RevocationReason, Row>> 
 };
 
 const receiver =
-  'Ask the supplier to check the address that receives documents, and then the operator to send it again.';
+  'Ask the supplier to check the address of the receiver. Then ask the operator to send the message again.';
 
 /** The reasons for which a document or message was not delivered. */
 const deliveryReasons: Readonly<Record<DocumentFailure, Row>> = {
   unregistered: [
     'The registry no longer contains an address for the receiver.',
-    'Ask the operator to register the address and send it again.',
+    'Ask the operator to register the address and send the message again.',
   ],
   no_usable_secret: [
     'No secret of the receiver is valid, so the message could not be signed.',
-    'Ask the operator to renew the secret and send it again.',
+    'Ask the operator to renew the secret and send the message again.',
   ],
   unresolved: ['The name of the receiver’s address is unknown.', receiver],
   address_refused: ['The receiver’s address is in a network that may not be called.', receiver],
@@ -254,7 +254,7 @@ const words = new Map<string, Row>(
   [codes, tokenReasons, desktopReasons, deliveryReasons].flatMap((group) => Object.entries(group)),
 );
 
-/** Returns the explanation of a reason in a type of event; undefined for an unknown reason. */
+/** Returns the explanation of a reason in a type of event, or undefined for an unknown reason. */
 export function faultWordsOf(reason: string, type = ''): FaultWords | undefined {
   const [cause, advice] = byType[type]?.[reason] ?? words.get(reason) ?? [];
   return cause === undefined || advice === undefined ? undefined : { cause, advice };

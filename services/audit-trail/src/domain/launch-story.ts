@@ -10,7 +10,7 @@ export type Verdict = {
   readonly advice: string;
 };
 
-/** A service's part in a launch, from the cause of its first event to its last event. */
+/** The events of one service in a launch. `from` is the time of the cause of its first event. */
 export type Lane = {
   readonly source: string;
   readonly from: number;
@@ -185,7 +185,7 @@ export function payloadFaultsOf({ event: { data } }: Pick<LogEntry, 'event'>): r
   return (paths ?? []).map((path, at) => ({ path: path || 'the whole body', code: codes?.[at] ?? '' }));
 }
 
-/** Describes the details of an event, such as the number of tests; undefined if the event has no details. */
+/** Describes the details of an event, such as the number of tests. Returns undefined if it has no details. */
 export function detailOf(entry: LogEntry): string | undefined {
   const paths = payloadFaultsOf(entry).map(({ path }) => path);
   const facts = [

@@ -23,7 +23,7 @@ export type LogEntry = {
   readonly event: { readonly data: object };
 };
 
-/** Returns a member of an event's data as text; undefined if it is neither a number nor a string. */
+/** Returns a member of an event's data as text, or undefined if it is neither a number nor a string. */
 export function factOf({ event: { data } }: Pick<LogEntry, 'event'>, name: string): string | undefined {
   const value: unknown = Object.entries(data).find(([key]) => key === name)?.[1];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
@@ -35,7 +35,7 @@ export function listOf({ event: { data } }: Pick<LogEntry, 'event'>, name: strin
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** Returns a member of an event's data as a number; undefined if it is absent. */
+/** Returns a member of an event's data as a number, or undefined if it is absent. */
 export function numberOf(entry: Pick<LogEntry, 'event'>, name: string): number | undefined {
   const text = factOf(entry, name);
   return text === undefined || text === '' ? undefined : Number(text);

@@ -36,8 +36,8 @@ export const textFault = (text: string, maxLength: number): string | undefined =
 export const localMinuteForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
 
 /**
- * Returns the instant of a local time; undefined if the date does not exist or its year cannot be searched.
- * If a change of the clocks skips or repeats the time, returns one of the two possible instants.
+ * Returns the instant of a local time. Returns undefined if the date does not exist or its year cannot be
+ * searched. If a change of the clocks skips or repeats the time, returns one of the two possible instants.
  * @param minute `2026-03-02T16:05`
  */
 export function instantOf(minute: string, timeZone: string): Date | undefined {

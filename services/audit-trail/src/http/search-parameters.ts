@@ -19,7 +19,7 @@ export type SearchRequest = {
 
 type Fields = { readonly all: URLSearchParams; readonly pseudonyms: PatientPseudonyms };
 type Parameter = {
-  /** Returns the fault of a value as a phrase `must be …`; undefined if it is valid. */
+  /** Returns the fault of a value as a phrase `must be …`, or undefined if it is valid. */
   readonly faultOf: (value: string) => string | undefined;
   readonly criteriaOf: (values: readonly [string, ...string[]], fields: Fields) => AuditCriteria;
   readonly isRepeatable?: true;

@@ -18,7 +18,7 @@ type ActivityOptions = {
   readonly timeZone: string;
 };
 
-/** A figure, and the address of the events that it counts; undefined if it counts no events. */
+/** A figure, and the address of the events that it counts. Undefined if it counts no events. */
 type Figure = { readonly value: number; readonly href: string | undefined };
 /** The parameters of the address of a page of results. */
 type Found = Readonly<Record<string, string>>;

@@ -156,8 +156,8 @@ function ownRows(
 const lateDays = 14;
 
 /**
- * Returns the query for events that were stored before their launch and match only by its details; undefined
- * if the search needs no such query. The query reads only rows that belong on the page.
+ * Returns the query for events that were stored before their launch and match only by its details. Returns
+ * undefined if the search needs no such query. The query reads only rows that belong on the page.
  */
 function lateRows(
   { correlationId }: Pick<AuditCriteria, 'correlationId'>,

@@ -1,7 +1,7 @@
 import type { HeldClaim } from '@clinical-launch/tickets/claims';
 import type { ColumnType, Kysely } from 'kysely';
 
-/** Milliseconds since 1970; the drivers return a bigint as text. */
+/** Milliseconds since 1970. The drivers return a bigint as text. */
 type Milliseconds = ColumnType<string, number, number>;
 
 export type OriginatingIdTables = {

@@ -11,7 +11,7 @@ export type AuditCriteria = {
   readonly correlationId?: string | undefined;
   /** The client to which the event is attributed. */
   readonly client?: string | undefined;
-  /** The username; case is ignored. */
+  /** The username, in any case. */
   readonly user?: string | undefined;
   /** An ODS code or local code. */
   readonly practice?: string | undefined;
@@ -54,7 +54,7 @@ export type Conditions = {
 /** Returns a reference to a column of a table alias. */
 export const columnOf = (alias: string, column: Column) => sql.ref(`${alias}.${column}`);
 
-/** Returns the conditions for criteria; undefined if no row can meet them. */
+/** Returns the conditions for criteria, or undefined if no row can meet them. */
 export async function conditionsOf(
   database: AuditDatabase,
   criteria: AuditCriteria,
@@ -144,8 +144,8 @@ function outcomeConditions(alias: string, outcomes: readonly AuditOutcome[] | un
 }
 
 /**
- * Returns the hashes under which a caller's identifier may be recorded, one for each client; undefined if the
- * identifier is not a criterion.
+ * Returns the hashes under which the identifier of a caller may be recorded, one for each client. Returns
+ * undefined if the identifier is not a criterion.
  */
 async function originatingNames(
   database: AuditDatabase,

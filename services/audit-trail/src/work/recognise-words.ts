@@ -23,9 +23,9 @@ export type Recognising = {
 };
 
 /**
- * Returns the possible meanings of all fields together; none if the log does not contain the text of one of
- * the fields. A meaning contains only pseudonyms, sealed values and values of the log, so it may appear in an
- * address.
+ * Returns the possible meanings of all fields together. Returns no meaning if the log does not contain the
+ * text of one of the fields. A meaning contains only pseudonyms, sealed values and values of the log, so it
+ * may appear in an address.
  */
 export async function recogniseWords(
   typed: TypedWords,

@@ -6,7 +6,10 @@ type RepeatedOptions = Pick<LoopOptions, 'work' | 'everyMs' | 'gatherMs'> & {
   readonly logger: Logger;
 };
 
-/** Runs background work now and then repeatedly. Logs only the first of several consecutive failures. */
+/**
+ * Starts background work, which runs immediately and then at intervals. Logs only the first of several
+ * consecutive failures.
+ */
 export const startRepeated = ({ name, logger, ...options }: RepeatedOptions): Loop =>
   startLoop({
     ...options,

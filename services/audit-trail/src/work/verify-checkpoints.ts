@@ -102,7 +102,7 @@ async function readInOrder(options: CheckpointOptions, numbers: NumberRange) {
 }
 
 /**
- * Returns a stored checkpoint; undefined if it is forged or does not follow the known previous checkpoint.
+ * Returns a stored checkpoint, or undefined if it is forged or does not follow the known previous checkpoint.
  */
 async function readNext(
   { keys, since }: CheckpointOptions,

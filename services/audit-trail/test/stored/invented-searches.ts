@@ -66,7 +66,7 @@ export async function searchesOf(
     ['address that never occurs', { address: '198.51.100.1' }],
     ['user who does not exist', { user: 'nobody' }],
     [
-      'everything of a launch',
+      'all criteria of a launch',
       { user, practice, patient, outcomes: ['success'], types: ['order.submitted.v1'], from, to },
     ],
   ];

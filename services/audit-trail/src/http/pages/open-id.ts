@@ -15,7 +15,7 @@ export type OpenId = {
   begin(returnTo: string): Promise<{ readonly signIn: BegunSignIn; readonly address: string }>;
   /** Completes a sign-in with the query of the issuer's answer. @throws ServiceError 400 or 503 */
   complete(query: URLSearchParams, begun: readonly BegunSignIn[]): Promise<Completed>;
-  /** Returns the issuer's address for ending its session; undefined if the issuer has no such address. */
+  /** Returns the issuer's address for ending its session, or undefined if the issuer has no such address. */
   signOutAddress(): Promise<string | undefined>;
 };
 

@@ -92,7 +92,7 @@ function numberFaults(value: string): FormFault[] {
     : [{ field: 'q', message: 'Check the NHS number. Its last digit does not match the others' }];
 }
 
-/** Returns a typed day and time as `2026-03-02T16:05`; empty if nothing was typed. */
+/** Returns a typed day and time as `2026-03-02T16:05`, or an empty text if nothing was typed. */
 function typedTime(form: URLSearchParams, name: string, otherwise: string): string {
   const part = (field: string) => (form.get(`${name}-${field}`) ?? '').trim().slice(0, 10);
   const [day, month, year] = [part('day'), part('month'), part('year')];
@@ -103,7 +103,7 @@ function typedTime(form: URLSearchParams, name: string, otherwise: string): stri
 
 const twoDigits = (number: string): string => (number === '' ? '' : number.padStart(2, '0'));
 
-/** Returns `16:05` for `4:05pm`, `16.05` or `1605`. */
+/** Converts a typed time to the 24-hour clock: `4:05pm`, `16.05` and `1605` become `16:05`. */
 function clockTime(typed: string, otherwise: string): string {
   if (typed === '') return otherwise;
   const [, hour = '', minute = '00', half] =
@@ -124,7 +124,7 @@ export type AddressedSearch = {
   readonly criteria: AuditCriteria;
   /** The names of the criteria, for the audit event. */
   readonly names: readonly string[];
-  /** The cursor of the page; absent for the first page. */
+  /** The cursor of the page. Absent for the first page. */
   readonly after?: AuditCursor;
   /** The names of invalid parameters. They are reported, because ignoring them would widen the search. */
   readonly unreadable: readonly string[];
@@ -224,10 +224,13 @@ export function openIdentifier(sealed: string, { sealer }: Sealing): string | un
   }
 }
 
-/** The parameters that the search box can show, in order of preference. */
+/** The parameters whose value the search box can show. If an address contains several, it shows the first. */
 const boxed = ['guid', 'orderReference', 'user', 'practice', 'client'];
 
-/** Returns the fields of the form for an address. The search box shows the first parameter of `boxed`. */
+/**
+ * Returns the fields of the form for an address of results. Shows the first parameter of `boxed` in the
+ * search box.
+ */
 export function fieldsOf(query: URLSearchParams, options: Sealing) {
   const inBox = boxed.find((name) => query.has(name));
   const field = (name: string) => (name === inBox ? '' : (query.get(name) ?? ''));

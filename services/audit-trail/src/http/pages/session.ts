@@ -50,7 +50,7 @@ export type Sessions = {
   open(response: ServerResponse, staff: Staff): void;
   /**
    * Ends the session for this browser and for every copy of its cookie.
-   * @throws Unavailable if the end cannot be stored; the session then continues
+   * @throws Unavailable if the end cannot be stored. The session then continues
    */
   close(request: IncomingMessage, response: ServerResponse): Promise<void>;
   begin(response: ServerResponse, signIn: BegunSignIn): void;

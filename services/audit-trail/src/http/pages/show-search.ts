@@ -79,9 +79,9 @@ export function exportSearch(dependencies: PagesDependencies): Handler<Visit> {
 }
 
 /**
- * Reads the search form, recognises its text, and redirects to the results: `POST /audit/`. Redirects a
- * reference without other criteria to its launch. Answers unknown or ambiguous text itself, because no
- * address may contain it.
+ * Reads the search form, recognises its text, and redirects to the results: `POST /audit/`. If the form
+ * contains only a GUID, redirects to the page of that launch. Answers unknown or ambiguous text itself,
+ * because no address may contain it.
  */
 export function search(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
@@ -111,7 +111,10 @@ export function search(dependencies: PagesDependencies): Handler<Visit> {
 const noWords: Meaning = { text: '', parameters: {} };
 const nothingEntered: FormFault = { field: 'q', message: 'Enter something to search for' };
 
-/** Returns the address of the results for a meaning, or of the launch if it is only a reference. */
+/**
+ * Returns the address of the results for a meaning. If the meaning contains a GUID and the form has no other
+ * criteria, returns the address of the page of that launch or request.
+ */
 function hrefOf(address: URLSearchParams, { parameters }: Meaning): string {
   if (parameters['guid'] !== undefined && address.size === 0) return `/audit/launches/${parameters['guid']}`;
   const query = new URLSearchParams(address);
