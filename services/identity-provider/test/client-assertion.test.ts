@@ -18,7 +18,7 @@ import {
 } from './running-desktop.ts';
 import { aClient, basic, record, scope } from './running-identity-provider.ts';
 
-// Third-party clients sign by the machine's clock, and assertions must not be from the future.
+// Third-party clients use the machine's clock, and an assertion with a later `iat` is refused.
 const clock = new MachineClock();
 const algorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'] as const;
 const insecure = { execute: [openid.allowInsecureRequests] };
@@ -193,7 +193,7 @@ describe('a client assertion', () => {
       'assertion_out_of_time',
       () => sign({ exp: seconds() + 320 }),
     ],
-    ['from the future', 'assertion_out_of_time', () => sign({ iat: seconds() + 20 })],
+    ['issued in the future', 'assertion_out_of_time', () => sign({ iat: seconds() + 20 })],
     ['that is not valid yet', 'assertion_out_of_time', () => sign({ nbf: seconds() + 20 })],
     ['of another token type', 'faulty_assertion', () => sign({}, { typ: 'at+jwt' })],
   ];

@@ -252,7 +252,7 @@ describe('a launch URL that the service calls itself', () => {
   });
 
   it.each(['broken', 'away'])(
-    'that fails at the partner %s is reported as not called, and the host can still open it',
+    'is reported as not called if the partner %s does not accept it, and the host can still open it',
     async (partner) => {
       const { status, called, launch, launchUrl } = await launchOf(partner);
       expect({ status, called }).toEqual({ status: 201, called: false });

@@ -30,7 +30,7 @@ export function createClientSecret(random: (size: number) => Buffer = randomByte
 /**
  * Compares a secret with the secrets of a client in constant time. Takes the same steps for an unknown client
  * (`undefined`).
- * @param now milliseconds since 1970; a secret is not accepted after its `expires`
+ * @param now milliseconds since 1970. A secret is not accepted after its `expires`
  */
 export function checkClientSecret(
   client: Pick<RegisteredClient, 'secrets'> | undefined,

@@ -16,7 +16,7 @@ export function requestUriOf(ticket: string): string {
   return `${prefix}${ticket}`;
 }
 
-/** Returns the ticket in a `request_uri`; undefined if this service did not issue the URI. */
+/** Returns the ticket in a `request_uri`, or undefined if this service did not issue the URI. */
 export function ticketOfRequestUri(requestUri: string): string | undefined {
   return requestUri.startsWith(prefix) ? requestUri.slice(prefix.length) : undefined;
 }

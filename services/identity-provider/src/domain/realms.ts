@@ -19,7 +19,7 @@ export type IssuingRealm = {
   readonly signingAlgorithm: SigningAlgorithm;
   readonly accessTokenSeconds: number;
   readonly clients: ReadonlyMap<string, RegisteredClient>;
-  /** The settings of a realm with desktop launches; absent in other realms. */
+  /** The settings of a realm with desktop launches. Absent in other realms. */
   readonly desktop?: DesktopSettings;
 };
 

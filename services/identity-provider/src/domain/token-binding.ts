@@ -8,8 +8,8 @@ export type TokenBinding = {
 };
 
 /**
- * Returns an object with the claim `cnf` of a bound token (RFC 7800 section 3.1); an empty object for an
- * unbound token.
+ * Returns an object with the claim `cnf` of a bound token (RFC 7800 section 3.1). Returns an empty object for
+ * an unbound token.
  */
 export function confirmationOf({ dpopKey, certificate }: Partial<TokenBinding>) {
   if (dpopKey === undefined && certificate === undefined) return {};

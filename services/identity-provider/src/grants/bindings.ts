@@ -31,6 +31,6 @@ export function assertDpopKey(
     throw new TokenRefusal('missing_dpop_proof');
 }
 
-/** Returns the option of a redemption that uses up the DPoP proof of the request; empty without a proof. */
+/** Returns the option of a redemption that uses up the DPoP proof of the request. Empty without a proof. */
 export const usingUp = (proof: SingleUse | undefined): { readonly proof?: SingleUse } =>
   proof === undefined ? {} : { proof };

@@ -32,7 +32,7 @@ export type ClientRequest = GrantParameters & {
  */
 export type PartnerRequest = GrantParameters & {
   readonly realm: DesktopIssuingRealm;
-  /** The partner in `client_id`; undefined if the request has no `client_id`. */
+  /** The partner in `client_id`. Undefined if the request has no `client_id`. */
   readonly partner: RegisteredPartner | undefined;
   /**
    * The DPoP proof of the request, if it has one (RFC 9449 section 5). The proof is used up in the same step

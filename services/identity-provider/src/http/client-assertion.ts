@@ -25,7 +25,7 @@ type Asserting<Client> = {
 };
 
 /**
- * Returns the client assertion of a request (RFC 7521 section 4.2); undefined if there is none.
+ * Returns the client assertion of a request (RFC 7521 section 4.2), or undefined if there is none.
  * @throws TokenRefusal if `client_assertion` or `client_assertion_type` is missing, or the request has other
  * credentials
  */

@@ -16,7 +16,7 @@ export type FormExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExcha
 
 /** A request and the registered client or partner that sent it. */
 export type NamedExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExchange<Realm> & {
-  /** The registered client or partner application; undefined if it is unknown. */
+  /** The registered client or partner application. Undefined if it is unknown. */
   readonly clientId: string | undefined;
 };
 
@@ -45,7 +45,8 @@ export function isDesktopRealm(realm: IssuingRealm): realm is DesktopIssuingReal
 }
 
 /**
- * Returns the registered sender of a refused request, for its audit event; empty if the sender is unknown.
+ * Returns the registered sender of a refused request, for its audit event. Returns an empty object if the
+ * sender is unknown.
  */
 export function senderOf(
   error: ServiceError,

@@ -87,7 +87,7 @@ function createPartnerHandler(dependencies: RequestTokenDependencies): Handler<P
   });
 }
 
-/** Creates the audit event of a refused token request; none if the realm does not exist. */
+/** Creates the audit event of a refused token request. Creates no event if the realm does not exist. */
 export const auditRefusal: RefusalAudit<NamedExchange> = (error, exchange) => {
   const { call, realm } = exchange;
   if (realm === undefined) return undefined;

@@ -12,7 +12,7 @@ export type KeyOwner = {
   readonly clientId: string;
 };
 
-/** Returns the registered verification keys of a client or partner; undefined if it has none. */
+/** Returns the registered verification keys of a client or partner, or undefined if it has none. */
 export type FindClientKeys = (owner: KeyOwner) => JWTVerifyGetKey | undefined;
 
 /**

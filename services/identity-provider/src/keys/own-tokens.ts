@@ -5,7 +5,7 @@ import type { KeyRing } from './key-ring.ts';
 
 type OwnTokenDependencies = { readonly audience: string; readonly keyRing: KeyRing; readonly clock: Clock };
 
-/** Returns the claims of a valid access token of this realm; undefined for any other token. */
+/** Returns the claims of a valid access token of this realm, or undefined for any other token. */
 export type FindOwnToken = (realm: IssuingRealm, token: string) => Promise<JWTPayload | undefined>;
 
 /** Creates the function that verifies our own access tokens with our published keys. */
