@@ -342,7 +342,7 @@ describe('a directory that is read at the start', () => {
       ['practices[1] is listed twice', 'practices[0].users[1] is listed twice'],
     ],
     ['no list', '{}', ['must list practices, performers or clinicians']],
-  ])('is reported with all its errors for %s (JSON)', async (_what, text, said) => {
+  ])('is refused with a list of all errors because of %s (JSON)', async (_what, text, said) => {
     const path = text === undefined ? join(folder, 'gone.json') : await file('faulty.json', text);
     for (const each of said) expect(() => readDirectories(environment(path))).toThrow(each);
     expect(() => readDirectories(environment(path))).toThrow(
@@ -400,7 +400,7 @@ describe('a directory that is read at the start', () => {
       ['practice,local-org-code,1,', 'user,,u,1', 'user,,secret-name,1', 'user,,secret-name,1', 'user,,,1'],
       ['line 6 value'],
     ],
-  ])('is reported with all its errors for %s (CSV)', async (_what, rows, said) => {
+  ])('is refused with a list of all errors because of %s (CSV)', async (_what, rows, said) => {
     const header = rows.length === 1 ? [] : ['kind,system,value,practice'];
     const path = await file('faulty.csv', [...header, ...rows].join('\n'));
     for (const each of said) expect(() => readDirectories(environment(path))).toThrow(each);

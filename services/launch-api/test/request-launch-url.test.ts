@@ -207,7 +207,10 @@ describe('the code challenge', () => {
     ['of 44 characters', { headers: { 'Code-Challenge': `${codeChallenge}A` } }],
     // The last character of 32 bytes in Base64URL has two zero bits at its end, so no verifier has this
     // challenge.
-    ['with spare bits set', { headers: { 'Code-Challenge': `${codeChallenge.slice(0, -1)}B` } }],
+    [
+      'of 43 characters with unused bits set',
+      { headers: { 'Code-Challenge': `${codeChallenge.slice(0, -1)}B` } },
+    ],
     ['padded', { headers: { 'Code-Challenge': `${codeChallenge}=` } }],
     ['Base64 but not Base64URL', { headers: { 'Code-Challenge': `+/${codeChallenge.slice(2)}` } }],
     ['sent as a number in the body', { headers: none, payload: () => withField('codeChallenge', 7) }],

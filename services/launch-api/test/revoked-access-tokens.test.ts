@@ -46,7 +46,7 @@ async function startReplica() {
   const { revocations } = kept(await openRevocationsPart({ revokedTokens }, options));
   const trustedIssuers = [{ issuer: issuer.issuer, clients: [{ clientId: 'pms' }] }];
   const api = kept(await startLaunchApi({ trustedIssuers, revocations }));
-  // The test clock starts in the past, so a token of today would otherwise be from the future.
+  // The test clock starts in the past, so the launch API would refuse a token issued now.
   api.clock.advance({ seconds: (Date.now() - api.clock.now()) / 1000 });
   return { ...api, revokedTokens };
 }

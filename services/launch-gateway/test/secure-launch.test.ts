@@ -237,7 +237,7 @@ describe('an invalid launch', () => {
     ['no body', 'keep-alive', () => ({})],
     ['a form in another charset', 'keep-alive', (body) => ({ body, headers: latin1 })],
     [
-      'a form with an encoding',
+      'a form with a Content-Encoding',
       'keep-alive',
       (body) => ({ body, headers: { ...form, 'content-encoding': 'gzip' } }),
     ],

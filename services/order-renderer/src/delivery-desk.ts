@@ -12,7 +12,7 @@ export type DeliveryDesk = {
   /**
    * Delivers documents again: all dead deliveries, or the dead and delivered documents with the given message
    * ids.
-   * @param now milliseconds since 1970; deliveries are retried for a day from this time
+   * @param now milliseconds since 1970. Deliveries are retried for a day from this time
    * @returns the message ids of the replayed documents
    */
   replay(now: number, messageIds?: readonly string[]): Promise<string[]>;

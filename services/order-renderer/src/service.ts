@@ -32,7 +32,7 @@ export type OrderRendererDependencies = {
   readonly registry: RegistrySource;
   /** The sealers that open sealed orders and callback secrets. */
   readonly sealers: Pick<Sealers, 'order' | 'callback'>;
-  /** Resolves the host name of a callback address; the system's resolver when absent. */
+  /** Resolves the host name of a callback address. By default, uses the resolver of the system. */
   readonly resolveName?: ResolveName;
   readonly clock: Clock;
   readonly logger: Logger;

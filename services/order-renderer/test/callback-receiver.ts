@@ -7,7 +7,7 @@ export type Received = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** The order's GUID in the body; empty if the body is not a callback. */
+  /** The order's GUID in the body. Empty if the body is not a callback. */
   readonly orderGuid: string;
 };
 

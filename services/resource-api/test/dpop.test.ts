@@ -77,7 +77,7 @@ describe('an access token bound to a key (RFC 9449)', () => {
     ['a proof without a token hash', () => proofFor({ claims: { ath: undefined } })],
     ['a proof without a jti', () => proofFor({ claims: { jti: undefined } })],
     ['a proof that is too old', () => proofFor({ claims: { iat: seconds() - 61 } })],
-    ['a proof from the future', () => proofFor({ claims: { iat: seconds() + 61 } })],
+    ['a proof issued in the future', () => proofFor({ claims: { iat: seconds() + 61 } })],
     ['a proof of another type', () => proofFor({ header: { typ: 'JWT' } })],
     ['a proof without its key', () => proofFor({ header: { jwk: undefined } })],
     [

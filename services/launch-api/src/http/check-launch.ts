@@ -60,7 +60,7 @@ export type LaunchExchange = CallerExchange & {
   readonly challenge: string;
   readonly launch: LaunchRequest;
   /**
-   * Whether the author may change the practice's favourites and order sets; absent if no editors are listed.
+   * Whether the author may change the practice's favourites and order sets. Absent if no editors are listed.
    */
   readonly isPracticeEditor?: boolean;
 };

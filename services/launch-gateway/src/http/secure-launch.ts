@@ -206,6 +206,6 @@ function page(address: string): string {
 `;
 }
 
-/** Creates a refusal with the headers of its cause. */
+/** Creates a refusal with the status 401 and the headers of its cause. */
 const refused = (code: RefusalCode, message: string, cause?: ServiceError) =>
   new ServiceError({ status: 401, code, message, headers: cause?.headers ?? {}, cause });

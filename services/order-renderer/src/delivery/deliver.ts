@@ -19,7 +19,7 @@ type Dependencies = {
   readonly registry: RegistrySource;
   readonly sealer: Sealer;
   readonly clock: Clock;
-  /** Resolves host names; the system's resolver when absent. */
+  /** Resolves host names. By default, uses the resolver of the system. */
   readonly resolveName?: ResolveName;
 };
 

@@ -56,7 +56,7 @@ export type Deliveries = DeliveryQueue<DueDelivery> & {
 export type DeliveryLevel = {
   readonly pending: number;
   readonly dead: number;
-  /** Seconds since the oldest pending delivery was created or replayed; 0 if no delivery is pending. */
+  /** Seconds since the oldest pending delivery was created or replayed. Zero if no delivery is pending. */
   readonly oldestAgeSeconds: number;
 };
 

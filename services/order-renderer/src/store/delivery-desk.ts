@@ -14,7 +14,7 @@ export type ListedDelivery = {
   readonly attempts: number;
   readonly waitingSince: Date;
   readonly lastAttemptAt: Date | null;
-  /** The time of the next attempt; null for a delivered or dead document. */
+  /** The time of the next attempt, or null for a delivered or dead document. */
   readonly nextAttemptAt: Date | null;
   readonly lastStatus: number | null;
   readonly lastFailure: string | null;

@@ -50,8 +50,8 @@ export type Documents = {
    */
   store(document: NewDocument, events: readonly CloudEvent[]): Promise<boolean>;
   /**
-   * Returns the newest document of this order from this launch; undefined if this launch has no document of
-   * at least the requested version.
+   * Returns the newest document of this order from this launch. Returns undefined if this launch has no
+   * document of at least the requested version.
    */
   find(key: DocumentKey): Promise<OrderDocument | undefined>;
   /** Returns the newest document of every other order of this launch, sorted by creation. */

@@ -24,7 +24,7 @@ type DocumentTable = {
   xml: string;
   rendered_at: ColumnType<Date, string, never>;
   /**
-   * The pseudonym of the order's patient, for audit events; null if the submitted order contained no
+   * The pseudonym of the order's patient, for audit events. Null if the submitted order contained no
    * pseudonym.
    */
   patient: string | null;
