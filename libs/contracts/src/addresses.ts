@@ -23,7 +23,7 @@ export function partnerAddressFault(address: string): string | undefined {
   }
   if (namesUser(url)) return 'must not contain a user or a password';
   if (url.protocol === 'http:' && url.hostname !== '127.0.0.1' && url.hostname !== '[::1]') {
-    return 'must be https; http only for 127.0.0.1 or [::1]';
+    return 'must be https, or http with 127.0.0.1 or [::1]';
   }
   return undefined;
 }

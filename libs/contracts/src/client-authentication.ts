@@ -104,6 +104,6 @@ export const asymmetricAlgorithms = [
   'ES384',
   'ES512',
   'EdDSA',
-  // The name in RFC 9864 of EdDSA with the curve Ed25519.
+  // The name of EdDSA with the curve Ed25519 in RFC 9864.
   'Ed25519',
 ];

@@ -44,8 +44,8 @@ export function isCalendarDate(text: string): boolean {
 
 /**
  * Returns true if the text begins with an existing date (YYYY-MM-DD) of the years 1900 to 2999. Searches
- * refuse other dates, because no record contains them, and because databases and time zones change the form
- * of dates near the years 0 and 10000.
+ * refuse other dates, because no record contains them. Databases and time zones also change the form of dates
+ * near the years 0 and 10000.
  */
 export function isSearchableDay(text: string): boolean {
   const year = Number(text.slice(0, 4));
@@ -116,7 +116,7 @@ const challengeForm = new RegExp(codeChallengePattern);
 
 /**
  * The pattern of the code verifier of a launch URL, without padding. The OLTR verifier has 64 to 128 random
- * bytes, which are 86 to 171 characters of Base64URL. RFC 7636 section 4.1 allows only 128 characters.
+ * bytes, which are 86 to 171 characters of Base64URL. RFC 7636 section 4.1 allows at most 128 characters.
  */
 export const launchVerifierForm = '[A-Za-z0-9._~-]{43,256}';
 

@@ -31,8 +31,8 @@ const expires = Type.Optional(Type.String({ format: 'full-date-time' }));
 export const callbackSecretPurpose = 'registry.callback.secret';
 
 /**
- * The address to which the platform posts order documents, in addition to the result page, and the secrets
- * with which it signs these messages (Standard Webhooks).
+ * The address to which the platform posts order documents, in addition to the result page. The secrets sign
+ * these messages (Standard Webhooks).
  */
 const callback = Type.Object(
   {
@@ -65,7 +65,7 @@ const requestsPerSecond = setting('Limit of requests per second, to each endpoin
 const launchPolicy = {
   requestsPerSecond,
   frameAncestors: setting('Origins whose pages may frame the launched application', Type.Array(origin)),
-  resultOrigin: setting('Origin that is offered the order document', origin),
+  resultOrigin: setting('Origin to which the result page offers the order document', origin),
   launchErrorPage: setting('Page of the practice system for users whose launch was refused', httpAddress),
   /** The address to which order documents are posted, and the secrets that sign them. */
   callback: Type.Optional(callback),
@@ -74,7 +74,7 @@ const launchPolicy = {
     statedPracticesSchema,
   ),
   directory: setting(
-    'File with the values agreed with it, relative to the registry file (default: the shared file)',
+    'File with its agreed values, relative to the registry file (default: the shared file)',
     Type.String({ minLength: 1 }),
   ),
   acrValues: setting(

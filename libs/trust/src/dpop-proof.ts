@@ -22,8 +22,8 @@ const acceptedAgeSeconds = 60;
 export type ProvenRequest = {
   readonly method: string;
   /**
-   * The address for clients, from `PUBLIC_URL`, because a proxy changes the address that the service itself
-   * sees.
+   * The address of the request as the client sent it, below `PUBLIC_URL`. A proxy may change the address that
+   * the service receives.
    */
   readonly url: string;
   /** The access token that is sent with the proof. */

@@ -12,14 +12,14 @@ import {
 import { createPurposeSealer, demoSealingKey } from '@clinical-launch/crypto/sealing-purposes';
 import { ConfigurationError } from '@clinical-launch/runtime/environment';
 
-/** Returns the publicly known secret of a client of the demo registry. */
+/** Returns the secret of a demo client, which is public. */
 export const demoSecret = (clientId: string): string => `${clientId}-secret`;
 
 function demoSecretHash(clientId: string): string {
   return createHash('sha256').update(demoSecret(clientId)).digest('hex');
 }
 
-/** Returns whether a client has the secret that the demo uses for a client with its id. */
+/** Returns whether a client has the public secret of the demo client with the same id. */
 export const hasDemoSecret = ({ clientId, secrets }: RegisteredClient): boolean =>
   secrets.some(({ sha256 }) => sha256 === demoSecretHash(clientId));
 

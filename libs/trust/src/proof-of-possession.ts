@@ -35,8 +35,8 @@ export const dpopChallenge = `DPoP algs="${asymmetricAlgorithms.join(' ')}"`;
 /**
  * Checks that the sender of a verified token holds the key or the certificate to which the token is bound.
  * Never accepts a key-bound token as a Bearer token, nor a token with an unknown binding.
- * @returns the DPoP proof, whose `name` the caller must claim before it serves the request, or undefined for
- * a token that is not bound to a key
+ * @returns the DPoP proof, or undefined for a token that is not bound to a key. The caller must claim the
+ * `name` of the proof before it serves the request
  * @throws ServiceError 401
  */
 export async function provePossession(
@@ -57,7 +57,7 @@ export async function provePossession(
   const proof = await verifyDpopProof(dpop.header, { ...dpop, token }, now);
   if ('fault' in proof) throw invalidProof(proof.fault);
   if (proof.thumbprint !== jkt)
-    throw invalidProof('The DPoP proof is signed by a different key than the one that the token is bound to');
+    throw invalidProof('The DPoP proof must be signed by the key that the token is bound to');
   return proof;
 }
 

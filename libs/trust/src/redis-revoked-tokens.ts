@@ -93,7 +93,7 @@ export class RedisRevokedTokens implements RevokedTokens {
   async readAfter(position = ' 0'): Promise<RevokedPage> {
     const { list, ends, sequence } = this.#keys;
     const [history = '', after = '0'] = position.split(' ');
-    // Makes no second attempt, because callers soon read the list again.
+    // Does not retry, because callers soon read the list again.
     const reply = await this.#scripts.runOnce(
       readAfterScript,
       [list, ends, sequence],

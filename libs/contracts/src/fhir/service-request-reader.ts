@@ -91,7 +91,7 @@ export function createServiceRequestReader(
     if (directory !== undefined) {
       const { author } = extensions;
       for (const fault of agreedFaults(payload, contained, { author, directory })) {
-        // Both the binding and the directory may lack the practice, which is reported only once.
+        // If neither the binding nor the directory contains the practice, reports this only once.
         if (!crossing.some(({ path, code }) => path === fault.path && code === fault.code))
           crossing.push(fault);
       }

@@ -117,7 +117,7 @@ function identificationCode({ value, scheme }: Code): string {
   return `<identificationCode><value>${text(value)}</value><scheme>${scheme}</scheme></identificationCode>`;
 }
 
-/** The scheme in the document of each national code set. All other codes have the scheme LOCAL. */
+/** The schemes of the national code sets in the document. All other codes have the scheme LOCAL. */
 const nationalSchemes: Readonly<Record<string, CodeScheme>> = {
   'ods-organization-code': 'NHSORGANISATIONS',
   'professional-code': 'NHSGPNATIONALCODES',

@@ -1,7 +1,7 @@
 -- Reads the new entries of the list of revoked tokens.
 -- KEYS: list, ends, sequence
 -- ARGV: history and sequence of the entry that was read last, maximum number of entries
--- Answers history, sequence, 1 if there are more entries, then for each entry its token id and the
+-- Answers history, sequence, and 1 if there are more entries. Then follow the token id of each entry and the
 -- milliseconds until it ends.
 
 local list, ends, sequence = unpack(KEYS)
