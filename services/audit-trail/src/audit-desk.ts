@@ -19,7 +19,7 @@ export type AuditDesk = {
   checkpoints(fromNumber: number): AsyncIterable<string>;
   /** Returns all matching entries, newest first. */
   entries(criteria: AuditCriteria): ReturnType<typeof entriesOf>;
-  /** Records an export before it starts. @throws ConfigurationError without the private key */
+  /** Records an export before it starts. @throws ConfigurationError if there are only public keys */
   recordExport(data: EventData<'audit.searched.v1'>, now: Date): Promise<void>;
 };
 

@@ -19,8 +19,8 @@ export type AuditRow = AuditColumns & {
   /** Starts at 1 in each partition and has no gaps. */
   readonly sequence: number;
   /**
-   * True if this event started a launch and other events of the launch were stored earlier, so that their
-   * rows lack the launch's client, user and patient.
+   * True if this event started a launch and was stored after other events of the launch. The rows of these
+   * events lack the launch's client, user and patient.
    */
   readonly isLate: boolean;
 };

@@ -27,7 +27,7 @@ export const fhirDialect: ErrorDialect = (error, { response, call }) => {
 };
 
 /**
- * Answers a search with FHIR R4 parameters with a Bundle, newest first: `GET /audit/AuditEvent?date=…`, or
+ * Answers a search by FHIR R4 parameters with a Bundle, newest first: `GET /audit/AuditEvent?date=…`, or
  * `POST /audit/AuditEvent/_search` with a form for criteria that an address must not contain. The link `next`
  * leads to the next page.
  */

@@ -31,7 +31,7 @@ export function presentActivity({ rows, begins, intervalMs, now, timeZone }: Act
   const byClient = Map.groupBy(rows, ({ client }) => client ?? 'not known');
   const period = { from: minuteOf(begins[0] ?? now), to: minuteOf(now) };
   const intervals = begins.map((begin, index) => {
-    // The results include the minute of `to`.
+    // Search results include the whole minute `to`, so the last minute of the interval is its end.
     const found = { from: minuteOf(begin), to: minuteOf(begin + intervalMs - minuteMs) };
     return { label: labels[index], values: figuresOf(byBegin.get(begin) ?? [], found) };
   });

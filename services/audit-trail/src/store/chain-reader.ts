@@ -58,7 +58,9 @@ function columnText({ name, type }: (typeof chainedColumns)[number]): string {
   }
 }
 
-/** The lengths of types with a fixed length, which spare the SQL from formatting the value twice. */
+/**
+ * The lengths of the types whose text has a fixed length. For other types, the SQL formats the value twice.
+ */
 const lengths: Readonly<Record<string, number>> = { uuid: 36, timestamptz: 27 };
 
 function measured(column: (typeof chainedColumns)[number]): string {

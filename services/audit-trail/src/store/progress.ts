@@ -7,7 +7,7 @@ export type Progress = {
   record(name: string, place: number, at: Date): Promise<void>;
   /** Returns whether the work is due and no other replica has started it. If so, records its start. */
   claim(name: string, everyMs: number, now: Date): Promise<boolean>;
-  /** Ends a claim before its time, so that any replica can claim the work at once. */
+  /** Releases a claim before it expires, so that any replica can claim the work at once. */
   release(name: string): Promise<void>;
 };
 

@@ -40,18 +40,19 @@ export type AuditCriteria = {
 
 /** A boolean SQL expression about a row. */
 export type Condition = RawBuilder<boolean>;
-/** The name of a column. */
 export type Column = keyof AuditTables['audit_event'];
 
 /** The conditions that rows must meet. */
 export type Conditions = {
   /** The columns and values that an event contains itself or inherits from its launch. */
   readonly launch: readonly (readonly [Column, string])[];
-  /** Returns the conditions on columns that an event never inherits, for a table alias. */
+  /**
+   * Returns the conditions on the columns that an event never inherits. `alias` is the table in the query.
+   */
   readonly own: (alias: string) => readonly Condition[];
 };
 
-/** Returns a reference to a column of a table alias. */
+/** Returns a column as SQL, qualified by the alias of its table. */
 export const columnOf = (alias: string, column: Column) => sql.ref(`${alias}.${column}`);
 
 /** Returns the conditions for criteria, or undefined if no row can meet them. */

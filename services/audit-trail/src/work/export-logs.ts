@@ -9,7 +9,7 @@ import { startRepeated } from './repeated.ts';
 
 const name = 'export logs';
 const everyMs = 5000;
-/** One batch sends the events of a second. */
+/** Waits a second after new rows, so that one batch contains the events of that second. */
 const gatherMs = 1000;
 /** Longer than a run and the exporter's default time-out (10 s), so that one replica sends at a time. */
 const leaseMs = 30_000;

@@ -49,5 +49,5 @@ async function restoreClaims({ claims, originatingIds, clock, logger }: ClaimOpt
     }
   };
   const isWhole = await claims.rebuild(counted());
-  if (isWhole) logger.info({ restored }, 'the claims on identifiers are complete');
+  if (isWhole) logger.info({ restored }, 'the claims on identifiers were restored');
 }

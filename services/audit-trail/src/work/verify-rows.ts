@@ -100,7 +100,10 @@ function unsealedIn({ rows, seals, end, broken }: ChainSlice, keys: readonly Key
   return found;
 }
 
-/** Creates the mapping from a position in a slice to the row's number. Gaps occur only before broken rows. */
+/**
+ * Creates a function that converts a position in a slice to the sequence number of the row. Sequence numbers
+ * have gaps only before broken rows.
+ */
 function numberedFrom({ rows, end, broken }: Pick<ChainSlice, 'rows' | 'end' | 'broken'>) {
   const gaps = broken.filter(({ sequence, previous }) => sequence !== previous + 1);
   const missing = gaps.reduce((sum, { sequence, previous }) => sum + sequence - previous - 1, 0);

@@ -139,7 +139,7 @@ type FetchRequest = {
   readonly body?: unknown;
 };
 
-/** Converts an answer to a response with its media type, which the library checks. */
+/** Converts an answer to a `Response`, with the media type that the library checks. */
 function asJson(answer: Parameters<typeof asResponse>[0]): Response {
   const response = asResponse(answer);
   const type = answer.headers['content-type'];
