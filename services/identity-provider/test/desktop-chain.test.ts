@@ -348,7 +348,8 @@ describe('a refresh token', () => {
       refused('invalid_grant'),
     );
     expect((await running.refresh(refreshToken, { client_id: 'partner' })).status).toBe(200);
-    // The same applies right after the token was used, when its own client would get the same answer again.
+    // A used refresh token is refused too, although its client would get the same successor again for ten
+    // seconds.
     expect(await refusalOf(await running.refresh(refreshToken, fields, at))).toEqual(
       refused('invalid_grant'),
     );

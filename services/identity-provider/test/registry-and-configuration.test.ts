@@ -91,8 +91,8 @@ describe('a registry for production', () => {
     const refused = partnersOf(aPartner({ clientId: 'partner-demo', redirectUris, launchUrl }));
     expect(productionRegistryProblems(refused)).toEqual([
       'realms[0].desktop.partners[0].clientId is a client of the demo',
-      'realms[0].desktop.partners[0].redirectUris[1] must be https; http only for 127.0.0.1 or [::1]',
-      'realms[0].desktop.partners[0].launchUrl must be https; http only for 127.0.0.1 or [::1]',
+      'realms[0].desktop.partners[0].redirectUris[1] must be https, or http with 127.0.0.1 or [::1]',
+      'realms[0].desktop.partners[0].launchUrl must be https, or http with 127.0.0.1 or [::1]',
     ]);
   });
 

@@ -191,8 +191,8 @@ const keysOutOfReach = (cause: unknown) =>
   temporarilyUnavailable('The signing keys are not available', { cause });
 
 /**
- * Returns JSON in ASCII, with every other character as `\uXXXX`, because clients that decode a token with
- * `atob` would read each byte of UTF-8 as a character.
+ * Returns JSON in ASCII, with every other character as `\uXXXX`. Clients that decode a token with `atob`
+ * would read each byte of UTF-8 as a character.
  */
 export function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(

@@ -56,7 +56,7 @@ const parameters: Readonly<Record<string, JsonSchema>> = {
   ),
   client_assertion_type: { const: assertionType, description: 'Required with `client_assertion`.' },
   scope: text(
-    'The requested scope. A client requests its default scope; in a desktop launch, at most the granted scope is allowed.',
+    'The requested scope. A client requests its default scope. A partner application requests the granted scope or less.',
   ),
   code: text('The authorization code.'),
   redirect_uri: text('The redirect URI of the authorization request.'),
@@ -140,10 +140,10 @@ const segment = (name: string, description: string, sample: string): JsonSchema 
  * The path parameters of a realm's name: `one` for a name of one segment, `two` for a name of two segments.
  */
 export const realmParameters = {
-  one: [segment('realm', 'The realm; case-insensitive.', 'demo')],
+  one: [segment('realm', 'The realm, in any case.', 'demo')],
   two: [
-    segment('segment1', 'The first segment of the realm; case-insensitive.', 'demo'),
-    segment('segment2', 'The second segment of the realm; case-insensitive.', 'desktop'),
+    segment('segment1', 'The first segment of the realm, in any case.', 'demo'),
+    segment('segment2', 'The second segment of the realm, in any case.', 'desktop'),
   ],
 };
 
