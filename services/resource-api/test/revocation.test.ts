@@ -49,7 +49,7 @@ describe('the revocation of a launch', () => {
     expect((await api.get('patient', { token: await api.sign({ sid }) })).status).toBe(401);
   });
 
-  it('is queried once in five seconds for each launch, even by concurrent requests', async () => {
+  it('is queried at most once every five seconds for each launch, even by concurrent requests', async () => {
     const api = await startWatched();
     const token = await api.sign();
     const statuses = await Promise.all(

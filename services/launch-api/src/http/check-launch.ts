@@ -49,7 +49,7 @@ export type LaunchCheckDependencies = {
   readonly directories?: Directories | undefined;
 };
 
-/** A request for a launch URL of a verified caller. */
+/** A request for a launch URL, whose caller is verified. */
 export type CallerExchange = Exchange & { readonly caller: Caller };
 
 /** A refused request for a launch URL. Its caller is known if the token was verified. */

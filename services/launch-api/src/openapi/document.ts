@@ -127,7 +127,7 @@ function launchPath(
           hasBody: (status) => hasProblemBody(status, config),
           texts: {
             400: 'The payload or the code challenge is invalid. `errors` lists every error at once.',
-            429: 'Too many requests from this client, or too many refused ones from this address. Wait for the seconds in `Retry-After`.',
+            429: 'Too many requests from this client, or too many refused requests from this address. Wait for the seconds in `Retry-After`.',
           },
         }),
       },

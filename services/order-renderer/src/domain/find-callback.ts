@@ -5,8 +5,8 @@ import type { RegisteredCallback, Registry } from '@clinical-launch/contracts/re
 export type ClientKey = { readonly issuer: string; readonly clientId: string };
 
 /**
- * Returns the callback of this client, which belongs to a realm of the platform or to a trusted issuer;
- * undefined if the client has no callback.
+ * Returns the callback of this client of a realm of the platform or of a trusted issuer. Returns undefined if
+ * the client has no callback.
  */
 export function findCallback(
   { realms, trustedIssuers = [] }: Registry,

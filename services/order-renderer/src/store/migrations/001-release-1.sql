@@ -51,5 +51,5 @@ create table order_renderer.delivery (
   unique (order_guid, issuer, client_id)
 );
 create index delivery_next_attempt_at_idx on order_renderer.delivery (next_attempt_at) where state = 'pending';
--- Excludes delivered rows: most rows are, and no query reads them.
+-- Excludes delivered rows, which are most of the rows and are rarely listed.
 create index delivery_state_id_idx on order_renderer.delivery (state, id) where state <> 'delivered';
