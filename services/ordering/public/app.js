@@ -225,7 +225,7 @@ function restBarBesidePanel() {
   observe();
 }
 
-/** Sends the order document to the PMS that opened or frames this page. The PMS must have `resultOrigin`. */
+/** Sends the order document to the window that opened or frames this page, if its origin is registered. */
 function offerDocument(frame) {
   const { launchId, orderGuid, resultOrigin } = frame.dataset;
   if (!resultOrigin) return;

@@ -5,7 +5,7 @@ import { countTests, findMostRequested, storeMostRequested } from '../store/most
 
 const hourMs = 3_600_000;
 
-/** Counts the newest 300 requests of 90 days. A test must be in two requests, because one request is no habit. */
+/** Counts the newest 300 requests of 90 days. A single request of a test is no habit, so two are needed. */
 const counted = { requests: 300, atLeast: 2, codes: 50 };
 const countedMs = 90 * 24 * hourMs;
 
