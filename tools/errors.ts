@@ -49,7 +49,7 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
   ],
   faulty_form: ['The form of a page is invalid', 'Open the page again'],
   speculative_request: [
-    'A browser prefetched a page or `/secureLaunch`. Nothing was used up',
+    'A browser prefetched a page or `/secureLaunch`. The launch can still be opened',
     "Nothing: the user's own request works",
   ],
   invalid_client: [
