@@ -87,7 +87,7 @@ export class RedisScripts {
   }
 
   /**
-   * Runs a script without a retry, for work that the caller can do without.
+   * Runs a script without a retry, for work that is not essential to the caller.
    * @throws RedisUnavailable when Redis does not answer or cannot write
    */
   async runOnce(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown> {
@@ -116,7 +116,7 @@ export class RedisScripts {
     }
   }
 
-  /** Waits for the connection, at most as long as a caller would. All waiting requests share one listener. */
+  /** Waits a limited time for the connection. All waiting requests share one listener. */
   async #reconnected(): Promise<void> {
     if (isUsable(this.#redis)) return;
     this.#reconnecting ??= isReady(this.#redis, reconnectWithinMs).then(() => {

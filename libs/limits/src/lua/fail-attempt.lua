@@ -2,7 +2,7 @@
 -- KEYS: attempts (prefix of two hashes, for the current and the previous period)
 -- ARGV: caller, free attempts, first wait, maximum wait, milliseconds until attempts are forgotten, maximum
 -- number of entries
--- Returns 1 if the attempt was counted, otherwise 0, and the wait in milliseconds.
+-- Returns a list: 1 if the attempt was counted and otherwise 0, then the wait in milliseconds.
 
 local who = next_argument()
 local free, first_ms, longest_ms = tonumber(next_argument()), tonumber(next_argument()), tonumber(next_argument())

@@ -1,13 +1,13 @@
 -- Uses up a ticket and issues its successor, or changes nothing. A replay, or the wrong proof that reaches
 -- the limit, may revoke the chain.
 -- KEYS: ticket, its notice, used, answer, chains, history, guard, stream, committed. If requested, also the
--- successor, `repeatable`, a single-use proof and the number of redemptions Answers an outcome and its
--- content, or a refusal with the notice of the ticket.
+-- successor, `repeatable`, a single-use proof and the number of redemptions
+-- Answers an outcome and its content, or a refusal with the notice of the ticket.
 
 local ticket, notice, used, answer, chains, history_key, guard, stream, committed = unpack(KEYS)
 local read_keys = 9
 
--- Returns the next key if its argument was sent.
+-- Returns the next optional key. The request contains this key unless `argument` is empty.
 local function next_key_with(argument)
   if argument == '' then return nil end
   read_keys = read_keys + 1
@@ -28,7 +28,7 @@ local attempt, proof_ms = next_argument(), next_argument()
 local proof = next_key_with(proof_ms)
 local most_redemptions = next_argument()
 local redemptions = next_key_with(most_redemptions)
--- These arguments are present only if they are requested.
+-- The last arguments are optional: they revoke the chain after a replay or after too many wrong proofs.
 local revoke_ms = next_argument()
 local replay_events = revoke_ms and next_list()
 if revoke_ms == '' then revoke_ms = nil end

@@ -1,8 +1,8 @@
 -- Counts a use of a chain and appends its events, or changes nothing.
 -- KEYS: uses, a single-use proof or the name of the request, stream, committed
 -- ARGV: attempt, milliseconds of the proof, maximum number of uses in a window, the window in milliseconds,
--- events Answers 'accepted', 'used-proof', or 'limited' and the milliseconds until the chain may be used
--- again.
+-- events
+-- Answers 'accepted', 'used-proof', or 'limited' and the milliseconds until the chain may be used again.
 
 local uses, proof, stream, committed = unpack(KEYS)
 local attempt, proof_ms = next_argument(), next_argument()
