@@ -11,7 +11,7 @@ export type Attempt = Omit<HttpRequest, 'url'> & {
   readonly path: string;
   /** The correct statuses for the first attempt. */
   readonly expected: readonly number[];
-  /** Further correct statuses after an attempt without a conclusive answer. */
+  /** Additional correct statuses for a repetition, after an attempt without a conclusive answer. */
   readonly expectedLater?: readonly number[];
   /**
    * When the launch token was requested (milliseconds since 1970). Ten seconds later the token has expired,

@@ -101,7 +101,7 @@ type LeaseOptions = {
   /** The current time in milliseconds since 1970. */
   readonly now: number;
   readonly busyReceivers: readonly string[];
-  /** How many milliseconds after its first attempt a delivery is retried. */
+  /** The time for which a delivery is retried, in milliseconds after its first attempt. */
   readonly tryForMs: number;
 };
 

@@ -7,7 +7,7 @@ export type BusLogger = Readonly<
   Record<'info' | 'warn' | 'error', (fields: Readonly<Record<string, unknown>>, message: string) => void>
 >;
 
-/** A connection that reconnects automatically. Its session is what `open` returned for the connection. */
+/** A connection that reconnects automatically. Its session is the value that `open` returned for it. */
 export type Link<Session> = {
   /** Returns the current session, or undefined if there is no connection. */
   session(): Session | undefined;

@@ -80,9 +80,7 @@ export function createApp(options: AppOptions): RequestListener {
 
 type Found = { readonly endpoint: Endpoint; readonly params: PathParameters };
 
-/**
- * A parameter at the start of a path. The table matches it with one segment. Express matches longer realms.
- */
+/** The realm at the start of a path. The table finds realms of one segment. Express finds longer realms. */
 const realm = '/*realm';
 
 /** Returns a function that finds an endpoint by its exact path, or by the path after a realm. */

@@ -133,8 +133,9 @@ async function fetchGuarded(url: URL, request: OutboundRequest, limits: Limits):
 const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /**
- * Returns the addresses to which the request may go. Any address in an allowed network is permitted, and any
- * address that the operator chose. If there are none, returns the public addresses, which require https.
+ * Returns the addresses to which the request may go. If the operator chose the address or allows its network,
+ * it is permitted, also with http. If there is no such address, returns the public addresses, which require
+ * https.
  * @throws OutboundError if no address is permitted
  */
 function permittedAddresses(

@@ -149,7 +149,7 @@ describe('an invalid request', () => {
     ([, status, { requestBody }]) => requestBody !== undefined || status < '413',
   );
   it.each(sensible)(
-    'to %s that should be answered %s is answered as described',
+    'to %s, with the fault that causes a %s, is answered as described',
     async (_id, status, operation) => {
       const sent = await refusals[status]?.(operation);
       if (sent === undefined) throw new TypeError(`Provoke ${status}`);

@@ -164,7 +164,7 @@ async function run(settings: readonly string[]): Promise<ChildProcess> {
     '',
     '--appendonly',
     'yes',
-    // Not `everysec`, which on a busy disk writes up to two seconds late, so that a kill would lose
+    // With `everysec`, Redis may write up to two seconds late on a busy disk. A kill would then lose
     // acknowledged writes.
     '--appendfsync',
     'always',

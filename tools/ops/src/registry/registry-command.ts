@@ -63,7 +63,7 @@ type RegistryCommand = {
   readonly options: readonly Option[];
   /** Whether the command uses the sealing keys of callback secrets. */
   readonly seals?: true;
-  /** Whether the command reports addresses of the platform, or also the scope for a vendor. */
+  /** `of addresses`: reports addresses of the platform. `a vendor`: also reports the scope for a vendor. */
   readonly informs?: 'of addresses' | 'a vendor';
   /** @throws Error with the reason. In this case, nothing is written */
   readonly edit: (document: RegistryDocument, answers: Answers, context: Context) => Edit;

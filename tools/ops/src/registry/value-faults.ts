@@ -4,8 +4,8 @@ import type { TSchema } from '@clinical-launch/contracts/type';
 import * as words from '@clinical-launch/contracts/words';
 
 /**
- * Stricter checks for addresses that may contain `${PUBLIC_URL}`. These checks allow http only for this
- * machine.
+ * Checks of addresses that may contain `${PUBLIC_URL}`. They are stricter than the schema, because they allow
+ * http only for this machine.
  */
 const addressFaults = new Map<unknown, (address: string) => string | undefined>([
   [patternOf(words.partnerAddress), partnerAddressFault],
