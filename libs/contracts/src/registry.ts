@@ -151,7 +151,7 @@ const partner = Type.Object(
       'Whether it must push its authorization requests (RFC 9126)',
       Type.Boolean(),
     ),
-    /** By default, `acr_values` is a wish (OpenID Connect Core 1.0 section 3.1.2.1). */
+    /** By default, `acr_values` states only a preference (OpenID Connect Core 1.0 section 3.1.2.1). */
     requireAcrValues: setting(
       'Whether its launch is refused unless acr is one of the acr_values that it requests',
       Type.Boolean(),

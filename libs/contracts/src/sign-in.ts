@@ -3,8 +3,8 @@ import { memberOf, withoutUndefined } from './schema.ts';
 import { type Static, Type } from './type.ts';
 
 /**
- * The values of `acr` that a client may send if the registry lists no others: the authentication assurance
- * levels of NIST SP 800-63.
+ * The values of `acr` that a client may send if the registry lists none: the authentication assurance levels
+ * of NIST SP 800-63.
  */
 const assuranceLevels = ['AAL1', 'AAL2', 'AAL3'] as const;
 
@@ -36,7 +36,7 @@ export const signInMembers = {
 export const signInSchema = Type.Object(signInMembers);
 export type SignIn = Static<typeof signInSchema>;
 
-/** The difference in seconds that the clocks of the launching system and of this platform may have. */
+/** The accepted difference in seconds between the clocks of the launching system and of this platform. */
 const clockToleranceSeconds = 10;
 
 /** Returns the values of `acr` that a client may send. @param agreed the values in the registry, if any */

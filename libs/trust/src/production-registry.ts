@@ -40,8 +40,8 @@ const demoSecretHashes = new Set(demoClients.map(demoSecretHash));
 const demoSealer = createPurposeSealer('callback', [demoSealingKey]);
 
 /**
- * A rule returns the errors of an entry in production, each with its place in the entry, such as
- * `.callback.url must be https`.
+ * A rule for an entry in production. Returns an error for each invalid member, with the path of the member,
+ * such as `.callback.url must be https`.
  */
 type Rule<Entry> = (entry: Entry) => readonly string[];
 

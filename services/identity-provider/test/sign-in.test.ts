@@ -124,7 +124,7 @@ describe('the sign-in of a user that the host application sends', () => {
     );
   });
 
-  it('is refused with a time in the future, beyond ten seconds between the clocks', async () => {
+  it('is refused with a time that is more than ten seconds in the future', async () => {
     expect((await launchAs('host', { auth_time: secondsAgo(-10) })).status).toBe(201);
     const message = expect.stringContaining('not milliseconds');
     for (const time of [secondsAgo(-11), clock.now()])
@@ -162,7 +162,7 @@ describe('max_age', () => {
     expect((await authorize(launch, {})).status).toBe(302);
   });
 
-  it.each(['-1', '1.5', 'soon', '9999999999'])('is refused as %j', async (max_age) => {
+  it.each(['-1', '1.5', 'soon', '9999999999'])('is refused with the value %j', async (max_age) => {
     const launch = await running.launchFor({ auth_time: secondsAgo(1) });
     expect(await refusalOf(await authorize(launch, { max_age }))).toEqual(refused('invalid_request'));
   });
@@ -200,7 +200,7 @@ describe('acr_values', () => {
     },
   );
 
-  it('are a wish of every other partner', async () => {
+  it('are only a preference of every other partner', async () => {
     const launch = await running.launchFor({ acr: 'AAL1' });
     expect((await authorize(launch, { acr_values: 'AAL3' })).status).toBe(302);
   });
@@ -213,7 +213,7 @@ describe('acr_values', () => {
   });
 });
 
-it('publishes every value of acr that a host application may send', async () => {
+it('the discovery document lists every value of acr that a host application may send', async () => {
   const document = await running.idp.get(`/${realm}/v2.0/.well-known/openid-configuration`);
   expect(record(await document.json())).toMatchObject({
     acr_values_supported: expect.arrayContaining([byHost, 'AAL1', 'AAL2', 'AAL3', smartcard]),

@@ -34,7 +34,7 @@ describe('the published document', () => {
   });
 });
 
-it('publishes the schema of the payload with its own address and the configured namespaces', async () => {
+it('the launch API publishes the schema of the payload with its own address and the configured namespaces', async () => {
   const schema = (await (await get('schemas/service-request.json')).json()) as { $id: string };
   expect(schema.$id).toBe('https://oltr.example/AccessApi/schemas/service-request.json');
   const accepts = new Ajv2020({ formats: { date: true, 'date-time': true } }).compile(schema);
@@ -46,6 +46,6 @@ it('publishes the schema of the payload with its own address and the configured 
   expect([accepts(aServiceRequest()), accepts(aServiceRequest({ namespaces }))]).toEqual([false, true]);
 });
 
-it('publishes the XML Schema of the order document in the configured namespace', async () => {
+it('the launch API publishes the XML Schema of the order document in the configured namespace', async () => {
   expect(await (await get('schemas/order.xsd')).text()).toContain('targetNamespace="urn:other:order"');
 });

@@ -188,7 +188,7 @@ const desktopReasons: Readonly<Record<AuthorizeReason | RevocationReason, Row>> 
   unpushed_request: ['The application did not prepare its request first, which is required.', askPartner],
   sign_in_too_old: ['The user signed in too long ago for the application.', signInAgain],
   sign_in_time_unknown: [
-    'The application asked when the user signed in, but the host application did not say.',
+    'The application requires a recent sign-in, but the host application did not send the time of the sign-in.',
     'This is for the supplier of the host application. Give them the reference.',
   ],
   acr_unmet: ['The user signed in with a weaker method than the application requires.', signInStronger],

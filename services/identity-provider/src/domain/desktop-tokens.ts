@@ -6,8 +6,8 @@ import type { IssuingRealm, SigningAlgorithm } from './realms.ts';
 import { confirmationOf, type TokenBinding } from './token-binding.ts';
 
 /**
- * The `acr` if the host application did not send one: the host application authenticated the user by its own
- * rules before it requested the launch.
+ * The `acr` of a launch whose host application sent none. It states only that the host application
+ * authenticated the user, by its own rules, before it requested the launch.
  */
 export const launchedByHost = 'urn:clinical-launch:acr:launched-by-host';
 

@@ -105,7 +105,10 @@ function openIdMetadata({ desktop }: DesktopIssuingRealm, realms: Realms) {
   };
 }
 
-/** Returns the values of `acr` that a host application of any realm may send, and that of a launch without. */
+/**
+ * Returns the values of `acr` that a host application of any realm may send, and the `acr` of a launch whose
+ * host sends none.
+ */
 function supportedAcrValues(realms: Realms): string[] {
   const hosts = realms
     .all()
