@@ -46,8 +46,8 @@ export function agreedAcrValues(agreed: readonly string[] | undefined): readonly
 
 /**
  * Returns the errors in a sign-in that its schema cannot find: an `auth_time` in the future, and an `acr`
- * that the registry does not allow the client to send. Accepts any value, and contains none in its messages.
- * @param options `now` in milliseconds since 1970; `acrValues` of the registry
+ * that the registry does not allow the client to send. Accepts any value, and never repeats it in a message.
+ * @param options `now` is in milliseconds since 1970. `acrValues` are the values in the registry
  */
 export function signInFaults(
   sent: unknown,

@@ -23,7 +23,7 @@ async function post(parts: readonly Part[], clientId = 'pms') {
 
 const instant = (secondsAgo: number) => new Date(api.clock.now() - secondsAgo * 1000).toISOString();
 
-/** Returns the data of the event of an answer. */
+/** Returns the data of the event with the correlation id of an answer. */
 const dataOf = ({ headers }: Response) =>
   api.published.find(({ correlationid }) => correlationid === headers.get('x-correlation-id'))?.data;
 
@@ -64,7 +64,7 @@ describe('the sign-in of the author', () => {
     expect(await wholeFaultsOf(response)).toContainEqual(expect.objectContaining({ path, code }));
   });
 
-  it('is refused with a time in the future, beyond ten seconds between the clocks', async () => {
+  it('is refused with a time that is more than ten seconds in the future', async () => {
     expect((await post([{ url: 'auth_time', valueInstant: instant(-10) }])).status).toBe(200);
     const late = await post([{ url: 'auth_time', valueInstant: instant(-12) }]);
     const path = `${containedAt.author}.extension[1].extension[0].valueInstant`;

@@ -17,8 +17,9 @@ type Name = keyof typeof elements;
 type Part = { readonly name: Name; readonly entry: unknown; readonly path: string };
 
 /**
- * Reads how the author signed in to the PMS, from the optional extension `sign-in` of the contained Person.
- * The extension is not part of the OLTR specification. Other extensions are ignored.
+ * Creates the reader of the optional extension `sign-in` of the contained Person, which states how the author
+ * signed in to the PMS. The extension is not part of the OLTR specification. The reader ignores other
+ * extensions.
  * @param url the URL of the extension
  */
 export function createSignInReader({ signInExtension: url }: Vocabulary) {
@@ -37,7 +38,7 @@ export function createSignInReader({ signInExtension: url }: Vocabulary) {
     faultsOf(person: unknown, now: number): Fault[] {
       const seen = new Set<string>();
       return partsOf(person).flatMap(({ name, entry, path }) => {
-        // A user may sign in with several methods.
+        // A user may sign in with several methods, but must not have the same method twice.
         const key = name === 'amr' ? `amr ${String(memberOf(entry, 'valueString'))}` : name;
         if (seen.has(key)) return [{ path, message: 'must not be repeated', code: 'duplicate' } as const];
         seen.add(key);
@@ -51,7 +52,7 @@ export function createSignInReader({ signInExtension: url }: Vocabulary) {
         ].map((fault) => faultWithin(path, fault));
       });
     },
-    /** Returns the sign-in of a valid Person; undefined if the extension is absent. */
+    /** Returns the sign-in of a valid Person, or undefined if the extension is absent. */
     find(person: unknown): SignIn | undefined {
       const parts = partsOf(person);
       return parts.length > 0 ? valueOf(parts) : undefined;
@@ -81,13 +82,13 @@ export type SignInReader = ReturnType<typeof createSignInReader>;
 
 const isName = (name: unknown): name is Name => typeof name === 'string' && Object.hasOwn(elements, name);
 
-/** Returns the time of an entry in seconds since 1970; undefined if the entry contains no time. */
+/** Returns the time of an entry in seconds since 1970, or undefined if the entry contains no time. */
 function secondsIn(entry: unknown): number | undefined {
   const seconds = Math.floor(Date.parse(String(memberOf(entry, 'valueInstant'))) / 1000);
   return Number.isNaN(seconds) ? undefined : seconds;
 }
 
-/** Returns the values of valid parts. */
+/** Returns the sign-in that the valid parts of an extension contain. */
 function valueOf(parts: readonly Part[]): SignIn {
   const textsOf = (wanted: Name) =>
     parts.filter(({ name }) => name === wanted).map(({ entry }) => String(memberOf(entry, 'valueString')));

@@ -29,7 +29,7 @@ export function factOf({ event: { data } }: Pick<LogEntry, 'event'>, name: strin
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Returns the texts of a list in an event's data; an empty list if the member is no list. */
+/** Returns the texts of a list in an event's data. Returns an empty list if the member is not a list. */
 export function listOf({ event: { data } }: Pick<LogEntry, 'event'>, name: string): string[] {
   const value: unknown = Object.entries(data).find(([key]) => key === name)?.[1];
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];

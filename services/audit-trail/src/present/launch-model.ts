@@ -89,7 +89,10 @@ function partiesOf(ordered: readonly LogEntry[]) {
   });
 }
 
-/** Returns how the user signed in, such as `AAL3, sc pin, 1 July 2026 at 14:00:05`, if the launch says so. */
+/**
+ * Returns how the user signed in, such as `AAL3, sc pin, 1 July 2026 at 14:00:05`. Returns an empty text if
+ * the event of the launch does not contain it.
+ */
 function signInOf(ordered: readonly LogEntry[], write: WriteTime): string {
   const issued = ordered.find(({ type }) => issuedTypes.includes(type));
   if (issued === undefined) return '';
