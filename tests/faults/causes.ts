@@ -18,8 +18,8 @@ export type Cause = {
 };
 
 /**
- * The faults that the tests under load do not cause. The faults of one list happen at the same time. Events
- * that the killed audit trail had claimed wait for 20 seconds, so the slow faults come last.
+ * Returns the faults that the tests under load do not cause. The faults of one list happen at the same time.
+ * Events that the killed audit trail had claimed wait for 20 seconds, so the slow faults come last.
  */
 export const causes = (system: System): readonly (readonly Cause[])[] => [
   [

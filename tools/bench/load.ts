@@ -77,6 +77,7 @@ export async function sendAll({
 
 /** Returns the median latency of a load, in milliseconds. */
 export const p50 = ({ latencies }: LoadResult): number => quantile(latencies, 0.5);
+/** Returns the 99th percentile of the latencies of a load, in milliseconds. */
 export const p99 = ({ latencies }: LoadResult): number => quantile(latencies, 0.99);
 
 type Line = { send(request: RequestText): Promise<Answered>; close(): void };

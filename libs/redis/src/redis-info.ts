@@ -75,7 +75,7 @@ export async function assertSafeRedis(
   logger?.warn({ problems }, message);
 }
 
-/** Returns what makes a node unsafe: the eviction of keys, and missing persistence. */
+/** Returns the problems of a node: the eviction of keys, and missing persistence. */
 async function problemsOf(node: Redis) {
   // Uses INFO, because managed services do not allow CONFIG.
   const [memory, persistence] = await Promise.all([node.info('memory'), node.info('persistence')]);

@@ -35,7 +35,7 @@ const group = 'relay';
 const consumer = 'relay';
 const takenPerShard = 64;
 const batchSize = 256;
-/** The maximum number of set-aside events that each shard stores: the latest ones. */
+/** The maximum number of set-aside events in each shard. The oldest are removed first. */
 const maxRejected = 1000;
 
 /** Milliseconds between polls of all shards, which find events whose wake message was lost. */

@@ -15,8 +15,9 @@ export type RedisClient = Redis | Cluster;
 export type Script = { readonly name: string; readonly lua: string; readonly sha1: string };
 
 /**
- * Returns a function that reads scripts from the folder `lua` beside a module. Its arguments are the names of
- * the parts that the script depends on, and last the script's own name. The part `shared` is in this library.
+ * Returns a function that reads a script from the folder `lua` in the folder of a module. Its arguments are
+ * the names of the parts that the script depends on, then the name of the script. The part `shared` is in
+ * this library.
  * @param module the `import.meta.url` of the module
  */
 export const createScriptReader =

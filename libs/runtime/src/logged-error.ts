@@ -22,7 +22,7 @@ const maxErrors = 5;
 const maxMessageLength = 500;
 const withheld = '[redacted]';
 
-/** Built-in errors whose messages may quote the input, as those of JSON.parse do. */
+/** Built-in errors whose messages may quote the input, such as errors of JSON.parse. */
 const quotingTypes = new Set(['SyntaxError', 'URIError', 'DOMException', 'DataCloneError']);
 
 /**

@@ -5,8 +5,8 @@ import type { Migration } from 'kysely/migration';
 /**
  * The migrations of a schema by name, in alphabetical order. A released migration must not change, and must
  * only add things, because processes of the previous release still run. A migration that removes something is
- * named `<number>-<what>-after-<release>`. That release, such as `1.4.0`, is the last release that uses what
- * is removed.
+ * named `<number>-<what>-after-<release>`. That release, such as `1.4.0`, is the last release that uses the
+ * removed table or column.
  */
 export type ServiceMigrations = Readonly<Record<string, Migration>>;
 
@@ -30,8 +30,8 @@ const migrationOf = (file: URL): Migration => ({
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /**
- * Returns the last release that still uses what a migration removes, from the name of the migration;
- * undefined if the migration only adds.
+ * Returns the last release that uses the tables or columns that a migration removes, from the name of the
+ * migration. Returns undefined if the migration only adds.
  */
 export const lastReleaseBefore = (migration: string): string | undefined =>
   /-after-(\d+\.\d+\.\d+)$/.exec(migration)?.[1];

@@ -80,7 +80,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         await storage.open<Tables>('update', next);
       });
 
-      it('prevent the start of a release that uses what they removed', async () => {
+      it('prevent the start of a release that still uses a removed table or column', async () => {
         const { migrations } = someMigrations('ended');
         await storage.open('ended', {
           ...migrations,

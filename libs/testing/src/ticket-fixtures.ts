@@ -6,10 +6,12 @@ import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
 import type { IssueRequest, RedeemRequest, Tickets } from '@clinical-launch/tickets/tickets';
 
+/** Returns a prefix of Redis keys that no other test uses. */
 export const aPrefix = () => `test-${randomUUID()}:`;
 
 export const sealers = createSealers([{ id: 'k1', key: randomBytes(32) }]);
 
+/** Returns a valid event with this correlation id. */
 export const anEvent = (correlationId: string = randomUUID()): CloudEvent =>
   createEvent(
     'launch.token.redeemed.v1',
@@ -22,6 +24,7 @@ export const anEvent = (correlationId: string = randomUUID()): CloudEvent =>
     {},
   );
 
+/** Returns a request for a ticket that is valid for a minute, with the changes of the test. */
 export const anIssue = (changes: Partial<IssueRequest> = {}): IssueRequest => ({
   context: { patient: 'one' },
   ttlSeconds: 60,
@@ -30,15 +33,18 @@ export const anIssue = (changes: Partial<IssueRequest> = {}): IssueRequest => ({
   ...changes,
 });
 
+/** Issues a launch token. @throws Error with any other outcome than `issued` */
 export async function issueTicket(tickets: Tickets, changes?: Partial<IssueRequest>): Promise<string> {
   const issued = await tickets.issue('launch-token', anIssue(changes));
   if (issued.outcome !== 'issued') throw new Error(issued.outcome);
   return issued.ticket;
 }
 
+/** Redeems a launch token, by default without proofs, successor and events. */
 export const redeemTicket = (tickets: Tickets, ticket: string, changes: Partial<RedeemRequest> = {}) =>
   tickets.redeem('launch-token', ticket, { events: [], ...changes });
 
+/** Creates tickets in Redis, with sealing keys that all tests of this process share. */
 export const createTickets = (
   redis: RedisClient,
   prefix: string,
@@ -59,6 +65,7 @@ export function sentBy(outbox: RedisOutbox): () => Promise<readonly CloudEvent[]
   return () => (reading = reading.then(read));
 }
 
+/** Drains the outbox until it is empty, and returns its events. */
 export async function drainAll(outbox: RedisOutbox): Promise<CloudEvent[]> {
   const sent: CloudEvent[] = [];
   while ((await outbox.drain(async (written) => void sent.push(...written.map(({ event }) => event)))) > 0);

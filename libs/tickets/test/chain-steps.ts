@@ -3,6 +3,7 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { IssueRequest, RedeemRequest, Redemption, TicketKind } from '../src/tickets.ts';
 import type { TicketsUnderTest } from './tickets-contract.ts';
 
+/** Returns the option `onReplay` of a redemption: a replay revokes the chain for a minute. */
 export const onReplay = (events: CloudEvent[] = []) => ({ revokeForSeconds: 60, events });
 
 /** Returns short functions for the operations on a chain of tickets. */
@@ -38,6 +39,7 @@ export function createChainSteps(under: () => TicketsUnderTest) {
   return { issue, redeem, refresh, refreshed, isLive, revoke, isRevoked, sentOf };
 }
 
+/** Returns the successor of a redemption. @throws Error with the outcome of a refusal */
 export function successorOf(redemption: Redemption): string {
   if (redemption.outcome !== 'redeemed' && redemption.outcome !== 'repeated')
     throw new Error(redemption.outcome);

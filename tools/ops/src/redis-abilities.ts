@@ -48,6 +48,7 @@ const making = (kind: TicketKind): RedisRight => ({
   writes: [`ticket:${kind}:*`],
 });
 
+/** Returns the rights to issue tickets. */
 export const issues = (kind: TicketKind): RedisAbility => ({
   does: `issues ${kind}s`,
   rights: [
@@ -58,6 +59,7 @@ export const issues = (kind: TicketKind): RedisAbility => ({
   ],
 });
 
+/** Returns the rights to issue an additional ticket in the chain of a live ticket (`issueBeside`). */
 export const issuesBeside = (kind: TicketKind, live: TicketKind): RedisAbility => ({
   does: `issues ${kind}s in the chain of live ${live}s`,
   rights: [
@@ -70,20 +72,22 @@ export const issuesBeside = (kind: TicketKind, live: TicketKind): RedisAbility =
   ],
 });
 
+/** Returns the rights to find live tickets. */
 export const finds = (kind: TicketKind): RedisAbility => ({
   does: `finds ${kind}s`,
   rights: [{ commands: ['hmget'], reads: [`ticket:${kind}:*`] }, seesRevoked],
 });
 
+/** Returns the rights to extend tickets that are found. */
 export const prolongs = (kind: TicketKind): RedisAbility => ({
   does: `prolongs ${kind}s`,
   rights: [{ commands: words('pexpire pexpireat'), writes: [`ticket:${kind}:*`] }],
 });
 
 /**
- * The rights to redeem tickets. A redemption renames the key of the ticket to the key of its answer. The
- * service may write an answer and read its fields, but may not rename an answer. So the service cannot turn
- * an answer back into a ticket.
+ * Returns the rights to redeem tickets. A redemption renames the key of the ticket to the key of its answer.
+ * The service may write an answer and read its fields, but may not rename an answer. So the service cannot
+ * turn an answer back into a ticket.
  */
 export const redeems = (kind: TicketKind, successor?: TicketKind): RedisAbility => {
   const [ticket, used, answer] = [`ticket:${kind}:*`, `used:${kind}:*`, `answer:${kind}:*`];
@@ -105,8 +109,8 @@ export const redeems = (kind: TicketKind, successor?: TicketKind): RedisAbility 
 };
 
 /**
- * The rights for redemptions that may be repeated, and that revoke the chain after a replay or after too many
- * wrong proofs.
+ * Returns the rights for redemptions that may be repeated, and that revoke the chain after a replay or after
+ * too many wrong proofs.
  */
 export const redeemsRevocably = (kind: TicketKind, successor: TicketKind): RedisAbility => {
   const [ticket, answer, repeatable] = [`ticket:${kind}:*`, `answer:${kind}:*`, `repeatable:${kind}:*`];
@@ -147,8 +151,8 @@ export const restoresIdentifiers: RedisAbility = {
 };
 
 /**
- * The rights for chains that begin with a ticket of this kind: to store their records, and to revoke them by
- * their first ticket.
+ * Returns the rights for chains that begin with a ticket of this kind: to store their records, and to revoke
+ * the chains by their first ticket.
  */
 export const revokesChainsOf = (kind: TicketKind): RedisAbility => ({
   does: 'records and revokes chains',
@@ -228,6 +232,7 @@ export const countsRefusals: RedisAbility = {
   ],
 };
 
+/** Returns the rights to count the requests of clients with a limit. */
 export const countsRequests = (service: string): RedisAbility => ({
   does: 'counts the requests of its clients',
   rights: [

@@ -25,6 +25,7 @@ export type RedisLab = {
   stop(): Promise<void>;
 };
 
+/** Creates an empty lab. Call its `stop` at the end of the tests. */
 export function createRedisLab(): RedisLab {
   const endings: Ending[] = [];
   const kept = async <T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> => {

@@ -51,6 +51,7 @@ export async function runFromPackage(kind: ServerKind): Promise<StartedServer> {
   );
 }
 
+/** Runs the installed program of a server. Returns undefined if the program is not installed. */
 export async function runInstalled(kind: ServerKind): Promise<StartedServer | undefined> {
   const program = kind.findProgram();
   if (program === undefined) return undefined;

@@ -60,4 +60,5 @@ export function createSessions(clock: Clock, refreshWith: (token: string) => Pro
 const noSession = () =>
   new ServiceError({ code: 'session_required', message: 'No patient is open in this window.' });
 
+/** Returns the cookies of a request by name. */
 export const cookiesOf = ({ headers }: IncomingMessage) => parseCookie(headers.cookie ?? '');
