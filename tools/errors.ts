@@ -24,7 +24,7 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
     'Let the user sign in to the host application again, and start again from there',
   ],
   unmet_authentication_requirements: [
-    "The `acr` of the user's sign-in is none of the `acr_values`, one of which your registration requires",
+    'The `acr` of the sign-in is none of the requested `acr_values`, and your registration sets `requireAcrValues`',
     'Let the user sign in to the host application with a stronger method, and start again from there',
   ],
   invalid_scope: ['A requested scope is not granted', 'Request the scopes of your registration'],
