@@ -10,7 +10,7 @@ const limit = 10;
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 beforeAll(async () => {
   const environment = { TRUSTED_PROXIES: '1', REFUSALS_PER_ADDRESS: `${limit}` };
-  // The fixed clock never ends a window.
+  // The clock is fixed, so no window of counted refusals ends.
   platform = await startPlatformForTest({ clock: new TestClock(), environment, logLevel: 'error' });
 });
 afterAll(() => platform.stop());

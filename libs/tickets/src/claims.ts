@@ -20,7 +20,7 @@ export interface Claims {
   hold(claims: readonly HeldClaim[]): Promise<void>;
   /**
    * Stores every recorded claim, page by page, and then declares the claims complete. Resolves with false if
-   * the store lost its data during the rebuild. Call `rebuild` again.
+   * the store lost its data during the rebuild. In this case, call `rebuild` again.
    * @throws RedisUnavailable, or the error of `recorded`. The claims are then not complete.
    */
   rebuild(recorded: AsyncIterable<readonly HeldClaim[]>): Promise<boolean>;
