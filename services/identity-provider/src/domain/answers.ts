@@ -44,6 +44,11 @@ export const introspectionAnswer = Type.Object({
   nbf: Type.Optional(Type.Integer()),
   exp: Type.Optional(Type.Integer()),
   sid: Type.Optional(Type.String({ description: 'The GUID of the desktop launch.' })),
+  acr: Type.Optional(Type.String({ description: 'How strongly the user of the desktop launch signed in.' })),
+  amr: Type.Optional(words),
+  auth_time: Type.Optional(
+    Type.Integer({ description: 'When the user signed in, or the start of the desktop launch if unknown.' }),
+  ),
   cnf: Type.Optional(
     Type.Object(
       { jkt: Type.Optional(Type.String()), 'x5t#S256': Type.Optional(Type.String()) },
