@@ -14,6 +14,7 @@ import { createServiceLogger, type Logger, logLevelSetting } from '@clinical-lau
 import { assertPublicAddresses, isProduction } from '@clinical-launch/runtime/mode';
 import { readWatchedCertificates, watchCertificates } from './certificates.ts';
 import { type EventKeys, readEventKeys } from './event-keys.ts';
+import { logTelemetryWarnings } from './exporters.ts';
 import type { RunningPart } from './parts.ts';
 import { startMetrics } from './process-metrics.ts';
 import { withSecretFiles } from './secret-files.ts';
@@ -166,6 +167,7 @@ async function start<Config>(
   config: Config,
   { environment, settings, telemetry, eventKeys, logger }: StartOptions,
 ) {
+  logTelemetryWarnings(logger);
   const metrics = startMetrics({ service: plan.name, telemetry, logger });
   const traces = startTracing(telemetry, { name: plan.name, logger });
   const parts: RunningPart[] = [];

@@ -6,7 +6,7 @@ const require = createRequire(import.meta.url);
  * Loads the CommonJS builds of OpenTelemetry. Its ES modules import `node:http`, which is slow (see
  * node-http.ts).
  */
-export const { context, metrics, SeverityNumber, SpanStatusCode, trace } =
+export const { context, DiagLogLevel, diag, metrics, SeverityNumber, SpanStatusCode, trace } =
   require('@opentelemetry/api') as typeof import('@opentelemetry/api');
 export const { parseKeyPairsIntoRecord } =
   require('@opentelemetry/core') as typeof import('@opentelemetry/core');

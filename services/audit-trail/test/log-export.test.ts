@@ -4,27 +4,30 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { logTelemetryWarnings } from '@clinical-launch/process/exporters';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import protobuf from 'protobufjs';
 import { startAuditTrail } from './running-audit-trail.ts';
 import { aLaunch, anEvent, bairstow } from './some-events.ts';
 
-/** The parts of OTLP that this test reads (opentelemetry/proto/logs/v1/logs.proto). */
-const ExportLogsServiceRequest = protobuf
-  .parse(
-    `syntax = "proto3";
-    message ExportLogsServiceRequest { repeated ResourceLogs resource_logs = 1; }
-    message ResourceLogs { Resource resource = 1; repeated ScopeLogs scope_logs = 2; }
-    message Resource { repeated KeyValue attributes = 1; }
-    message ScopeLogs { repeated LogRecord log_records = 2; }
-    message LogRecord { fixed64 time_unix_nano = 1; int32 severity_number = 2; string severity_text = 3; AnyValue body = 5;
-      repeated KeyValue attributes = 6; bytes trace_id = 9; string event_name = 12; }
-    message KeyValue { string key = 1; AnyValue value = 2; }
-    message AnyValue { string string_value = 1; int64 int_value = 3; double double_value = 4; }`,
-    { keepCase: true },
-  )
-  .root.lookupType('ExportLogsServiceRequest');
+/** The parts of OTLP that this test uses (opentelemetry/proto/logs/v1/logs.proto and its service). */
+const otlp = protobuf.parse(
+  `syntax = "proto3";
+  message ExportLogsServiceRequest { repeated ResourceLogs resource_logs = 1; }
+  message ResourceLogs { Resource resource = 1; repeated ScopeLogs scope_logs = 2; }
+  message Resource { repeated KeyValue attributes = 1; }
+  message ScopeLogs { repeated LogRecord log_records = 2; }
+  message LogRecord { fixed64 time_unix_nano = 1; int32 severity_number = 2; string severity_text = 3; AnyValue body = 5;
+    repeated KeyValue attributes = 6; bytes trace_id = 9; string event_name = 12; }
+  message KeyValue { string key = 1; AnyValue value = 2; }
+  message AnyValue { string string_value = 1; int64 int_value = 3; double double_value = 4; }
+  message ExportLogsServiceResponse { ExportLogsPartialSuccess partial_success = 1; }
+  message ExportLogsPartialSuccess { int64 rejected_log_records = 1; string error_message = 2; }`,
+  { keepCase: true },
+).root;
+const ExportLogsServiceRequest = otlp.lookupType('ExportLogsServiceRequest');
+const ExportLogsServiceResponse = otlp.lookupType('ExportLogsServiceResponse');
 
 type Value = { readonly string_value?: string; readonly int_value?: string };
 type KeyValue = { readonly key: string; readonly value: Value };
@@ -51,6 +54,7 @@ async function startCollector() {
   const accepted: LogRecord[] = [];
   const requests: { path: string | undefined; key: unknown; service: unknown }[] = [];
   let status = 200;
+  let partialSuccess = {};
   const server = createServer(async (request, response) => {
     const body = ExportLogsServiceRequest.decode(await buffer(request));
     const { resource_logs: logs } = ExportLogsServiceRequest.toObject(body, {
@@ -62,7 +66,8 @@ async function startCollector() {
     requests.push({ path: request.url, key: request.headers['x-key'], service });
     if (status === 200)
       accepted.push(...logs.flatMap((log) => log.scope_logs.flatMap((scope) => scope.log_records)));
-    response.writeHead(status).end();
+    const answer = ExportLogsServiceResponse.encode({ partial_success: partialSuccess }).finish();
+    response.writeHead(status, { 'Content-Type': 'application/x-protobuf' }).end(answer);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -72,6 +77,9 @@ async function startCollector() {
     requests,
     answer: (next: number) => {
       status = next;
+    },
+    reject: (rejected: number, message: string) => {
+      partialSuccess = { rejected_log_records: rejected, error_message: message };
     },
     async stop() {
       server.closeAllConnections();
@@ -104,6 +112,7 @@ describe('the export of audit events to a collector', () => {
     // The exporter itself reads the address.
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url;
     running = await startAuditTrail({ environment: environment() });
+    logTelemetryWarnings(running.logger);
   });
   afterAll(async () => {
     delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
@@ -150,6 +159,21 @@ describe('the export of audit events to a collector', () => {
     await until(() => collector.requests.length > before);
     await until(() => running.lines.some((line) => line.includes('"work":"export logs"')));
     collector.answer(200);
+    await untilAccepted();
+    expect(idsOf(collector.accepted)).toEqual(published.map(({ id }) => id));
+  });
+
+  it('logs how many records of an accepted batch the collector rejected, and does not send them again', async () => {
+    collector.reject(1, 'the record is too large');
+    await publish(aLaunch(randomUUID()));
+    await until(() => running.lines.some((line) => line.includes('the record is too large')));
+    collector.reject(0, '');
+    const warning = running.lines.find((line) => line.includes('OpenTelemetry warns')) ?? '';
+    const { level, warning: text }: { level: number; warning: string } = JSON.parse(warning);
+    expect(level).toBe(40);
+    expect(text).toContain('{"rejectedLogRecords":1,"errorMessage":"the record is too large"}');
+    expect(warning).not.toContain('DBairstow');
+    await publish(anEvent('launch.token.redeemed.v1'));
     await untilAccepted();
     expect(idsOf(collector.accepted)).toEqual(published.map(({ id }) => id));
   });

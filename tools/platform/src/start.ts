@@ -1,3 +1,4 @@
+import { logTelemetryWarnings } from '@clinical-launch/process/exporters';
 import { endAtStart, stopOnSignal } from '@clinical-launch/process/process';
 import { startMetrics } from '@clinical-launch/process/process-metrics';
 import { readTelemetry } from '@clinical-launch/process/telemetry-settings';
@@ -15,6 +16,7 @@ try {
   const name = 'clinical-launch';
   const logger = createServiceLogger(name, stdout.isTTY ? { level, destination: readableLog() } : { level });
   const telemetry = readTelemetry(environment);
+  logTelemetryWarnings(logger);
   const metrics = startMetrics({ service: name, telemetry, logger });
   const traces = startTracing(telemetry, { name, logger });
   const answerMetrics = metrics.answer;
