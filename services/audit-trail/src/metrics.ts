@@ -14,3 +14,21 @@ export function createLagMeter(clock: Clock): (events: readonly CloudEvent[]) =>
     for (const { time } of events) lag.record(Math.max(0, now - Date.parse(time)) / 1000);
   };
 }
+
+/**
+ * Observes the age of the oldest event that was not exported, at each scrape; 0 if there is none. If the
+ * times of these events cannot be read, there is no value.
+ */
+export function observeExport(clock: Clock, times: () => Promise<readonly Date[]>): void {
+  meter()
+    .createObservableGauge('clinical_launch.audit.export.oldest_age', {
+      description: 'Age of the oldest event of the audit trail that the collector has not accepted',
+      unit: 's',
+    })
+    .addCallback(async (result) => {
+      const waiting = await times().catch(() => undefined);
+      if (waiting === undefined) return;
+      const now = clock.now();
+      result.observe(Math.max(0, ...waiting.map((time) => now - time.getTime())) / 1000);
+    });
+}

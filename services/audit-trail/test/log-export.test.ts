@@ -4,7 +4,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { listen } from '@clinical-launch/http/server';
 import { logTelemetryWarnings } from '@clinical-launch/process/exporters';
+import { startMetrics } from '@clinical-launch/process/process-metrics';
+import { readTelemetry } from '@clinical-launch/process/telemetry-settings';
+import { metrics } from '@clinical-launch/runtime/open-telemetry';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import protobuf from 'protobufjs';
@@ -89,6 +94,25 @@ async function startCollector() {
   };
 }
 
+/** Starts the metrics of the process, and returns the age of the oldest event that was not exported. */
+async function startMeasured() {
+  const { logger } = createRecordedLogger();
+  const measured = startMetrics({ service: 'audit-trail', telemetry: readTelemetry({}), logger });
+  const server = await listen(measured.answer, { port: 0, host: '127.0.0.1', logger });
+  return {
+    async oldestAge() {
+      const text = await (await fetch(`http://127.0.0.1:${server.port}`)).text();
+      const [, seconds] = /^clinical_launch_audit_export_oldest_age_seconds\{.*\} (\S+)$/m.exec(text) ?? [];
+      return Number(seconds);
+    },
+    async stop() {
+      await server.stop();
+      await measured.stop();
+      metrics.disable();
+    },
+  };
+}
+
 const idsOf = (records: readonly LogRecord[]) =>
   records.map(({ attributes }) => factsOf(attributes)['cloudevents.event_id']);
 
@@ -105,18 +129,21 @@ describe('the export of audit events to a collector', () => {
     published.push(...events);
     await running.publish(...events);
   };
+  let measured: Awaited<ReturnType<typeof startMeasured>>;
   const untilAccepted = () => until(() => collector.accepted.length >= published.length);
 
   beforeAll(async () => {
     collector = await startCollector();
     // The exporter itself reads the address.
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url;
+    measured = await startMeasured();
     running = await startAuditTrail({ environment: environment() });
     logTelemetryWarnings(running.logger);
   });
   afterAll(async () => {
     delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
     await running.stop();
+    await measured.stop();
     await collector.stop();
   });
 
@@ -152,15 +179,22 @@ describe('the export of audit events to a collector', () => {
     expect(text).not.toContain('ttlSeconds');
   });
 
-  it('keeps its position and logs an error while the collector refuses the records', async () => {
+  it('keeps its position, logs an error and reports the age while the collector refuses the records', async () => {
+    await until(async () => (await measured.oldestAge()) === 0);
     collector.answer(400);
     const before = collector.requests.length;
-    await publish(anEvent('launch.token.redeemed.v1'), anEvent('launch.token.redeemed.v1'));
+    const at = (secondsAgo: number) => new Date(running.clock.now() - secondsAgo * 1000).toISOString();
+    await publish(
+      anEvent('launch.token.redeemed.v1', { time: at(900) }),
+      anEvent('launch.token.redeemed.v1', { time: at(60) }),
+    );
     await until(() => collector.requests.length > before);
     await until(() => running.lines.some((line) => line.includes('"work":"export logs"')));
+    expect(await measured.oldestAge()).toBe(900);
     collector.answer(200);
     await untilAccepted();
     expect(idsOf(collector.accepted)).toEqual(published.map(({ id }) => id));
+    await until(async () => (await measured.oldestAge()) === 0);
   });
 
   it('logs how many records of an accepted batch the collector rejected, and does not send them again', async () => {

@@ -77,6 +77,9 @@ beforeAll(async () => {
       REDIS_PREFIX: own,
       AMQP_URL: process.env['TEST_AMQP_URL'],
       AMQP_NAMESPACE: own,
+      // Without a collector at this address, the export fails, but its metric exists.
+      OTEL_LOGS_EXPORTER: 'otlp',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
     },
     answerMetrics: measured.answer,
   });

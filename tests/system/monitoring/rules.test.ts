@@ -113,6 +113,7 @@ const healthy: Series = {
   clinical_launch_delivery_oldest_age_seconds: always(3),
   clinical_launch_delivery_dead: always(0),
   clinical_launch_audit_chain_faults: always(0),
+  clinical_launch_audit_export_oldest_age_seconds: always(2),
   [verified]: always(0),
 };
 
@@ -159,6 +160,12 @@ const causes: readonly Cause[] = [
   ],
   ['DeadLetters', 'ticket', 'one event is a dead letter', { [deadLetters]: always(1) }],
   ['AuditChainBroken', 'page', 'a row was changed', { clinical_launch_audit_chain_faults: always(1) }],
+  [
+    'AuditExportLate',
+    'ticket',
+    'the collector is down for half an hour',
+    { clinical_launch_audit_export_oldest_age_seconds: always(1800) },
+  ],
   [
     'AuditVerificationLate',
     'ticket',

@@ -25,25 +25,53 @@ const exported = [
 
 export type ExportedRow = Pick<AuditTables['audit_event'], (typeof exported)[number]>;
 
-/** Returns up to `limit` rows of a partition that follow a sequence number, in the order of the chain. */
-export type ReadExportedRows = (
-  partition: string,
-  after: number,
-  limit: number,
-) => Promise<readonly ExportedRow[]>;
+/** A partition whose newest rows were not exported. */
+export type PendingPartition = {
+  readonly partition: string;
+  /** The sequence number of the last exported row, or 0. */
+  readonly place: number;
+  /** The time of the first row that was not exported. */
+  readonly since: Date;
+};
+
+/** Reads the rows to export. */
+export type ExportedRows = {
+  /**
+   * Returns those of the partitions that have rows which were not exported, in order. The progress of a
+   * partition has the name `<work> <partition>`.
+   */
+  pending(work: string, partitions: readonly string[]): Promise<readonly PendingPartition[]>;
+  /** Returns up to `limit` rows of a partition after a sequence number, in the order of the chain. */
+  after(partition: string, place: number, limit: number): Promise<readonly ExportedRow[]>;
+};
 
 /** Creates the reader of the rows to export. */
-export const createExportedRows =
-  (database: AuditDatabase): ReadExportedRows =>
-  (partition, after, limit) => {
+export const createExportedRows = (database: AuditDatabase): ExportedRows => ({
+  async pending(work, partitions) {
+    const bounds = partitions.map(boundsOf);
+    const [starts, ends] = [bounds.map(({ from }) => from), bounds.map(({ to }) => to)];
+    const { rows } = await sql<PendingRow>`
+      select partition, coalesce(place, 0) as place, first.time as since
+      from unnest(${partitions}::text[], ${starts}::timestamptz[], ${ends}::timestamptz[]) as month (partition, starts, ends)
+      left join audit_trail.progress on name = ${`${work} `} || partition
+      cross join lateral (select time from audit_trail.audit_event
+        where time >= starts and time < ends and sequence > coalesce(place, 0)
+        order by sequence limit 1) as first
+      order by partition`.execute(database);
+    return rows.map(({ place, ...row }) => ({ ...row, place: Number(place) }));
+  },
+  after(partition, place, limit) {
     const { from, to } = boundsOf(partition);
     return database
       .selectFrom('audit_event')
       .select(exported)
       .where('time', '>=', sql<Date>`${from}::timestamptz`)
       .where('time', '<', sql<Date>`${to}::timestamptz`)
-      .where('sequence', '>', String(after))
+      .where('sequence', '>', String(place))
       .orderBy('sequence')
       .limit(limit)
       .execute();
-  };
+  },
+});
+
+type PendingRow = { readonly partition: string; readonly place: string; readonly since: Date };

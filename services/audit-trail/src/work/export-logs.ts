@@ -2,8 +2,9 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import type { Loop } from '@clinical-launch/runtime/loop';
 import type { AuditOutcome } from '../domain/audit-row.ts';
+import { observeExport } from '../metrics.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
-import type { ExportedRow, ReadExportedRows } from '../store/exported-rows.ts';
+import type { ExportedRow, ExportedRows } from '../store/exported-rows.ts';
 import type { Progress } from '../store/progress.ts';
 import { startRepeated } from './repeated.ts';
 
@@ -37,7 +38,7 @@ export type LogReceiver = {
 
 type ExportOptions = {
   readonly chain: Pick<ChainReader, 'partitions'>;
-  readonly rows: ReadExportedRows;
+  readonly rows: ExportedRows;
   readonly progress: Progress;
   readonly receiver: LogReceiver;
   readonly clock: Clock;
@@ -46,10 +47,12 @@ type ExportOptions = {
 
 /**
  * Sends every row of the log to a collector as a log record, each at least once and in the order of its
- * partition. The position of each partition advances when the collector has accepted a batch.
+ * partition. The position of each partition advances when the collector has accepted a batch. Reports the age
+ * of the oldest row that was not accepted as a metric.
  */
 export function startLogExport(options: ExportOptions): Pick<Loop, 'nudge' | 'stop'> {
   const { progress, receiver, clock, logger } = options;
+  observeExport(clock, async () => (await pendingOf(options)).map(({ since }) => since));
   const work = async (stopping: AbortSignal) => {
     if (!(await progress.claim(name, leaseMs, new Date(clock.now())))) return;
     try {
@@ -68,20 +71,22 @@ export function startLogExport(options: ExportOptions): Pick<Loop, 'nudge' | 'st
   };
 }
 
+const pendingOf = async ({ chain, rows }: Pick<ExportOptions, 'chain' | 'rows'>) =>
+  rows.pending(name, await chain.partitions());
+
 async function exportRows(options: ExportOptions, stopping: AbortSignal): Promise<void> {
-  const { chain, rows, progress, receiver, clock } = options;
+  const { rows, progress, receiver, clock } = options;
   const end = performance.now() + runMs;
-  for (const partition of await chain.partitions()) {
-    const position = `${name} ${partition}`;
-    let { place } = (await progress.find(position)) ?? { place: 0 };
+  for (const { partition, place: start } of await pendingOf(options)) {
+    let place = start;
     while (!stopping.aborted && performance.now() < end) {
-      const batch = await rows(partition, place, batchRows);
+      const batch = await rows.after(partition, place, batchRows);
       const last = batch.at(-1);
       if (last === undefined) break;
       const now = clock.now();
       await receiver.send(batch.map((row) => recordOf(row, now)));
       place = Number(last.sequence);
-      await progress.record(position, place, new Date(now));
+      await progress.record(`${name} ${partition}`, place, new Date(now));
     }
   }
 }
