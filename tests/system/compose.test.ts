@@ -30,11 +30,35 @@ function keysOf(service: string) {
   return { settings: names(files), mounted: names(mounted) };
 }
 
-type Container = { readonly environment?: Readonly<Record<string, string | number | null>> };
-
-const { services: containers } = parse(compose, { merge: true }) as {
-  readonly services: Readonly<Record<string, Container>>;
+type Container = {
+  readonly environment?: Readonly<Record<string, string | number | null>>;
+  readonly command?: readonly string[];
+  readonly configs?: readonly { readonly source: string; readonly target: string }[];
+  readonly ports?: readonly string[];
 };
+
+const { services: containers, configs } = parse(compose, { merge: true }) as {
+  readonly services: Readonly<Record<string, Container>>;
+  readonly configs: Readonly<Record<string, { readonly file: string }>>;
+};
+
+type CollectorConfig = {
+  readonly receivers?: Readonly<Record<string, unknown>>;
+  readonly exporters?: Readonly<Record<string, unknown>>;
+  readonly service: {
+    readonly pipelines: Readonly<Record<string, { readonly exporters: readonly string[] }>>;
+  };
+};
+
+/** Returns the configuration files that a container of OpenTelemetry's collector loads, in order. */
+function collectorConfigsOf(name: string): CollectorConfig[] {
+  const { command = [], configs: mounted = [] } = containers[name] ?? {};
+  return command.map((option) => {
+    const source = mounted.find(({ target }) => option === `--config=${target}`)?.source ?? '';
+    return parse(readFileSync(`${root}${configs[source]?.file}`, 'utf8')) as CollectorConfig;
+  });
+}
+
 /** The settings of a container's network, which no operator needs to change. */
 const fixed = ['PORT', 'HOST', 'ADMIN_PORT'];
 /** A container receives a secret setting as the path of a file. */
@@ -99,5 +123,18 @@ describe('docker-compose.yml', () => {
 
   it.each(containersThatCallTheEdge)('lets the environment change PLATFORM_URL of %s', (service) => {
     expect(containers[service]?.environment?.['PLATFORM_URL']).toBe('${PLATFORM_URL:-http://edge:8080}');
+  });
+
+  it('stores the traces of the collector where the links of the dashboards lead', () => {
+    const loaded = collectorConfigsOf('otel-collector');
+    const exporters = loaded.map(({ service }) => service.pipelines['traces']?.exporters).at(-1) ?? [];
+    expect(exporters.map((name) => loaded.at(-1)?.exporters?.[name])).toEqual([
+      { endpoint: 'http://jaeger:4318' },
+    ]);
+    const [store] = collectorConfigsOf('jaeger');
+    expect(store?.receivers).toEqual({ otlp: { protocols: { http: { endpoint: '0.0.0.0:4318' } } } });
+    expect(containers['jaeger']?.ports).toEqual(['127.0.0.1:16686:16686']);
+    const { TRACES_URL: link } = containers['grafana']?.environment ?? {};
+    expect(link).toBe('${TRACES_URL:-http://localhost:16686/trace}');
   });
 });
