@@ -92,10 +92,14 @@ describe('a process with a collector', () => {
     await collector.stop();
   });
 
-  it('answers requests even if the collector is down', async () => {
-    const { modules, log } = await startTraced({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
+  it('answers requests and logs what is lost if the collector is down', async () => {
+    const { modules, log } = await startTraced({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_METRIC_EXPORT_INTERVAL: '1000',
+    });
     await modules();
-    await until(() => log().some(({ msg }) => String(msg).startsWith('spans are lost')));
+    for (const lost of ['spans are lost', 'metrics are lost'])
+      await until(() => log().some(({ msg }) => String(msg).startsWith(lost)));
     expect(await modules()).not.toEqual([]);
   });
 });

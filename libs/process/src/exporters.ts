@@ -1,5 +1,6 @@
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { DiagLogLevel, diag } from '@clinical-launch/runtime/open-telemetry';
+import type { SpanExporter } from '@opentelemetry/sdk-trace';
 
 const maxLength = 300;
 
@@ -15,4 +16,25 @@ export function logTelemetryWarnings(logger: Logger): void {
   };
   const levels = { error: ignore, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger({ ...levels, warn }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+}
+
+type Done = Parameters<SpanExporter['export']>[1];
+type Exporter<Batch> = { export(batch: Batch, done: Done): void };
+
+/** Logs when the collector becomes unavailable to an exporter and when it is available again. */
+export function reportFailures<Batch>(
+  exporter: Exporter<Batch>,
+  { sent, logger }: { readonly sent: 'spans' | 'metrics'; readonly logger: Logger },
+): void {
+  const send = exporter.export.bind(exporter);
+  let isFailing = false;
+  exporter.export = (batch, done) =>
+    send(batch, (result) => {
+      const hasFailed = result.error !== undefined;
+      if (hasFailed && !isFailing)
+        logger.warn({ err: result.error }, `${sent} are lost: the collector does not accept them`);
+      if (!hasFailed && isFailing) logger.info({}, `the collector accepts ${sent} again`);
+      isFailing = hasFailed;
+      done(result);
+    });
 }

@@ -8,6 +8,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@clinical-launch/runtime/open-telemetry';
 import type { MetricReader as Reader } from '@opentelemetry/sdk-metrics';
+import { reportFailures } from './exporters.ts';
 import { openMetricsType, prometheusType, writeMetrics } from './prometheus-text.ts';
 import { observeRuntime } from './runtime-metrics.ts';
 import { resourceOf, type Telemetry } from './telemetry-settings.ts';
@@ -35,7 +36,7 @@ type MetricsOptions = {
 export function startMetrics({ service, telemetry, logger }: MetricsOptions): ProcessMetrics {
   const scraped = new ScrapedReader();
   const provider = new MeterProvider({
-    readers: [scraped, ...pushReaders(telemetry)],
+    readers: [scraped, ...pushReaders(telemetry, logger)],
     resource: resourceOf(service),
   });
   metrics.setGlobalMeterProvider(provider);
@@ -59,12 +60,14 @@ export function startMetrics({ service, telemetry, logger }: MetricsOptions): Pr
   };
 }
 
-function pushReaders({ pushesMetrics, settings, headers }: Telemetry): Reader[] {
+function pushReaders({ pushesMetrics, settings, headers }: Telemetry, logger: Logger): Reader[] {
   if (!pushesMetrics) return [];
   const { OTLPMetricExporter } = loadMetricExporter();
+  const exporter = new OTLPMetricExporter({ headers });
+  reportFailures(exporter, { sent: 'metrics', logger });
   return [
     new PeriodicExportingMetricReader({
-      exporter: new OTLPMetricExporter({ headers }),
+      exporter,
       exportIntervalMillis: settings.OTEL_METRIC_EXPORT_INTERVAL,
       exportTimeoutMillis: Math.min(settings.OTEL_METRIC_EXPORT_INTERVAL, 30_000),
     }),

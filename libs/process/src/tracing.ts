@@ -2,7 +2,7 @@ import { within } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { context, loadTracing, trace } from '@clinical-launch/runtime/open-telemetry';
 import { enableTracing, traceIds } from '@clinical-launch/runtime/tracing';
-import type { SpanExporter } from '@opentelemetry/sdk-trace';
+import { reportFailures } from './exporters.ts';
 import { resourceOf, type Telemetry } from './telemetry-settings.ts';
 
 /** The maximum milliseconds that a process waits, when it ends, for its last spans to be sent. */
@@ -24,8 +24,10 @@ export function startTracing(
     always_off: () => new sdk.AlwaysOffSampler(),
     traceidratio: () => new sdk.TraceIdRatioBasedSampler(settings.OTEL_TRACES_SAMPLER_ARG),
   };
+  const exporter = new sdk.OTLPTraceExporter({ headers });
+  reportFailures(exporter, { sent: 'spans', logger });
   const batches = new sdk.BatchSpanProcessor({
-    exporter: reporting(new sdk.OTLPTraceExporter({ headers }), logger),
+    exporter,
     scheduledDelayMillis: settings.OTEL_BSP_SCHEDULE_DELAY,
   });
   const provider = new sdk.TracerProvider({
@@ -46,23 +48,4 @@ async function stopWithin(flushed: Promise<void>, logger: Logger): Promise<void>
   await within(flushWithinMs, flushed).catch((error: unknown) =>
     logger.warn({ err: error }, 'the last spans were not sent'),
   );
-}
-
-/** Logs when the collector becomes unavailable and when it is available again. */
-function reporting(exporter: SpanExporter, logger: Logger): SpanExporter {
-  let isFailing = false;
-  return {
-    export(spans, done) {
-      exporter.export(spans, (result) => {
-        const hasFailed = result.error !== undefined;
-        if (hasFailed && !isFailing)
-          logger.warn({ err: result.error }, 'spans are lost: the collector does not accept them');
-        if (!hasFailed && isFailing) logger.info({}, 'the collector accepts spans again');
-        isFailing = hasFailed;
-        done(result);
-      });
-    },
-    forceFlush: async () => exporter.forceFlush?.(),
-    shutdown: () => exporter.shutdown(),
-  };
 }
