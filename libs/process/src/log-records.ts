@@ -30,7 +30,7 @@ const noSpan = '0'.repeat(16);
 export function openLogSender({ sendsLogs, headers }: Telemetry, service: string): LogSender | undefined {
   if (!sendsLogs) return undefined;
   const { OTLPLogExporter } = loadLogExporter();
-  const exporter = new OTLPLogExporter({ headers });
+  const exporter = new OTLPLogExporter({ headers: headers.logs });
   const common = {
     resource: resourceOf(service),
     instrumentationScope: { name: `clinical-launch.${service}` },

@@ -63,7 +63,7 @@ export function startMetrics({ service, telemetry, logger }: MetricsOptions): Pr
 function pushReaders({ pushesMetrics, settings, headers }: Telemetry, logger: Logger): Reader[] {
   if (!pushesMetrics) return [];
   const { OTLPMetricExporter } = loadMetricExporter();
-  const exporter = new OTLPMetricExporter({ headers });
+  const exporter = new OTLPMetricExporter({ headers: headers.metrics });
   reportFailures(exporter, { sent: 'metrics', logger });
   return [
     new PeriodicExportingMetricReader({

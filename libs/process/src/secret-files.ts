@@ -12,6 +12,9 @@ export const secretSettings: readonly string[] = [
   'AUDIT_SIGNING_KEY',
   'AUDIT_OIDC_CLIENT_SECRET',
   'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  'OTEL_EXPORTER_OTLP_METRICS_HEADERS',
+  'OTEL_EXPORTER_OTLP_LOGS_HEADERS',
   ...sealingSettings,
   ...eventKeySettings,
 ];

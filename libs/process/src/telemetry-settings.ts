@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { accessSync, constants } from 'node:fs';
 import { type Static, Type } from '@clinical-launch/contracts/type';
-import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
+import { ConfigurationError, type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 import { version } from '@clinical-launch/runtime/logger';
 import {
   detectResources,
@@ -12,6 +13,18 @@ import {
 import type { Resource } from '@opentelemetry/resources';
 
 const address = { pattern: '^https?://', description: 'must be an http or https address' };
+const pairs = { description: 'must be name=value, separated by commas' };
+/** The value of a header may contain `=`, as base64 does. */
+const headers = { ...pairs, pattern: '^[^=,]+=[^,]+(,[^=,]+=[^,]+)*,?$' };
+const attributes = { ...pairs, pattern: '^[^=,]+=[^=,]*(,[^=,]+=[^=,]*)*,?$' };
+const headersFor = (sent: string) =>
+  Type.Optional(
+    Type.String({
+      ...headers,
+      title: `Headers for ${sent} only. They have precedence over \`OTEL_EXPORTER_OTLP_HEADERS\`.`,
+    }),
+  );
+const file = (title: string) => Type.Optional(Type.String({ title }));
 const protocol = Type.Optional(
   Type.String({
     pattern: '^http/protobuf$',
@@ -37,6 +50,7 @@ export const telemetrySettings = Type.Object({
   ),
   OTEL_RESOURCE_ATTRIBUTES: Type.Optional(
     Type.String({
+      ...attributes,
       title:
         'Attributes of spans and metrics, such as `deployment.environment.name=production`. `service.version` and `service.instance.id` are always set.',
     }),
@@ -80,9 +94,27 @@ export const telemetrySettings = Type.Object({
   ),
   OTEL_EXPORTER_OTLP_HEADERS: Type.Optional(
     Type.String({
+      ...headers,
       title: 'Headers for the collector, such as a key: `name=value`, separated by commas, percent-encoded.',
     }),
   ),
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: headersFor('spans'),
+  OTEL_EXPORTER_OTLP_METRICS_HEADERS: headersFor('metrics'),
+  OTEL_EXPORTER_OTLP_LOGS_HEADERS: headersFor('log records'),
+  OTEL_EXPORTER_OTLP_CERTIFICATE: file('Path of a PEM file with the authorities of the collector.'),
+  OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: file('Path of a PEM file with a certificate for the collector.'),
+  OTEL_EXPORTER_OTLP_CLIENT_KEY: file('Path of a PEM file with the private key of this certificate.'),
+  OTEL_EXPORTER_OTLP_COMPRESSION: Type.Enum(['none', 'gzip'], {
+    default: 'none',
+    title: 'Whether the data for the collector is compressed: `none` or `gzip`.',
+  }),
+  // The audit trail must finish a batch while no other replica can claim its export (30 s).
+  OTEL_EXPORTER_OTLP_TIMEOUT: Type.Integer({
+    minimum: 1,
+    maximum: 15_000,
+    default: 10_000,
+    title: 'Milliseconds that the collector may take to accept what is sent: at most 15000.',
+  }),
   OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol,
   OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: protocol,
@@ -119,13 +151,28 @@ export type Telemetry = {
   readonly pushesMetrics: boolean;
   /** Whether the audit trail sends its events as log records. */
   readonly sendsLogs: boolean;
-  /** The headers of `OTEL_EXPORTER_OTLP_HEADERS`, which may have come from a file. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** The headers for each kind of data. The settings may have come from files, which the exporters do not read. */
+  readonly headers: Readonly<Record<'traces' | 'metrics' | 'logs', Readonly<Record<string, string>>>>;
 };
 
-/** Reads the standard variables. Without an endpoint, nothing is sent. @throws ConfigurationError */
+const fileSettings = [
+  'OTEL_EXPORTER_OTLP_CERTIFICATE',
+  'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
+  'OTEL_EXPORTER_OTLP_CLIENT_KEY',
+] as const;
+
+/**
+ * Reads the standard variables. Without an endpoint, nothing is sent. @throws ConfigurationError, also for a
+ * file that cannot be read
+ */
 export function readTelemetry(environment: Environment): Telemetry {
   const settings = readEnvironment(telemetrySettings, environment);
+  const unreadable = fileSettings.filter((name) => !isReadable(settings[name]));
+  if (unreadable.length > 0) throw new ConfigurationError(unreadable.map((name) => `${name} cannot be read`));
+  const headersOf = (own: string | undefined) => ({
+    ...parseKeyPairsIntoRecord(settings.OTEL_EXPORTER_OTLP_HEADERS),
+    ...parseKeyPairsIntoRecord(own),
+  });
   const sends = (exporter: string, own: string | undefined) =>
     !settings.OTEL_SDK_DISABLED &&
     exporter === 'otlp' &&
@@ -135,8 +182,22 @@ export function readTelemetry(environment: Environment): Telemetry {
     sendsSpans: sends(settings.OTEL_TRACES_EXPORTER, settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT),
     pushesMetrics: sends(settings.OTEL_METRICS_EXPORTER, settings.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT),
     sendsLogs: sends(settings.OTEL_LOGS_EXPORTER, settings.OTEL_EXPORTER_OTLP_LOGS_ENDPOINT),
-    headers: parseKeyPairsIntoRecord(settings.OTEL_EXPORTER_OTLP_HEADERS),
+    headers: {
+      traces: headersOf(settings.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
+      metrics: headersOf(settings.OTEL_EXPORTER_OTLP_METRICS_HEADERS),
+      logs: headersOf(settings.OTEL_EXPORTER_OTLP_LOGS_HEADERS),
+    },
   };
+}
+
+function isReadable(path: string | undefined): boolean {
+  if (path === undefined) return true;
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const instanceId = randomUUID();

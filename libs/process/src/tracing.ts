@@ -24,7 +24,7 @@ export function startTracing(
     always_off: () => new sdk.AlwaysOffSampler(),
     traceidratio: () => new sdk.TraceIdRatioBasedSampler(settings.OTEL_TRACES_SAMPLER_ARG),
   };
-  const exporter = new sdk.OTLPTraceExporter({ headers });
+  const exporter = new sdk.OTLPTraceExporter({ headers: headers.traces });
   reportFailures(exporter, { sent: 'spans', logger });
   const batches = new sdk.BatchSpanProcessor({
     exporter,

@@ -102,11 +102,11 @@ describe('the metrics of a process', () => {
 
 describe('pushed metrics', () => {
   it('are sent by OTLP to the configured endpoint, and once more when the process stops', async () => {
-    const received: { path: string; type: string; key: unknown; body: Buffer }[] = [];
+    const received: { path: string; type: string; headers: object; body: Buffer }[] = [];
     const collector = createServer(async (request, response) => {
       const { url: path = '', headers } = request;
       const type = headers['content-type'] ?? '';
-      received.push({ path, type, key: headers['x-key'], body: await buffer(request) });
+      received.push({ path, type, headers, body: await buffer(request) });
       response.end();
     });
     collector.listen(0, '127.0.0.1');
@@ -117,7 +117,9 @@ describe('pushed metrics', () => {
       const { request } = await startMeasured({
         OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
         OTEL_METRIC_EXPORT_INTERVAL: '60000',
-        OTEL_EXPORTER_OTLP_HEADERS: 'X-Key=a%20secret',
+        OTEL_EXPORTER_OTLP_HEADERS: 'X-Key=a%20secret,X-Tenant=bm9ydGg=',
+        OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'X-Key=for%20metrics',
+        OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'X-Key=for%20spans',
       });
       await request();
       for (const stop of stops.splice(0)) await stop();
@@ -125,7 +127,7 @@ describe('pushed metrics', () => {
       expect(received[0]).toMatchObject({
         path: '/v1/metrics',
         type: 'application/x-protobuf',
-        key: 'a secret',
+        headers: { 'x-key': 'for metrics', 'x-tenant': 'bm9ydGg=' },
       });
       for (const text of ['http.server.request.duration', 'service.instance.id', 'service.version'])
         expect(received[0]?.body.includes(text)).toBe(true);
@@ -166,6 +168,11 @@ describe('pushed metrics', () => {
   it.each([
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'must be an http or https address'],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', 'must be http/protobuf'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a secret', 'OTEL_EXPORTER_OTLP_HEADERS must be name=value'],
+    ['OTEL_EXPORTER_OTLP_CERTIFICATE', '/missing.pem', 'OTEL_EXPORTER_OTLP_CERTIFICATE cannot be read'],
+    ['OTEL_EXPORTER_OTLP_COMPRESSION', 'zstd', 'must be one of none, gzip'],
+    ['OTEL_EXPORTER_OTLP_TIMEOUT', '0', 'OTEL_EXPORTER_OTLP_TIMEOUT must be'],
+    ['OTEL_RESOURCE_ATTRIBUTES', 'a=1,north', 'OTEL_RESOURCE_ATTRIBUTES must be name=value'],
     ['OTEL_METRIC_EXPORT_INTERVAL', '10', 'OTEL_METRIC_EXPORT_INTERVAL must be'],
     ['OTEL_TRACES_SAMPLER', 'parentbased_always_on', 'must be one of always_on, always_off, traceidratio'],
     ['OTEL_TRACES_SAMPLER_ARG', '2', 'OTEL_TRACES_SAMPLER_ARG must be'],
