@@ -9,7 +9,16 @@
 #   WAF_ANOMALY_THRESHOLD the score from which a request is refused (default 5, one critical rule).
 set -eu
 mkdir -p /tmp/waf
+# The page of the edge's own answers, up to <main>. haproxy.cfg is its only source.
+edge_text() { sed -n "s/^ *set-var-fmt proc\.$1 '\(.*\)'$/\1/p" /etc/waf/haproxy.cfg | sed 's/%%/%/g'; }
+style=$(edge_text style)
+page=$(edge_text page)
+page=${page/'%[var(proc.style)]'/"$style"}
+page=${page/'%[var(proc.mark)]'/"$(edge_text mark)"}
+hash=$(printf '%b' "$(printf %s "$style" | sha256sum | cut -c1-64 | sed 's/../\\x&/g')" | base64)
 {
+    echo "map '' \$page { default '$page'; }"
+    echo "map '' \$style_hash { default '$hash'; }"
     echo "resolver $(awk '/^nameserver/ { print ($2 ~ /:/) ? "[" $2 "]" : $2; exit }' /etc/resolv.conf) valid=5s;"
     echo "map '' \$edge { default '${EDGE_URL:-http://edge:8080}'; }"
     for network in ${WAF_TRUSTED_PROXIES:-}; do echo "set_real_ip_from $network;"; done

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
-import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FailingService, startEdgeOfFailingService } from './failing-service.ts';
+import { expectPage, referenceOf } from './own-page.ts';
 import { flood, startEdge } from './running-edge.ts';
-import { type Answer, sendBytes } from './send-bytes.ts';
+import { sendBytes } from './send-bytes.ts';
 
 const accept = 'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const navigation = 'Sec-Fetch-Mode: navigate';
@@ -12,30 +11,6 @@ const tooLong = 'Content-Length: 2000000';
 
 const send = (port: number, path: string, ...headers: string[]) =>
   sendBytes({ port }, [`GET ${path} HTTP/1.1`, 'Host: launch.example', 'Connection: close', ...headers]);
-
-const referenceOf = ({ headers }: Answer) => headers.get('x-correlation-id') ?? '';
-
-/** Expects a page with this heading, and with the security headers that all our pages have. */
-function expectPage(answer: Answer, heading: string) {
-  const { body, headers } = answer;
-  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
-  expect(referenceOf(answer)).toMatch(/^[0-9a-f-]{36}$/);
-  const [, title, reference, advice] =
-    /<h1>([^<]+)<\/h1><p>Reference for support: <strong>([^<]+)<\/strong><\/p><p>([^<]+)<\/p>[^]*<\/main>/.exec(
-      body,
-    ) ?? [];
-  expect([title, reference]).toEqual([heading, referenceOf(answer)]);
-  expect(advice).toMatch(/^(Try again in a minute|Check the address)/);
-  expect(body).toMatch(/^<!DOCTYPE html>[^]*<\/html>$/);
-
-  const { 'Content-Security-Policy': _policy, ...others } = pageHeaders({ frameAncestors: ["'self'"] });
-  for (const [name, value] of Object.entries(others)) expect(headers.get(name.toLowerCase())).toBe(value);
-  const [, style = ''] = /<style>([^<]+)<\/style>/.exec(body) ?? [];
-  const hash = createHash('sha256').update(style).digest('base64');
-  expect(headers.get('content-security-policy')).toBe(
-    `default-src 'none'; style-src 'sha256-${hash}'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'`,
-  );
-}
 
 const notAvailable = 'This page is not available now';
 

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { installDebianPackage } from '@clinical-launch/testing/servers/debian-package';
 import {
   findFreePort,
@@ -9,6 +9,7 @@ import {
 import { findProgram } from '@clinical-launch/testing/servers/server-kind';
 
 const shipped = new URL('../../../deploy/waf/', import.meta.url);
+const files = ['nginx.conf', 'modsecurity.conf', 'exclusions.conf', 'start.sh'];
 const packages = {
   'nginx-light': '/usr/sbin/nginx',
   'libnginx-mod-http-modsecurity': '/usr/lib/nginx/modules/ngx_http_modsecurity_module.so',
@@ -26,20 +27,30 @@ async function provideNginx(): Promise<string> {
 
 export type RunningWaf = Awaited<ReturnType<typeof startWaf>>;
 
-/** Runs the shipped files in front of a server. Changes only their folders and ports. */
-export async function startWaf({ edgeUrl, port, level }: { edgeUrl: string; port: number; level: number }) {
+type WafPlan = {
+  readonly edgeUrl: string;
+  readonly port: number;
+  readonly level: number;
+  /** The milliseconds after which the firewall answers 504 in place of the edge. */
+  readonly edgeTimeoutMs?: number;
+};
+
+/** Runs the shipped files in front of a server. Changes only their folders, ports and the time
+ * limit of the edge. */
+export async function startWaf({ edgeUrl, port, level, edgeTimeoutMs = 25_000 }: WafPlan) {
   const nginx = await provideNginx();
   const directory = makeServerDirectory('waf');
   const admin = await findFreePort();
   mkdirSync(join(directory, 'state'));
-  for (const name of ['nginx.conf', 'modsecurity.conf', 'exclusions.conf', 'start.sh']) {
-    const text = readFileSync(new URL(name, shipped), 'utf8')
+  for (const path of [...files, '../docker/edge/haproxy.cfg']) {
+    const text = readFileSync(new URL(path, shipped), 'utf8')
       .replaceAll('/etc/waf/', `${directory}/`)
       .replaceAll('/tmp/waf', `${directory}/state`)
       .replace('listen 8080;', `listen 127.0.0.1:${port};`)
       .replace('listen 9090;', `listen 127.0.0.1:${admin};`)
-      .replace('exec nginx', `exec ${nginx}`);
-    writeFileSync(join(directory, name), text);
+      .replace('exec nginx', `exec ${nginx}`)
+      .replace('proxy_read_timeout 25s', `proxy_read_timeout ${edgeTimeoutMs}ms`);
+    writeFileSync(join(directory, basename(path)), text);
   }
   const server = await runPrivately({
     url: `http://127.0.0.1:${port}`,

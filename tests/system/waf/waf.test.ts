@@ -192,13 +192,4 @@ describe('the firewall', () => {
   it('forwards an address of 12,000 characters', async () => {
     expect((await fetch(`${waf.url}/?request=${'x'.repeat(12_000)}`)).status).toBe(200);
   });
-
-  it('shows a browser a page with the reference', async () => {
-    const headers = { Accept: 'text/html', 'User-Agent': 'sqlmap/1.5' };
-    const response = await fetch(waf.url, { headers });
-    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(await response.text()).toContain(
-      `Reference for support: ${response.headers.get('x-correlation-id')}`,
-    );
-  });
 });
