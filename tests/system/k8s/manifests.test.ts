@@ -315,14 +315,19 @@ describe('the production overlay', () => {
     expect(job?.spec).not.toHaveProperty('ttlSecondsAfterFinished');
   });
 
-  it('is checked by `deploy check`, which finds a placeholder in each kind of object that has one', () => {
-    const { placeholders } = checkDeployment(
+  it('is checked by `deploy check`, which finds a placeholder in each kind of object, and documented Secrets', () => {
+    const { placeholders, documented, missing } = checkDeployment(
       render('production')
         .map((object) => stringify(object))
         .join('---\n'),
     );
     expect(new Set(placeholders.map(({ object }) => object.split(' ')[0]))).toEqual(
       new Set(['ConfigMap', 'Deployment', 'Ingress', 'Job', 'NetworkPolicy']),
+    );
+    expect(missing).toEqual([]);
+    const others = new Set(['Secret operator']);
+    expect(new Set(documented.map(({ source }) => source))).toEqual(
+      new Set(secretsOfProduction().flatMap(([object]) => (others.has(object) ? [] : [object]))),
     );
   });
 

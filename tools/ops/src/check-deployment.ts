@@ -1,4 +1,5 @@
 import { parseAllDocuments } from 'yaml';
+import { checkReferences, type KubernetesObject } from './check-references.ts';
 
 /** A value of a manifest that the operator must replace. */
 export type Placeholder = {
@@ -21,17 +22,19 @@ const placeholder =
 const ownNames =
   /^(?:metadata|.*(?<!\.secretStoreRef)\.(?:name|namespace|labels|matchLabels)(?:\.|$))|\.app\.kubernetes\.io\//;
 
-type Named = { readonly kind?: string; readonly metadata?: { readonly name?: string } };
-
 /**
- * Finds the placeholders in rendered manifests. Ignores comments, also those in the files of a ConfigMap.
+ * Finds the placeholders in rendered manifests, and the Secrets and ConfigMaps that they reference but do not
+ * contain. Ignores comments, also those in the files of a ConfigMap.
  * @throws Error if the text is not YAML
  */
-export function checkDeployment(text: string): { objects: number; placeholders: readonly Placeholder[] } {
+export function checkDeployment(text: string): {
+  objects: number;
+  placeholders: readonly Placeholder[];
+} & ReturnType<typeof checkReferences> {
   const documents = parseAllDocuments(text);
   const objects = ('empty' in documents ? [] : documents).map((document) => {
     if (document.errors[0] !== undefined) throw document.errors[0];
-    return document.toJS() as Named;
+    return document.toJS() as KubernetesObject;
   });
   const placeholders = objects.flatMap((object) =>
     textsOf(object, '')
@@ -42,7 +45,7 @@ export function checkDeployment(text: string): { objects: number; placeholders: 
         return line === undefined ? [] : [{ object: named, path, value: line.trim() }];
       }),
   );
-  return { objects: objects.length, placeholders };
+  return { objects: objects.length, placeholders, ...checkReferences(objects) };
 }
 
 /** A comment in a file of a ConfigMap. */

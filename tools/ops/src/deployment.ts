@@ -101,15 +101,31 @@ export const deploy: Group = {
   summary: 'Checks the manifests of a deployment.',
   commands: {
     check: {
-      summary: 'Lists the placeholders that are left in rendered manifests; exits with 1 if there are any.',
-      details: 'Render the overlay first: kubectl kustomize <your overlay> > rendered.yaml',
+      summary:
+        'Lists the placeholders and the missing Secrets and ConfigMaps of rendered manifests; exits with 1 if there are any.',
+      details:
+        'Render the overlay first: kubectl kustomize <your overlay> > rendered.yaml\n' +
+        'Also lists how to create the Secrets that must exist before you apply the manifests.',
       arguments: [{ name: 'file', summary: 'The rendered manifests' }],
       async run({ arguments: [file = ''] }) {
-        const { objects, placeholders } = checkDeployment(readFileSync(file, 'utf8'));
+        const result = checkDeployment(readFileSync(file, 'utf8'));
+        const { objects, placeholders, documented, missing } = result;
+        const commands = Map.groupBy(documented, ({ command }) => command);
         return {
-          lines: [`${objects} objects, ${placeholders.length} placeholders`],
-          result: { objects, placeholders },
-          problems: placeholders.map(({ object, path, value }) => `${object}: ${path} is ${value}`),
+          lines: [
+            `${objects} objects, ${placeholders.length} placeholders`,
+            ...[...commands].map(
+              ([command, needed]) => `${needed.map(({ source }) => source).join(', ')}: ${command}`,
+            ),
+          ],
+          result,
+          problems: [
+            ...placeholders.map(({ object, path, value }) => `${object}: ${path} is ${value}`),
+            ...missing.map(({ object, source, keys, command }) => {
+              const named = keys.length > 0 ? ` with the key ${keys.join(', ')}` : '';
+              return `${object}: ${source}${named} is missing: ${command}`;
+            }),
+          ],
         };
       },
     },

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import type { SealingPurpose } from '@clinical-launch/crypto/sealing-purposes';
 import { stringify } from 'yaml';
-import { type ServiceName, serviceNames } from './service-access.ts';
+import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from './service-access.ts';
 
 /** The keys of a service that several services share. */
 type SharedKey = 'patient-pseudonym-key' | 'audit-signing-key' | `sealing-keys-${SealingPurpose}`;
@@ -21,6 +22,53 @@ const sharedKeys: Readonly<Record<ServiceName, readonly SharedKey[]>> = {
   'audit-trail': ['patient-pseudonym-key', 'audit-signing-key'],
   'resource-api': ['sealing-keys-access-token'],
 };
+
+/** The keys of each Secret that the production overlay's README lists, by kind and name. */
+export const documentedSecrets: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ...serviceNames.map((name) => [`Secret ${name}`, new Set(documentedKeysOf(name))] as const),
+  ['Secret operator', new Set(['amqp-url'])],
+  ['Secret database-owner', new Set(['database-url'])],
+  ['Secret registry', new Set(['registry.json'])],
+  ['Secret private-ca', new Set(['ca.crt'])],
+  ['Secret launch-tls', new Set(['tls.crt', 'tls.key'])],
+]);
+
+function documentedKeysOf(service: ServiceName): readonly string[] {
+  const listens = Object.values(eventConsumers).some((consumer) => consumer.service === service);
+  return [
+    'redis-url',
+    'event-signing-keys',
+    ...(service in databaseAccess ? ['database-url'] : []),
+    ...(service in brokerAccess ? ['amqp-url'] : []),
+    ...(listens ? ['event-verification-keys'] : []),
+    // Only for a confidential client.
+    ...(service === 'audit-trail' ? ['audit-oidc-client-secret'] : []),
+    ...sharedKeys[service],
+  ];
+}
+
+/** The directories of the secrets that `ops -- secrets` writes, by the Secret that contains their files. */
+const generated: ReadonlySet<string> = new Set(
+  [...serviceNames, 'operator', 'database-owner'].map((name) => `Secret ${name}`),
+);
+
+/**
+ * Returns the instruction that creates a Secret or ConfigMap, such as `Secret ordering`, or adds these keys to it.
+ * Without keys, a documented Secret gets all its documented keys.
+ */
+export function howToCreate(source: string, keys: readonly string[], namespace = 'default'): string {
+  const [kind = '', name = ''] = source.split(' ');
+  if (generated.has(source)) {
+    const files = keys.map((key) => `<directory>/services/${name}/${key}`).join(', ');
+    const stored = files && `store ${files}, remove <directory>/kustomization.yaml, and run `;
+    return `${stored}npm run ops -- secrets --kubernetes <directory> && kubectl apply -k <directory>`;
+  }
+  const create = `kubectl -n ${namespace} create`;
+  if (source === 'Secret launch-tls') return `${create} secret tls ${name} --cert=tls.crt --key=tls.key`;
+  const all = keys.length > 0 ? keys : [...(documentedSecrets.get(source) ?? ['<key>'])];
+  const files = all.map((key) => ` --from-file=${key}=<file>`).join('');
+  return `${create} ${kind === 'Secret' ? 'secret generic' : 'configmap'} ${name}${files}`;
+}
 
 const kustomizationNote = `# The Secrets of the production overlay: \`kubectl apply -k <this directory>\`. The values are in the files beside
 # this one. Create the Secrets registry, private-ca and launch-tls yourself.
