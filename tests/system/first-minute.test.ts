@@ -57,7 +57,7 @@ describe('the start page of the demo', () => {
     expect(plainText(again.html)).toContain('HTTP/1.1 410');
   });
 
-  it('opens a patient with one form', async () => {
+  it('opens a patient when its form is submitted once', async () => {
     const browser = new Browser();
     const { html } = await browser.open(platform.url);
     const opened = await press(browser, html, 'Open a patient');

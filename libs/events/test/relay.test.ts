@@ -172,7 +172,7 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('stops while the bus is down, and leaves the events in the outbox', async () => {
+  it('can be stopped while the bus is down, and leaves the events in the outbox', async () => {
     const events = someEvents(2);
     const { source, waiting } = anOutbox([...events]);
     const { bus, publish } = aBus();

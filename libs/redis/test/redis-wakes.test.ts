@@ -95,7 +95,7 @@ describe('an event appended to an outbox in Redis', () => {
     expect(new Set(woken.sent.map(({ id }) => id))).toEqual(new Set(appended.map(({ id }) => id)));
   });
 
-  it('is published even if the connection for wake messages was cut before', async () => {
+  it('is published even if the connection for wake messages was cut before the event was appended', async () => {
     const appending = await lab.client(url);
     const woken = await startWokenRelay(redis, appending);
     if (appending instanceof Cluster) throw new Error('A single Redis was expected, not a cluster');

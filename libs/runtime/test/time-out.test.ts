@@ -8,7 +8,7 @@ describe('within', () => {
     expect(await within(60_000, Promise.resolve('result'))).toBe('result');
   });
 
-  it('throws the error of the work', async () => {
+  it('rejects with the error of the promise', async () => {
     await expect(within(60_000, Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   });
 

@@ -178,7 +178,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
         expect(await end()).toEqual({ outcome: 'used', correlationId: guid(1) });
       });
 
-      waiting.it('expires by its own lifetime', async () => {
+      waiting.it('expires after its own lifetime, not after the lifetime of the ticket', async () => {
         const ticket = await issue({ notice: { ...notice, ttlSeconds: 3 } });
         await redeem(ticket);
         expect(await redeem(ticket)).toMatchObject({ notice: content });

@@ -146,7 +146,7 @@ describe.each<[string, () => Promise<Storage>]>([
       });
     });
 
-    it("are found by the launch's user and practice if they were stored before the launch", async () => {
+    it('are found by the user and practice of the launch, even if its first event is stored after them', async () => {
       const guid = randomUUID();
       const data = { user: { username: 'late.user' }, practice: { code: 'LATE' } };
       const [early, ordered] = [

@@ -79,22 +79,25 @@ const post = (form: Record<string, string>, headers: Record<string, string> = {}
 const lastReason = () => record(running.published.at(-1)?.data).reason;
 
 describe('a client with registered keys (RFC 7523)', () => {
-  it.each(algorithms)('gets a token in openid-client by private_key_jwt and %s', async (alg) => {
-    const { privateKey, kid } = keyOf(alg);
-    const client = await openid.discovery(
-      new URL(issuer()),
-      'by-key',
-      undefined,
-      openid.PrivateKeyJwt({ key: privateKey, kid }),
-      insecure,
-    );
-    const tokens = await openid.clientCredentialsGrant(client, { scope });
-    expect(tokens.token_type).toBe('bearer');
-    expect(running.published.at(-1)).toMatchObject({
-      type: 'access.token.issued.v1',
-      data: { realm: 'assured', clientId: 'by-key' },
-    });
-  });
+  it.each(algorithms)(
+    'gets a token with the library openid-client and an assertion signed with %s',
+    async (alg) => {
+      const { privateKey, kid } = keyOf(alg);
+      const client = await openid.discovery(
+        new URL(issuer()),
+        'by-key',
+        undefined,
+        openid.PrivateKeyJwt({ key: privateKey, kid }),
+        insecure,
+      );
+      const tokens = await openid.clientCredentialsGrant(client, { scope });
+      expect(tokens.token_type).toBe('bearer');
+      expect(running.published.at(-1)).toMatchObject({
+        type: 'access.token.issued.v1',
+        data: { realm: 'assured', clientId: 'by-key' },
+      });
+    },
+  );
 
   it.each([
     ['the issuer', () => issuer()],

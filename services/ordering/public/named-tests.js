@@ -190,7 +190,8 @@ function splitWords(text) {
 }
 
 /**
- * Returns a word in American spelling, as it is and in the singular.
+ * Returns the American spelling of a word in lower case (`spelt`), and the same without a final "s"
+ * (`singular`). Words of fewer than four letters are only converted to lower case.
  * @param {string} word
  */
 function spellingsOf(word) {

@@ -130,16 +130,16 @@ describe('an unsubmitted draft', () => {
   });
 
   it.each([
-    ['a page that was read', (launch: OpenLaunch) => press(launch, 'review', { tick: ['BUE'] })],
+    ['on the opened page', (launch: OpenLaunch) => press(launch, 'review', { tick: ['BUE'] })],
     [
-      'a form without a page',
+      'by a form that was posted without opening the page',
       (launch: OpenLaunch) =>
         launch.post('', [
           ['test', 'BUE'],
           ['action', 'review'],
         ]),
     ],
-  ])('adds no test to an order whose tests were chosen by %s', async (_, choose) => {
+  ])('adds no test to an order whose tests were chosen %s', async (_, choose) => {
     const next = await openNext(await leaveDraft());
     await choose(next);
     expect((await submit(next)).headers.get('location')).toContain('/orders/');

@@ -414,7 +414,7 @@ describe('the edge map', () => {
     '/demo/': ['/demo/pms', 200],
   };
 
-  it('equals the routes of the platform in one process', async () => {
+  it('has the same routes as the platform in one process', async () => {
     expect(Object.keys(probes).toSorted()).toEqual(edgeMap.map(({ path }) => path).toSorted());
     const statuses = await Promise.all(
       Object.values(probes).map(async ([address]) => {

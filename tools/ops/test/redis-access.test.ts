@@ -284,8 +284,8 @@ async function denials(redis: RedisClient): Promise<string[]> {
 describe.each([
   ['one Redis with an ACL file', () => single],
   ['a Redis Cluster', () => clustered],
-])('the users of the services on %s', (_name, url) => {
-  it.each(services)('let %s do all of its work without a denial', async (service) => {
+])('the Redis access rules on %s', (_name, url) => {
+  it.each(services)('allow %s every command that it needs', async (service) => {
     const redis = await lab.client(as(service, url()));
     await assertSafeRedis(redis, { isProduction: false });
     await redis.ping();

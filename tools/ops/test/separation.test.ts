@@ -258,7 +258,7 @@ describe('the access rules of RabbitMQ', () => {
     [`send to ${queue}`, publish('', queue)],
   ];
 
-  it.each(withBroker)('prevent %s from using other queues and types', async (service) => {
+  it.each(withBroker)('prevent %s from using queues and event types of other services', async (service) => {
     const access = brokerAccess[service];
     const own = access?.consumes ?? [];
     const attempts = [

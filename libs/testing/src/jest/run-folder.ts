@@ -14,9 +14,9 @@ const memory = '/dev/shm';
 const enoughBytes = 2 ** 30;
 
 /**
- * A shell script that ends the remaining processes of a run when its main process ends for any reason. The
- * kernel then closes the pipe to the script's standard input. The remaining processes have a second to end by
- * themselves. On Linux, every process with the folder in its environment belongs to the run.
+ * A shell script that ends the remaining processes of a run. When the main process of the run ends for any
+ * reason, the kernel closes the pipe to the script's standard input. The remaining processes then have a
+ * second to end by themselves. On Linux, every process with the folder in its environment belongs to the run.
  */
 const sweep = `
 trap '' HUP INT TERM

@@ -1,7 +1,8 @@
--- Revokes a token until it ends and appends the events of the revocation, or changes nothing.
+-- Revokes a token until it expires and appends the events of the revocation. Changes nothing if the token is
+-- already revoked, or if the owner has the maximum number of revoked, unexpired tokens.
 -- KEYS: list (score: sequence), ends (score: end), sequence, ends of this owner's tokens, stream, committed
--- ARGV: token id, milliseconds until it ends, maximum number of live tokens of an owner, events
--- Answers 'revoked', or the milliseconds until the owner's first entry ends.
+-- ARGV: token id, milliseconds until it expires, maximum number of revoked tokens of an owner, events
+-- Answers 'revoked', or at the maximum the milliseconds until the first revoked token of the owner expires.
 
 local list, ends, sequence, ends_of_owner, stream, committed = unpack(KEYS)
 local id, for_ms, most = next_argument(), tonumber(next_argument()), tonumber(next_argument())

@@ -40,7 +40,7 @@ export const pageSize = 25;
 /** The number of requests at which a list stops counting. */
 export const maxCount = 1000;
 
-/** A search tolerates typing errors only for requests of this many days. */
+/** The maximum age, in days, of requests for which a search tolerates typing errors. */
 const similarDays = 90;
 
 /** Returns the time of the oldest request for which a search tolerates typing errors, in ms since 1970. */

@@ -66,16 +66,16 @@ function wordsOf(text: string): string[] {
 const wordsOfName = ({ title = '', family, given }: PersonName) =>
   [title, family, ...given, given.join(' ')].flatMap(wordsOf);
 
-/** Returns the word of a date of birth. Its prefix prevents a match with a typed number. */
+/** Returns the index term for a date of birth. Its prefix prevents a match with a typed number. */
 const bornWord = (day: string) => `=${day.replaceAll('-', '')}`;
 
-/** Returns the word of the day on which a request was made, with a different prefix. */
+/** Returns the index term for the day on which a request was made, with a different prefix. */
 const requestedWord = (day: string) => `=d${day.replaceAll('-', '')}`;
 
-/** The indexed word of every urgent request. */
+/** The index term of every urgent request. */
 const urgentWord = '=u';
 
-/** Returns the word of a code, in hexadecimal digits, so that different codes have different words. */
+/** Returns the index term for a code, in hexadecimal digits, so that different codes have different terms. */
 const coded = (sign: string, code: string) => `=${sign}${Buffer.from(code).toString('hex')}`;
 
 /** Returns the indexed word of every request with this test. */

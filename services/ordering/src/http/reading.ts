@@ -15,7 +15,7 @@ export function isRead(visit: Pick<Visit, 'request'>): boolean {
   return visit.request.method !== 'HEAD';
 }
 
-/** Rejects a prefetch, prerender or preview of a page. @throws ServiceError 400 as `isRead` */
+/** Rejects a prefetch, prerender or preview of a page. @throws ServiceError 400, as `isRead` does */
 export function assertNotSpeculative({ request }: Pick<Visit, 'request'>): void {
   if (isSpeculative(request)) throw speculativeReading();
 }
