@@ -145,8 +145,8 @@ create function audit_trail.ensure_partition(wanted text) returns void
       make_timestamptz(year + month / 12, month % 12 + 1, 1, 0, 0, 0, 'UTC'));
   end $$;
 
--- Drops the partition of a month. Refuses if the month ended less than a year ago by the database's clock (the
--- minimum retention period).
+-- Drops the partition of a month. Refuses if the month ended less than a year ago by the database's clock
+-- (the minimum retention period).
 create function audit_trail.drop_partition(wanted text) returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   declare
