@@ -12,6 +12,10 @@ type Container = Named & {
   readonly env?: readonly (Named & { readonly value?: string })[];
   readonly ports?: readonly (Named & { readonly containerPort: number })[];
   readonly volumeMounts?: readonly (Named & { readonly mountPath: string })[];
+  readonly resources?: {
+    readonly requests: { readonly cpu: string; readonly memory: string };
+    readonly limits: { readonly cpu: string; readonly memory: string };
+  };
 };
 type WorkloadSpec = {
   readonly selector?: Selector;
