@@ -159,18 +159,32 @@ describe('the platform in one process', () => {
     expect(platform.output()).toContain('NODE_ENV must be one of development, demo, test, production');
   });
 
-  /** Starts the platform in production with one client, `pms`. */
-  async function startInProduction() {
+  /** Starts the platform in production with one client, `pms`, and some settings replaced. */
+  async function launchInProduction(replaced: NodeJS.ProcessEnv = {}) {
     const path = join(folder, 'registry.json');
     const secret = createClientSecret();
     const secrets = [{ sha256: hashClientSecret(secret) }];
     const clients = [{ clientId: 'pms', name: 'PMS', secrets, scopes: [] }];
     await writeFile(path, JSON.stringify({ realms: [{ realm: 'demo', clients }] }));
     const port = String(await findFreePort());
-    const platform = start({ ...realParts(), PORT: port, REGISTRY_FILE: path, SEALING_KEYS: sealingKeys });
-    await platform.said(/^ready /m);
+    const keys = { REGISTRY_FILE: path, SEALING_KEYS: sealingKeys };
+    const platform = start({ ...realParts(), PORT: port, ...keys, ...replaced });
     return { platform, url: `http://127.0.0.1:${port}`, path, secret };
   }
+
+  async function startInProduction() {
+    const started = await launchInProduction();
+    await started.platform.said(/^ready /m);
+    return started;
+  }
+
+  it('does not start in production with a Redis user that may read every key, and names the setting', async () => {
+    const { platform } = await launchInProduction({ REDIS_SERVICE_USERS: 'required' });
+    expect(await platform.exited).toBe(1);
+    expect(platform.output()).toContain(
+      'Give each service its own user, unless REDIS_SERVICE_USERS is optional',
+    );
+  });
 
   it('serves no page, form or asset of the demo in production', async () => {
     const { platform, url } = await startInProduction();
@@ -223,6 +237,8 @@ function realParts() {
     PUBLIC_URL: 'https://launch.example',
     REDIS_URL: process.env.TEST_REDIS_URL,
     REDIS_PREFIX: own,
+    // One process has one user for all services.
+    REDIS_SERVICE_USERS: 'optional',
     AMQP_URL: process.env.TEST_AMQP_URL,
     AMQP_NAMESPACE: own,
     DATABASE_URL: database.url,

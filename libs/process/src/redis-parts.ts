@@ -52,23 +52,31 @@ export const redisSettings = Type.Object({
     title:
       '`optional`: production accepts a Redis without an append-only file, as some managed services have. A restart or failover of this Redis loses open launches, revocations of tokens and waiting events. A used launch URL may then work again.',
   }),
+  REDIS_SERVICE_USERS: Type.Enum(['required', 'optional'], {
+    default: 'required',
+    title:
+      '`optional`: production accepts a Redis user that several services share. An attacker who controls one service can then end launches, make used launch URLs work again, undo revocations and delete the waiting events of all services. Tickets and events stay encrypted and signed with the keys of each service.',
+  }),
 });
 
 /** Connects to the Redis of `REDIS_URL`, and opens the tickets and limits that it stores. */
 export async function openRedisParts(options: RedisPartOptions): Promise<RedisParts> {
   const { environment, clock, logger, eventKeys, sealers = {}, requiresCompleteClaims = false } = options;
   const redis = await connectRedis(environment.REDIS_URL ?? '', { logger });
-  const { REDIS_APPEND_ONLY_FILE } = readEnvironment(redisSettings, environment);
+  const { REDIS_APPEND_ONLY_FILE, REDIS_SERVICE_USERS } = readEnvironment(redisSettings, environment);
+  const ownPrefix = environment.REDIS_PREFIX ? { prefix: environment.REDIS_PREFIX } : {};
   await assertSafeRedis(redis, {
     isProduction: isProduction(environment),
     acceptsVolatile: REDIS_APPEND_ONLY_FILE === 'optional',
+    acceptsSharedUser: REDIS_SERVICE_USERS === 'optional',
+    ...ownPrefix,
     logger,
   });
   observeRedis(() => measureRedis(redis));
   const place: RedisPlace = {
     redis,
     writeEvent: eventKeys.writeEvent,
-    ...(environment.REDIS_PREFIX ? { prefix: environment.REDIS_PREFIX } : {}),
+    ...ownPrefix,
   };
   const { mostEvents, ...refusing } = readRefusalSettings(environment);
   const limits = new RedisLimits({ ...place, mostEvents });

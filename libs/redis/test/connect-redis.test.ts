@@ -158,8 +158,30 @@ describe('assertSafeRedis', () => {
   });
   afterAll(() => lab.stop());
 
+  const accepted = { isProduction: true, acceptsSharedUser: true };
+
   it('accepts a Redis without eviction and with persistence', async () => {
-    await expect(assertSafeRedis(redis, { isProduction: true })).resolves.toBeUndefined();
+    await expect(assertSafeRedis(redis, accepted)).resolves.toBeUndefined();
+  });
+
+  it('refuses a shared user in production unless the operator accepts it, and then warns', async () => {
+    const problems = [
+      `127.0.0.1:${server.port}: this user may read the keys of other services. Give each service its own user, unless REDIS_SERVICE_USERS is optional`,
+    ];
+    await expect(assertSafeRedis(redis, { isProduction: true })).rejects.toMatchObject({ problems });
+    const logger = aLogger();
+    await assertSafeRedis(redis, { ...accepted, logger });
+    expect(logger.lines).toMatchObject([
+      { level: 'warn', fields: { problems }, message: 'this Redis does not separate the services' },
+    ]);
+  });
+
+  it('refuses a user with rights on all keys of the platform', async () => {
+    await redis.acl('SETUSER', 'everything', 'on', '>password', '+@all', '-@dangerous', '+info', '~own:*');
+    const user = await lab.client(server.url.replace('//', '//everything:password@'));
+    const options = { isProduction: true, prefix: 'own:' };
+    await expect(assertSafeRedis(user, options)).rejects.toThrow('keys of other services');
+    await expect(assertSafeRedis(user, { ...options, prefix: 'other:' })).resolves.toBeUndefined();
   });
 
   it('reports every problem at once in production, and only warns elsewhere', async () => {
@@ -169,7 +191,7 @@ describe('assertSafeRedis', () => {
       `${name}: maxmemory-policy must be noeviction but is volatile-ttl`,
       `${name}: appendonly must be yes, unless REDIS_APPEND_ONLY_FILE is optional`,
     ];
-    const refusal = assertSafeRedis(redis, { isProduction: true });
+    const refusal = assertSafeRedis(redis, accepted);
     await expect(refusal).rejects.toThrow(UnsafeRedis);
     await expect(refusal).rejects.toMatchObject({ problems });
     const logger = aLogger();
@@ -179,15 +201,13 @@ describe('assertSafeRedis', () => {
 
   it('accepts a Redis without persistence in production only if the operator does, and warns', async () => {
     await redis.config('SET', 'maxmemory-policy', 'noeviction', 'appendonly', 'no');
-    await expect(assertSafeRedis(redis, { isProduction: true })).rejects.toThrow(UnsafeRedis);
+    await expect(assertSafeRedis(redis, accepted)).rejects.toThrow(UnsafeRedis);
     const logger = aLogger();
-    await assertSafeRedis(redis, { isProduction: true, acceptsVolatile: true, logger });
-    expect(logger.lines).toMatchObject([{ level: 'warn', message: 'a restart of this Redis loses data' }]);
+    await assertSafeRedis(redis, { ...accepted, acceptsVolatile: true, logger });
+    expect(logger.lines.map(({ message }) => message)).toContain('a restart of this Redis loses data');
     await redis.config('SET', 'maxmemory-policy', 'volatile-ttl');
-    await expect(assertSafeRedis(redis, { isProduction: true, acceptsVolatile: true })).rejects.toMatchObject(
-      {
-        problems: [expect.stringContaining('maxmemory-policy must be noeviction')],
-      },
-    );
+    await expect(assertSafeRedis(redis, { ...accepted, acceptsVolatile: true })).rejects.toMatchObject({
+      problems: [expect.stringContaining('maxmemory-policy must be noeviction')],
+    });
   });
 });

@@ -298,6 +298,21 @@ describe.each([
     await work[service](redis);
     expect(await denials(redis)).toEqual([]);
   });
+
+  it('are required in production, which refuses a user that may read every key', async () => {
+    const redis = await lab.client(as('admin', url()));
+    await expect(assertSafeRedis(redis, { isProduction: true, prefix })).rejects.toThrow(
+      'this user may read the keys of other services',
+    );
+  });
+
+  it.each(services)('are accepted in production: %s', async (service) => {
+    const redis = await lab.client(as(service, url()));
+    const options = { isProduction: true, acceptsVolatile: true, prefix };
+    await expect(assertSafeRedis(redis, options)).resolves.toBeUndefined();
+    // The check reads a key that no service may read.
+    expect(await denials(redis)).toHaveLength(redis instanceof Redis ? 1 : redis.nodes('all').length);
+  });
 });
 
 describe('an ACL file', () => {
