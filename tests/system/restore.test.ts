@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readDialect } from '@clinical-launch/simulators/dialect';
@@ -10,7 +10,8 @@ import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { run } from './run-command.ts';
+import pg from 'pg';
+import { root, run } from './run-command.ts';
 import { createDemoPms, startPlatformForTest } from './running-platform.ts';
 
 type Database = Awaited<ReturnType<typeof createTestDatabase>>;
@@ -55,40 +56,71 @@ async function useIdentifier(database: Database, originatingId: string): Promise
   }
 }
 
+/**
+ * Returns the commands of the operator's guide that back up and restore PostgreSQL.
+ * @throws Error unless they are the same for Compose and Kubernetes
+ */
+function commandsOfGuide(): { backUp: string; restore: string } {
+  const guide = readFileSync(`${root}docs/guides/operate.md`, 'utf8');
+  const inContainer =
+    /^ {4}(?:docker compose exec -T postgres|kubectl exec (?:-i )?postgres-0 --) (pg_.*)$/gm;
+  const commands = new Set([...guide.matchAll(inContainer)].map(([, command = '']) => command));
+  const [backUp, restore, ...others] = commands;
+  if (backUp === undefined || restore === undefined || others.length > 0)
+    throw new Error('The guide must contain the same pg_dump and pg_restore for Compose and Kubernetes');
+  return { backUp, restore };
+}
+
+/** Runs a command of the guide in a folder, with the server, user and name of a database. */
+function runOn({ url }: Database, command: string, folder: string): void {
+  const { hostname, port: serverPort, username, password, pathname } = new URL(url);
+  const own = command
+    .replace('-U clinical_launch', `-U ${decodeURIComponent(username)}`)
+    .replace(/ clinical_launch(?= |$)/, ` ${pathname.slice(1)}`);
+  const server = { PGHOST: hostname, PGPORT: serverPort, PGPASSWORD: decodeURIComponent(password) };
+  execFileSync('sh', ['-c', own], { cwd: folder, env: { ...process.env, ...server } });
+}
+
 /** Runs `npm run ops -- audit` on a database. */
 async function audit(database: Database, ...args: string[]) {
   const command = run('node', ['tools/ops/src/main.ts', 'audit', ...args], { DATABASE_URL: database.url });
   return { code: await command.exited, output: command.output() };
 }
 
-describe('a platform on an empty Redis, an empty RabbitMQ and an earlier backup of PostgreSQL', () => {
+/** Creates a table that the backup lacks, as the migrations of a newer release do. */
+async function addTable({ url }: Database): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('create table audit_trail.of_newer_release (id int)');
+  await client.end();
+}
+
+describe('a platform on an empty Redis, an empty RabbitMQ and a PostgreSQL restored by the guide', () => {
   const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-restore-'));
-  const dump = join(folder, 'clinical_launch.dump');
   const checkpoints = join(folder, 'checkpoints');
-  let lost: Database;
-  let restored: Database;
+  let database: Database;
   let platform: Platform;
   beforeAll(async () => {
     port = await findFreePort();
-    lost = await createTestDatabase();
-    restored = await createTestDatabase();
-    await useIdentifier(lost, 'before-the-backup');
-    execFileSync('pg_dump', ['--format=custom', `--file=${dump}`, `--dbname=${lost.url}`]);
-    await useIdentifier(lost, 'after-the-backup');
-    writeFileSync(checkpoints, (await audit(lost, 'checkpoints')).output);
-    execFileSync('pg_restore', ['--no-owner', '--exit-on-error', `--dbname=${restored.url}`, dump]);
-    platform = await startOn(restored);
+    database = await createTestDatabase();
+    const { backUp, restore } = commandsOfGuide();
+    await useIdentifier(database, 'before-the-backup');
+    runOn(database, backUp, folder);
+    await useIdentifier(database, 'after-the-backup');
+    writeFileSync(checkpoints, (await audit(database, 'checkpoints')).output);
+    await addTable(database);
+    runOn(database, restore, folder);
+    platform = await startOn(database);
   });
   afterAll(async () => {
     await platform.stop();
-    await lost.drop();
-    await restored.drop();
+    await database.drop();
     rmSync(folder, { recursive: true });
   });
 
   it('lacks rows that `audit verify` reports only with checkpoints that were stored elsewhere', async () => {
-    expect(await audit(restored, 'verify')).toMatchObject({ code: 0 });
-    const { code, output } = await audit(restored, 'verify', '--checkpoints', checkpoints);
+    expect(await audit(database, 'verify')).toMatchObject({ code: 0 });
+    const { code, output } = await audit(database, 'verify', '--checkpoints', checkpoints);
     expect([code, output]).toEqual([
       1,
       expect.stringMatching(/Partition audit_event_\d{4}_\d{2}, rows? \d+.* is missing/),
