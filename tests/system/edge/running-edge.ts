@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { provideHaproxy, startHaproxy } from '@clinical-launch/testing/servers/haproxy';
+import { haproxyCommand, startHaproxy } from '@clinical-launch/testing/servers/haproxy';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 
 const shipped = new URL('../../../deploy/docker/edge/haproxy.cfg', import.meta.url);
@@ -116,7 +116,8 @@ function withAddresses(configuration: string, addresses: ReadonlyMap<RegExp, str
 
 /** Checks the shipped configuration with these settings, and returns the exit code and the output. */
 export async function checkConfiguration(environment: NodeJS.ProcessEnv) {
-  const { status, stderr } = spawnSync(await provideHaproxy(), ['-c', '-f', shipped.pathname], {
+  const haproxy = await haproxyCommand(shipped.pathname, { options: ['-c'], environment });
+  const { status, stderr } = spawnSync(haproxy.command, haproxy.arguments, {
     env: { ...process.env, ...environment },
     encoding: 'utf8',
   });

@@ -12,8 +12,9 @@ export type Answer = {
 };
 
 /**
- * Sends a request over a separate connection. Sends the body in pieces, and stops when an answer arrives.
- * Resolves with the answer when the server has closed the connection.
+ * Sends a request over a separate connection. Sends the body in pieces. When an answer arrives, stops sending and
+ * ends its side of the connection, because HAProxy 3 otherwise waits for the rest of a refused body. Resolves with
+ * the answer when the server has closed the connection.
  */
 export async function sendBytes(
   { port, ca }: Connection,
@@ -24,7 +25,10 @@ export async function sendBytes(
     ca === undefined ? connect(port, '127.0.0.1') : connectWithTls({ port, host: '127.0.0.1', ca });
   let received = '';
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  socket.on('error', () => undefined).on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+  socket
+    .on('error', () => undefined)
+    .on('data', (chunk: Buffer) => (received += chunk.toString('latin1')))
+    .once('data', () => socket.end());
   await write(socket, [...head, '', ''].join('\r\n'));
   for (const piece of body) {
     if (received !== '' || socket.destroyed) break;
