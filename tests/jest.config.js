@@ -32,9 +32,19 @@ const tiers = {
 };
 const tier = process.env['TESTS'] ?? 'test';
 
+const ofTier = new Set(tiers[tier].flatMap(({ testMatch }) => testMatch));
+const hazards = {
+  table: `${rootDir}/docs/safety/hazards.md`,
+  files: [...ofTier],
+  otherFiles: Object.values(files)
+    .flat()
+    .filter((file) => !ofTier.has(file)),
+};
+
 export default {
   rootDir,
   projects: tiers[tier],
+  reporters: ['default', [`${jest}/hazard-reporter.ts`, hazards]],
   testSequencer: `${jest}/slowest-first.ts`,
   // Runs fault tests one at a time, because each starts every service and uses both cores.
   maxWorkers: tier === 'faults' ? 1 : '100%',

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { type UnshownControl, writeUnshown } from '@clinical-launch/testing/jest/hazard-reporter';
 
 // Runs the tests of a tier. Runs failed files a second time, one after another: in the first run, browsers
 // and two hundred processes may share two cores. A test that passes only in the second run is listed as
@@ -13,10 +14,15 @@ type FileResult = {
   readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
 };
 
+type Results = {
+  readonly testResults: readonly FileResult[];
+  readonly unshownControls?: readonly UnshownControl[];
+};
+
 const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-results-'));
 const node = ['--max-semi-space-size=8', 'node_modules/jest/bin/jest.js', '--config=tests/jest.config.js'];
 
-/** Runs Jest, and returns its exit code and the failed files. */
+/** Runs Jest, and returns its exit code, the failed files, and the controls of hazards that it did not show. */
 function run(name: string, options: readonly string[]) {
   const output = join(folder, name);
   const written = ['--json', `--outputFile=${output}`];
@@ -24,18 +30,16 @@ function run(name: string, options: readonly string[]) {
     stdio: ['inherit', 'ignore', 'inherit'],
   });
   // Jest exits with 1 both for failed tests and for a failed setup, which writes no results.
-  const failed = signal === null ? failedIn(output) : [];
-  return { status: status ?? 1, failed };
+  const { testResults, unshownControls = [] } = signal === null ? read(output) : { testResults: [] };
+  const failed = testResults.filter((file) => file.status === 'failed');
+  return { status: status ?? 1, failed, unshownControls };
 }
 
-function failedIn(output: string): readonly FileResult[] {
+function read(output: string): Results {
   try {
-    const { testResults } = JSON.parse(readFileSync(output, 'utf8')) as {
-      testResults: readonly FileResult[];
-    };
-    return testResults.filter(({ status }) => status === 'failed');
+    return JSON.parse(readFileSync(output, 'utf8'));
   } catch {
-    return [];
+    return { testResults: [] };
   }
 }
 
@@ -52,6 +56,10 @@ if (first.failed.length > 0) {
         process.stderr.write(`flaky: ${relative('.', name)}: ${fullName}\n`);
     }
   }
+  // The second run judges only the controls of its files.
+  const remaining = first.unshownControls.filter(({ file }) => !files.includes(file));
+  writeUnshown(remaining);
+  if (remaining.length > 0) exitCode = 1;
 }
 rmSync(folder, { recursive: true });
 process.exitCode = exitCode;
