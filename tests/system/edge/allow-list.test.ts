@@ -24,6 +24,7 @@ const forBrowsers = [
   '/secureLaunch',
   '/oltr/4f9f3b0e-0000-4000-8000-000000000000/',
   '/orders/4f9f3b0e-0000-4000-8000-000000000000/notepad',
+  '/accessibility',
   '/resource/patient',
   '/idp/demo/desktop/oauth2/v2.0/authorize',
   '/idp/demo/v2.0/.well-known/openid-configuration',

@@ -33,6 +33,7 @@ describe('an address with too many refusals', () => {
     ['a token request', '/idp/demo/oauth2/v2.0/token', {}],
     ['an authorization request', '/idp/demo/desktop/oauth2/v2.0/authorize', {}],
     ['signing keys', '/idp/demo/discovery/v2.0/keys', {}],
+    ['the accessibility statement', '/accessibility', {}],
     ['assets', '/oltr/assets/app.css', {}],
     ['assets of an error page', '/orders/assets/page.css', {}],
     ['the description of the API', '/AccessApi/openapi.json', {}],

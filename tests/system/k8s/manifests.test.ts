@@ -406,6 +406,7 @@ describe('the edge map', () => {
     '/AccessApi/': ['/AccessApi/openapi.json', 200],
     '/secureLaunch': ['/secureLaunch', 401],
     '/oltr/': ['/oltr/', 200],
+    '/accessibility': ['/accessibility', 200],
     '/orders/': ['/orders/d3b07384-d9a0-4c9b-8f2e-000000000001/notepad', 401],
     '/audit': ['/audit', 308],
     '/audit/': ['/audit/events', 401],

@@ -29,16 +29,20 @@ import type { ChoosingVisit, Visit } from './visit.ts';
 const samples = '/requests/:guid/samples';
 const tests = '/requests/:guid/tests';
 
-/** Creates the endpoints below `/oltr`. */
+/** Creates the endpoints below `/oltr`, and the accessibility statement. */
 export function createEndpoints(dependencies: Dependencies): Endpoint[] {
   const { pages } = dependencies;
   const shared = { source: '/ordering', dialect: pageDialect(pages) };
-  const start = ({ response }: { response: Parameters<typeof sendText>[0] }) => {
-    setHeaders(response, pageHeaders({ scriptHashes: [pages.scriptHash] }));
-    sendText(response, 'text/html', pages.render('start.njk', {}));
-  };
+  const showTemplate =
+    (template: string): Handler =>
+    ({ response }) => {
+      setHeaders(response, pageHeaders({ scriptHashes: [pages.scriptHash] }));
+      sendText(response, 'text/html', pages.render(template, {}));
+    };
+  const [start, statement] = [showTemplate('start.njk'), showTemplate('accessibility.njk')];
   return [
     ...['/oltr', '/oltr/'].map((path) => endpoint({ ...shared, path, methods: { GET: start } })),
+    endpoint({ ...shared, path: '/accessibility', methods: { GET: statement } }),
     endpoint({ ...shared, path: '/oltr/:launchId', methods: { GET: toLaunch } }),
     ...launchPages(dependencies).map(([path, methods]) =>
       endpoint({ ...shared, place: inLaunch(dependencies), path: `/oltr/:launchId${path}`, methods }),
