@@ -74,7 +74,8 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
         idle: pool.idleCount,
         used: pool.totalCount - pool.idleCount,
         max: poolSize,
-        pending: pool.waitingCount,
+        // The pool also counts requests that get an idle connection in the next tick.
+        pending: Math.max(0, pool.waitingCount - pool.idleCount),
       }),
     },
   };

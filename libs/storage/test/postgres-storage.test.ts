@@ -186,6 +186,25 @@ describe('a query of the PostgreSQL storage', () => {
     expect(await database.selectFrom('account').where('balance', '=', 7).selectAll().execute()).toEqual([]);
   });
 
+  it('counts as waiting only if no connection is idle', async () => {
+    const database = await openTable({ poolSize: 1 });
+    const query = () => sql`select 1`.execute(database);
+    /** Returns the most requests that waited for a connection while these queries were sent. */
+    const mostWaiting = async (...running: readonly Promise<unknown>[]) => {
+      let most = 0;
+      // The pool gives a query its idle connection only after all of these steps.
+      for (let step = 0; step < 100; step += 1) {
+        most = Math.max(most, storage?.load?.pool().pending ?? 0);
+        await Promise.resolve();
+      }
+      await Promise.all(running);
+      return most;
+    };
+    await query();
+    expect(await mostWaiting(query())).toBe(0);
+    expect(await mostWaiting(query(), query())).toBe(1);
+  });
+
   it('rejects as unavailable if no connection is free in time', async () => {
     const database = await openTable({ poolSize: 1, connectTimeoutMs: 1000 });
     await database.transaction().execute(async (transaction) => {
