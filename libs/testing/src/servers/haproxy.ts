@@ -53,7 +53,10 @@ export async function haproxyCommand(
   // runPrivately ends processes by GUARD_DIRECTORY.
   const passed = ['NODE_ENV', 'GUARD_DIRECTORY', ...Object.keys(environment)];
   const container = [
-    ...['--rm', '--init', '--network=host', `--user=${process.getuid?.()}:${process.getgid?.()}`],
+    '--rm',
+    '--init',
+    '--network=host',
+    `--user=${process.getuid?.()}:${process.getgid?.()}`,
     ...[dirname(file), tmpdir()].map((folder) => `--volume=${folder}:${folder}:ro`),
     ...passed.map((name) => `--env=${name}`),
   ];
