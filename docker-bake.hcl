@@ -1,0 +1,73 @@
+# The images of a release, for amd64 and arm64, with a bill of materials (SBOM) and the provenance of the build:
+#
+#   REGISTRY=ghcr.io/example/ VERSION=1.0.0 docker buildx bake -f docker-bake.hcl --push
+#
+# Without -f, bake would also read docker-compose.yml. Needs a builder that supports several platforms (`docker
+# buildx create --use`). For this machine alone, use `docker compose build`. A label without a value is omitted, so
+# no image states a false origin.
+
+variable "REGISTRY" {
+  # With the slash at its end.
+  default = ""
+}
+variable "VERSION" {
+  default = ""
+}
+variable "REVISION" {
+  # The commit that is built.
+  default = ""
+}
+variable "SOURCE" {
+  # The address of the repository.
+  default = ""
+}
+
+group "default" {
+  targets = ["services", "operator", "edge", "waf"]
+}
+# Adds the simulators, which do not run in production.
+group "demo" {
+  targets = ["default", "simulators"]
+}
+
+target "release" {
+  platforms = ["linux/amd64", "linux/arm64"]
+  attest    = ["type=provenance,mode=max", "type=sbom"]
+  labels = {
+    "org.opencontainers.image.version"  = VERSION == "" ? null : VERSION
+    "org.opencontainers.image.revision" = REVISION == "" ? null : REVISION
+    "org.opencontainers.image.source"   = SOURCE == "" ? null : SOURCE
+  }
+}
+function "tags" {
+  params = [name]
+  result = ["${REGISTRY}${name}:${VERSION == "" ? "local" : VERSION}"]
+}
+
+target "services" {
+  inherits   = ["release"]
+  dockerfile = "deploy/docker/Dockerfile"
+  target     = "services"
+  tags       = tags("clinical-launch")
+}
+target "operator" {
+  inherits = ["services"]
+  target   = "operator"
+  tags     = tags("clinical-launch-operator")
+}
+target "simulators" {
+  inherits = ["services"]
+  target   = "simulators"
+  tags     = tags("clinical-launch-simulators")
+}
+target "edge" {
+  inherits = ["release"]
+  context  = "deploy/docker/edge"
+  tags     = tags("clinical-launch-edge")
+}
+target "waf" {
+  inherits   = ["release"]
+  context    = "deploy"
+  dockerfile = "waf/Dockerfile"
+  tags       = tags("clinical-launch-waf")
+}
