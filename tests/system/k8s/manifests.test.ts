@@ -375,6 +375,17 @@ describe('the production overlay', () => {
     expect([admits('waf'), admits('edge')]).toEqual([['edge-from-ingress'], ['edge-from-waf']]);
   });
 
+  it('gives every Deployment, and no Job, a PriorityClass with the component priority', async () => {
+    const objects = renderWith('priority');
+    await Promise.all(objects.map(validate));
+    const [priority] = objects.filter(({ kind }) => kind === 'PriorityClass');
+    expect(priority?.metadata).toEqual({ name: 'clinical-launch' });
+    const classOf = ({ pod }: { pod: unknown }) => (pod as { priorityClassName?: string }).priorityClassName;
+    const classes = Map.groupBy(workloadsOf(objects), ({ kind }) => kind);
+    expect(new Set(classes.get('Deployment')?.map(classOf))).toEqual(new Set(['clinical-launch']));
+    expect(new Set(classes.get('Job')?.map(classOf))).toEqual(new Set([undefined]));
+  });
+
   type Spread = { readonly topologyKey: string; readonly whenUnsatisfiable: string };
   const spreadOf = (objects: readonly Manifest[]) =>
     new Set(
