@@ -2,7 +2,6 @@ import { type Fault, faultWithin } from '../fault.ts';
 import { compileSchema, entriesOf, memberOf, withoutUndefined } from '../schema.ts';
 import { acrValue, authenticationMethod, type SignIn, signInFaults } from '../sign-in.ts';
 import { Type } from '../type.ts';
-import type { ContainedResources } from './contained-resources.ts';
 import type { Vocabulary } from './identifier-systems.ts';
 
 /** The elements of the extension by `url`, which have the names of OpenID Connect Core 1.0 section 2. */
@@ -60,7 +59,7 @@ export function createSignInReader({ signInExtension: url }: Vocabulary) {
     /** Returns an error if the registry does not allow the client to send the `acr` of the author. */
     agreedFaults(
       payload: unknown,
-      contained: Pick<ContainedResources, 'indexOf'>,
+      contained: { indexOf(type: 'Person', reference: unknown): number | undefined },
       {
         author,
         acrValues,
