@@ -79,6 +79,8 @@ const examples: { readonly [Type in EventType]: EventData<Type> } = {
   'launch.token.redeemed.v1': {},
   'launch.token.refused.v1': refusal,
   'launch.session.ended.v1': {},
+  'launch.window.locked.v1': { launchId: guid, openedLaunchId: guid },
+  'launch.window.unlocked.v1': { launchId: guid },
   'order.submitted.v1': {
     orderGuid: guid,
     launchId: guid,

@@ -192,6 +192,11 @@ export const eventCatalogue = {
     launchId: Type.Optional(guid),
   }),
   'launch.session.ended.v1': data('The user signed out of a launch session.', {}),
+  'launch.window.locked.v1': data(
+    'Another patient or another user was opened in the same browser, so this launch can submit nothing.',
+    { launchId: guid, openedLaunchId: guid },
+  ),
+  'launch.window.unlocked.v1': data('The user chose to work on a locked launch again.', { launchId: guid }),
   'order.submitted.v1': data(
     'A request was submitted: ordered, or amended by another action. `sealed` contains the whole request.',
     {

@@ -181,6 +181,8 @@ export const eventSources = {
   'launch-gateway': ['launch.token.redeemed.v1', 'launch.token.refused.v1'],
   ordering: [
     'launch.session.ended.v1',
+    'launch.window.locked.v1',
+    'launch.window.unlocked.v1',
     'order.submitted.v1',
     'order.viewed.v1',
     'orders.listed.v1',

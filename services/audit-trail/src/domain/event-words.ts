@@ -29,6 +29,11 @@ const eventWords: Readonly<Record<EventType, EventWords>> = {
   'launch.token.redeemed.v1': { group: 'launches', what: 'Launch opened', seen: 'Opened a launch' },
   'launch.token.refused.v1': { group: 'launches', what: 'Opening of a launch refused' },
   'launch.session.ended.v1': { group: 'launches', what: 'Signed out' },
+  'launch.window.locked.v1': {
+    group: 'launches',
+    what: 'Window locked: another patient or user was opened',
+  },
+  'launch.window.unlocked.v1': { group: 'launches', what: 'Window unlocked by the user' },
   'order.submitted.v1': { group: 'orders', what: 'Tests submitted', seen: 'Ordered' },
   'order.viewed.v1': { group: 'orders', what: 'Request viewed', seen: 'Viewed a request' },
   'orders.listed.v1': { group: 'orders', what: 'Requests listed', seen: 'Listed requests' },
