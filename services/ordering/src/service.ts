@@ -51,6 +51,7 @@ export async function ordering(config: OrderingConfig, backing: OrderingDependen
     onFailure: (error) => logger.error({ err: error }, 'events wait in the outbox of ordering'),
   });
   const limiter = createRateLimiter(clock);
+  const write = createTimeWriter(timeZone);
   const endpoints = createEndpoints({
     tickets,
     database,
@@ -64,8 +65,8 @@ export async function ordering(config: OrderingConfig, backing: OrderingDependen
     publicOrigin,
     isSecure: protocol === 'https:',
     countRequest: (launchId) => limiter.count(launchId, perSession),
-    show: createShow({ pages, clock, timeZone }),
-    write: createTimeWriter(timeZone),
+    show: createShow({ pages, clock, timeZone, write }),
+    write,
     nudge: () => relay.nudge(),
   });
   return {

@@ -49,9 +49,10 @@ export async function startOrdering(
     catalogue: readCatalogue(),
     openLaunch: (
       context: LaunchContext = aLaunchContext(),
-      { chainSeconds }: { chainSeconds?: number } = {},
+      { chainSeconds, browser = new TestBrowser() }: { chainSeconds?: number; browser?: TestBrowser } = {},
     ) =>
       openLaunch({
+        browser,
         url: server.url,
         tickets: backing.tickets,
         context,
@@ -69,8 +70,27 @@ export type OpenLaunch = Awaited<ReturnType<typeof openLaunch>>;
 
 type Fields = readonly (readonly [name: string, value: string])[];
 
-/** Opens a launch as a browser does, with its URL and its cookie. Its requests do not follow redirects. */
+const browserCookie = /^(__Secure-browser=[^;]*)/;
+
+/** The cookie that the windows of one browser share. */
+export class TestBrowser {
+  cookie: string | undefined;
+
+  /** Stores the cookie of a response, as a browser does. */
+  receive(response: Response): void {
+    for (const sent of response.headers.getSetCookie()) {
+      this.cookie = browserCookie.exec(sent)?.[1] ?? this.cookie;
+    }
+  }
+}
+
+/**
+ * Opens a launch as a browser does, with its URL and its cookies. Its requests do not follow redirects. Each
+ * launch has its own browser by default. Submissions without a field `window` get the token of the page that
+ * was read last.
+ */
 async function openLaunch({
+  browser,
   url,
   tickets,
   context,
@@ -79,6 +99,7 @@ async function openLaunch({
   url: string;
   context: LaunchContext;
   chainSeconds?: number;
+  browser: TestBrowser;
 }) {
   const issue = await tickets.issue('launch-session', {
     context,
@@ -90,16 +111,28 @@ async function openLaunch({
   if (issue.outcome !== 'issued') throw new Error('No session was issued');
   const cookie = `__Secure-launch-session=${issue.ticket}`;
   const home = `/oltr/${context.launchId}/`;
-  const send = (
+  let token: string | undefined;
+  const send = async (
     path: string,
     { headers, ...init }: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
-  ) =>
-    fetchWhole(new URL(path, `${url}${home}`), {
+  ) => {
+    const cookies = browser.cookie === undefined ? cookie : `${cookie}; ${browser.cookie}`;
+    const response = await fetchWhole(new URL(path, `${url}${home}`), {
       ...init,
-      headers: { cookie, ...headers },
+      headers: { cookie: cookies, ...headers },
     });
-  const post = (path: string, fields: Fields, headers: Record<string, string> = {}) =>
-    send(path, { method: 'POST', body: toForm(fields), headers });
+    browser.receive(response);
+    if (response.ok) token = tokenIn(await response.clone().text()) ?? token;
+    return response;
+  };
+  const post = async (path: string, fields: Fields, headers: Record<string, string> = {}) => {
+    const form = toForm(fields);
+    if (/(review|samples)(\?print)?$/.test(path) && !form.has('window')) {
+      if (token === undefined) await send('window');
+      form.set('window', token ?? '');
+    }
+    return send(path, { method: 'POST', body: form, headers });
+  };
   const page = async (path = '') => (await send(path)).text();
   const { hostname: domain } = new URL(url);
   // A browser accepts a cookie with the prefix `__Secure-` only if it is Secure. Browsers also send Secure
@@ -121,8 +154,13 @@ async function openLaunch({
     send,
     post,
     page,
+    browser,
   };
 }
+
+/** Returns the token of the chosen window in a page or in the answer to a script. */
+export const tokenIn = (text: string): string | undefined =>
+  /(?:name="window" value=|data-token=|"token":)"([0-9a-f-]{36})"/.exec(text)?.[1];
 
 /** Reads the whole response to free its connection, and returns it so that it can be read again. */
 export async function fetchWhole(address: URL | string, init?: RequestInit): Promise<Response> {

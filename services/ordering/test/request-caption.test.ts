@@ -30,7 +30,7 @@ describe('the caption of a page', () => {
     }
   });
 
-  it('shows the reference, time and state of a request on its pages; no page title has the reference', async () => {
+  it('shows the reference, time and state of a request on its pages, and the reference in their titles', async () => {
     const ordered = await order();
     const orderer = await openAction(application, 'PatientReport', ordered);
     const form = await orderer.page(`requests/${ordered.guid}/form`);
@@ -48,7 +48,7 @@ describe('the caption of a page', () => {
       await change.page(`${change.at}review`),
     ];
     expect(pages.map(captionIn)).toEqual(pages.map(() => caption));
-    for (const html of pages) expect(/<title>[^<]*/.exec(html)?.[0]).not.toContain(reference);
+    for (const html of pages) expect(/<title>[^<]*/.exec(html)?.[0]).toContain(` – ${reference} – `);
   });
 
   it.each([

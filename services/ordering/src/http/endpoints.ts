@@ -25,6 +25,7 @@ import { showOrder } from './show-order.ts';
 import { showRequest } from './show-request.ts';
 import { postChoice, postChosenPanel, postMatches, showChoice } from './tests-page.ts';
 import type { ChoosingVisit, Visit } from './visit.ts';
+import { checkWindow, chooseWindow, inAnyWindow, inChosenWindow } from './window.ts';
 
 const samples = '/requests/:guid/samples';
 const tests = '/requests/:guid/tests';
@@ -67,6 +68,13 @@ function launchPages(dependencies: Dependencies): readonly (readonly [path: stri
     behind(may('change-tests'), behind(guard, handle));
   const showing = ofChange(dependencies);
   const silent = ofChange(dependencies, { shows: false });
+  const openChange = (handle: Handler<ChoosingVisit>) =>
+    behind(may('change-tests'), behind(inChosenWindow(dependencies), behind(showing, handle)));
+  const openSamples = (handle: Handler<RequestVisit>) =>
+    behind(
+      may('record-samples'),
+      behind(inChosenWindow(dependencies), behind(ofRequest(dependencies), handle)),
+    );
   const inRequest = (handle: Handler<RequestVisit>) =>
     behind(may('read'), behind(ofRequest(dependencies), handle));
   const inSamples = (handle: Handler<RequestVisit>) =>
@@ -83,24 +91,31 @@ function launchPages(dependencies: Dependencies): readonly (readonly [path: stri
     ['/matches', { POST: inOrder(match) }],
     ['/new-request', { POST: inOrder(postNewRequest(dependencies)) }],
     ['/left-request', { POST: inOrder(postLeftRequest(dependencies)) }],
-    ['/review', { GET: inOrder(review), POST: inOrder(submit) }],
+    ['/review', { GET: inOrder(behind(inChosenWindow(dependencies), review)), POST: inOrder(submit) }],
     ['/review/draft', { POST: inOrder(autosaveReview) }],
 
-    [`${tests}/`, { GET: inChange(showChoice(dependencies)), POST: inChange(choose) }],
+    [`${tests}/`, { GET: openChange(showChoice(dependencies)), POST: inChange(choose) }],
     [`${tests}/chosen`, { POST: inChange(choosePanel) }],
     [`${tests}/matches`, { POST: inChange(match, silent) }],
-    [`${tests}/review`, { GET: inChange(review), POST: inChange(submit) }],
+    [`${tests}/review`, { GET: openChange(review), POST: inChange(submit) }],
     [`${tests}/review/draft`, { POST: inChange(autosaveReview, silent) }],
 
-    [samples, { GET: inSamples(showSamples(dependencies)), POST: inSamples(postSamples(dependencies)) }],
+    [samples, { GET: openSamples(showSamples(dependencies)), POST: inSamples(postSamples(dependencies)) }],
 
-    ['/requests', { GET: listRequests(dependencies), POST: searchRequests(dependencies) }],
-    ['/requests/:guid', { GET: inRequest(showRequest(dependencies)) }],
+    [
+      '/requests',
+      {
+        GET: behind(inAnyWindow(dependencies), listRequests(dependencies)),
+        POST: searchRequests(dependencies),
+      },
+    ],
+    ['/requests/:guid', { GET: behind(inAnyWindow(dependencies), inRequest(showRequest(dependencies))) }],
     ['/requests/:guid/form', { GET: inRequest(printForm(dependencies)) }],
     ['/requests/:guid/labels', { GET: inRequest(printLabels(dependencies)) }],
     ['/labels', { GET: behind(may('read'), printTickedLabels(dependencies)) }],
 
-    ['/orders/:guid', { GET: showOrder(dependencies) }],
+    ['/orders/:guid', { GET: behind(inAnyWindow(dependencies), showOrder(dependencies)) }],
+    ['/window', { GET: checkWindow(dependencies), POST: chooseWindow(dependencies) }],
     ['/session', { POST: extendSession }],
     ['/sign-out', { POST: signOut(dependencies) }],
   ];

@@ -6,13 +6,17 @@ import type { Dependencies } from './dependencies.ts';
 import { ofNewOrder } from './page-guards.ts';
 import { showChoice } from './tests-page.ts';
 import type { Visit } from './visit.ts';
+import { inChosenWindow } from './window.ts';
 
 /**
  * Opens a launch: `GET /oltr/{launchId}/`. For OrderTest, shows the page for choosing tests. For other
  * actions, redirects to the request or to the list.
  */
 export function openLaunch(dependencies: Dependencies): Handler<Visit> {
-  const showNewOrder = behind(ofNewOrder(dependencies), showChoice(dependencies));
+  const showNewOrder = behind(
+    ofNewOrder(dependencies),
+    behind(inChosenWindow(dependencies), showChoice(dependencies)),
+  );
   return async (visit) => {
     const { response, home, rule, context } = visit;
     if (rule.opens === 'new-order') return showNewOrder(visit);

@@ -8,6 +8,7 @@ import type { TestRequest } from '../domain/test-request.ts';
 import { requestComplete, requestNotFound } from '../errors.ts';
 import { resultPage } from '../present/addresses.ts';
 import { presentReview } from '../present/review-model.ts';
+import type { SentWindow } from '../store/browsers.ts';
 import { autosaveReview } from '../work/autosave-review.ts';
 import { historyOf } from '../work/find-requests.ts';
 import { readDraft } from '../work/read-choice.ts';
@@ -19,6 +20,7 @@ import type { Dependencies } from './dependencies.ts';
 import { assertNotSpeculative } from './reading.ts';
 import { readReviewForm, readReviewSave } from './review-form.ts';
 import { type ChoosingVisit, readLaunchForm } from './visit.ts';
+import { readSentWindow, refuseLocked, toPath } from './window.ts';
 
 /**
  * Shows the order or change before the submission, and its questions: `GET …/review`. The query states why a
@@ -76,7 +78,8 @@ export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
 export function postReview(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
     const { response, base, catalogue } = visit;
-    const { action, ...form } = readReviewForm(await readLaunchForm(visit), catalogue);
+    const fields = await readLaunchForm(visit);
+    const { action, ...form } = readReviewForm(fields, catalogue);
     const { entry } = form;
     switch (action.kind) {
       case 'back':
@@ -95,11 +98,13 @@ export function postReview(dependencies: Dependencies): Handler<ChoosingVisit> {
       }
       case 'submit': {
         const { changed } = visit;
+        const sending = { ...visit, sentFrom: readSentWindow(visit, fields, dependencies) };
         const next =
           changed === undefined
-            ? await submitNewOrder(visit, dependencies, form)
-            : await submitChangeOf({ ...visit, changed }, dependencies, form);
+            ? await submitNewOrder(sending, dependencies, form)
+            : await submitChangeOf({ ...sending, changed }, dependencies, form);
         dependencies.nudge();
+        if (next === undefined) return refuseLocked(visit, dependencies, { to: toPath(visit) });
         redirect(response, toPrint(visit, next));
       }
     }
@@ -122,12 +127,14 @@ export function postReviewDraft(dependencies: Dependencies): Handler<ChoosingVis
   };
 }
 
-/** Submits a new order and returns the URL of the next page. */
+type SendingVisit = ChoosingVisit & { readonly sentFrom: SentWindow };
+
+/** Submits a new order and returns the URL of the next page, or undefined if the window is locked. */
 async function submitNewOrder(
-  visit: ChoosingVisit,
+  visit: SendingVisit,
   dependencies: Dependencies,
   form: ReviewForm,
-): Promise<string> {
+): Promise<string | undefined> {
   const done = await submitOrder(dependencies, visit, form);
   switch (done.outcome) {
     case 'submitted':
@@ -136,18 +143,20 @@ async function submitNewOrder(
       return `${visit.base}review?changed`;
     case 'faulty':
       return `${visit.base}review?check`;
+    case 'locked':
+      return undefined;
   }
 }
 
 /**
- * Submits a change to a request and returns the URL of the next page.
+ * Submits a change to a request and returns the URL of the next page, or undefined if the window is locked.
  * @throws ServiceError 409 if the request has become Complete, 404 if the launch can no longer see it
  */
 async function submitChangeOf(
-  visit: ChoosingVisit & { readonly changed: TestRequest },
+  visit: SendingVisit & { readonly changed: TestRequest },
   dependencies: Dependencies,
   form: ReviewForm,
-): Promise<string> {
+): Promise<string | undefined> {
   const { outcome } = await submitChange(dependencies, visit, form);
   switch (outcome) {
     case 'submitted':
@@ -158,6 +167,8 @@ async function submitChangeOf(
       return `${visit.base}review?check`;
     case 'conflict':
       return `${visit.base}review?conflict`;
+    case 'locked':
+      return undefined;
     case 'complete':
       throw requestComplete();
     case 'absent':

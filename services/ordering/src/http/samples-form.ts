@@ -5,7 +5,7 @@ import { faultyForm } from '../errors.ts';
 
 /** The form of the page for recording samples. */
 export type SamplesForm = {
-  readonly action: 'record' | 'all-now';
+  readonly action: 'record' | 'all-now' | 'work-here';
   /** The version of the request when the page was created. */
   readonly version: number;
   readonly entry: SamplesEntry;
@@ -31,7 +31,8 @@ export function readSamplesForm(form: URLSearchParams): SamplesForm {
     names.every((name) => !name.includes(':') || sampleField.test(name)) &&
     guidForm.test(field('submission')) &&
     /^[1-9]\d{0,8}$/.test(field('version'));
-  if (!isOurs || (action !== 'record' && action !== 'all-now')) throw faultyForm();
+  const isAction = action === 'record' || action === 'all-now' || action === 'work-here';
+  if (!isOurs || !isAction) throw faultyForm();
   const ids = new Set(names.flatMap((name) => sampleField.exec(name)?.[1] ?? []));
   const samples = [...ids].map((id): [string, SampleEntry] => [
     id,

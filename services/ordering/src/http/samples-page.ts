@@ -24,6 +24,7 @@ import type { RequestVisit } from './page-guards.ts';
 import { readRequest } from './reading.ts';
 import { readSamplesForm, type SamplesForm } from './samples-form.ts';
 import { readLaunchForm } from './visit.ts';
+import { enter, readSentWindow, refuseLocked, showLocked, toPath } from './window.ts';
 
 /**
  * Shows the samples to collect and the recorded samples: `GET /oltr/{launchId}/requests/{guid}/samples`. The
@@ -49,15 +50,18 @@ export function postSamples(dependencies: Dependencies): Handler<RequestVisit> {
     const { about, response, home } = visit;
     const fields = await readLaunchForm(visit);
     const form = readSamplesForm(fields);
-    if (form.action === 'all-now') return showTicked(visit, dependencies, form);
+    if (form.action !== 'record') return showAgain(visit, dependencies, { form, fields });
     const { version, entry } = form;
     const recording = recordingOf(visit, dependencies);
-    const sent = { guid: about.guid, version, entry, sent: fields.toString(), recording };
+    const sentFrom = readSentWindow(visit, fields, dependencies);
+    const sent = { guid: about.guid, version, entry, sent: fields.toString(), recording, sentFrom };
     const done = await submitSamples(dependencies, visit, sent);
     switch (done.outcome) {
       case 'submitted':
         dependencies.nudge();
         return redirect(response, resultPage(home, about));
+      case 'locked':
+        return refuseLocked(visit, dependencies, { to: toPath(visit), fields });
       case 'conflict':
         return showConflict(visit, dependencies, { form, request: done.current });
       case 'faulty':
@@ -88,16 +92,23 @@ async function showFaults(
 }
 
 /**
- * Handles the button that ticks every sample, which works without a script. Shows the page with every box
- * ticked, and stores nothing.
+ * Handles the button that ticks every sample, which works without a script, and the button of a locked
+ * window. Shows the page with the typed fields, and stores nothing.
  */
-async function showTicked(visit: RequestVisit, dependencies: Dependencies, form: SamplesForm): Promise<void> {
+async function showAgain(
+  visit: RequestVisit,
+  dependencies: Dependencies,
+  { form, fields }: { readonly form: SamplesForm; readonly fields: URLSearchParams },
+): Promise<void> {
   const { about } = visit;
+  const isChoice = form.action === 'work-here';
+  const window = await enter(visit, dependencies, { isChoice });
+  if (!window.isChosen) return showLocked(visit, dependencies, { window, to: toPath(visit), fields });
   if (about.status === 'Complete') throw requestComplete();
   if (about.version !== form.version) return showConflict(visit, dependencies, { form, request: about });
   if (!isAboutSamplesOf(form.entry, about)) throw faultyForm();
-  const entry = tickAll(form.entry, about, recordingOf(visit, dependencies));
-  await showForm(visit, dependencies, { request: about, entry });
+  const entry = isChoice ? form.entry : tickAll(form.entry, about, recordingOf(visit, dependencies));
+  await showForm({ ...visit, window }, dependencies, { request: about, entry });
 }
 
 /**
@@ -132,8 +143,9 @@ async function showForm(
   { conflict, faults = [], ...page }: SamplesPage,
 ): Promise<void> {
   const { timeZone, write, show } = dependencies;
+  const window = visit.window ?? (await enter(visit, dependencies));
   await readRequest(visit, page.request, dependencies);
-  show(visit, 'samples.njk', {
+  show({ ...visit, window }, 'samples.njk', {
     ...presentSamples({ ...page, faults }, { catalogue: visit.catalogue, timeZone, write }),
     about: page.request,
     isList: visit.rule.opens === 'list',

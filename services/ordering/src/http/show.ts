@@ -1,9 +1,12 @@
 import { localDay } from '@clinical-launch/contracts/time';
+import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import { sendText } from '@clinical-launch/http/answer';
 import { launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
 import type { Pages } from '@clinical-launch/pages/templates';
 import type { Clock } from '@clinical-launch/runtime/clock';
+import { listed } from '../domain/panels.ts';
 import type { TestRequest } from '../domain/test-request.ts';
+import { presentWindow } from '../present/lock-model.ts';
 import { presentPageBanner } from '../present/patient-banner.ts';
 import { captionOf } from '../present/request-caption.ts';
 import { presentSession } from '../present/session-model.ts';
@@ -21,10 +24,15 @@ export type PageModel = {
 /** Renders a template with its model below the banner, and sends the page. */
 export type Show = (visit: Visit & { readonly base?: string }, template: string, model: PageModel) => void;
 
-type ShowDependencies = { readonly pages: Pages; readonly clock: Clock; readonly timeZone: string };
+type ShowDependencies = {
+  readonly pages: Pages;
+  readonly clock: Clock;
+  readonly timeZone: string;
+  readonly write: WriteTime;
+};
 
 /** Creates `Show`. The current day depends on `timeZone`. */
-export function createShow({ pages, clock, timeZone }: ShowDependencies): Show {
+export function createShow({ pages, clock, timeZone, write }: ShowDependencies): Show {
   return (visit, template, model) => {
     const { response, context, rule, home, launchId, base = home } = visit;
     const now = clock.now();
@@ -39,7 +47,16 @@ export function createShow({ pages, clock, timeZone }: ShowDependencies): Show {
       about === undefined
         ? isNewRequest && 'New request, not submitted'
         : captionOf(about, { now, timeZone });
-    const page = pages.render(template, { caption, ...model, banner, session, home, base, launchId });
+    const shared = {
+      banner,
+      session,
+      home,
+      base,
+      launchId,
+      reference: about && listed(about.batches.map(({ orderReference }) => orderReference)),
+      ...presentWindow(visit.window, { write }),
+    };
+    const page = pages.render(template, { caption, ...model, ...shared });
     sendText(response, 'text/html', page);
   };
 }

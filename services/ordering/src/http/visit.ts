@@ -3,6 +3,7 @@ import { readForm } from '@clinical-launch/http/body';
 import type { Exchange } from '@clinical-launch/http/endpoint';
 import type { LaunchSession } from '@clinical-launch/pages/launch-session';
 import type { ActionRule } from '../domain/action-rules.ts';
+import type { WindowState } from '../domain/chosen-window.ts';
 import { formOfAnotherLaunch } from '../errors.ts';
 import type { Choosing } from '../work/launch.ts';
 
@@ -15,6 +16,8 @@ export type Visit = Exchange & {
   readonly session: LaunchSession;
   /** The path of the launch: `/oltr/{launchId}/` */
   readonly home: string;
+  /** Whether the window is the chosen window of its browser; absent if the page does not depend on it. */
+  readonly window?: WindowState;
 };
 
 /**

@@ -3,6 +3,7 @@ import { readMigrations } from '@clinical-launch/storage/service-migration';
 import type { OutboxTables } from '@clinical-launch/storage/sql-outbox';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { type ColumnType, type Generated, type Kysely, sql, type Transaction } from 'kysely';
+import type { WindowSubject } from '../domain/chosen-window.ts';
 import type { Draft } from '../domain/draft.ts';
 import type { ListFilters } from '../domain/list-search.ts';
 import type {
@@ -20,6 +21,21 @@ type AddedBy = {
   added_at: ColumnType<Date, string, never>;
 };
 
+/** The windows in which a user can submit (`ChosenWindow`). */
+type WindowTables = {
+  browsers: {
+    /** The SHA-256 of the browser's cookie. */
+    key: string;
+    token: string;
+    subject_key: string;
+    user_key: string;
+    launch_id: string;
+    who: WindowSubject['who'];
+    chosen_at: Time;
+  };
+  opened_launches: { launch_id: string; opened_at: Time };
+};
+
 /** The favourites, order sets and most requested tests of practices and users. */
 type OwnChoiceTables = {
   favourites: AddedBy & { practice_key: string; code: string };
@@ -31,7 +47,8 @@ type OwnChoiceTables = {
 };
 
 export type OrderingTables = OutboxTables &
-  OwnChoiceTables & {
+  OwnChoiceTables &
+  WindowTables & {
     drafts: {
       launch_id: string;
       /** The GUID of the request that the draft changes, or the launch id of a new order. */

@@ -187,6 +187,20 @@ export function draftOwnerKeyOf(
   return keyOf('draft', ...place, author.username, patient.birthDate, ...patientKeys);
 }
 
+/**
+ * Returns the SHA-256 of the user and the patient of a launch. Windows with the same key do not lock each
+ * other. A list of a whole practice has no patient. A patient without a valid identifier is never the same
+ * as another patient.
+ */
+export function subjectKeyOf({ launchId, client, request }: LaunchContext): string {
+  const { practice, patient, action } = request;
+  const userKey = userKeyOf(request, client, undefined);
+  if (actionRules[action].sees === 'practice') return keyOf('practice', userKey);
+  const patientKeys = patientKeysOf({ patient, practice }, client).toSorted();
+  const identity = patientKeys.length === 0 ? [launchId] : patientKeys;
+  return keyOf('patient', userKey, patient.birthDate, ...identity);
+}
+
 /** Returns the code of a practice for comparison. An ODS code is in capitals; other codes are unchanged. */
 const codeOf = ({ identifier: { system, value } }: { readonly identifier: CodedIdentifier }) =>
   system === 'ods-organization-code' ? inCapitals(value) : value;

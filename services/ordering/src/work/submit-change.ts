@@ -7,6 +7,7 @@ import { type ReviewForm, withEntry } from '../domain/review-entry.ts';
 import { withReasons } from '../domain/selection.ts';
 import { draftIdOf, submissionIdOf } from '../domain/submission-id.ts';
 import type { TestRequest } from '../domain/test-request.ts';
+import { isFromChosen, type SentWindow } from '../store/browsers.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
 import { sightOf } from '../store/keys.ts';
 import { insertSubmission, isSubmitted, takeBatchNumbers } from '../store/submissions.ts';
@@ -23,6 +24,8 @@ export type ChangeOutcome =
   | { readonly outcome: 'changed' }
   /** The typed fields are invalid. Only the draft was stored, so that the user can correct the fields. */
   | { readonly outcome: 'faulty' }
+  /** Another patient or another user was opened in this browser since. Only the typed fields were stored. */
+  | { readonly outcome: 'locked' }
   /** Another user changed the request. The draft was merged with the latest version. */
   | { readonly outcome: 'conflict' }
   /** The request is Complete, and so immutable (OLTR: Request status). */
@@ -33,7 +36,7 @@ export type ChangeOutcome =
 /** Submits a change to a request, exactly as the review page showed it. */
 export function submitChange(
   { database, sealer }: WorkDependencies,
-  launch: Launch & Choosing & { readonly changed: TestRequest },
+  launch: Launch & Choosing & { readonly changed: TestRequest; readonly sentFrom: SentWindow },
   form: ReviewForm,
 ): Promise<ChangeOutcome> {
   const { context, catalogue, place, beginning, changed, now, timeZone } = launch;
@@ -53,11 +56,10 @@ export function submitChange(
 
     const author = fullName(context.request.author.name);
     const draft = withEntry(stored, form.entry, { author, now, timeZone });
-    if (current.version !== draft.base?.version) {
-      await storeDraft(tx, place, { draft: rebase(draft, current, catalogue), now });
-      return { outcome: 'conflict' };
-    }
-    await storeDraft(tx, place, { draft, now });
+    const isConflict = current.version !== draft.base?.version;
+    await storeDraft(tx, place, { draft: isConflict ? rebase(draft, current, catalogue) : draft, now });
+    if (!(await isFromChosen(tx, context, launch.sentFrom))) return { outcome: 'locked' };
+    if (isConflict) return { outcome: 'conflict' };
     if (draftId !== draft.submissionId || form.version !== String(draft.version))
       return { outcome: 'changed' };
 

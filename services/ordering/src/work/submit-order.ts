@@ -6,6 +6,7 @@ import { recordAllSamples } from '../domain/record-samples.ts';
 import { type ReviewForm, withEntry } from '../domain/review-entry.ts';
 import { withReasons } from '../domain/selection.ts';
 import { emptyTestRequest, type TestRequest } from '../domain/test-request.ts';
+import { isFromChosen, type SentWindow } from '../store/browsers.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
 import { insertSubmission, takeBatchNumbers } from '../store/submissions.ts';
 import { findOrderOf, insertRequest } from '../store/test-requests.ts';
@@ -21,12 +22,14 @@ export type OrderOutcome =
   /** Other tests, or no tests, were chosen since the page was created. Only the typed fields were stored. */
   | { readonly outcome: 'changed' }
   /** The typed fields are invalid. Only the draft was stored, so that the user can correct the fields. */
-  | { readonly outcome: 'faulty' };
+  | { readonly outcome: 'faulty' }
+  /** Another patient or another user was opened in this browser since. Only the typed fields were stored. */
+  | { readonly outcome: 'locked' };
 
 /** Submits a new order, exactly as the review page showed it. */
 export function submitOrder(
   { database, sealer }: WorkDependencies,
-  launch: Launch & Choosing,
+  launch: Launch & Choosing & { readonly sentFrom: SentWindow },
   form: ReviewForm,
 ): Promise<OrderOutcome> {
   const { context, place, beginning, now, timeZone } = launch;
@@ -40,6 +43,7 @@ export function submitOrder(
     const author = fullName(context.request.author.name);
     const draft = withEntry(stored, form.entry, { author, now, timeZone });
     await storeDraft(tx, place, { draft, now });
+    if (!(await isFromChosen(tx, context, launch.sentFrom))) return { outcome: 'locked' };
     if (form.version !== String(draft.version)) return { outcome: 'changed' };
 
     const { selection, review } = await decideSubmission(tx, launch, draft);

@@ -10,6 +10,7 @@ import {
 } from '../domain/samples-entry.ts';
 import { submissionIdOf } from '../domain/submission-id.ts';
 import type { TestRequest } from '../domain/test-request.ts';
+import { isFromChosen, type SentWindow } from '../store/browsers.ts';
 import { sightOf } from '../store/keys.ts';
 import { insertSubmission, isSubmitted } from '../store/submissions.ts';
 import { lockRequest, updateRequest } from '../store/test-requests.ts';
@@ -25,11 +26,14 @@ export type SamplesSubmission = {
   /** All fields of the form, as one text. */
   readonly sent: string;
   readonly recording: Recording;
+  readonly sentFrom: SentWindow;
 };
 
 export type SamplesOutcome =
   /** The samples were stored, now or when the same form was sent before. */
   | { readonly outcome: 'submitted' }
+  /** Another patient or another user was opened in this browser since. Nothing was stored. */
+  | { readonly outcome: 'locked' }
   /** Another user changed the request since the page was created. */
   | { readonly outcome: 'conflict'; readonly current: TestRequest }
   /** The form contains a sample that the request does not have. */
@@ -46,7 +50,7 @@ export type SamplesOutcome =
 export function submitSamples(
   { database, sealer, timeZone }: Pick<WorkDependencies, 'database' | 'sealer' | 'timeZone'>,
   launch: Launch,
-  { guid, version, entry, sent, recording }: SamplesSubmission,
+  { guid, version, entry, sent, recording, sentFrom }: SamplesSubmission,
 ): Promise<SamplesOutcome> {
   const { context } = launch;
   const { launchId } = context;
@@ -57,6 +61,7 @@ export function submitSamples(
     if (current === undefined) return { outcome: 'absent' };
     if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };
     if (current.status === 'Complete') return { outcome: 'complete' };
+    if (!(await isFromChosen(tx, context, sentFrom))) return { outcome: 'locked' };
     if (current.version !== version) return { outcome: 'conflict', current };
     if (!isAboutSamplesOf(entry, current)) return { outcome: 'foreign' };
     const reading = readSamplesEntry(entry, current, recording);

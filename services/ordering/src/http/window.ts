@@ -1,0 +1,129 @@
+import { guidPattern } from '@clinical-launch/contracts/schema';
+import { redirect, sendJson, sendText } from '@clinical-launch/http/answer';
+import type { Guard, Handler } from '@clinical-launch/http/endpoint';
+import { faultyForm } from '../errors.ts';
+import { presentLock } from '../present/lock-model.ts';
+import type { SentWindow } from '../store/browsers.ts';
+import { type Entered, enterWindow } from '../work/enter-window.ts';
+import { createBrowser, readBrowserKeys, setBrowserCookie } from './browser-cookie.ts';
+import type { Dependencies } from './dependencies.ts';
+import { isRead } from './reading.ts';
+import { readLaunchForm, type Visit } from './visit.ts';
+
+/**
+ * Creates the guard of the pages from which the user can submit. If another patient or another user was
+ * opened in this browser since, the guard answers with the notice instead of the page.
+ */
+export function inChosenWindow<Reached extends Visit>(dependencies: Dependencies): Guard<Reached, Reached> {
+  return async (visit) => {
+    // The response to HEAD has no body, so it opens no window.
+    if (!isRead(visit)) return visit;
+    const window = await enter(visit, dependencies);
+    if (window.isChosen) return { ...visit, window };
+    showLocked(visit, dependencies, { window, to: toPath(visit) });
+    return undefined;
+  };
+}
+
+/** Creates the guard of the pages that can only be read. They show a warning, and are never locked. */
+export function inAnyWindow<Reached extends Visit>(dependencies: Dependencies): Guard<Reached, Reached> {
+  return async (visit) => (isRead(visit) ? { ...visit, window: await enter(visit, dependencies) } : visit);
+}
+
+/**
+ * Returns the state of the visit's window, or chooses the window (`isChoice`). Sets the cookie of a new
+ * browser.
+ */
+export async function enter(
+  visit: Visit,
+  dependencies: Dependencies,
+  { isChoice = false } = {},
+): Promise<Entered> {
+  const { request, response, context } = visit;
+  const { isSecure } = dependencies;
+  const browser = createBrowser();
+  const browserKeys = readBrowserKeys(request, isSecure);
+  const entered = await enterWindow(dependencies, visit, {
+    browserKeys,
+    newBrowserKey: browser.key,
+    isChoice,
+  });
+  const isFramed = context.client.frameAncestors.length > 0;
+  if (entered.isNewBrowser) setBrowserCookie(response, browser, { isSecure, isFramed });
+  dependencies.nudge();
+  return entered;
+}
+
+/** Returns the window from which a form was sent, for the transaction that stores the submission. */
+export const readSentWindow = (
+  { request }: Visit,
+  form: URLSearchParams,
+  { isSecure }: Pick<Dependencies, 'isSecure'>,
+): SentWindow => ({
+  browserKeys: readBrowserKeys(request, isSecure),
+  token: form.get('window') ?? '',
+});
+
+type Locked = {
+  readonly window: Entered;
+  /** The path of the locked page, relative to the launch. */
+  readonly to: string;
+  /** The typed fields of a page without a draft, which the notice sends back to that page. */
+  readonly fields?: URLSearchParams;
+};
+
+/** Shows the notice of a locked window, with the button that unlocks it. */
+export function showLocked(visit: Visit, dependencies: Dependencies, locked: Locked): void {
+  visit.response.statusCode = 409;
+  dependencies.show(visit, 'locked.njk', presentLock({ ...visit, ...locked }));
+}
+
+/** Shows the notice after a submission was refused, because its page was not of the chosen window. */
+export async function refuseLocked(
+  visit: Visit,
+  dependencies: Dependencies,
+  locked: Omit<Locked, 'window'>,
+): Promise<void> {
+  showLocked(visit, dependencies, { ...locked, window: await enter(visit, dependencies) });
+}
+
+/**
+ * Answers a script with the token of the chosen window, or 409 with the notice: `GET
+ * /oltr/{launchId}/window`.
+ */
+export function checkWindow(dependencies: Dependencies): Handler<Visit> {
+  return async (visit) => {
+    const { response } = visit;
+    const window = await enter(visit, dependencies);
+    if (window.isChosen) return sendJson(response, { token: window.token });
+    response.statusCode = 409;
+    const model = presentLock({ ...visit, window, to: '' });
+    sendText(response, 'text/html', dependencies.pages.render('lock-notice.njk', model));
+  };
+}
+
+/**
+ * Chooses the window of this launch, which locks the other windows of the browser: `POST
+ * /oltr/{launchId}/window`. Redirects to the page `to`; a script sends no `to`, and receives the new token.
+ */
+export function chooseWindow(dependencies: Dependencies): Handler<Visit> {
+  return async (visit) => {
+    const to = (await readLaunchForm(visit)).get('to');
+    if (to !== null && !pages.test(to)) throw faultyForm();
+    const window = await enter(visit, dependencies, { isChoice: true });
+    if (to !== null) return redirect(visit.response, `${visit.home}${to}`);
+    sendJson(visit.response, { token: window.isChosen ? window.token : '' });
+  };
+}
+
+const guid = guidPattern.slice(1, -1);
+
+/** The paths of the pages that can be locked, relative to the launch. */
+const pages = new RegExp(`^(?:(?:requests/${guid}/tests/)?(?:review)?|requests/${guid}/samples)$`);
+
+/** Returns the path of the current page, relative to the launch and without its query. */
+export function toPath({ request, home }: Visit): string {
+  const [path = ''] = (request.url ?? '').split('?');
+  const to = path.startsWith(home) ? path.slice(home.length) : '';
+  return pages.test(to) ? to : '';
+}

@@ -1,0 +1,63 @@
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { type WriteTime, writtenDate } from '@clinical-launch/contracts/written-time';
+import type { ActionRule } from '../domain/action-rules.ts';
+import type { WindowState } from '../domain/chosen-window.ts';
+import { patientName } from '../domain/person-name.ts';
+
+type Lock = {
+  readonly context: LaunchContext;
+  readonly rule: Pick<ActionRule, 'sees'>;
+  readonly launchId: string;
+  /** The path of the launch: `/oltr/{launchId}/` */
+  readonly home: string;
+  readonly window: WindowState;
+  /** The path of the locked page, relative to the launch. */
+  readonly to: string;
+  /** The typed fields that the notice sends back to the page. */
+  readonly fields?: URLSearchParams;
+};
+
+/** Presents the notice of a locked window. */
+export function presentLock({ context, rule, launchId, home, window, to, fields }: Lock) {
+  const { name, birthDate } = context.request.patient;
+  return {
+    launchId,
+    home,
+    opened: presentOpened(window),
+    own: rule.sees === 'practice' ? undefined : { name: patientName(name), born: writtenDate(birthDate) },
+    // Fields of a form without a draft return to the page of that form.
+    action: fields === undefined ? `${home}window` : `${home}${to}`,
+    carried: [...(fields ?? [['to', to] as const])]
+      .filter(([field]) => !ownFields.has(field))
+      .map(([field, value]) => ({ name: field, value })),
+    pressed: fields && 'work-here',
+  };
+}
+
+/** The fields that the notice has itself. */
+const ownFields = new Set(['launch', 'window', 'action']);
+
+/** Presents what was opened since. `again`: the window's own patient has been opened again since. */
+function presentOpened(window: WindowState) {
+  if (window.isChosen) return { kind: 'again' };
+  const { by } = window;
+  if (by.kind !== 'patient') return { kind: by.kind };
+  const { name, birthDate } = by.patient;
+  return { kind: by.kind, name: patientName(name), born: writtenDate(birthDate) };
+}
+
+/**
+ * Presents the window of a page: the token for its forms, and a warning. A page that can submit is only shown
+ * in a chosen window.
+ */
+export function presentWindow(window: WindowState | undefined, { write }: { readonly write: WriteTime }) {
+  if (window === undefined) return {};
+  if (!window.isChosen) return { otherOpened: 'Another patient was opened in another window since.' };
+  const { token, elsewhere } = window;
+  if (elsewhere === undefined) return { windowToken: token };
+  const at = write(elsewhere.at);
+  return {
+    windowToken: token,
+    otherOpened: `You opened another patient in another browser or on another computer: ${at}.`,
+  };
+}
