@@ -34,9 +34,11 @@ class Browser:
             chosen.append(("version", version[1]))
         url, page = self.open(url, [*chosen, ("action", "review")])
         version = re.search(r'name="version" value="([^"]*)"', page)
-        if version is None:
+        window = re.search(r'name="window" value="([^"]*)"', page)
+        if version is None or window is None:
             raise AssertionError(re.sub(r"<[^>]+>|\s+", " ", page)[:2000])
-        url, page = self.open(url, [("action", "submit"), ("version", version[1])])
+        form = [("action", "submit"), ("version", version[1]), ("window", window[1])]
+        url, page = self.open(url, form)
         source = re.search(r'<iframe name="Notepad"[^>]*? src="([^"]+)"', page)
         if source is None:
             raise AssertionError(re.sub(r"<[^>]+>|\s+", " ", page)[:2000])

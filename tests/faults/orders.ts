@@ -1,4 +1,4 @@
-import type { Caller } from './caller.ts';
+import type { Caller, TimedAnswer } from './caller.ts';
 import type { Session } from './open-launch.ts';
 
 /** A user in a launch: the caller, the launch's name in the journal, and its session. */
@@ -19,10 +19,11 @@ export async function order(work: Work): Promise<string | undefined> {
     return undefined;
   }
   const review = await call({ step: 'review', ...step, path: `${home}/review`, expected: [200] });
-  const body = new URLSearchParams({ action: 'submit', version: valueOf(review?.body, 'version') });
+  const body = new URLSearchParams({ action: 'submit' });
+  for (const name of ['version', 'window']) body.set(name, valueOf(review?.body, name));
   const submitted = await call({
     step: 'submit',
-    ...step,
+    ...inBrowserOf(review, step),
     path: `${home}/review`,
     body,
     expected: [303],
@@ -42,14 +43,21 @@ export async function recordSample(work: Work, guid: string): Promise<void> {
   const page = await call({ step: 'samples', ...step, path, expected: [200] });
   if (page === undefined) return;
   const body = new URLSearchParams({ action: 'record' });
-  for (const name of ['submission', 'version', 'by', 'day', 'month', 'year', 'time']) {
+  for (const name of ['window', 'submission', 'version', 'by', 'day', 'month', 'year', 'time']) {
     body.set(name, valueOf(page.body, name));
   }
   const [, taken = ''] = /name="(taken:[^"]+)"/.exec(page.body) ?? [];
   body.set(taken, 'yes');
   const version = Number(body.get('version')) + 1;
   const orderOf = () => stateOf(guid, version);
-  const recorded = await call({ step: 'record', ...step, path, body, expected: [303], orderOf });
+  const recorded = await call({
+    step: 'record',
+    ...inBrowserOf(page, step),
+    path,
+    body,
+    expected: [303],
+    orderOf,
+  });
   if (recorded !== undefined) await readDocument(work, guid, version);
 }
 
@@ -73,6 +81,13 @@ const stepOf = ({ launch, session: { cookie, home } }: Work) => ({
   step: { launch, headers: { Cookie: cookie } },
   home,
 });
+
+/** Adds the cookie of the browser, which the first page of a launch sets. */
+function inBrowserOf(page: TimedAnswer | undefined, step: ReturnType<typeof stepOf>['step']) {
+  const sent = (page?.headers['set-cookie'] ?? []).find((cookie) => cookie.startsWith('browser='));
+  const [browser = ''] = sent?.split(';', 1) ?? [];
+  return { ...step, headers: { Cookie: `${step.headers.Cookie}; ${browser}` } };
+}
 
 /** Returns the value of a field of a form. */
 const valueOf = (html = '', name: string) =>

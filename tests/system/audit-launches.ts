@@ -1,5 +1,6 @@
 import { createPkcePair } from '@clinical-launch/pms-client';
 import { Browser } from '@clinical-launch/simulators/play/browser';
+import { submissionOf } from '@clinical-launch/simulators/play/order-tests';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 
 export type PlatformAddress = { readonly url: string; tokenOf(clientId: string): Promise<string> };
@@ -44,8 +45,7 @@ export async function orderIn(url: string, codeVerifier: string): Promise<void> 
   const choose = await browser.open(`${url}&codeVerifier=${codeVerifier}`);
   const [, test = ''] = /name="test" type="checkbox" value="([^"]+)"/.exec(choose.html) ?? [];
   const review = await browser.open(choose.url, new URLSearchParams({ test, action: 'review' }));
-  const [, version = ''] = /name="version" value="([^"]*)"/.exec(review.html) ?? [];
-  const result = await browser.open(review.url, new URLSearchParams({ version, action: 'submit' }));
+  const result = await browser.open(review.url, submissionOf(review));
   if (!result.html.includes('Request submitted'))
     throw new Error(`The request was not submitted: ${result.status}`);
 }

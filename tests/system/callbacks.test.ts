@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { type Platform, startPlatform } from '@clinical-launch/platform/platform';
 import { Browser } from '@clinical-launch/simulators/play/browser';
+import { submissionOf } from '@clinical-launch/simulators/play/order-tests';
 import { startChromium } from '@clinical-launch/testing/chromium';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
@@ -37,8 +38,7 @@ async function order(): Promise<string> {
   const choose = await browser.open(`${platform.publicUrl}/demo/pms/launches`, launch);
   const [, test = ''] = /name="test" type="checkbox" value="([^"]+)"/.exec(choose.html) ?? [];
   const review = await browser.open(choose.url, new URLSearchParams({ test, action: 'review' }));
-  const [, version = ''] = /name="version" value="([^"]*)"/.exec(review.html) ?? [];
-  const result = await browser.open(review.url, new URLSearchParams({ version, action: 'submit' }));
+  const result = await browser.open(review.url, submissionOf(review));
   const [, guid] = /src="\/orders\/([0-9a-f-]{36})\/notepad/.exec(result.html) ?? [];
   if (guid === undefined) throw new Error(`The request was not submitted: ${result.status} ${result.url}`);
   return guid;

@@ -1,4 +1,5 @@
 import { Browser } from '@clinical-launch/simulators/play/browser';
+import { submissionOf } from '@clinical-launch/simulators/play/order-tests';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -35,12 +36,8 @@ async function review(value: string) {
 /** Orders the test, and resolves with the GUID of the request and its document. */
 async function order(value: string) {
   const { browser, reviewed } = await review(value);
-  const [, version = ''] = /name="version" value="([^"]*)"/.exec(reviewed.html) ?? [];
-  const form = new URLSearchParams({
-    version,
-    'repeat-reason-text': 'Asked by the specialist',
-    action: 'submit',
-  });
+  const form = submissionOf(reviewed);
+  form.set('repeat-reason-text', 'Asked by the specialist');
   const { html } = await browser.open(reviewed.url, form);
   const [, guid = ''] = /src="\/orders\/([0-9a-f-]{36})\/notepad/.exec(html) ?? [];
   const { html: xml } = await browser.open(`${platform.url}/orders/${guid}.xml`);

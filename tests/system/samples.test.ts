@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { Browser, plainText } from '@clinical-launch/simulators/play/browser';
+import { submissionOf } from '@clinical-launch/simulators/play/order-tests';
 import { schemaFaultsOf, textsAt } from '@clinical-launch/testing/xml';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDemoPms, startPlatformForTest } from './running-platform.ts';
@@ -65,8 +66,7 @@ describe('a submitted order', () => {
     const { patient, requester } = reading.request;
     const [, code = ''] = /name="test" type="checkbox" value="([^"]+)"/.exec(page.html) ?? [];
     const review = await browser.open(page.url, new URLSearchParams({ test: code, action: 'review' }));
-    const [, version = ''] = /name="version" value="([^"]*)"/.exec(review.html) ?? [];
-    const result = await browser.open(review.url, new URLSearchParams({ version, action: 'submit' }));
+    const result = await browser.open(review.url, submissionOf(review));
     const [, source = ''] = /<iframe name="Notepad"[^>]*? src="([^"]+)"/.exec(result.html) ?? [];
     const notepad = await browser.open(new URL(source, result.url).href);
     const [, output = ''] = /<textarea[^>]*name="Output"[^>]*>([^]*?)<\/textarea>/.exec(notepad.html) ?? [];

@@ -11,8 +11,7 @@ export async function orderTests(browser: Browser, first: Page) {
   const chosen = new URLSearchParams(tests.map(({ code }): [string, string] => ['test', code]));
   chosen.set('action', 'review');
   const review = expectPage(await browser.open(choose.url, chosen), 'Review the request');
-  const submit = new URLSearchParams({ action: 'submit', version: valueOf(review, 'version') });
-  const result = expectPage(await browser.open(review.url, submit), 'Request submitted');
+  const result = expectPage(await browser.open(review.url, submissionOf(review)), 'Request submitted');
   const notepad = await browser.open(new URL(notepadOf(result), result.url).href);
   const [, output] = /<textarea[^>]*name="Output"[^>]*>([^]*?)<\/textarea>/.exec(notepad.html) ?? [];
   if (output === undefined) throw new Error(`No Output in the Notepad page (${notepad.status})`);
@@ -30,6 +29,14 @@ function oneTestOfEachLocation({ html }: Page): { code: string; location: string
   }
   return [...byLocation].map(([location, code]) => ({ code, location }));
 }
+
+/** Returns the form that submits the order of a review page, with its hidden fields. */
+export const submissionOf = (review: Page): URLSearchParams =>
+  new URLSearchParams({
+    action: 'submit',
+    version: valueOf(review, 'version'),
+    window: valueOf(review, 'window'),
+  });
 
 function valueOf({ html }: Page, name: string): string {
   const [, value] = new RegExp(`name="${name}" value="([^"]*)"`).exec(html) ?? [];
