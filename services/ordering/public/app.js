@@ -9,12 +9,16 @@ import { saveWhileTyping } from './save-review.js';
 import { continueByKey, searchTests } from './search-tests.js';
 import { watchSession } from './session.js';
 import { keepShortcutsInStep } from './shortcuts.js';
+import { watchWindow } from './window-lock.js';
 
 initAll();
 guardSubmissions();
 
 const sessionWarning = document.getElementById('session-warning');
 if (sessionWarning) watchSession(sessionWarning);
+
+const windowLock = document.getElementById('window-lock');
+if (windowLock) watchWindow(windowLock);
 
 const patientBanner = document.querySelector('.app-patient');
 if (patientBanner) watchOtherPatients(document.getElementById('other-patients'), patientBanner);

@@ -5,7 +5,7 @@ const warnsBeforeMs = 2 * 60_000;
 
 /** The parts of the page outside `main` that are removed when the session ends. */
 const partsOfLaunch =
-  '.app-patient, .app-context, .app-other-patients, .app-opened-for, .app-sign-out, nav[aria-label="Back"]';
+  '.app-patient, .app-context, .app-other-patients, .app-opened-for, .app-sign-out, .app-lock, nav[aria-label="Back"]';
 
 /** Watches the session whose end is in the data attributes of the dialog. */
 export function watchSession(dialog) {

@@ -3,6 +3,7 @@ import { type WriteTime, writtenDate } from '@clinical-launch/contracts/written-
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { WindowState } from '../domain/chosen-window.ts';
 import { patientName } from '../domain/person-name.ts';
+import { presentIdentifiers } from './patient-banner.ts';
 
 type Lock = {
   readonly context: LaunchContext;
@@ -19,12 +20,19 @@ type Lock = {
 
 /** Presents the notice of a locked window. */
 export function presentLock({ context, rule, launchId, home, window, to, fields }: Lock) {
-  const { name, birthDate } = context.request.patient;
+  const { patient } = context.request;
   return {
     launchId,
     home,
     opened: presentOpened(window),
-    own: rule.sees === 'practice' ? undefined : { name: patientName(name), born: writtenDate(birthDate) },
+    own:
+      rule.sees === 'practice'
+        ? undefined
+        : {
+            name: patientName(patient.name),
+            born: writtenDate(patient.birthDate),
+            identifier: presentIdentifiers(patient)[0],
+          },
     // Fields of a form without a draft return to the page of that form.
     action: fields === undefined ? `${home}window` : `${home}${to}`,
     carried: [...(fields ?? [['to', to] as const])]

@@ -1,0 +1,120 @@
+import { describe, expect, it } from '@jest/globals';
+import type { BrowserContext, Page } from 'playwright-core';
+import { useDesk } from './desk.ts';
+import { aLaunchContext, aPatient, type OpenLaunch, rowsOf } from './launches.ts';
+
+const desk = useDesk();
+
+const { author } = aLaunchContext().request;
+const second = { name: { family: 'Hughes', given: ['Siân'] }, birthDate: '1990-05-01' };
+
+const launchFor = (patient = aPatient()) =>
+  desk.application.openLaunch(aLaunchContext({ request: { patient, author } }));
+
+/** Opens the review of a test for a first patient. */
+async function openReview(options: { javaScriptEnabled?: boolean } = {}) {
+  const mine = await launchFor();
+  await mine.send('', { method: 'HEAD' });
+  await mine.post('chosen', [['action', 'add:HFBC']]);
+  const opened = await desk.open(mine, { path: 'review', ...options });
+  return { mine, ...opened };
+}
+
+/** Opens a launch in a further window of a browser. */
+async function openBeside(browser: BrowserContext, launch: OpenLaunch): Promise<Page> {
+  await browser.addCookies([{ ...launch.browserCookie, path: launch.home }]);
+  const page = await browser.newPage();
+  await page.goto(desk.application.url + launch.home);
+  return page;
+}
+
+const lockOf = (page: Page) => page.getByRole('alertdialog', { name: 'Another patient was opened since' });
+const workHere = (page: Page) => page.getByRole('button', { name: 'Work on this patient here' });
+const isFocused = (page: Page, selector: string) =>
+  page.locator(selector).evaluate((node) => node === node.ownerDocument.activeElement);
+
+/** Tells a page that it is visible again, as a browser does when the user returns to its tab. */
+const returnTo = (page: Page) => page.dispatchEvent('body', 'visibilitychange', { bubbles: true });
+
+describe('the windows of two patients in one browser', () => {
+  it('lock each other at once: the notice has the focus, and Escape does not close it', async () => {
+    const { mine, browser, page, close } = await openReview();
+    await page.locator('#details').fill('Tired for three weeks');
+    const other = await openBeside(browser, await launchFor(aPatient(second)));
+    await lockOf(page).waitFor();
+    expect(await isFocused(page, '#lock-title')).toBe(true);
+    expect(await page.title()).toBe('Locked – Review the request – Online test requesting');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Enter');
+    expect(await lockOf(page).innerText()).toContain('HUGHES, Siân, born 1 May 1990');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await lockOf(page).waitFor({ state: 'hidden' });
+    await lockOf(other).waitFor();
+    expect(await page.locator('#details').inputValue()).toBe('Tired for three weeks');
+    await page.locator('button[value="submit"]').click();
+    await page.waitForURL(/\/orders\//);
+    expect(await rowsOf(desk.application, mine)).toMatchObject([
+      { clinical_details: 'Tired for three weeks' },
+    ]);
+    await close();
+  });
+
+  it('are unlocked together if they are of the same patient', async () => {
+    const patient = aPatient();
+    const [mine, again] = [await launchFor(patient), await launchFor(patient)];
+    const { browser, page, close } = await desk.open(mine);
+    const same = await openBeside(browser, again);
+    expect(await lockOf(page).isVisible()).toBe(false);
+    await openBeside(browser, await launchFor(aPatient(second)));
+    for (const window of [page, same]) await lockOf(window).waitFor();
+    await workHere(same).click();
+    for (const window of [same, page]) await lockOf(window).waitFor({ state: 'hidden' });
+    await close();
+  });
+});
+
+describe('a window', () => {
+  it('is locked when the user returns to it, although no other window sent a message', async () => {
+    const { page, browser, close } = await openReview();
+    const cookies = await browser.cookies();
+    const other = await launchFor(aPatient(second));
+    const { value } = cookies.find(({ name }) => name === '__Secure-browser') ?? {};
+    await other.send('', { headers: { cookie: `${other.cookie}; __Secure-browser=${value}` } });
+    expect(await lockOf(page).isVisible()).toBe(false);
+    await returnTo(page);
+    await lockOf(page).waitFor();
+    await close();
+  });
+
+  it('stays as it is while the connection is lost, and is locked when the user returns later', async () => {
+    const { page, browser, close } = await openReview();
+    await openBeside(browser, await launchFor(aPatient(second)));
+    await lockOf(page).waitFor();
+    await browser.setOffline(true);
+    await workHere(page).click();
+    await lockOf(page).getByText('This window could not be unlocked.').waitFor();
+    await returnTo(page);
+    expect(await lockOf(page).isVisible()).toBe(true);
+    await browser.setOffline(false);
+    await workHere(page).click();
+    await lockOf(page).waitFor({ state: 'hidden' });
+    await close();
+  });
+
+  it('asks once on the page of the review without scripts, and keeps the text', async () => {
+    const { mine, browser, page, close } = await openReview({ javaScriptEnabled: false });
+    await page.locator('#details').fill('Tired for three weeks');
+    const other = await openBeside(browser, await launchFor(aPatient(second)));
+    await page.locator('button[value="submit"]').click();
+    await page.getByRole('heading', { name: 'Another patient was opened since' }).waitFor();
+    expect(await rowsOf(desk.application, mine)).toEqual([]);
+    await workHere(page).click();
+    expect(await page.locator('#details').inputValue()).toBe('Tired for three weeks');
+    await page.locator('button[value="submit"]').click();
+    await page.waitForURL(/\/orders\//);
+    await other.reload();
+    await other.getByRole('heading', { name: 'Another patient was opened since' }).waitFor();
+    await close();
+  });
+});
