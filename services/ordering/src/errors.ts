@@ -2,6 +2,7 @@ import { sendText, setHeaders } from '@clinical-launch/http/answer';
 import { type ErrorDialect, ServiceError } from '@clinical-launch/http/errors';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Pages } from '@clinical-launch/pages/templates';
+import { sentFormOf } from './http/sent-form.ts';
 
 /**
  * Creates the error for a request without a live session of this launch. The session may be missing, have
@@ -88,6 +89,8 @@ const advice: Readonly<Record<number, string>> = {
   429: 'Nothing has been changed. Wait a few seconds, then try again.',
 };
 
+const keptText = 'What you typed is kept on this page. Wait a few seconds, then try again.';
+
 /** The page titles for errors of the shared libraries, whose messages are for developers. */
 const titles: Readonly<Record<number, string>> = {
   405: 'Page not found',
@@ -96,10 +99,13 @@ const titles: Readonly<Record<number, string>> = {
 
 /** Creates the error dialect that answers with an error page in the layout of the application. */
 export function pageDialect(pages: Pages): ErrorDialect {
-  return (error, { response, call }) => {
+  return (error, { request, response, call }) => {
+    const form = error.status >= 500 ? sentFormOf(request) : undefined;
     const page = pages.render('message.njk', {
       title: titles[error.status] ?? error.message,
-      text: advice[error.status] ?? 'Go back and try again.',
+      text: advice[error.status] ?? (form === undefined ? 'Go back and try again.' : keptText),
+      address: request.url,
+      fields: [...(form ?? [])].map(([name, value]) => ({ name, value })),
       correlationId: error.status === 401 ? undefined : call.correlationId,
     });
     const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });

@@ -1,3 +1,4 @@
+import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -413,6 +414,27 @@ describe('a submission and a choice at the same time', () => {
     ]);
     expect([opened?.status, submitted?.status]).toEqual([200, 409]);
     expect(await rowsOf(application, mine)).toEqual([]);
+  });
+});
+
+describe('a submission while Redis is away', () => {
+  it('is refused, and its page contains the typed text and a button that sends it again', async () => {
+    const mine = await ordering(new TestBrowser());
+    const html = await mine.page('review');
+    const { find } = application.tickets;
+    application.tickets.find = () => Promise.reject(new Unavailable('Redis does not answer'));
+    const refused = await sendReview(mine, html, 'Tired "for" weeks');
+    application.tickets.find = find;
+    expect(refused.status).toBe(503);
+    const page = await refused.text();
+    expect(page).toContain(`<form method="post" action="${mine.home}review">`);
+    expect(page).toContain('name="details" value="Tired &quot;for&quot; weeks"');
+    expect(await rowsOf(application, mine)).toEqual([]);
+    const fields = [...page.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
+      ([, name = '', value = '']) => [name, value.replaceAll('&quot;', '"')] as const,
+    );
+    expect(locationOf(await mine.post('review', fields))).toContain('/orders/');
+    expect(await rowsOf(application, mine)).toMatchObject([{ clinical_details: 'Tired "for" weeks' }]);
   });
 });
 

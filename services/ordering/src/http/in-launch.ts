@@ -12,6 +12,7 @@ import type { Pages } from '@clinical-launch/pages/templates';
 import { actionRules, type Permission } from '../domain/action-rules.ts';
 import { foreignForm, notOfThisAction, pageNotFound, sessionEnded } from '../errors.ts';
 import type { Dependencies } from './dependencies.ts';
+import { readSentForm } from './sent-form.ts';
 import type { Visit } from './visit.ts';
 
 /**
@@ -31,7 +32,13 @@ export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
     if (request.method !== 'GET' && request.method !== 'HEAD' && !isOwnForm(request, publicOrigin)) {
       throw foreignForm();
     }
-    const sessions = await findLaunchSessions(tickets, request, { isSecure, extendSeconds });
+    const sessions = await findLaunchSessions(tickets, request, { isSecure, extendSeconds }).catch(
+      async (cause: unknown) => {
+        // Without Redis, the error page contains the fields, so that no typed text is lost.
+        if (request.method === 'POST') await readSentForm(request, response);
+        throw cause;
+      },
+    );
     const session = sessions.find(({ context }) => context.launchId === launchId);
     if (session === undefined) throw sessionEnded();
     const { context } = session;

@@ -1,11 +1,11 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import { readForm } from '@clinical-launch/http/body';
 import type { Exchange } from '@clinical-launch/http/endpoint';
 import type { LaunchSession } from '@clinical-launch/pages/launch-session';
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { WindowState } from '../domain/chosen-window.ts';
 import { formOfAnotherLaunch } from '../errors.ts';
 import type { Choosing } from '../work/launch.ts';
+import { readSentForm } from './sent-form.ts';
 
 /** An HTTP request with a live session of its launch. */
 export type Visit = Exchange & {
@@ -22,10 +22,10 @@ export type Visit = Exchange & {
 
 /**
  * Reads the fields of a form of this launch. Every form contains the id of its launch.
- * @throws ServiceError 409 for a form of another launch; 413, 415 and 400 as `readForm`
+ * @throws ServiceError 409 for a form of another launch; 413, 415 and 400 as `readSentForm`
  */
 export async function readLaunchForm({ request, response, launchId }: Visit): Promise<URLSearchParams> {
-  const form = await readForm(request, response);
+  const form = await readSentForm(request, response);
   if (form.getAll('launch').some((named) => named !== launchId)) throw formOfAnotherLaunch();
   return form;
 }
