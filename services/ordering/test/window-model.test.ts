@@ -243,7 +243,7 @@ const seeds = Array.from({ length: isLong ? 20 : 1 }, (_, index) => 20_261_125 +
 
 describe('any sequence of two users, three patients and two browsers', () => {
   it.each(seeds)(
-    'submits orders only from the chosen window, each once, and loses no text: %d',
+    'submits orders only from the chosen window, each once, and loses no text: %i',
     async (seed) => {
       const steps = fc.array(step, { minLength: 12, maxLength: 20 });
       await fc.assert(fc.asyncProperty(steps, play), {
