@@ -27,9 +27,9 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
     'The `acr` of the sign-in is none of the requested `acr_values`, and your registration sets `requireAcrValues`',
     'Let the user sign in to the host application with a stronger method, and start again from there',
   ],
-  invalid_scope: ['A requested scope is not granted', 'Request the scopes of your registration'],
+  invalid_scope: ['You requested a scope that you may not use', 'Request the scopes of your registration'],
   invalid_grant: [
-    'The code or refresh token is unknown, expired, used, or belongs to another application or key',
+    'The code or refresh token is unknown, expired or used, or belongs to another application or key',
     'Start again from the host application',
   ],
   invalid_dpop_proof: ['The DPoP proof is missing, wrong or used', 'Create a new proof for each request'],
@@ -63,7 +63,7 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
   ],
   missing_parameter: [
     '`launchToken` or `codeVerifier` is missing or repeated in `/secureLaunch`',
-    'Send each once. The names are case-sensitive',
+    'Send each parameter once. The names are case-sensitive',
   ],
   unreadable_form: [
     'The body of a POST to `/secureLaunch` is not a form',
@@ -91,8 +91,8 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
   ],
   foreign_form: ['A form was sent from another site', 'Send the form from the page of the application'],
   not_of_this_action: [
-    'The action of the launch does not allow this',
-    'Launch with an action that allows it',
+    'The action of the launch does not allow the request',
+    'Launch with an action that allows the request',
   ],
   not_practice_editor: [
     'The user may not change the favourites and order sets of the practice',
@@ -105,7 +105,7 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
     'Launch with another performer, or ask the operator to add its catalogue',
   ],
   request_not_found: [
-    'The request does not exist, or the launch may not see it',
+    'The request does not exist, or the launch may not show it',
     'Check the request in the practice system',
   ],
   method_not_allowed: ['The address does not support the method', 'Use a method listed in `Allow`'],
@@ -115,7 +115,7 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
   ],
   form_of_another_launch: [
     'A form belongs to the window of another launch',
-    'Close the page and use the current one',
+    'Close the page, and use the window of the current launch',
   ],
   request_complete: [
     'The request is complete and cannot be changed',
@@ -131,7 +131,7 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
     'The client, the address or the launch has reached a limit',
     'Wait for the time in `Retry-After`',
   ],
-  server_error: ['A defect or a failure of the service', 'Report the correlation id'],
+  server_error: ['The service has a defect or failed', 'Report the correlation id'],
   temporarily_unavailable: [
     'Redis, the database or another dependency does not answer',
     'Repeat the request after `Retry-After`',

@@ -147,7 +147,7 @@ export function settingsText(): string {
 
 # Settings
 
-For operators: every setting of the services. All are environment variables, and an empty one counts as unset. A process
+For operators: every setting of the services. All are environment variables, and an empty variable counts as unset. A process
 that cannot use its settings prints every problem at once, prints no value, and ends with exit code 1.
 
 A setting with † may also be read from a file: set \`REDIS_URL_FILE\` to its path instead of \`REDIS_URL\`. Settings of
@@ -164,6 +164,10 @@ take effect.
 
 ${table(names.filter(isForSome).map(rowOf))}
 
+## Sealing keys
+
+A sealing key is \`id:key\`. The key is 32 bytes in Base64URL. Separate several keys by commas: the first encrypts, and all decrypt.
+
 ## npm start
 
 \`npm start\` runs all services in one process and accepts the settings of all. These differ:
@@ -173,7 +177,7 @@ ${table(names.filter(isForSome).map(rowOf))}
 | \`PUBLIC_URL\` | \`http://localhost:PORT\` | as above |
 | \`ADMIN_PORT\` | any free port | as above, on 127.0.0.1 |
 | \`REGISTRY_FILE\` | the registry of the demo | as above |
-| \`REDIS_URL\`, \`AMQP_URL\`, \`DATABASE_URL\` | embedded | Without it, an embedded replacement is used, whose data is lost when the process ends. Production requires all three. |
+| \`REDIS_URL\`, \`AMQP_URL\`, \`DATABASE_URL\` | embedded | If unset, the process runs an embedded replacement, whose data is lost when the process ends. Production requires all three. |
 | \`SEALING_KEYS\` † | ${shared.$comment ?? ''} | ${shared.title ?? ''} |
 `;
 }

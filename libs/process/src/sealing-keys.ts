@@ -38,7 +38,7 @@ export const sealingKeySettings = (...purposes: readonly SealingPurpose[]) =>
       sealingSetting(purpose),
       Type.String({
         $comment: inProduction,
-        title: `Keys that encrypt ${contents[purpose]}: \`id:key\`, the key 32 bytes in Base64URL. Separate several by commas: the first encrypts, all decrypt.`,
+        title: `[Sealing keys](#sealing-keys) that encrypt ${contents[purpose]}.`,
       }),
     ]),
   );

@@ -122,7 +122,7 @@ export const telemetrySettings = Type.Object({
   OTEL_TRACES_SAMPLER: Type.Enum(['always_on', 'always_off', 'traceidratio'], {
     default: 'always_on',
     title:
-      'Which traces are sent: `always_on`, `always_off` or `traceidratio`. With `always_on` the collector samples whole traces. A parent-based sampler is refused: it would drop every launch, because a launch begins without a sampled parent.',
+      'Which traces are sent: `always_on`, `always_off` or `traceidratio`. With `always_on` the collector samples whole traces. A parent-based sampler is refused: it would drop the traces of all launches, because they begin without a sampled parent.',
   }),
   OTEL_TRACES_SAMPLER_ARG: Type.Number({
     minimum: 0,
