@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { installDebianPackage } from '@clinical-launch/testing/servers/debian-package';
 import { findProgram } from '@clinical-launch/testing/servers/server-kind';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -13,17 +12,10 @@ const pluginFolders = [
   '/usr/lib/docker',
   '/usr/local/lib/docker',
 ];
-const findBuildx = () =>
+/** The program `docker-buildx`; undefined if it is not installed. */
+const buildx =
   findProgram('docker-buildx') ??
   pluginFolders.map((folder) => `${folder}/cli-plugins/docker-buildx`).find((file) => existsSync(file));
-
-/** Returns the program `docker-buildx`, which Debian has since trixie; undefined where it cannot be installed. */
-async function provideBuildx(): Promise<string | undefined> {
-  const installed = findBuildx();
-  if (installed !== undefined) return installed;
-  await installDebianPackage('docker-buildx').catch(() => false);
-  return findBuildx();
-}
 
 type Build = { readonly context?: string; readonly dockerfile?: string; readonly target?: string };
 type Target = Required<Omit<Build, 'target'>> & {
@@ -34,7 +26,6 @@ type Target = Required<Omit<Build, 'target'>> & {
   readonly labels?: Readonly<Record<string, string>>;
 };
 
-const buildx = await provideBuildx();
 if (buildx === undefined)
   process.stderr.write('docker-bake.hcl is not checked, because docker-buildx is not installed\n');
 
