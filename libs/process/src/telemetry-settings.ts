@@ -29,7 +29,7 @@ const protocol = Type.Optional(
   Type.String({
     pattern: '^http/protobuf$',
     description: 'must be http/protobuf, because no other protocol is supported',
-    title: 'The protocol of spans, metrics and log records. Only `http/protobuf` is supported.',
+    title: 'Only `http/protobuf` is supported.',
   }),
 );
 
