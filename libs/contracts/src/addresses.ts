@@ -1,7 +1,10 @@
 import { refusedSchemes } from './words.ts';
 
 const placeholder = '${PUBLIC_URL}';
-/** The value for `${PUBLIC_URL}` in programs that do not know the address, such as the operator's tool. */
+/**
+ * The value for `${PUBLIC_URL}` in programs that do not know the platform's address, such as the operator's
+ * tool.
+ */
 export const anyPublicUrl = 'https://platform.invalid';
 
 /** Replaces `${PUBLIC_URL}` in the text of a registry with the address of the platform. */

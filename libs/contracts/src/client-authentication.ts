@@ -4,8 +4,8 @@ import { type Static, Type } from './type.ts';
 import { certificateThumbprint, hostName, httpAddress } from './words.ts';
 
 /**
- * A public signing key (RFC 7517). `kid` is required, because a client that rotates its keys has two, and the
- * header of a signed token contains the `kid` of its key. `publicKeyFault` checks the key material.
+ * A public signing key (RFC 7517). `kid` is required, because a client that rotates its keys has two keys,
+ * and the header of a signed token contains the `kid` of its key. `publicKeyFault` checks the key material.
  */
 export const publicJwk = Type.Object({
   kty: Type.Enum(['RSA', 'EC', 'OKP']),

@@ -7,7 +7,7 @@ export type CodedIdentifier<System extends string = string> = {
   readonly value: string;
 };
 
-/** Returns the schema properties of a code in the registry or the directory, which an operator writes. */
+/** Returns the schema properties of a code that an operator writes in the registry or the directory. */
 const codeOf = <const System extends string>(...systems: System[]) => ({
   system: Type.Enum(systems),
   code: Type.String({ minLength: 1, maxLength: 1024 }),

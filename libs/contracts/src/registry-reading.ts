@@ -79,7 +79,7 @@ function keyFaultsOf(owner: unknown, path: string): FileFault[] {
   const keys = entriesOf(jwks, 'keys');
   const hasBoth = jwks !== undefined && memberOf(owner, 'jwksUri') !== undefined;
   return [
-    // RFC 7591 section 2 forbids both members together.
+    // RFC 7591 section 2 forbids a client to have both `jwks` and `jwks_uri`.
     ...(hasBoth ? [{ path: `${path}.jwksUri`, message: 'must not be present together with jwks' }] : []),
     ...repeated(keys, { path: `${path}.jwks.keys`, key: 'kid' }),
     ...keys.flatMap((key, index) => {

@@ -182,7 +182,9 @@ const desktop = Type.Object(
       'Idle time of refresh tokens, which each refresh restarts',
       Type.Integer({ minimum: 60, maximum: 2_592_000 }),
     ),
-    /** A launch begins when its identifier is issued. After its end, no ticket or token of it is valid. */
+    /**
+     * A launch begins when its identifier is issued. When it ends, all its tickets and tokens become invalid.
+     */
     sessionSeconds: setting(
       'Absolute lifetime of a launch',
       Type.Integer({ minimum: 60, maximum: 2_592_000 }),

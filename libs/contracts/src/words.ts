@@ -69,7 +69,6 @@ export const issuerUrl = Type.String({
   description: 'must be the issuer URL exactly as in its tokens',
 });
 
-/** The name of a claim in a token. */
 export const claimName = Type.String({
   pattern: '^[!-~]{1,200}$',
   description: 'must be the name of a claim',

@@ -269,7 +269,10 @@ export const eventCatalogue = {
     },
   ),
   'audit.searched.v1': data('The support desk or a privacy officer searched the audit trail.', {
-    /** The client that searched. For the pages, the client with which the audit trail signs users in. */
+    /**
+     * The client that searched. For a search on the pages, the client id with which the audit trail signs
+     * users in.
+     */
     clientId: text(200),
     /** The GUID in the criteria, if the search used one. */
     searchedId: Type.Optional(text(64)),

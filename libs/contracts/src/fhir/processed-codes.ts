@@ -74,7 +74,7 @@ const referenceIn = (owner: unknown, member: string) => memberOf(memberOf(owner,
 
 /**
  * Creates the check of the practice in a payload (PractitionerRole.organization). The practice must have the
- * code of a practice. If a binding is passed, the binding must contain that code. The check reads the
+ * code of a practice. If a practice binding is passed, it must contain that code. The check reads the
  * unvalidated payload, so that all errors are reported together.
  */
 export function createPracticeCheck({ organization }: Vocabulary, find: CodeSearches) {

@@ -5,8 +5,8 @@ import { entriesOf, lengthOf, memberOf, textsAmong } from '../schema.ts';
 import type { IdentifierSystems } from './identifier-systems.ts';
 
 /**
- * Rules that compare several elements, because error messages of a schema for such rules would not help. Each
- * rule accepts a resource of any shape, and ignores errors that the schema reports.
+ * Rules that compare several elements. A schema could check them, but its error messages would not help the
+ * caller. Each rule accepts a resource of any shape, and ignores errors that the schema reports.
  */
 
 const givenLimit = 70;

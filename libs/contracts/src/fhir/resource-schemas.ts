@@ -30,7 +30,7 @@ const legible = {
   pattern: '[^\\s\\p{Default_Ignorable_Code_Point}]',
   description: 'must not be empty or blank',
   format: 'xml-text',
-  // A blank text matches this pattern, because the pattern above already reports it.
+  // Accepts a blank text, because the pattern above already reports it.
   allOf: [
     {
       pattern: `${singleLine.pattern}|^[\\s\\p{Default_Ignorable_Code_Point}]*$`,

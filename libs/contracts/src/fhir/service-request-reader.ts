@@ -91,7 +91,7 @@ export function createServiceRequestReader(
     if (directory !== undefined) {
       const { author } = extensions;
       for (const fault of agreedFaults(payload, contained, { author, directory })) {
-        // If neither the binding nor the directory contains the practice, reports this only once.
+        // If neither the binding nor the directory contains the practice, reports the practice only once.
         if (!crossing.some(({ path, code }) => path === fault.path && code === fault.code))
           crossing.push(fault);
       }
@@ -105,8 +105,8 @@ export function createServiceRequestReader(
 }
 
 /**
- * Returns all references in the payload. If `contained` is not a readable list, returns none, because then
- * every reference would be reported in addition to that error.
+ * Returns all references in the payload. If `contained` is not a readable list, returns none, because
+ * otherwise every reference would be reported in addition to that error.
  */
 function referencesOf(
   payload: unknown,

@@ -2,7 +2,7 @@ import type { RefusalCode } from './codes.ts';
 
 type AuthorizeRefusal = { readonly code: RefusalCode; readonly message: string };
 
-/** The refusals of authorization requests. The audit trail stores the key as `reason`. */
+/** The refusals of authorization requests. The audit trail stores the key of an entry as `reason`. */
 export const authorizeRefusals = {
   faulty_parameters: { code: 'invalid_request', message: 'The request is invalid' },
   unknown_launch: deadLaunch(),

@@ -3,8 +3,9 @@ import type { RefusalCode } from './codes.ts';
 type TokenRefusal = { readonly status: number; readonly code: RefusalCode; readonly message: string };
 
 /**
- * The refusals of token requests. The audit trail stores the key as `reason`. The caller receives only `code`
- * and `message`, which are the same for an unknown client and a wrong secret (RFC 6749 section 5.2).
+ * The refusals of token requests. The audit trail stores the key of an entry as `reason`. The caller receives
+ * only `code` and `message`, which are the same for an unknown client and a wrong secret (RFC 6749 section
+ * 5.2).
  */
 export const tokenRefusals = {
   not_a_form: {
