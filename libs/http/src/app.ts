@@ -42,8 +42,8 @@ export type AppOptions = {
 
 /**
  * A year in seconds (RFC 6797 section 6.1.1). The header omits `includeSubDomains`, because subdomains belong
- * to the operator of the domain. The directive would also not help against attacks from sibling hosts, which
- * it does not cover.
+ * to the operator of the domain. The directive would also not prevent attacks from sibling hosts, because it
+ * covers only subdomains.
  */
 const strictTransportSecurity = 'max-age=31536000';
 

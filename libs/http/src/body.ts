@@ -43,8 +43,8 @@ function placed({ at, message, code }: JsonFault, text: string): Unreadable {
 /**
  * Reads a form (application/x-www-form-urlencoded) as an ordered list of fields, which may have the same
  * name.
- * @throws ServiceError 415 or 413 as `readJson`, and 400 if the form is not UTF-8 or has more than 1,000
- *   fields
+ * @throws ServiceError 415 or 413, as `readJson` does, and 400 if the form is not UTF-8 or has more than
+ * 1,000 fields
  */
 export async function readForm(
   request: IncomingMessage,
@@ -126,7 +126,7 @@ export function readBytes(
     const onEarlyEnd = (cause?: unknown) =>
       reject(unreadable({ message: 'ended before it was complete', code: 'structure' }, cause));
     const onEnd = () => {
-      // Every request emits `close` at its end, which is not an error after `end`.
+      // Every request emits `close` when it ends. After `end`, this is not an error.
       request.off('close', onEarlyEnd);
       resolve(Buffer.concat(chunks, length));
     };

@@ -34,7 +34,10 @@ export class Call {
   readonly #response: ServerResponse;
   readonly #parts: CallParts;
   #correlationId: string = randomUUID();
-  /** Created at the first log line, because most requests log only one line, with their final GUID. */
+  /**
+   * Created when the first line is logged. Most requests log only one line, at their end, when their GUID is
+   * final.
+   */
   #logger: Logger | undefined;
   #identity: string | undefined;
   #concerning: Concerning = {};
@@ -148,8 +151,8 @@ export type OpenCall = (request: IncomingMessage, response: ServerResponse) => C
 /**
  * Returns the function that creates the context of each request. The function assigns a GUID, returns it in
  * `X-Correlation-Id`, and accepts `traceparent` (W3C Trace Context). After the answer, it logs method, route,
- * status and duration in one line. If no route matches, it logs `unknown` instead of the path, because a
- * client that encodes the `?` would have a token in its path.
+ * status and duration in one line. If no route matches, it logs `unknown` instead of the path, because the
+ * path contains a token if the client encoded the `?`.
  */
 export function createCalls(parts: CallParts): OpenCall {
   const measure = createRequestMeter();

@@ -46,7 +46,6 @@ export type OutboundRequest = {
    * If true, the body is discarded, and a body that is too long or too slow is not an error.
    */
   readonly ignoresBody?: boolean;
-  /** Aborts the request. */
   readonly signal?: AbortSignal;
 };
 

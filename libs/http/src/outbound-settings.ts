@@ -6,7 +6,6 @@ import { isCidr } from './network-guard.ts';
 /** The loopback networks. Outside production, issuers and partner applications may run on this machine. */
 export const loopbackNetworks: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
-/** The settings for outgoing requests. */
 export const outboundSettings = Type.Object({
   OUTBOUND_ALLOWED_NETWORKS: Type.Optional(
     Type.String({

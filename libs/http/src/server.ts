@@ -206,7 +206,10 @@ function closeAfterWriting(socket: Duplex): void {
   else socket.end();
 }
 
-/** Unread bodies up to this size are read to keep the connection, which is faster than a new connection. */
+/**
+ * Unread bodies up to this size are read, so that the connection stays open. Reading is faster than a new
+ * connection.
+ */
 const readToTheEndBytes = 64 * 1024;
 
 /**
