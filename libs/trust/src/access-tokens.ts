@@ -55,13 +55,13 @@ export type AccessTokenVerifier = {
 
 const clockToleranceSeconds = 10;
 /**
- * The maximum time for which a verified token is cached. Later, the token is refused if its key was
- * withdrawn.
+ * The maximum time for which a verified token is cached. After this time, the token is verified again, and
+ * refused if its key was withdrawn.
  */
 const rememberedMs = 5 * 60_000;
 /**
  * The maximum number of cached tokens. The least recently used tokens are removed first. A flood of other
- * tokens can displace the token of a busy client, which is then only verified again.
+ * tokens can displace the token of a busy client. That token is then only verified again.
  */
 const rememberedTokens = 10_000;
 
@@ -109,7 +109,7 @@ export function createAccessTokenVerifier({
       const presented = presentedToken(authorization, possession);
       const caller = await callerWith(presented.token);
       const { cnf, jti } = caller.claims;
-      // Checks this at each request, because a token may be revoked while it is cached.
+      // Checks for a revocation at each request, because a token may be revoked while it is cached.
       if (typeof jti === 'string' && revocations?.has(jti)) throw invalidToken('the token was revoked');
       const proof = await provePossession(presented, { cnf, possession, now: clock.now() });
       return proof === undefined ? caller : { ...caller, proof };

@@ -25,8 +25,8 @@ type LineFault = { readonly line: number; readonly message: string };
  * Reads a directory as CSV (RFC 4180) with the header `kind,system,value,practice`. A row of the kind
  * practice, performer or clinician is an entry. A row of the kind user contains the login name of a user of a
  * practice, and the code of the practice. A row of the kind editor contains the login name of a user who may
- * change the favourites and order sets of the practice. In rows of these two kinds, the system is that of the
- * practice. It is needed only if two practices have the same code.
+ * change the favourites and order sets of the practice. In rows of these two kinds, `system` is the system of
+ * the practice's code. It is needed only if two practices have the same code.
  * @throws TypeError that lists every error by its line, without values
  */
 export function parseDirectoryCsv(text: string): Directory {

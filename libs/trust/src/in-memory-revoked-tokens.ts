@@ -11,7 +11,7 @@ import {
 export type InMemoryRevokedTokensDependencies = {
   readonly clock: { now(): number };
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void> };
-  /** The maximum number of live entries of an owner. */
+  /** The maximum number of unexpired entries of an owner. */
   readonly maxTokens?: number;
 };
 

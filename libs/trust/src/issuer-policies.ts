@@ -30,7 +30,6 @@ export type IssuerPolicy = {
   readonly clients: ReadonlyMap<string, AcceptedClient>;
 };
 
-/** A registered client. */
 export type AcceptedClient = {
   /** The rights that its tokens may grant. Other rights in a token are ignored. */
   readonly grants: readonly string[];

@@ -23,7 +23,6 @@ function demoSecretHash(clientId: string): string {
 export const hasDemoSecret = ({ clientId, secrets }: RegisteredClient): boolean =>
   secrets.some(({ sha256 }) => sha256 === demoSecretHash(clientId));
 
-/** The clients of the demo registry. */
 const demoClients = [
   'pms-demo',
   'pms-other',
@@ -56,7 +55,7 @@ const clientRules: readonly Rule<RegisteredClient>[] = [
   (client) => (client.scopes.includes('ocs-launch.write') ? unstatedPractices(client) : []),
 ];
 
-/** Refuses a client without `practices`, which could launch for every practice of the country. */
+/** Refuses a client without `practices`, because it could launch for every practice of the country. */
 const unstatedPractices: Rule<LaunchPolicy> = ({ practices }) =>
   practices === undefined
     ? ['.practices is required. List the practices that the client may launch for, or state "any"']

@@ -45,7 +45,7 @@ export type RedisRevokedTokensDependencies = {
   readonly redis: RedisClient;
   readonly prefix?: string;
   readonly list?: RevocationList;
-  /** The maximum number of live entries of an owner. */
+  /** The maximum number of unexpired entries of an owner. */
   readonly maxTokens?: number;
   /** Signs the events for the services that consume them. Without it, events are stored unsigned. */
   readonly writeEvent?: EventWriter;

@@ -24,7 +24,6 @@ export type RevokeOutcome =
 export type RevokedPage = {
   /** The position of the next page, an opaque text. */
   readonly position: string;
-  /** Whether there are more revocations after this page. */
   readonly hasMore: boolean;
   readonly tokens: readonly {
     readonly tokenId: string;
@@ -34,8 +33,8 @@ export type RevokedPage = {
 };
 
 /**
- * The ids (`jti`) of access tokens that were revoked before they expired. An entry ends with its token, and
- * each owner has a limited number of entries, so the list is bounded. Verifiers read new entries in the
+ * The ids (`jti`) of access tokens that were revoked before they expired. An entry expires with its token,
+ * and each owner has a limited number of entries, so the list is bounded. Verifiers read new entries in the
  * background, so no request waits for the store.
  */
 export interface RevokedTokens {
@@ -59,8 +58,7 @@ export interface RevokedTokens {
 /** The lists of a store: revoked access tokens, and sessions that staff ended by signing out. */
 export type RevocationList = 'revoked-tokens' | 'ended-sessions';
 
-/** The default maximum number of live entries of an owner. An entry needs about 0.4 kB of Redis. */
+/** The default maximum number of unexpired entries of an owner. An entry needs about 0.4 kB of Redis. */
 export const defaultMaxRevokedTokens = 1000;
 
-/** The maximum number of revocations of one page. */
 export const revokedTokensPerPage = 1000;

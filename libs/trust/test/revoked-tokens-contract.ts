@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createWaitingTests } from '../../testing/test/waiting-tests.ts';
 import type { RevokedTokens, TokenRevocation } from '../src/revoked-tokens.ts';
 
-/** An implementation of `RevokedTokens` for the suite. An owner may have four live entries. */
+/** An implementation of `RevokedTokens` for the suite. An owner may have four unexpired entries. */
 export type RevokedTokensUnderTest = {
   readonly revokedTokens: RevokedTokens;
   /** Returns all events of the outbox. */

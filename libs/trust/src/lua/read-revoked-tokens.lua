@@ -2,7 +2,7 @@
 -- KEYS: list, ends, sequence
 -- ARGV: history and sequence of the entry that was read last, maximum number of entries
 -- Answers history, sequence, and 1 if there are more entries. Then follow the token id of each entry and the
--- milliseconds until it ends.
+-- milliseconds until the token expires.
 
 local list, ends, sequence = unpack(KEYS)
 local known_history, after, most = next_argument(), next_argument(), tonumber(next_argument())
