@@ -39,7 +39,6 @@ const demoIssuerPath = '/demo/staff';
 const demoClientId = 'audit-pages';
 
 const address = { pattern: '^https?://[^\\s?#]+$', description: 'must be an http or https address' };
-/** The settings of the pages. */
 export const auditPagesSettings = Type.Object({
   PUBLIC_URL: Type.Optional(publicUrlSetting),
   PLATFORM_URL: Type.Optional(Type.String(address)),

@@ -134,7 +134,7 @@ describe('the export of audit events to a collector', () => {
 
   beforeAll(async () => {
     collector = await startCollector();
-    // The exporter itself reads the address.
+    // The OpenTelemetry exporter reads the address from the environment.
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url;
     measured = await startMeasured();
     running = await startAuditTrail({ environment: environment() });

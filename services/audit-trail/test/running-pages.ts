@@ -82,7 +82,6 @@ export async function startPages() {
     ...backing,
     pseudonyms,
     open,
-    /** Submits the search form. */
     search: (form: Readonly<Record<string, string>>) =>
       open('/audit/', { method: 'POST', body: new URLSearchParams(form) }),
     store: (...stored: CloudEvent[]) => storing(stored),

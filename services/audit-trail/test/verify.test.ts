@@ -38,7 +38,7 @@ describe.each<[string, () => Promise<Storage>]>([
   });
   afterAll(() => storage.close());
 
-  /** The number of months so far. Each test writes to its own month. */
+  /** The number of months that tests have used. Each test writes to its own month. */
   let months = 0;
   async function aMonth({ rows = 20, checkpointAt = [10, 20] } = {}) {
     months += 1;

@@ -14,7 +14,6 @@ import { type AuditColumns, userKeyOf } from './audit-row.ts';
  * under a key that the database does not have.
  */
 
-/** A row of the log. */
 export type AuditRow = AuditColumns & {
   /** Starts at 1 in each partition and has no gaps. */
   readonly sequence: number;

@@ -10,7 +10,6 @@ import { systems } from '../present/fhir-audit-event.ts';
 import type { AuditCriteria } from '../store/audit-search.ts';
 import { invalidSearch, patientOf } from './search-parameters.ts';
 
-/** A search with FHIR parameters. */
 export type FhirSearch = {
   readonly criteria: AuditCriteria;
   readonly names: readonly string[];

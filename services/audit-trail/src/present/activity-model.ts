@@ -31,7 +31,7 @@ export function presentActivity({ rows, begins, intervalMs, now, timeZone }: Act
   const byClient = Map.groupBy(rows, ({ client }) => client ?? 'not known');
   const period = { from: minuteOf(begins[0] ?? now), to: minuteOf(now) };
   const intervals = begins.map((begin, index) => {
-    // Search results include the whole minute `to`, so the last minute of the interval is its end.
+    // Search results include the whole minute `to`, so `to` is the last minute of the interval.
     const found = { from: minuteOf(begin), to: minuteOf(begin + intervalMs - minuteMs) };
     return { label: labels[index], values: figuresOf(byBegin.get(begin) ?? [], found) };
   });

@@ -3,7 +3,6 @@ import { boundsOf, type ChainEnd, chainedColumns, genesisOf } from '../domain/ro
 import { endOf } from './audit-store.ts';
 import type { AuditDatabase } from './tables.ts';
 
-/** A row that breaks the chain. */
 export type BrokenRow = {
   readonly sequence: number;
   readonly id: string;
@@ -18,7 +17,7 @@ export type ChainSlice = {
   /** The last row of the slice. If the slice is empty, the row before the slice. */
   readonly end: ChainEnd;
   readonly broken: readonly BrokenRow[];
-  /** The hash and seal of each row, 48 bytes in all. */
+  /** The hash and the seal of each row, 48 bytes for each row. */
   readonly seals: Buffer;
 };
 

@@ -37,7 +37,7 @@ export type PendingPartition = {
 /** Reads the rows to export. */
 export type ExportedRows = {
   /**
-   * Returns those of the partitions that have rows which were not exported, in order. The progress of a
+   * Returns, in order, the given partitions that have rows which were not exported. The progress of a
    * partition has the name `<work> <partition>`.
    */
   pending(work: string, partitions: readonly string[]): Promise<readonly PendingPartition[]>;

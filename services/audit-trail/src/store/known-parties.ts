@@ -26,7 +26,7 @@ export type KnownParties = {
   practices(text: string): Promise<readonly KnownPractice[]>;
 };
 
-/** The maximum number of users that a process caches, so that most batches need no statement. */
+/** The maximum number of users that a process caches. With the cache, most batches need no SQL statement. */
 const maxRemembered = 10_000;
 /** The maximum number of choices that are returned, because nobody reads a longer list. */
 const maxFound = 20;

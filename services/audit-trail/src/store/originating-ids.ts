@@ -16,7 +16,7 @@ export type OriginatingIds = {
    * arrival.
    */
   record(claims: readonly RecordedClaim[]): Promise<void>;
-  /** Returns all live claims, page by page. */
+  /** Returns all unexpired claims, page by page. */
   live(now: number): AsyncIterable<readonly HeldClaim[]>;
   deleteExpired(now: number): Promise<void>;
 };

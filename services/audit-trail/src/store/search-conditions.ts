@@ -11,7 +11,7 @@ export type AuditCriteria = {
   readonly correlationId?: string | undefined;
   /** The client to which the event is attributed. */
   readonly client?: string | undefined;
-  /** The username, in any case. */
+  /** The username, case-insensitive. */
   readonly user?: string | undefined;
   /** An ODS code or local code. */
   readonly practice?: string | undefined;
@@ -32,7 +32,6 @@ export type AuditCriteria = {
   readonly address?: string | undefined;
   /** Matches only launches that nobody has opened and that had expired at this time. */
   readonly unopenedAt?: Date | undefined;
-  /** The start of the period. */
   readonly from?: Date | undefined;
   /** The end of the period, exclusive. */
   readonly to?: Date | undefined;

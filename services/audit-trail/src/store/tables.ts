@@ -55,7 +55,6 @@ export type AuditDatabase = Kysely<AuditTables>;
 
 const schema = 'audit_trail';
 
-/** The migrations of the schema. */
 export const migrations = readMigrations(new URL('migrations/', import.meta.url));
 
 /** Opens the schema of the audit trail. */

@@ -12,7 +12,10 @@ const name = 'export logs';
 const everyMs = 5000;
 /** Waits a second after new rows, so that one batch contains the events of that second. */
 const gatherMs = 1000;
-/** Longer than a run and the exporter's longest time-out (15 s), so that one replica sends at a time. */
+/**
+ * The lease is longer than a run and the exporter's longest time-out (15 s), so that only one replica sends
+ * at a time.
+ */
 const leaseMs = 30_000;
 /** The milliseconds after which a run starts no further batch. */
 const runMs = 10_000;

@@ -113,7 +113,7 @@ async function usersOf(
       };
     });
   }
-  // Also finds staff, and users whose launches were all refused.
+  // Searches the log, which also contains staff, and users whose launches were all refused.
   const user = (await newest(search, { user: text }))?.user ?? undefined;
   return user === undefined ? [] : [{ text: `User ${user}`, parameters: { user } }];
 }

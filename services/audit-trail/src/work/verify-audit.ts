@@ -34,7 +34,6 @@ type VerifyOptions = {
   readonly external?: readonly string[];
   /** Uses two connections, for a user who waits for the result. */
   readonly isUrgent?: boolean;
-  /** Aborts the verification. */
   readonly signal?: AbortSignal;
 };
 

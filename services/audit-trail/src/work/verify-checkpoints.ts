@@ -134,7 +134,6 @@ async function readExternal({ checkpoints, keys }: CheckpointOptions, external: 
   return { checkpoints: read, faults };
 }
 
-/** Compares the log with its checkpoints. */
 async function compareCheckpoints(
   { chain, ranges }: CheckpointOptions,
   checkpoints: readonly SignedCheckpoint[],

@@ -26,7 +26,6 @@ type Zone = { readonly timeZone: string };
 /** The current time in milliseconds since 1970, for searches that depend on it. */
 type Now = { readonly now: number };
 
-/** A search as the user typed it. */
 export type TypedSearch = {
   /**
    * The text of the word fields. The text may identify a patient, so no address contains it before it is

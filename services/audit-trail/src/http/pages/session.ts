@@ -113,8 +113,8 @@ export function createSessions({ sealer, clock, endedSessions, isSecure }: Sessi
     async close(request, response) {
       const now = clock.now();
       for (const { id, subject, begunAt } of liveSessions(request, now)) {
-        // Every copy of the cookie has expired by then, because no copy was used after now. Adds a minute,
-        // because the clocks of other replicas may differ.
+        // When the entry expires, every copy of the cookie has also expired, because no request extends a
+        // copy from now on. Adds a minute, because the clocks of other replicas may differ.
         const endsInMs = Math.min(idleMs, begunAt + lifetimeMs - now) + minuteMs;
         const ending = { owner: subject, forSeconds: endsInMs / 1000, events: [] };
         const ended = await endedSessions.revoke(id, ending);

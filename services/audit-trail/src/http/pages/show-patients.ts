@@ -17,8 +17,9 @@ export function showPatients(dependencies: PagesDependencies): Handler<Visit> {
 }
 
 /**
- * Reads the identifier of a patient and redirects to the page of who has seen them: `POST /audit/patients`.
- * Replaces the identifier by a pseudonym at once, so that no address contains it and nothing stores it.
+ * Reads the identifier of a patient and redirects to the page that shows who has seen the patient: `POST
+ * /audit/patients`. Replaces the identifier by a pseudonym at once, so that no address contains it and
+ * nothing stores it.
  */
 export function searchPatient(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {

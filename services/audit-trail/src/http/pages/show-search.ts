@@ -80,8 +80,8 @@ export function exportSearch(dependencies: PagesDependencies): Handler<Visit> {
 
 /**
  * Reads the search form, recognises its text, and redirects to the results: `POST /audit/`. If the form
- * contains only a GUID, redirects to the page of that launch. Answers unknown or ambiguous text itself,
- * because no address may contain it.
+ * contains only a GUID, redirects to the page of that launch. Answers unknown or ambiguous text with a page
+ * instead of a redirect, because no address may contain the text.
  */
 export function search(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {

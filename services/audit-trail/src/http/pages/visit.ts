@@ -12,7 +12,6 @@ import type { SearchAudit } from '../../store/audit-search.ts';
 import type { KnownParties } from '../../store/known-parties.ts';
 import type { EndedSessions, Staff } from './session.ts';
 
-/** The dependencies that all pages share. */
 export type PagesDependencies = {
   readonly config: AuditPagesConfig;
   readonly clock: Clock;
@@ -37,7 +36,6 @@ type Searched = {
   readonly patient?: string;
   /** The names of the criteria, without their values. */
   readonly criteria: readonly string[];
-  /** The format of the answer. */
   readonly format?: 'page' | 'ndjson';
 };
 
