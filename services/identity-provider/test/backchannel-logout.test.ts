@@ -155,7 +155,7 @@ describe('a launch ended by its host', () => {
     expect([path, type]).toEqual(['/logout', 'application/x-www-form-urlencoded']);
     const claims = await verifiedBy(token);
     expect(claims.sid).toBe(decodeJwt(tokens.idToken).sid);
-    // These are all claims: there is no nonce (section 2.4), no user and no patient.
+    // The token has no other claims: no nonce (section 2.4), no user and no patient.
     expect(claims).toEqual({
       iss: running.issuer(at),
       aud: 'told',

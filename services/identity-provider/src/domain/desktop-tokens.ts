@@ -11,7 +11,6 @@ import { confirmationOf, type TokenBinding } from './token-binding.ts';
  */
 export const launchedByHost = 'urn:clinical-launch:acr:launched-by-host';
 
-/** The version of the ID token's claims. */
 const idTokenVersion = '1.0';
 
 type TokenOf = {

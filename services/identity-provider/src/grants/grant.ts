@@ -68,7 +68,6 @@ type GrantOf<Kind extends 'confidential' | 'public', Request> = {
 export type ClientGrant = GrantOf<'confidential', ClientRequest>;
 export type PartnerGrant = GrantOf<'public', PartnerRequest>;
 
-/** A grant for clients or for partner applications. */
 export type Grant = ClientGrant | PartnerGrant;
 
 /**

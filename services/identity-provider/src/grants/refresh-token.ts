@@ -22,8 +22,8 @@ import type { PrepareTokens } from './issue-tokens.ts';
 const repeatableSeconds = 10;
 
 /**
- * The maximum number of refreshes of a launch, which allows more than one a minute for twelve hours. Each
- * refresh uses storage until the launch ends.
+ * The maximum number of refreshes of a launch. The number allows more than one a minute for twelve hours.
+ * Each refresh uses storage until the launch ends.
  */
 const refreshLimit = { redemptions: 1000 };
 

@@ -41,7 +41,7 @@ export function authorize({ tickets, limiter, clock }: AuthorizeDependencies): H
       ? assertInOrder(await redeemPushed({ tickets, realm, sent, call }), realm)
       : assertPlain(assertInOrder(sent, realm));
     call.trace.follow(launchOf(authorization.launch));
-    // A pushed request was counted when it was pushed.
+    // A pushed request already counted towards the rate limit when it was pushed.
     if (!isPushed) await countHolder({ tickets, limiter, realm, authorization });
     await assertSignIn({ tickets, clock, realm, authorization, call });
     const redemption = await redeemLaunch({ tickets, realm, authorization, call });

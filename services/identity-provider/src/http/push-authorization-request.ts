@@ -46,7 +46,7 @@ export function pushAuthorizationRequest(dependencies: PushDependencies): Handle
     const { realm, request, response, call, form } = exchange;
     const authorization = assertPushable(form, realm);
     call.trace.follow(launchOf(authorization.launch));
-    // The request of an authenticated partner has already been counted.
+    // The request of an authenticated partner has already been counted towards its rate limit.
     if (!isConfidential(authorization.partner)) await countHolder({ tickets, limiter, realm, authorization });
     const dpopProof = await readDpopProof({ dependencies, realm, request, endpoint: 'par' });
     const dpopKey = agreeDpopKey(authorization, dpopProof?.thumbprint);

@@ -29,7 +29,6 @@ import { inDesktopRealm, inRealm } from './realm-guards.ts';
 import { auditRefusal, neverCached, requestToken } from './request-token.ts';
 import { revokeToken } from './revoke-token.ts';
 
-/** The dependencies of the endpoints. */
 export type RouteDependencies = {
   readonly realms: Realms;
   readonly grants: readonly Grant[];

@@ -3,7 +3,6 @@ import type { ServiceError } from '@clinical-launch/http/errors';
 import type { DesktopIssuingRealm, IssuingRealm, Realms } from '../domain/realms.ts';
 import { noDesktopRealm, TokenRefusal, unknownRealm } from '../errors.ts';
 
-/** A request in a realm. */
 export type RealmExchange<Realm extends IssuingRealm = IssuingRealm> = Exchange & { readonly realm: Realm };
 
 /** A request in a realm with partner applications. */

@@ -77,7 +77,7 @@ function createPartnerHandler(dependencies: RequestTokenDependencies): Handler<P
       certificate: clientCertificateOf(request, dependencies.clientCertificateHeader)?.thumbprint,
       parameters,
       call,
-      // The request of an authenticated partner has already been counted.
+      // The request of an authenticated partner has already been counted towards its rate limit.
       count: (holder) =>
         isConfidential(holder)
           ? undefined

@@ -170,7 +170,6 @@ function requiredOf({ required }: JsonSchema): string[] {
   return Array.isArray(required) ? required.map(String) : [];
 }
 
-/** The request schemas of desktop launches. */
 export const desktopSchemas = {
   AuthorizationRequest: authorizationRequest,
   PushedReference: pushedReference,

@@ -17,7 +17,7 @@ import type { Tables } from './tables.ts';
 const tryForMs = 12 * 3_600_000;
 
 /**
- * The milliseconds for which an ended delivery is stored, so that repeated events are recognised and
+ * The milliseconds for which a finished delivery is stored, so that repeated events are recognised and
  * operators can see the delivery.
  */
 const storedForMs = 7 * 86_400_000;

@@ -5,7 +5,6 @@ import type { JWK } from 'jose';
 import type { ColumnType, Kysely, RawBuilder } from 'kysely';
 import type { SigningAlgorithm } from '../domain/realms.ts';
 
-/** The service's schema. */
 export const schema = 'identity_provider';
 
 /** A logout token to deliver to a partner application. */
@@ -24,7 +23,6 @@ export type Tables = {
   delivery: DeliveryTable;
 };
 
-/** The migrations of the service's schema. */
 export const migrations = readMigrations(new URL('migrations/', import.meta.url));
 
 /** Opens the service's schema, migrated to the newest version. */
