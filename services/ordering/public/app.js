@@ -46,7 +46,8 @@ if (submitOnce) {
     if (submitOnce.form.dataset.isSent) event.preventDefault();
     submitOnce.form.dataset.isSent = 'yes';
   });
-  // Allows another submission from the browser history, because the server stores only one order of a launch.
+  // Allows another submission when the browser history shows the page again. The server stores only one order
+  // of a launch.
   addEventListener('pageshow', () => delete submitOnce.form.dataset.isSent);
 }
 

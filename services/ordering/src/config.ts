@@ -13,7 +13,6 @@ import {
 import { readCatalogues } from './catalogue-file.ts';
 import type { Catalogues } from './domain/catalogues.ts';
 
-/** The configuration of the ordering service. */
 export type OrderingConfig = {
   /** The address that browsers use, without a path: `https://launch.example.org` */
   readonly publicUrl: string;
@@ -23,7 +22,10 @@ export type OrderingConfig = {
   readonly supportLine?: string | undefined;
   /** The generator of patient pseudonyms for audit events. */
   readonly pseudonyms: PatientPseudonyms;
-  /** The most HTTP requests of one launch session per second and process. Without it, there is no limit. */
+  /**
+   * The maximum number of HTTP requests of one launch session per second and process. Without it, there is no
+   * limit.
+   */
   readonly requestsPerSecondPerSession?: number;
 };
 

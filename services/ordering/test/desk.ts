@@ -7,7 +7,6 @@ import { type Application, type OpenLaunch, startOrdering } from './launches.ts'
 type OpenedWindow = {
   readonly browser: BrowserContext;
   readonly page: Page;
-  /** Closes the browser. */
   readonly close: () => Promise<void>;
 };
 

@@ -63,7 +63,10 @@ type Box = {
   readonly clientHeight: number;
 };
 
-/** Returns the classes of elements whose content overflows by more than a pixel, which may be rounding. */
+/**
+ * Returns the classes of elements whose content overflows by more than a pixel. Rounding may cause an
+ * overflow of one pixel.
+ */
 const overflowing = (boxes: readonly Box[]) =>
   boxes
     .filter((box) => box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1)

@@ -28,7 +28,10 @@ export const question = closedObject({
   topic: Type.Optional(Type.Enum(['pregnancy', 'side', 'mri-safety', 'contrast-allergy', 'kidney-function'])),
   /** The patients about whom the question is asked. */
   appliesTo: Type.Optional(appliesTo),
-  /** Asks once for each test, because the side of a knee says nothing about the side of a shoulder. */
+  /**
+   * If true, the review asks once for each test, because the side of a knee says nothing about the side of a
+   * shoulder.
+   */
   perTest: Type.Optional(Type.Boolean()),
   /** The maximum age of a date, in weeks. No date may be in the future. */
   withinWeeks: Type.Optional(Type.Integer({ minimum: 1, maximum: 520 })),
@@ -90,7 +93,9 @@ export const catalogueSchema = closedObject({
       ]),
       /** The position in the order of draw. Lower numbers come first; blood comes before other samples. */
       drawOrder: Type.Integer({ minimum: 1 }),
-      /** The laboratory accepts only a label that was handwritten at the bedside, as for transfusion. */
+      /**
+       * True if the laboratory accepts only a label that was handwritten at the bedside, as for transfusion.
+       */
       isLabelledByHand: Type.Optional(Type.Boolean()),
     }),
   ),
@@ -106,7 +111,9 @@ export const catalogueSchema = closedObject({
       abbreviation: Type.Optional(text),
       /** Other names of the same test. Enter in the search box adds the test by any of these names. */
       synonyms: Type.Optional(Type.Array(text)),
-      /** Words by which the search finds the test but Enter does not add it: indications, organs, samples. */
+      /**
+       * Words that find the test but do not name it, so Enter does not add it: indications, organs, samples.
+       */
       finds: Type.Optional(Type.Array(text)),
       group: id,
       location: id,
@@ -116,7 +123,7 @@ export const catalogueSchema = closedObject({
       samples: Type.Optional(Type.Array(sample, { minItems: 1 })),
       /** Instructions for before and during collection. */
       note: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      /** The practice must telephone the laboratory for each request. */
+      /** True if the practice must telephone the laboratory for each request. */
       telephoneFirst: Type.Optional(Type.Boolean()),
       /** The codes of the tests that a panel contains, which need not be ordered separately. */
       covers: Type.Optional(Type.Array(code, { minItems: 1 })),
@@ -125,19 +132,20 @@ export const catalogueSchema = closedObject({
       asks: Type.Optional(
         Type.Array(closedObject({ question: id, isRequired: Type.Optional(Type.Boolean()) })),
       ),
-      /** The properties of an imaging examination. */
       imaging: Type.Optional(
         closedObject({
           modality: Type.Enum(['x-ray', 'ct', 'mri', 'ultrasound', 'dxa']),
-          /** The part of the body has a left and a right side. */
+          /** True if the part of the body has a left and a right side. */
           hasSides: Type.Optional(Type.Boolean()),
-          /** The patient may receive a contrast medium. */
+          /** True if the patient may receive a contrast medium. */
           hasContrast: Type.Optional(Type.Boolean()),
         }),
       ),
-      /** The laboratory refuses the test without clinical details. The default is true for imaging. */
+      /**
+       * True if the laboratory refuses the test without clinical details. The default is true for imaging.
+       */
       needsClinicalDetails: Type.Optional(Type.Boolean()),
-      /** The test is not offered for other patients. A request for another patient needs a reason. */
+      /** The patients to whom the test is offered. A request for another patient needs a reason. */
       appliesTo: Type.Optional(appliesTo),
     }),
     { minItems: 1 },
@@ -166,5 +174,4 @@ export const catalogueSchema = closedObject({
   ),
 });
 
-/** The content of a catalogue file. */
 export type CatalogueFile = Static<typeof catalogueSchema>;

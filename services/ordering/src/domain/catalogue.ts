@@ -8,7 +8,6 @@ import { type CatalogueFile, catalogueSchema } from './catalogue-schema.ts';
 export type Performer = Readonly<NonNullable<CatalogueFile['performers']>[number]>;
 /** A laboratory location, where tests are performed. */
 export type LabLocation = Readonly<CatalogueFile['locations'][number]>;
-/** A container for a sample. */
 export type Container = Readonly<CatalogueFile['containers'][number]>;
 export type Group = Readonly<CatalogueFile['groups'][number]>;
 /** A question that a test asks about the patient. */
@@ -33,9 +32,8 @@ export type Orderable = {
   readonly snomed?: string;
   readonly name: string;
   readonly abbreviation?: string;
-  /** Other names of the same test. */
   readonly synonyms: readonly string[];
-  /** Words by which the search finds the test but that are not its name: indications, organs, samples. */
+  /** Words that find the test but do not name it: indications, organs, samples. */
   readonly finds: readonly string[];
   readonly group: Group;
   readonly location: LabLocation;

@@ -19,7 +19,7 @@ import {
   type TestRequest,
 } from './test-request.ts';
 
-/** A test to add, with the reasons for a repeat or for an unusual patient. */
+/** A test to add, with the reasons for a repeat, or for a patient to whom the test does not apply. */
 export type AddedTest = { readonly test: Orderable } & Pick<RequestedTest, 'repeatReason' | 'overrideReason'>;
 
 export type TestChange = {

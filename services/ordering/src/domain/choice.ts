@@ -90,7 +90,6 @@ export type Choice = {
   readonly search?: string;
 };
 
-/** The maximum length of the text in the search box. */
 export const maxSearchLength = 100;
 
 const plainForm = /^(update|search|clear-search|clear|review|save-set|add-practice-favourites)$/;

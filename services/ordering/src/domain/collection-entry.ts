@@ -17,7 +17,7 @@ export type CollectionReading =
 export const maxCollectorLength = 100;
 
 const oldestDays = 60;
-/** The clock of the person who collected the sample may be slightly ahead of the server's clock. */
+/** A time may be this far in the future, because the collector's clock may be ahead of the server's clock. */
 const graceMs = 60_000;
 const dayMs = 86_400_000;
 

@@ -237,7 +237,6 @@ export function inCatalogueOrder(codes: readonly string[], { orderables }: Catal
   ];
 }
 
-/** The maximum length of clinical details. */
 export const maxClinicalDetailsLength = 2000;
 
 /** Returns typed text with LF line endings, without characters that a database or a page does not accept. */

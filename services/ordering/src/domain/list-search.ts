@@ -35,7 +35,6 @@ export type ListSearch = {
   readonly filters: ListFilters;
 };
 
-/** The number of requests on a page. */
 export const pageSize = 25;
 /** The number of requests at which a list stops counting. */
 export const maxCount = 1000;

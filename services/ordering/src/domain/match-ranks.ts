@@ -5,11 +5,11 @@ import { type Nearness, rememberedNearness } from './typing-slips.ts';
 
 /** A name of a test, prepared for comparison. */
 export type SearchName = {
-  /** The name without spaces, in both spellings: `ureaandelectrolytes`. */
+  /** The name without spaces, in British and American spelling: `ureaandelectrolytes`. */
   readonly phrases: readonly string[];
   /** The words of the name in American spelling, in their order. */
   readonly sequence: readonly string[];
-  /** The words of the name in both spellings, and `phrases`. */
+  /** The words of the name in British and American spelling, and `phrases`. */
   readonly words: readonly string[];
 };
 
@@ -21,7 +21,7 @@ export type SearchEntry = {
   readonly code: string;
   readonly title: SearchName;
   readonly synonyms: readonly SearchName[];
-  /** The words by which the search finds the test but that are not its name. */
+  /** The words that find the test but do not name it. */
   readonly finds: readonly SearchName[];
   /** The codes of the tests that a panel contains; empty for a single test. */
   readonly covers: readonly string[];

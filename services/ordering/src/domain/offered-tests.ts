@@ -23,7 +23,7 @@ export type OfferedTests = {
   readonly unusual: readonly Orderable[];
 };
 
-/** The maximum number of unusual tests that a page explains. */
+/** The maximum number of tests for which a page explains why they do not apply to the patient. */
 const maxUnusual = 3;
 
 /**

@@ -28,9 +28,7 @@ export type OwnChoices = PracticeChoices & {
 
 /** The maximum number of favourites of a practice, and of a user. */
 export const maxFavourites = 100;
-/** The maximum number of order sets of a practice. */
 export const maxPracticeSets = 50;
-/** The maximum length of the name of an order set. */
 export const maxSetNameLength = 60;
 
 /** Returns an order set of a practice, without tests that have left the catalogue. */

@@ -10,8 +10,8 @@ import { takeDates, takeDaysInWords } from './written-dates.ts';
 export type SoughtWord = { readonly word: string; readonly isWhole?: boolean };
 
 /**
- * The terms of a search, each with its alternatives, each with its words. A request matches a term if the
- * request contains every word of one alternative. It must match every term.
+ * The terms of a search. Each term has alternatives, and each alternative has words. A request matches a term
+ * if the request contains every word of one alternative. It must match every term.
  */
 export type RequestSearch = readonly (readonly (readonly SoughtWord[])[])[];
 
@@ -72,23 +72,25 @@ const bornWord = (day: string) => `=${day.replaceAll('-', '')}`;
 /** Returns the index term for the day on which a request was made, with a different prefix. */
 const requestedWord = (day: string) => `=d${day.replaceAll('-', '')}`;
 
-/** The index term of every urgent request. */
+/** The index term that every urgent request has. */
 const urgentWord = '=u';
 
 /** Returns the index term for a code, in hexadecimal digits, so that different codes have different terms. */
 const coded = (sign: string, code: string) => `=${sign}${Buffer.from(code).toString('hex')}`;
 
-/** Returns the indexed word of every request with this test. */
+/** Returns the index term that every request with this test has. */
 export const testWord = (code: string) => coded('t', code);
 
 /** Returns the key of a laboratory. */
 export const laboratoryKeyOf = ({ value, scheme }: { readonly value: string; readonly scheme: string }) =>
   `${scheme} ${value}`;
 
-/** Returns the indexed word of every request with tests for a laboratory (`laboratoryKeyOf`). */
+/** Returns the index term that every request with tests for a laboratory has (`laboratoryKeyOf`). */
 export const laboratoryWord = (key: string) => coded('l', key);
 
-/** Returns the indexed word of every request of a requester, by the key of the identifier (`codeKeyOf`). */
+/**
+ * Returns the index term that every request of a requester has, by the key of the identifier (`codeKeyOf`).
+ */
 export const requesterWord = (key: string) => coded('r', key);
 
 /** The parts of a request that are indexed. */

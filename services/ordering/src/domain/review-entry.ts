@@ -8,10 +8,10 @@ export type ReviewEntry = {
   readonly priority?: Priority;
   /** The answers by their keys. A date has the format of `writeTypedDate`. */
   readonly answers: Readonly<Record<string, string>>;
-  /** The reasons by the codes of the tests. */
+  /** The reasons for repeats, by the codes of the tests. */
   readonly repeatReasons: Readonly<Record<string, string>>;
   readonly repeatReason: Partial<RepeatReason>;
-  /** The reasons by the codes of the tests. */
+  /** The reasons for tests that do not apply to the patient, by the codes of the tests. */
   readonly overrideReasons: Readonly<Record<string, string>>;
   readonly collection?: { readonly when: 'later' } | ({ readonly when: 'now' } & PartialCollection);
 };

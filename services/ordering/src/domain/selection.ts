@@ -22,7 +22,10 @@ export function selectionOf(draft: Draft, catalogue: Catalogue): Selection {
   return { tests, added, removed, addedTests: tests.filter(({ code }) => added.includes(code)) };
 }
 
-/** Returns the added tests of a selection with their reasons for a repeat or for an unusual patient. */
+/**
+ * Returns the added tests of a selection with their reasons for a repeat, or for a patient to whom a test
+ * does not apply.
+ */
 export function withReasons(
   { addedTests }: Pick<Selection, 'addedTests'>,
   { repeatReasons, overrideReasons }: Pick<Decision, 'repeatReasons' | 'overrideReasons'>,

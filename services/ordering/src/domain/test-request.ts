@@ -9,7 +9,7 @@ import type { Orderable } from './catalogue.ts';
  */
 export type RequestStatus = 'Incomplete' | 'Complete';
 
-/** A sample of a request. `container` is an id of the catalogue; absent if no sample is collected. */
+/** A sample of a request. `container` is an id of the catalogue; absent for a test that needs no sample. */
 export type RequestedSample = OrderSample & {
   readonly container?: string;
   /** The site on the body, and the timing. Each is absent if it does not matter. */
@@ -21,7 +21,6 @@ export type RequestedSample = OrderSample & {
   readonly quantity?: number;
 };
 
-/** A test of a request. */
 export type RequestedTest = OrderedTest & {
   /** When the test was added, if that was after the request was made; ISO 8601 instant. */
   readonly requestedAt?: string;

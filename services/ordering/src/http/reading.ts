@@ -22,7 +22,7 @@ export function assertNotSpeculative({ request }: Pick<Visit, 'request'>): void 
 
 /**
  * Stores the audit event of a view before the response is sent, so that the audit trail contains every view.
- * @throws ServiceError 400 as `isRead`
+ * @throws ServiceError 400, as `isRead` does
  */
 export async function readRequest(
   visit: Visit,

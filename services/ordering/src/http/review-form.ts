@@ -40,7 +40,8 @@ export function readReviewForm(
 
 /**
  * Reads the form that a script sends while the user types.
- * @throws ServiceError 400 as `readReviewForm`, or if `page`, `sequence` or `edits` is missing or invalid
+ * @throws ServiceError 400, as `readReviewForm` does, or if `page`, `sequence` or `edits` is missing or
+ * invalid
  */
 export function readReviewSave(form: URLSearchParams, catalogue: Catalogue): ReviewSave {
   const draftId = form.get('submission');

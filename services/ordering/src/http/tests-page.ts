@@ -148,8 +148,8 @@ async function chosenPanel(visit: ChoosingVisit, draft: Draft, { database }: Dep
 
 /**
  * Reads the form of the page for choosing tests.
- * @throws ServiceError 403 if the user may not change the practice's favourites or order sets; other errors
- * as `readLaunchForm` and `readChoiceForm`
+ * @throws ServiceError 403 if the user may not change the practice's favourites or order sets. Also throws
+ * the errors of `readLaunchForm` and `readChoiceForm`
  */
 async function readAllowedForm(visit: ChoosingVisit): Promise<ChoiceForm> {
   const form = readChoiceForm(await readLaunchForm(visit), visit.catalogue);
@@ -157,7 +157,10 @@ async function readAllowedForm(visit: ChoosingVisit): Promise<ChoiceForm> {
   return form;
 }
 
-/** Returns whether the user may edit. If no directory names the editors, every user may edit. */
+/**
+ * Returns whether the user may change the practice's favourites and order sets. If the directory lists no
+ * editors, every user may.
+ */
 const isEditor = ({ context }: ChoosingVisit) => context.isPracticeEditor !== false;
 
 /** @throws ServiceError 400 for a button that no page contains */

@@ -22,7 +22,7 @@ export type Visit = Exchange & {
 
 /**
  * Reads the fields of a form of this launch. Every form contains the id of its launch.
- * @throws ServiceError 409 for a form of another launch; 413, 415 and 400 as `readSentForm`
+ * @throws ServiceError 409 for a form of another launch; 413, 415 and 400, as `readSentForm` does
  */
 export async function readLaunchForm({ request, response, launchId }: Visit): Promise<URLSearchParams> {
   const form = await readSentForm(request, response);

@@ -8,7 +8,7 @@ import type { TestRequest } from '../domain/test-request.ts';
 type Moment = { readonly now: number; readonly timeZone: string };
 
 /**
- * Returns the caption of the pages about a request, because a patient may have several requests:
+ * Returns the caption that identifies the request on its pages, because a patient may have several requests:
  * `NCP-000003 · requested today at 9:55am · waiting for samples`.
  */
 export const captionOf = (request: TestRequest, moment: Moment) =>

@@ -19,7 +19,7 @@ type Step = { readonly action: Action; readonly author: LaunchRequest['author'];
 
 const testStatuses = {
   R: { text: 'Requested', since: 'Requested on', colour: 'blue' },
-  // Shows when the sample was recorded. The sample itself shows when it was collected.
+  // The status shows when the sample was recorded. The list of samples shows when it was collected.
   S: { text: 'Sample collected', since: 'Sample recorded on', colour: 'green' },
   D: { text: 'Removed', since: 'Removed on', colour: 'grey' },
 } as const satisfies Record<OrderStatus, object>;

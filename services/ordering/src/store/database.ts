@@ -123,7 +123,6 @@ export type OrderingDatabase = Kysely<OrderingTables>;
 
 export type OrderingTransaction = Transaction<OrderingTables>;
 
-/** The migrations of the schema. */
 export const migrations = readMigrations(new URL('migrations/', import.meta.url));
 
 /** Migrates the schema of this service to the newest migration, and opens it. */

@@ -88,7 +88,7 @@ export async function updateRequest(
 const selectRequests = (database: OrderingDatabase, sight: Sight) =>
   database.selectFrom('test_requests').selectAll().where(isInSight(sight));
 
-/** Returns the row of `test_requests` for a new request. @param timeZone as `insertRequest` */
+/** Returns the row of `test_requests` for a new request. @param timeZone as in `insertRequest` */
 export function newRow(request: TestRequest, timeZone: string) {
   const { client, parties, originatingId } = request;
   const { practice } = parties;

@@ -43,7 +43,9 @@ export async function addPersonalFavourite(
   return 'added';
 }
 
-/** Saves an order set. Returns `taken` if the practice uses the name, `full` at the maximum number. */
+/**
+ * Saves an order set. Returns `taken` if the practice already uses the name, `full` at the maximum number.
+ */
 export async function savePracticeSet(
   tx: OrderingTransaction,
   set: NewPracticeSet,

@@ -3,7 +3,6 @@ import type { Sealer } from '@clinical-launch/crypto/sealing';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { OrderingDatabase } from '../store/database.ts';
 
-/** The dependencies of the use cases. */
 export type WorkDependencies = {
   readonly database: OrderingDatabase;
   readonly clock: Clock;
