@@ -180,7 +180,7 @@ function openSession(
 
 const unframedHeaders = pageHeaders({ scriptHashes: [scriptHash] });
 
-/** Returns the headers of the page. Clients without frame ancestors, which are most, share one object. */
+/** Returns the headers of the page. Most clients have no frame ancestors, and share one object. */
 const headersFor = (frameAncestors: readonly string[]) =>
   frameAncestors.length === 0 ? unframedHeaders : pageHeaders({ frameAncestors, scriptHashes: [scriptHash] });
 

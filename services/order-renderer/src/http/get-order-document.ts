@@ -23,7 +23,6 @@ export type DocumentDependencies = {
   readonly scriptHashes: readonly string[];
   readonly find: (key: DocumentKey) => Promise<OrderDocument | undefined>;
   readonly findOthers: (key: DocumentKey) => Promise<readonly OrderDocument[]>;
-  /** Stores events. */
   readonly record: (events: readonly CloudEvent[]) => Promise<void>;
   /** The milliseconds for which a request waits for a document in preparation. */
   readonly waitMs: number;

@@ -3,7 +3,6 @@ import { readMigrations } from '@clinical-launch/storage/service-migration';
 import type { OutboxTables } from '@clinical-launch/storage/sql-outbox';
 import type { ColumnType, Generated } from 'kysely';
 
-/** The service's schema. */
 export const schema = 'order_renderer';
 
 type DocumentTable = {
@@ -41,5 +40,4 @@ type DeliveryTable = DeliveryColumns & {
 
 export type Tables = OutboxTables & { document: DocumentTable; delivery: DeliveryTable };
 
-/** The migrations of the service's schema. */
 export const migrations = readMigrations(new URL('migrations/', import.meta.url));
