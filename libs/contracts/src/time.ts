@@ -26,8 +26,8 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
 
 const hourMs = 3_600_000;
 /**
- * The maximum number of cached hours for each time zone. It is enough, because the times in the requests of a
- * hospital lie within some weeks.
+ * The maximum number of cached hours for each time zone. This number is enough, because the times in the
+ * requests of a hospital lie within some weeks.
  */
 const maxHours = 1000;
 

@@ -32,7 +32,7 @@ export type AppOptions = {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly isProduction: boolean;
-  /** The number of trusted reverse proxies in front, which determines the address of the caller. */
+  /** The number of trusted reverse proxies in front. The address of the caller depends on this number. */
   readonly trustedProxies?: number;
   /** The address that browsers use. If it is https, every answer contains Strict-Transport-Security. */
   readonly publicUrl?: string;

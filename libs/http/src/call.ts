@@ -14,7 +14,7 @@ type CallParts = {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly refusals?: Refusals | undefined;
-  /** The number of trusted reverse proxies in front, which determines the address of the caller. */
+  /** The number of trusted reverse proxies in front. The address of the caller depends on this number. */
   readonly trustedProxies?: number;
   /** The scheme of the URLs that callers use. */
   readonly scheme?: 'http' | 'https';

@@ -38,7 +38,7 @@ export type AcceptedClient = {
 
 export type IssuerPoliciesOptions = {
   readonly publicUrl: string;
-  /** The address of the identity provider within the deployment, which the edge maps to `/idp`. */
+  /** The address of the identity provider within the deployment. The edge maps `/idp` to this address. */
   readonly identityProviderUrl: string;
   /** The audience of the platform's APIs (`APP_ID_URI`). */
   readonly audience: string;

@@ -12,7 +12,7 @@ import {
 import { createPurposeSealer, demoSealingKey } from '@clinical-launch/crypto/sealing-purposes';
 import { ConfigurationError } from '@clinical-launch/runtime/environment';
 
-/** Returns the secret of a demo client, which is public. */
+/** Returns the public secret of a demo client. */
 export const demoSecret = (clientId: string): string => `${clientId}-secret`;
 
 function demoSecretHash(clientId: string): string {

@@ -33,7 +33,7 @@ function createListKeys(prefix: string, list: RevocationList) {
   return {
     list: key(shard, list),
     ends: key(shard, `${list}-ends`),
-    /** The number of revocations so far, which never decreases. */
+    /** The number of revocations so far. It never decreases. */
     sequence: key(shard, `${list}-sequence`),
     endsOf: (owner: string) => key(shard, `${list}-of`, hash(owner)),
     outbox: outbox(shard),

@@ -7,7 +7,7 @@ import type { Logger } from '@clinical-launch/runtime/logger';
 import { startLoop } from '@clinical-launch/runtime/loop';
 import { assertProductionRegistry } from './production-registry.ts';
 
-/** The source of the registry, which may change between two reads. */
+/** The source of a registry that may change between two reads. */
 export type RegistrySource = { readonly current: () => Registry };
 
 /** Returns the source of a registry that never changes. */

@@ -137,7 +137,7 @@ function referencesOf(
   ];
 }
 
-/** Returns the valid parties of an invalid payload, which the event of the refusal contains. */
+/** Returns the valid parties of an invalid payload, for the event of the refusal. */
 function partiesOf(
   payload: unknown,
   { author: authorReference }: RequestExtensions,

@@ -4,7 +4,7 @@ import { acrValue, authenticationMethod, type SignIn, signInFaults } from '../si
 import { Type } from '../type.ts';
 import type { Vocabulary } from './identifier-systems.ts';
 
-/** The elements of the extension by `url`, which have the names of OpenID Connect Core 1.0 section 2. */
+/** The elements of the extension by `url`. They have the names of OpenID Connect Core 1.0 section 2. */
 const elements = {
   acr: compileSchema(Type.Object({ valueString: acrValue })),
   amr: compileSchema(Type.Object({ valueString: authenticationMethod })),
@@ -16,8 +16,8 @@ type Name = keyof typeof elements;
 type Part = { readonly name: Name; readonly entry: unknown; readonly path: string };
 
 /**
- * Creates the reader of the optional extension `sign-in` of the contained Person, which states how the author
- * signed in to the PMS. The extension is not part of the OLTR specification. The reader ignores other
+ * Creates the reader of the optional extension `sign-in` of the contained Person. The extension states how
+ * the author signed in to the PMS. It is not part of the OLTR specification. The reader ignores other
  * extensions.
  * @param url the URL of the extension
  */

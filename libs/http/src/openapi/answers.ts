@@ -125,7 +125,7 @@ function refusals(
   );
 }
 
-/** Describes error responses of the launch API, which contain problem details or no body. */
+/** Describes the error responses of the launch API. They contain problem details or no body. */
 export function problemRefusals(
   options: RefusalOptions & {
     readonly hasBody: (status: number) => boolean;
