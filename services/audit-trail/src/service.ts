@@ -42,7 +42,7 @@ export type AuditTrailDependencies = {
   readonly storage: Storage;
   readonly tokens: AccessTokenVerifier;
   readonly events: Outbox;
-  /** The claims of callers' identifiers, which this service records and restores. */
+  /** The claims on callers' identifiers. This service records and restores the claims. */
   readonly claims: Claims;
   /** The sessions that users have ended by signing out. */
   readonly endedSessions: EndedSessions;

@@ -3,7 +3,7 @@ import type { AuditOutcome } from './audit-row.ts';
 
 /** A row of the log, completed with details of its launch. */
 export type AuditEntry = {
-  /** The sequence number of the row, which starts at 1 in each month. */
+  /** The sequence number of the row. The numbers start at 1 in each month. */
   readonly sequence: string;
   readonly id: string;
   readonly time: Date;

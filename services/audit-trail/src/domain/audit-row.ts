@@ -64,7 +64,7 @@ type KnownData = {
   readonly orderGuid?: string;
   readonly orderReferences?: readonly string[];
   readonly reason?: string;
-  /** The HTTP status as a number. Events of orders contain the order's status here, as a string. */
+  /** The HTTP status as a number. Events of orders contain the order's status in this member, as a string. */
   readonly status?: number | string;
   readonly claim?: { readonly name: string };
 };

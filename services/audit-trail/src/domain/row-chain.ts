@@ -26,7 +26,7 @@ export type AuditRow = AuditColumns & {
 
 type Column = {
   readonly name: string;
-  /** The type in the database. */
+  /** The type of the column in the database. */
   readonly type: 'bigint' | 'integer' | 'uuid' | 'timestamptz' | 'text' | 'text[]' | 'boolean';
   readonly textOf: (row: AuditRow) => string | null;
 };

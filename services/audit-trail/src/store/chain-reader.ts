@@ -67,7 +67,7 @@ function measured(column: (typeof chainedColumns)[number]): string {
   return `coalesce(${lengths[column.type] ?? `octet_length(${text})`} || ':' || (${text}), '-')`;
 }
 
-/** The SQL of the text of a row, from which its hash is computed. */
+/** The SQL of the text of a row. The hash of the row is computed from this text. */
 export const rowTextInSql = `concat(${chainedColumns.map(measured).join(', ')})`;
 const rowText = sql.raw(rowTextInSql);
 /** Replaces a hash or seal of the wrong length, which cannot be genuine, by zeros. */

@@ -23,7 +23,7 @@ export type OriginatingIds = {
 
 const pageSize = 5000;
 
-/** Creates the store of callers' identifiers, which preserves them if Redis loses its data. */
+/** Creates the store of callers' identifiers. The store preserves the identifiers if Redis loses its data. */
 export function createOriginatingIds(database: Kysely<OriginatingIdTables>): OriginatingIds {
   const pageAfter = (cursor: string, now: number) =>
     database

@@ -20,7 +20,7 @@ const everyMs = 3_600_000;
 
 /**
  * Creates the partitions of this month and the next month, and drops partitions that are completely out of
- * retention. Before it drops a partition, signs a checkpoint of its end, which is never deleted.
+ * retention. Before it drops a partition, signs a checkpoint of its end. Checkpoints are never deleted.
  */
 export function startPartitions(options: PartitionOptions): Pick<Loop, 'stop'> {
   const { clock, logger, partitions } = options;

@@ -75,7 +75,9 @@ async function record(
   await progress.record(name, known + faults.length, new Date(clock.now()));
 }
 
-/** Returns the position of the last checkpoints before a time, from which the verification continues. */
+/**
+ * Returns the position of the last checkpoints before a time. The verification continues from this position.
+ */
 async function placeBefore({ checkpoints, keys }: VerifyOptions, time: Date): Promise<VerifiedPlace> {
   const ends: [string, { sequence: number; hash: Buffer }][] = [];
   let last = { number: 0, name: '' };

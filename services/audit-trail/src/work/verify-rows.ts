@@ -4,7 +4,7 @@ import type { AuditKeys } from '../domain/audit-keys.ts';
 import { type ChainEnd, sealOf } from '../domain/row-chain.ts';
 import type { ChainReader, ChainSlice } from '../store/chain-reader.ts';
 
-/** The number of rows that one statement compares, which takes about a tenth of a second. */
+/** The number of rows that one statement compares. A statement takes about a tenth of a second. */
 const sliceSize = 20_000;
 
 type RowsOptions = {
