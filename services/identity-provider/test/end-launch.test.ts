@@ -48,7 +48,7 @@ const end = async (id: string, { at = realm, token }: { at?: string; token?: str
     headers: { authorization: `Bearer ${token ?? (await running.hostToken())}` },
   });
 
-/** Starts a launch. Returns its GUID and its launch identifier, which the host knows. */
+/** Starts a launch. Returns the GUID and the launch identifier that the host received. */
 async function startLaunch() {
   const response = await running.postLaunch(aLaunch());
   const launch = String(record(await response.json()).launch);

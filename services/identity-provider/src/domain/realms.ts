@@ -11,7 +11,7 @@ export type SigningAlgorithm = NonNullable<Realm['signingAlgorithm']>;
 
 /** A realm for its endpoints: the registry's settings completed with defaults. */
 export type IssuingRealm = {
-  /** The name in the registry, which the issuer contains. */
+  /** The name in the registry. The issuer URL contains this name. */
   readonly name: string;
   readonly issuer: string;
   /** The public address of the realm. The endpoints of the realm are below this address. */

@@ -13,7 +13,7 @@ type ClientCredentialsDependencies = {
   readonly clock: Clock;
 };
 
-/** Returns the only scope that a client may request, which means all its registered rights. */
+/** Returns the only scope that a client may request. The scope means all registered rights of the client. */
 export function defaultScope(audience: string): string {
   return `${audience}/.default`;
 }

@@ -16,8 +16,8 @@ import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
 /**
- * The seconds in which a used refresh token gets the same successor again, for a lost answer or for two tabs
- * that refresh at once.
+ * The seconds in which a used refresh token is exchanged for the same successor again, because an answer may
+ * be lost or two tabs may refresh at the same time.
  */
 const repeatableSeconds = 10;
 
@@ -158,7 +158,7 @@ function redeem(
     successor: {
       kind: 'refresh-token',
       ttlSeconds: realm.desktop.refreshTokenSeconds,
-      // Applies only to launches of an earlier release, which have no absolute end yet.
+      // Applies only to launches that an earlier release issued. They have no absolute end.
       chainSeconds: realm.desktop.sessionSeconds,
       detail,
       isDerived: true,

@@ -141,7 +141,7 @@ export async function countHolder({
 /**
  * Checks the sign-in of the user against `max_age` and, if the registry requires it, `acr_values` (OpenID
  * Connect Core 1.0 section 3.1.2.1). Reads the launch without using it up. Ignores a launch of another
- * application, which the redemption refuses.
+ * application, because the redemption refuses that launch.
  * @throws AuthorizeRefusal
  */
 async function assertSignIn({

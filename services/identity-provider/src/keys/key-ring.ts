@@ -89,7 +89,7 @@ export class KeyRing {
   }
 
   /**
-   * Returns the published keys of a realm, which verify its past, current and future tokens.
+   * Returns the published keys of a realm. They verify its past, current and future tokens.
    * @throws ServiceError 503 if the keys are unavailable
    */
   async publicKeys(realm: IssuingRealm): Promise<JWK[]> {

@@ -19,7 +19,7 @@ export type SigningKeyChange = (table: {
   remove(kids: readonly string[]): Promise<void>;
 }) => Promise<void>;
 
-/** The key pairs of all realms, which all replicas share. */
+/** The key pairs of all realms. All replicas share the key pairs. */
 export type SigningKeyTable = {
   read(): Promise<StoredKey[]>;
   /**

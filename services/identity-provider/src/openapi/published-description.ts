@@ -10,7 +10,10 @@ type Described = {
   readonly scopes: readonly string[];
 };
 
-/** Publishes the description of every endpoint, which the first request creates: `GET /openapi.json`. */
+/**
+ * Publishes the description of every endpoint: `GET /openapi.json`. The first request creates the
+ * description.
+ */
 export function publishedDescription({ grants, scopes: [scope = ''] }: Described): Endpoint {
   const describe = publishDocument({
     contentType: 'application/json',
