@@ -17,7 +17,7 @@ import { checkRegistryFile, registryFileSetting } from '@clinical-launch/trust/t
 
 /** The configuration of deliveries to the callback addresses of the clients. */
 export type CallbackConfig = {
-  /** The public address of the platform, which the issuers in the registry contain. */
+  /** The public address of the platform. The issuers in the registry contain this address. */
   readonly publicUrl: string;
   /** The address at which this process reaches the platform. If absent, the process uses `publicUrl`. */
   readonly platformUrl?: string;

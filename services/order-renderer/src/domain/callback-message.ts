@@ -13,7 +13,8 @@ export type CallbackDocument = {
 };
 
 /**
- * Returns the body of a callback, which is the same at every attempt (Standard Webhooks: Payload structure).
+ * Returns the body of a callback. The body is the same at every attempt (Standard Webhooks: Payload
+ * structure).
  */
 export function callbackBody(document: CallbackDocument): string {
   const { orderGuid, orderVersion, launchId, messageId, renderedAt, xml } = document;

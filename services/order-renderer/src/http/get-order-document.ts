@@ -117,8 +117,8 @@ type Reading = {
 
 /**
  * Returns the document of this launch. Returns undefined if the reader has disconnected. An order of another
- * launch and an order that does not exist have the same answer after the same wait, which therefore does not
- * reveal which orders exist.
+ * launch and an order that does not exist have the same answer after the same wait. The answer therefore does
+ * not reveal which orders exist.
  * @throws ServiceError 404 for a malformed GUID, 503 if this launch has no document of the order yet
  */
 async function findDocument({ key, response, dependencies }: Reading): Promise<OrderDocument | undefined> {

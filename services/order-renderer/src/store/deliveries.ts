@@ -15,11 +15,11 @@ import type { CallbackDocument } from '../domain/callback-message.ts';
 import type { Tables } from './tables.ts';
 
 /*
- * The documents to post and their receivers. Each order has one row for each client, which refers to its
- * newest document. A newer document replaces an older document that was not delivered. Every document
- * contains the whole order, so the receiver loses nothing. The receiver never gets an older document after a
- * newer document. A document that cannot be delivered does not delay later documents. The lease covers the
- * whole row, so two documents of an order are never sent at the same time.
+ * The documents to post and their receivers. Each order has one row for each client. The row refers to the
+ * newest document of the order. A newer document replaces an older document that was not delivered. Every
+ * document contains the whole order, so the receiver loses nothing. The receiver never gets an older document
+ * after a newer document. A document that cannot be delivered does not delay later documents. The lease
+ * covers the whole row, so two documents of an order are never sent at the same time.
  */
 
 /** The milliseconds for which a document is retried after its first attempt. */

@@ -29,7 +29,7 @@ type DocumentTable = {
   patient: string | null;
 };
 
-/** One row for each order and client, which refers to the newest document for that client. */
+/** One row for each order and client. The row refers to the newest document for that client. */
 type DeliveryTable = DeliveryColumns & {
   order_guid: string;
   issuer: string;
