@@ -44,7 +44,10 @@ export function resourceApi(config: ResourceApiConfig, backing: ResourceApiDepen
   return { name: 'resource-api', endpoints: [...endpoints, describedApi] };
 }
 
-/** Returns the description of the API, which the first request creates: `GET /resource/openapi.json`. */
+/**
+ * Returns the description of the API: `GET /resource/openapi.json`. The first request creates the
+ * description.
+ */
 const describe = publishDocument({
   contentType: 'application/json',
   make: async () => JSON.stringify((await import('./openapi/document.ts')).resourceApiDocument()),
