@@ -26,7 +26,7 @@ export type Tenant = {
 export type StoredOrder = Tenant & {
   readonly guid: string;
   readonly originatingId: string;
-  /** The family name of the requester, which is unique to this order. */
+  /** The family name of the requester. No other order has a requester with this name. */
   readonly requester: string;
 };
 

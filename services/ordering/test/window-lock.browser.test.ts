@@ -33,7 +33,7 @@ const workHere = (page: Page) => page.getByRole('button', { name: 'Work on this 
 const isFocused = (page: Page, selector: string) =>
   page.locator(selector).evaluate((node) => node === node.ownerDocument.activeElement);
 
-/** Tells a page that it is visible again, as a browser does when the user returns to its tab. */
+/** Notifies a page that it is visible again, as a browser does when the user returns to its tab. */
 const returnTo = (page: Page) => page.dispatchEvent('body', 'visibilitychange', { bubbles: true });
 
 describe('the windows of two patients in one browser', () => {

@@ -376,7 +376,9 @@ describe('a submission and a choice at the same time', () => {
     });
   };
 
-  /** Blocks writes to a table while the requests are sent one after the other, each until it waits. */
+  /**
+   * Blocks writes to a table. Sends the requests one after the other, each when the previous request waits.
+   */
   async function whileBlocked(table: string, requests: readonly (() => Promise<Response>)[]) {
     const database = await openOrderingDatabase(application.storage);
     const answers: Promise<Response>[] = [];

@@ -131,12 +131,14 @@ class Model {
     settle(window, outcome, text);
   }
 
-  /** Closes a window, but not the last one. The server does not learn it. */
+  /** Closes a window, but not the last one. The server is not notified. */
   close(window: ModelWindow): void {
     if (this.windows.length > 1) this.#closed.push(...this.windows.splice(this.windows.indexOf(window), 1));
   }
 
-  /** Compares every window with the stored orders, and reads the text of those that were not submitted. */
+  /**
+   * Compares every window with the stored orders, and reads the text of the drafts that were not submitted.
+   */
   async end(): Promise<void> {
     for (const window of [...this.windows, ...this.#closed]) {
       const rows = await rowsOf(application, window.launch);
@@ -167,11 +169,13 @@ function choose(browser: ModelBrowser, subject: string): void {
   browser.choice += 1;
 }
 
-/** Returns the status of a page: of the order, of the notice, or of the page itself. */
+/**
+ * Returns the expected status of a page: 303 for the order, 409 for the notice, or 200 for the page itself.
+ */
 const statusOf = ({ order, browser, subject }: ModelWindow) =>
   order !== undefined ? 303 : browser.chosen === subject ? 200 : 409;
 
-/** Returns what a form of a page must lead to. */
+/** Returns the expected outcome of the form of a page. */
 function outcomeOf({ order, browser, subject, tests }: ModelWindow, page: ReviewPage): string {
   if (order !== undefined) return 'submitted';
   if (browser.chosen !== subject || browser.choice !== page.choice) return 'locked';
@@ -212,7 +216,7 @@ const kinds: Readonly<
 
 const step: fc.Arbitrary<Step> = fc.tuple(
   fc.constantFrom('open', 'review', 'submit', 'unlock', ...Object.keys(kinds)),
-  // Few windows, so that the steps are about the same ones.
+  // Few windows, so that several steps concern the same window.
   fc.nat({ max: 3 }),
   fc.nat({ max: 5 }),
 );
@@ -227,7 +231,7 @@ async function play(steps: readonly Step[]): Promise<void> {
   await model.end();
 }
 
-/** A page from before a lock, whose patient is open again. */
+/** Steps that submit a page from before a lock, after its patient was opened again. */
 const reopened: Step[] = [
   ['open', 0, 1],
   ['unlock', 0, 0],

@@ -2,8 +2,8 @@ import type { Concerning } from '@clinical-launch/contracts/events/catalogue';
 import type { LaunchPatient } from '@clinical-launch/contracts/launch-context';
 
 /**
- * A launch, as the windows of one browser are compared. Windows of the same user and patient have the same
- * subject, and do not lock each other.
+ * The parts of a launch by which the windows of one browser are compared. Windows of the same user and
+ * patient have the same subject, and do not lock each other.
  */
 export type WindowSubject = {
   readonly launchId: string;
@@ -33,22 +33,25 @@ export type ChosenWindow = WindowSubject & {
 export type WindowState =
   /** Forms with this token are accepted. */
   | { readonly isChosen: true; readonly token: string; readonly elsewhere?: Elsewhere }
-  /** Another patient or another user was opened since. */
+  /** A launch for another patient or user was opened since. */
   | { readonly isChosen: false; readonly by: OtherSubject };
 
-/** Another patient that the same user has opened since, in another browser or on another computer. */
+/**
+ * A launch for another patient that the same user has opened since, in another browser or on another
+ * computer.
+ */
 export type Elsewhere = {
   /** ISO 8601 instant */
   readonly at: string;
 };
 
-/** The subject that was opened since. Names a patient only if the client, the practice and the user are the same. */
+/** The patient of the launch that was opened since: named only if client, practice and user are the same. */
 export type OtherSubject =
   | { readonly kind: 'patient'; readonly patient: Pick<LaunchPatient, 'name' | 'birthDate'> }
   | { readonly kind: 'practice' | 'unnamed' };
 
 /**
- * Returns the subject that a window shows as opened since, or undefined if the window is chosen. If the
+ * Returns the subject of the launch that was opened since, or undefined if the window is chosen. If the
  * request has the cookies of several browsers, the window must be chosen in each of them.
  */
 export function findOther(

@@ -84,7 +84,7 @@ export type Notice = {
   readonly used?: { readonly orderReference: string; readonly codes: readonly string[] };
   /** The result of saving or deleting an order set of the practice, with the typed name of the set. */
   readonly practiceSet?: { readonly outcome: PracticeSetOutcome; readonly name: string };
-  /** The removal that the last step made, which can be undone until the next step. */
+  /** The removal that the last step made. The user can undo it until the next step. */
   readonly undo?: Undo;
   /** The result of an undo: `late` if the user has taken another step since the removal. */
   readonly undone?: 'done' | 'late';
@@ -203,7 +203,7 @@ export function differenceOf({ chosen, base }: Pick<Draft, 'chosen' | 'base'>, c
 }
 
 /**
- * Applies the change in a draft to a newer version of the request, which another user has stored. The result
+ * Applies the change in a draft to a newer version of the request that another user has stored. The result
  * adds and removes the same tests, and keeps the details and answers that the draft changed.
  */
 export function rebase(draft: Draft, request: TestRequest, catalogue: Catalogue): Draft {

@@ -15,7 +15,7 @@ type Offer = {
 export type OfferedTests = {
   /** The codes of the tests, best match first. Without a query, in the order of the catalogue. */
   readonly codes: ReadonlySet<string>;
-  /** The tests that the query names, which Enter adds. They come first in `codes`. */
+  /** The tests that the query names. Enter adds these tests. They come first in `codes`. */
   readonly named: Named;
   /** The services that the query finds and that practices request in another way. */
   readonly elsewhere: readonly Elsewhere[];

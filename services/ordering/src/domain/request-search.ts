@@ -137,7 +137,7 @@ const unique = (words: readonly string[]) => [...new Set(words)];
 /** The codes of tests by their abbreviations, which have the format of `termOf`: `ue` for U&E. */
 type Abbreviations = ReadonlyMap<string, readonly string[]>;
 
-/** Returns the abbreviations of a catalogue, which stored requests do not contain. */
+/** Returns the abbreviations of a catalogue. Stored requests do not contain abbreviations. */
 export function abbreviationsOf({ orderables }: Pick<Catalogue, 'orderables'>): Abbreviations {
   const abbreviated = [...orderables.values()].flatMap(({ abbreviation = '', code }) => {
     const word = joined(partsOf(abbreviation));

@@ -11,7 +11,7 @@ const product = [
   [8, 7, 6, 5, 9, 3, 2, 1, 0, 4],
   [9, 8, 7, 6, 5, 4, 3, 2, 1, 0],
 ];
-/** The permutation of a digit, which the algorithm applies once for each position. */
+/** The permutation of a digit. The algorithm applies it once for each position. */
 const permutation = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
 
 /**

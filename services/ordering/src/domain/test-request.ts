@@ -24,7 +24,7 @@ export type RequestedSample = OrderSample & {
 export type RequestedTest = OrderedTest & {
   /** When the test was added, if that was after the request was made; ISO 8601 instant. */
   readonly requestedAt?: string;
-  /** The ids of the test's samples after the first, which is `sample`. */
+  /** The ids of the test's samples after the first. `sample` is the id of the first. */
   readonly otherSamples?: readonly string[];
   /** The key of the answer that names the site of the test's sample. */
   readonly siteFrom?: string;

@@ -26,7 +26,7 @@ export type Meaning = {
 
 /** The search over the tests of a catalogue. */
 export type TestSearch = {
-  /** The complete names of all tests, from which `namedTests` finds the tests that Enter adds. */
+  /** The complete names of all tests. With these names, `namedTests` finds the tests that Enter adds. */
   readonly names: NameIndex;
   /**
    * Returns one meaning for the whole query, or one for each part of a query such as `fbc u&e lft`. Returns

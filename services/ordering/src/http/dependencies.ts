@@ -7,7 +7,7 @@ import { createTestSearch, type TestSearch } from '../domain/test-search.ts';
 import type { WorkDependencies } from '../work/dependencies.ts';
 import type { Show } from './show.ts';
 
-/** The dependencies of the pages, which are the same for every HTTP request. */
+/** The dependencies of the pages. They are the same for every HTTP request. */
 export type Dependencies = WorkDependencies & {
   readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
   readonly pages: Pages;

@@ -92,8 +92,8 @@ async function showFaults(
 }
 
 /**
- * Handles the button that ticks every sample, which works without a script, and the button of a locked
- * window. Shows the page with the typed fields, and stores nothing.
+ * Handles the button that ticks every sample without a script, and the button of a locked window. Shows the
+ * page with the typed fields, and stores nothing.
  */
 async function showAgain(
   visit: RequestVisit,

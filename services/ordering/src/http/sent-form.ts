@@ -3,7 +3,9 @@ import { readForm } from '@clinical-launch/http/body';
 
 const sentForms = new WeakMap<IncomingMessage, URLSearchParams>();
 
-/** Reads the fields of a form, and remembers them for an error page. @throws ServiceError as `readForm` */
+/**
+ * Reads the fields of a form, and remembers them for an error page. @throws ServiceError, as `readForm` does
+ */
 export async function readSentForm(
   request: IncomingMessage,
   response: ServerResponse,

@@ -98,7 +98,7 @@ function nextPage(base: string, action: ChoiceAction): string {
 }
 
 /**
- * Handles the same form, which a script sends: `POST …/chosen`. Answers with only the panel of the chosen
+ * Handles the same form when a script sends it: `POST …/chosen`. Answers with only the panel of the chosen
  * tests; after a change of favourites, also with the chips.
  */
 export function postChosenPanel(dependencies: Dependencies): Handler<ChoosingVisit> {

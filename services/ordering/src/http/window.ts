@@ -11,7 +11,7 @@ import { isRead } from './reading.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
 /**
- * Creates the guard of the pages from which the user can submit. If another patient or another user was
+ * Creates the guard of the pages from which the user can submit. If a launch for another patient or user was
  * opened in this browser since, the guard answers with the notice instead of the page.
  */
 export function inChosenWindow<Reached extends Visit>(dependencies: Dependencies): Guard<Reached, Reached> {
@@ -78,7 +78,9 @@ export function showLocked(visit: Visit, dependencies: Dependencies, locked: Loc
   dependencies.show(visit, 'locked.njk', presentLock({ ...visit, ...locked }));
 }
 
-/** Shows the notice after a submission was refused, because its page was not of the chosen window. */
+/**
+ * Shows the notice after a submission was refused, because the page belongs to a window that is not chosen.
+ */
 export async function refuseLocked(
   visit: Visit,
   dependencies: Dependencies,

@@ -88,7 +88,7 @@ const undoneTexts = {
 
 const describeUndone = (undone: Notice['undone']) => (undone === undefined ? [] : [undoneTexts[undone]]);
 
-/** Presents the last removal, which can be undone. */
+/** Presents the last removal, so that the user can undo it. */
 function presentUndo(undo: Undo | undefined, { orderables }: Catalogue) {
   if (undo === undefined) return undefined;
   const { id, removed } = undo;

@@ -42,10 +42,10 @@ export function presentLock({ context, rule, launchId, home, window, to, fields 
   };
 }
 
-/** The fields that the notice has itself. */
+/** The fields that the form of the notice contains anyway. */
 const ownFields = new Set(['launch', 'window', 'action']);
 
-/** Presents what was opened since. `again`: the window's own patient has been opened again since. */
+/** Presents the launch that was opened since. `again`: the window's own patient was opened again. */
 function presentOpened(window: WindowState) {
   if (window.isChosen) return { kind: 'again' };
   const { by } = window;

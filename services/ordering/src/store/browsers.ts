@@ -17,7 +17,10 @@ export async function findBrowsers(
   return rows.map(toChosenWindow);
 }
 
-/** Returns the chosen windows as `findBrowsers`. Until the transaction ends, nobody else can choose or submit. */
+/**
+ * Returns the chosen windows, as `findBrowsers` does. Until the transaction ends, no other transaction can
+ * choose a window or submit.
+ */
 export async function lockBrowsers(
   tx: OrderingTransaction,
   keys: readonly string[],
@@ -36,7 +39,8 @@ export type SentWindow = {
 
 /**
  * Returns whether a form was sent from the chosen window. Until the transaction ends, no other window can be
- * chosen, so that the submission and the choice have one order. Of several browser cookies, all must agree.
+ * chosen, so that the submission and the choice have one order. If the request has several browser cookies,
+ * all must agree.
  */
 export async function isFromChosen(
   tx: OrderingTransaction,
@@ -49,7 +53,7 @@ export async function isFromChosen(
   return rows.length > 0 && rows.every((row) => row.subject_key === subjectKey && row.token === token);
 }
 
-/** The rows in the order of their keys, so that two transactions never wait for each other. */
+/** Returns the rows in the order of their keys, so that two transactions never wait for each other. */
 const ofBrowsers = (database: OrderingDatabase, keys: readonly string[]) =>
   database
     .selectFrom('browsers')

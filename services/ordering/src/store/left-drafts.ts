@@ -27,7 +27,7 @@ export async function findLeftDraft(
     .where('updated_at', '>', since)
     .where('updated_at', '>', (by) =>
       by.fn.coalesce(
-        // A submission stores the draft and the request with the same time.
+        // The `updated_at` of a submitted draft is the time of the submission. Older drafts are not offered.
         by
           .selectFrom('drafts as submitted')
           .innerJoin('test_requests', 'test_requests.launch_id', 'submitted.launch_id')

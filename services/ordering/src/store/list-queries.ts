@@ -106,7 +106,8 @@ export function findNear(
       .selectFrom('test_requests')
       .select(['guid', 'created_at'])
       .where(sql<SqlBool>`guid = any(array(${near.select('guid')}))`)
-      // `is true` prevents the use of the index of words, which would read all matches.
+      // `is true` prevents the use of the index of words, because a scan of that index would read all
+      // matches.
       .where(sql<SqlBool>`(${isMatch(condition)}) is true`)
       .orderBy('created_at', direction)
       .orderBy('guid', direction)
@@ -188,7 +189,9 @@ function runsOf(
 const isOfPatientWith = (keys: readonly string[]) =>
   keys.length === 0 ? [sql<SqlBool>`false`] : keys.flatMap(isOfPatient);
 
-/** Returns one condition for each indexed expression, because a patient has one or two identifiers. */
+/**
+ * Returns a condition for each of the two indexed expressions, because a patient may have two identifiers.
+ */
 const isOfPatient = (key: string) => [
   sql<SqlBool>`patient_keys[1] = ${key}`,
   sql<SqlBool>`patient_keys[2] = ${key}`,

@@ -43,7 +43,7 @@ export async function readOwnChoices(
   return { ...ofPractice, personal };
 }
 
-/** The most requested tests and the earlier request, which the page shows above the catalogue. */
+/** The most requested tests and the earlier request. The page shows them above the catalogue. */
 export type Shortcuts = {
   /** Codes of the tests that the practice requests most, most requested first. */
   readonly mostRequested: readonly string[];

@@ -23,7 +23,9 @@ export type OrderOutcome =
   | { readonly outcome: 'changed' }
   /** The typed fields are invalid. Only the draft was stored, so that the user can correct the fields. */
   | { readonly outcome: 'faulty' }
-  /** Another patient or another user was opened in this browser since. Only the typed fields were stored. */
+  /**
+   * A launch for another patient or user was opened in this browser since. Only the typed fields were stored.
+   */
   | { readonly outcome: 'locked' };
 
 /** Submits a new order, exactly as the review page showed it. */

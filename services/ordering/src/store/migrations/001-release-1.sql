@@ -49,8 +49,8 @@ create table ordering.test_requests (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
--- A list is the union of runs. A run contains the requests of one status and one priority, which these
--- indexes sort.
+-- A list is the union of runs. A run contains the requests of one status and one priority. These indexes sort
+-- the runs.
 create index test_requests_practice
   on ordering.test_requests (practice_key, status, priority, created_at desc, guid desc);
 -- A patient has at most two identifiers (OLTR: Patient.identifier).

@@ -11,10 +11,11 @@ create table ordering.browsers (
   chosen_at timestamptz not null
 );
 create index browsers_chosen_at on ordering.browsers (chosen_at);
--- For finding the other browsers of a user.
+-- Finds the other browsers of a user.
 create index browsers_user on ordering.browsers (user_key, chosen_at desc);
 
--- The launches whose first page was shown. A page that is reloaded or restored later chooses nothing.
+-- The launches whose first page was shown. A page that is reloaded or restored later does not choose its
+-- window.
 create table ordering.opened_launches (
   launch_id uuid primary key,
   opened_at timestamptz not null
