@@ -129,7 +129,7 @@ describe('the body of a desktop launch request', () => {
     ['patient/extra', 'x'],
     ['extra', 'x'],
     ['call', 'https://attacker.example/'],
-  ])('gets one error, which does not repeat the value, if %s is %j', (path, value) => {
+  ])('causes one error, which does not repeat the value, if %s is %j', (path, value) => {
     const faults = faultsOf(changed(path, value));
     expect(faults).toHaveLength(1);
     // The text of the message may contain a short value by chance, so only longer values are checked.
@@ -186,7 +186,7 @@ describe('the body of a desktop launch request', () => {
     });
   });
 
-  it('gets errors whose paths contain * in place of member names that the host chose', () => {
+  it('causes errors whose paths contain * in place of member names that the host chose', () => {
     const details = [{ 'Margaret Whitfield 9434765919': 7 }, { '9434765919': 7 }, { ['k'.repeat(500)]: 7 }];
     expect(faultsOf(changed('patient/contact-details', details))).toEqual(
       details.map((_, index) => ({
@@ -196,7 +196,7 @@ describe('the body of a desktop launch request', () => {
     );
   });
 
-  it('gets an error for every missing member at once', () => {
+  it('causes an error for every missing member at once', () => {
     expect(faultsOf({}).map(({ path }) => path)).toEqual([
       'client_id',
       'user',

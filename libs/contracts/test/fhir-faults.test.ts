@@ -67,7 +67,7 @@ describe('an error of a payload', () => {
   });
 
   it.each(['p', 'x'.repeat(64)])(
-    'contains the id of the resource if it has one to 64 characters: %s',
+    'contains the id of the resource if the id has one to 64 characters: %s',
     (id) => {
       const payload = replaceAt(replaceAt(valid, 'contained[1].id', id), 'subject.reference', `#${id}`);
       const faults = wholeFaultsOf(replaceAt(payload, 'contained[1].gender', 'F'));

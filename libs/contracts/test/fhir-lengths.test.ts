@@ -32,11 +32,11 @@ describe.each(limits)('%s', (path, limit) => {
     expect(faultsOf(replaceAt(full, path, 'x'.repeat(limit)))).toEqual([]);
   });
 
-  it(`may have ${limit} characters beyond the basic plane`, () => {
+  it(`may have ${limit} characters outside the Basic Multilingual Plane`, () => {
     expect(faultsOf(replaceAt(full, path, '\u{20bb7}'.repeat(limit)))).toEqual([]);
   });
 
-  it.each(['x', '\u{20bb7}'])(`must not have ${limit + 1} characters %s`, (character) => {
+  it.each(['x', '\u{20bb7}'])(`must not have ${limit + 1} characters, each of them %s`, (character) => {
     expect(faultsOf(replaceAt(full, path, character.repeat(limit + 1)))).toEqual([
       { path, message: `must have at most ${limit} characters` },
     ]);
@@ -99,7 +99,7 @@ describe.each(names)('the given names of %s', (name) => {
     ]);
   });
 
-  it('cause only one error, either for one name of 71 characters or for the total', () => {
+  it('cause one error, which names the name if a name alone is too long, and otherwise the total', () => {
     const message = 'must have at most 70 characters';
     expect(faultsOf(replaceAt(full, path, ['x'.repeat(71)]))).toEqual([{ path: `${path}[0]`, message }]);
     expect(faultsOf(replaceAt(full, path, ['x'.repeat(70)]))).toEqual([

@@ -77,7 +77,7 @@ describe('the reader of a ServiceRequest', () => {
     expect(faultsOf({ ...valid, contained: [...contained, ...types] })).toEqual([]);
   });
 
-  it('accepts ignored elements of any depth', () => {
+  it('accepts ignored elements that are nested to any depth', () => {
     const levels = 4000;
     const note = JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
     expect(faultsOf({ ...valid, note })).toEqual([]);
@@ -128,7 +128,7 @@ describe('the errors of a payload', () => {
     expect(faultsOf({ ...valid, identifier: broken })).toHaveLength(200);
   });
 
-  it('omit references to resources that were not validated because 200 errors came before them', () => {
+  it('do not report references to resources that were not validated, because 200 errors came first', () => {
     const broken = Array.from({ length: 150 }, () => ({ resourceType: 'Patient' }));
     const paths = faultPathsOf({ ...valid, contained: [...broken, ...contained] });
     expect(paths).toHaveLength(200);
@@ -143,9 +143,9 @@ describe('a payload with 200 contained resources', () => {
   });
 
   it.each<readonly [string, (index: number) => Json]>([
-    ['of an unknown type with one id', () => ({ resourceType: 'Device', id: 'device' })],
-    ['valid and unreferenced', (index) => ({ ...members(contained[1]), id: `patient-${index}` })],
-    ['with references', (index) => ({ ...members(contained[2]), id: `role-${index}` })],
+    ['of an unknown type that share one id', () => ({ resourceType: 'Device', id: 'device' })],
+    ['that nothing refers to', (index) => ({ ...members(contained[1]), id: `patient-${index}` })],
+    ['that contain references', (index) => ({ ...members(contained[2]), id: `role-${index}` })],
   ])(
     '%s is accepted, but a payload with more resources is refused without validating each',
     (_, resource) => {

@@ -59,7 +59,7 @@ describe('Practitioner.name.use', () => {
   const usual = { use: 'usual', family: 'Bairstow' };
   const uses = ['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden'];
 
-  it.each(uses)('may be %s if another name is usual', (use) => {
+  it.each(uses)('may be %s if another name has the use `usual`', (use) => {
     expect(faultsOf(aServiceRequest({ clinician: { name: [{ use, family: 'Other' }, usual] } }))).toEqual([]);
   });
 

@@ -43,7 +43,7 @@ describe('the JSON Schema of the payload', () => {
     );
   });
 
-  it('refuses every payload that the reader refuses, unless it breaks only rules in the description texts', () => {
+  it('refuses every payload that the reader refuses, unless only rules in its description texts are broken', () => {
     let refused = 0;
     fc.assert(
       fc.property(mutatedServiceRequest(), (payload) => {

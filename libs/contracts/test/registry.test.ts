@@ -304,7 +304,7 @@ describe('a registry', () => {
     ]);
   });
 
-  it('requires one or two secrets for a callback, which must be sealed', () => {
+  it('requires one or two sealed secrets for a callback', () => {
     const [sealed] = aCallback().secrets;
     const ended = { ...sealed, expires: '2026-03-02T09:30:00Z' };
     const refusal = (secrets: unknown[]) =>

@@ -109,7 +109,7 @@ describe('the path of a fault', () => {
     expect(pathsOf({ 'family/name': '', 'c~d é': [], Whitfield: {} })).toContain('[0].*.text');
   });
 
-  it('begins with the path of the enclosing value after faultWithin', () => {
+  it('begins with the path of the enclosing value, which faultWithin adds', () => {
     expect(faultWithin('contained[1]', { path: 'name', message: 'm', code: 'value' }).path).toBe(
       'contained[1].name',
     );

@@ -7,7 +7,7 @@ describe('a written time', () => {
     expect(writtenDate('1958-02-08')).toBe('8 February 1958');
   });
 
-  it('is shortened to three letters of the month in tables', () => {
+  it('contains only the first three letters of the month in a table', () => {
     expect(['21 November 2026', '3 May 2026'].map(shortened)).toEqual(['21 Nov 2026', '3 May 2026']);
   });
 

@@ -35,7 +35,7 @@ describe('a sealed value', () => {
     expect(sealer.open('ticket context', sealed, [])).toBe('Whitfield');
   });
 
-  it('does not open in another place, even if the parts of both places give the same text when joined', () => {
+  it('does not open for another place (the ids of its owner), even if the joined ids give the same text', () => {
     const place = ['order 1', 'launch 1', 'pms-demo'];
     const sealed = sealer.seal('order', 'Whitfield', place);
     for (const other of [
@@ -106,7 +106,7 @@ describe('a derived key', () => {
     expect(createSealer([{ id: 'renamed', key: newer.key }]).derive('successor', 'one')).toEqual(derived);
   });
 
-  it('differs for another purpose, text or key, even if purpose and text give the same text when joined', () => {
+  it('differs for another purpose, text or key, even if the joined purpose and text are the same', () => {
     const derived = [
       sealer.derive('successor', 'one'),
       sealer.derive('successor', 'two'),

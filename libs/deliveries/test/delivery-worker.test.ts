@@ -74,7 +74,7 @@ describe('a delivery worker', () => {
     await worker.stop();
   });
 
-  it('sends a new delivery immediately when it is nudged', async () => {
+  it('sends a new delivery immediately when nudge() reports it', async () => {
     const { worker, pending, delivered, leases } = startWorker([]);
     await until(() => leases() === 1);
     pending.push(dueAt(0));

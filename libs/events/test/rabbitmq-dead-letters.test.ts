@@ -98,7 +98,7 @@ describe('dead letters', () => {
     expect(new Set(left.map(({ id }) => id))).toEqual(new Set([first.id, third.id]));
   });
 
-  it('are attempted as often as a new event when replayed', async () => {
+  it('are attempted as many times as a new event when they are replayed', async () => {
     const { bus, handed, buried } = await startAudit();
     await bus.publish([anEvent()]);
     await buried(1);
@@ -108,7 +108,7 @@ describe('dead letters', () => {
     expect(await listDeadLetters(place.broker, consumer)).toMatchObject([{ attempts: 3 }]);
   });
 
-  it('include invalid messages after one attempt, and neither reason nor log contains their content', async () => {
+  it('include invalid messages after one attempt, whose content appears in no reason and no log', async () => {
     const { handed, buried } = await startAudit();
     const foreign = { ...anEvent(), time: 'Whitfield', data: { family: 'Whitfield' } };
     const queue = place.topology.queueOf(consumer);

@@ -57,7 +57,7 @@ describe('an event on RabbitMQ', () => {
     expect(await letters()).toEqual([]);
   });
 
-  it('keeps the signature that it got in the outbox, even if another service publishes it', async () => {
+  it('keeps the signature that it received in the outbox, even if another service publishes it', async () => {
     const { handed } = await startAuditTrail();
     const event = redeemed();
     await publish([signed(event)], createEventWriter([keyOf('ordering')]));
@@ -86,7 +86,7 @@ describe('an event on RabbitMQ', () => {
     ['without a signature', redeemed],
     ['with the signature of another event', () => ({ ...redeemed(), macs: signed(redeemed()).macs ?? '' })],
     ['signed by a service that is not its source', () => signedBy('ordering', redeemed())],
-    ['signed for another listener', () => signedFor('order-renderer', redeemed())],
+    ['signed for another consumer', () => signedFor('order-renderer', redeemed())],
     [
       'of a type that only another service may publish',
       () => signed(tell('/launch-gateway', 'launch.session.ended.v1', {})),

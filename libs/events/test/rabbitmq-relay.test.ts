@@ -5,7 +5,7 @@ import { type OutboxSource, startRelay } from '../src/relay.ts';
 import { anEvent } from './events.ts';
 
 describe('a relay whose bus is down', () => {
-  it('doubles its delay after each failure, even if it is nudged', async () => {
+  it('doubles its delay after each failure, even if nudge() requests a poll', async () => {
     const event = anEvent();
     let attempts = 0;
     const { waits, stopRecording } = recordWaits();

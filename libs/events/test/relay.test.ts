@@ -101,7 +101,7 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('polls its outbox immediately when nudged', async () => {
+  it('polls its outbox immediately when nudge() is called', async () => {
     const events = someEvents(2);
     const { source, waiting } = anOutbox(events.slice(0, 1));
     const { publish, published, receives } = aBus();
@@ -114,7 +114,7 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('polls again after the current poll if it is nudged during that poll', async () => {
+  it('polls again after the current poll if nudge() is called during that poll', async () => {
     const events = someEvents(2);
     const { source, waiting } = anOutbox([]);
     const { publish, published, receives } = aBus();

@@ -100,7 +100,7 @@ describe('the address of a caller', () => {
     [0, '127.0.0.1'],
     [1, '192.0.2.1'],
     [2, '198.51.100.7'],
-  ])('with %i trusted proxies in front is %s', async (trustedProxies, address) => {
+  ])('behind %i trusted proxies is %s', async (trustedProxies, address) => {
     const own = await serveRoutes(
       (route) => [
         route('/address', {

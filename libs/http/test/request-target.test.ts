@@ -38,7 +38,7 @@ describe('the query of a request', () => {
     expect(Buffer.from(answer, 'latin1').toString('utf8')).toContain(`\r\n\r\n${query}`);
   });
 
-  it('is read from any request target without an exception', () => {
+  it('is read from any request target without throwing', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.webUrl({ withQueryParameters: true })), (url) => {
         expect(queryOf({ url })).toBeInstanceOf(URLSearchParams);

@@ -33,7 +33,7 @@ export function describeLimits(name: string, create: () => Promise<LimitsUnderTe
     const refuse = (from: string, events = 0) =>
       under.limits.refuse({ from, limit, events: Array.from({ length: events }, () => anEvent()) });
 
-    waiting.it('report refusals of an address beyond its limit until the window ends', async () => {
+    waiting.it('report that an address is over its limit of refusals, until the window ends', async () => {
       const [address, other] = [anAddress(), anAddress()];
       for (let refusal = 0; refusal < 3; refusal += 1)
         expect(await refuse(address)).toEqual({ overForMs: 0, dropped: 0 });

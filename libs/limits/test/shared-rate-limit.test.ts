@@ -72,7 +72,7 @@ describe('a rate limit that replicas share', () => {
     expect(result).toBe(5);
   });
 
-  it('counts requests of the previous second in proportion to how much of it is in the window', async () => {
+  it('counts requests of the previous second in proportion to the part of that second in the window', async () => {
     const { result, from, to } = await withinOneSecond(async (second) => {
       const prefix = aPrefix();
       await hasSent(prefix, 10, second - 1);

@@ -84,7 +84,7 @@ describe('a callback', () => {
 
 describe('an invalid callback', () => {
   it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])(
-    'is refused without exactly one %s',
+    'is refused unless it has exactly one header %s',
     (name) => {
       const sent = send(aCallback());
       expect(faultOf({ ...sent, headers: { ...sent.headers, [name]: undefined } })).toBe('missing_header');

@@ -95,7 +95,7 @@ describe('the access token', () => {
     expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
   });
 
-  it('is cached for half of its lifetime if it lives only a minute', async () => {
+  it('is cached for half of its lifetime if it is valid for only a minute', async () => {
     other.answerTokenWith((count) => ({ body: { access_token: `token-${count}`, expires_in: 60 } }));
     const client = createClient();
     await client.requestLaunch(payload);

@@ -71,7 +71,7 @@ describe('the metrics of a process', () => {
       expect((await scrape(accept)).text).toContain(`_bucket{${route},le="1.0"} 1`);
   });
 
-  it('link a bucket to the trace of its latest request, only in OpenMetrics', async () => {
+  it('link a bucket to the trace of its latest request, but only in the OpenMetrics format', async () => {
     const { request, scrape } = await startMeasured();
     await request({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
     const { type, text } = await scrape(openMetrics);

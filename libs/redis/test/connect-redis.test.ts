@@ -85,7 +85,7 @@ describe('connectRedis', () => {
     expect(await redeemTicket(tickets, fresh)).toMatchObject({ outcome: 'redeemed' });
   });
 
-  it.concurrent('waits for the new connection if a failover ends one that still reports ready', async () => {
+  it.concurrent('waits for the new connection if a failover ends a connection that still reports that it is ready', async () => {
     const server = await lab.server();
     const redis = await lab.client(server.url);
     const tickets = createTickets(redis, aPrefix());

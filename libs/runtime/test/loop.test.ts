@@ -39,7 +39,7 @@ describe('a loop', () => {
     await loop.stop();
   });
 
-  it('runs once for several nudges that follow each other quickly', async () => {
+  it('runs once for several quick calls of nudge()', async () => {
     const { loop, runsAt } = aLoop({ gatherMs: 20 });
     await loop.firstRun;
     const nudgedAt = performance.now();
@@ -51,7 +51,7 @@ describe('a loop', () => {
     expect((runsAt[1] ?? 0) - nudgedAt).toBeGreaterThanOrEqual(19);
   });
 
-  it('runs once more after a nudge during a run', async () => {
+  it('runs once more if nudge() is called during a run', async () => {
     let runs = 0;
     const isNudged = Promise.withResolvers<void>();
     const { loop } = aLoop({
@@ -79,7 +79,7 @@ describe('a loop', () => {
     expect(third - second).toBeGreaterThanOrEqual(39);
   });
 
-  it('does not run earlier after a failure if it is nudged', async () => {
+  it('does not run earlier after a failure if nudge() is called', async () => {
     const { loop, runsAt } = aLoop({ errors: [new Error('one')] });
     await loop.firstRun;
     loop.nudge();

@@ -19,13 +19,13 @@ describe('within', () => {
 });
 
 describe('pause', () => {
-  it('ends after the given milliseconds', async () => {
+  it('resolves after the given milliseconds', async () => {
     const startedAt = performance.now();
     await pause(20);
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19);
   });
 
-  it('ends early when its signal aborts', async () => {
+  it('resolves early when its signal aborts', async () => {
     await expect(pause(60_000, AbortSignal.timeout(1))).resolves.toBeUndefined();
   });
 });

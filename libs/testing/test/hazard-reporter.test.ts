@@ -104,7 +104,7 @@ async function run(table: string, tier: readonly (keyof typeof planted)[], ...op
 }
 
 describe('a run of a tier', () => {
-  it('passes if every control of the tier is shown', async () => {
+  it('passes if a passed test shows each control of the tier', async () => {
     expect(await run(shownControls, ['shown'])).toMatchObject({ exitCode: 0, hazards: [] });
   });
 
@@ -134,7 +134,7 @@ describe('a run of a tier', () => {
   it.each([
     ['a hazard without a test', '### H1 Wrong dose\n', 'no test shows a control of H1 Wrong dose'],
     ['a control without a test', '### H1 Wrong dose\n- a promise\n', 'not - a promise'],
-    ['a number twice', `${shownControls}${shownControls}`, 'two hazards have the number H1'],
+    ['two hazards with one number', `${shownControls}${shownControls}`, 'two hazards have the number H1'],
   ])('fails if the hazard table contains %s', async (_fault, table, message) => {
     const { exitCode, output } = await run(table, ['shown']);
     expect(exitCode).toBe(1);
@@ -150,12 +150,12 @@ describe('a run of some files', () => {
     expect(hazards).toEqual(['H8 Another test focused: skipped']);
   });
 
-  it('passes if their controls are shown', async () => {
+  it('passes if a passed test shows each of their controls', async () => {
     expect(await run(shownControls, ['shown', 'unshown'], 'test/shown')).toMatchObject({ exitCode: 0 });
   });
 });
 
-describe('a run of some titles', () => {
+describe('a run of only some titles', () => {
   it('judges no control', async () => {
     const table = shownControls + unshownControls;
     expect(await run(table, ['shown', 'focused'], '-t', 'runs')).toMatchObject({ exitCode: 0, hazards: [] });

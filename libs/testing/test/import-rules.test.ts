@@ -67,16 +67,20 @@ describe('the imports between packages', () => {
 
   // Knip only finds packages that no package.json lists. This test also finds development dependencies, which
   // are missing in production.
-  it.each(packages.filter((name) => name !== 'libs/testing'))('load only `dependencies` in %s', (name) => {
-    const { name: ownName, dependencies = {} } = manifestOf(name);
-    const missing = [...sources]
-      .filter((path) => packageOf(path) === name)
-      .flatMap((path) => specifiersOf(path, { withTypes: false }).map(packageNameOf))
-      .filter(
-        (loaded) => !/^(node:|\.)/.test(loaded) && loaded !== ownName && !Object.hasOwn(dependencies, loaded),
-      );
-    expect([...new Set(missing)]).toEqual([]);
-  });
+  it.each(packages.filter((name) => name !== 'libs/testing'))(
+    'load only packages that `dependencies` lists, in %s',
+    (name) => {
+      const { name: ownName, dependencies = {} } = manifestOf(name);
+      const missing = [...sources]
+        .filter((path) => packageOf(path) === name)
+        .flatMap((path) => specifiersOf(path, { withTypes: false }).map(packageNameOf))
+        .filter(
+          (loaded) =>
+            !/^(node:|\.)/.test(loaded) && loaded !== ownName && !Object.hasOwn(dependencies, loaded),
+        );
+      expect([...new Set(missing)]).toEqual([]);
+    },
+  );
 
   it('contain no cycle, including type imports', () => {
     const state = new Map<string, 'open' | 'done'>();

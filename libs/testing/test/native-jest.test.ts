@@ -27,7 +27,7 @@ const planted = {
   'test-hangs-by-its-own-limit': `it('never ends', () => new Promise(() => undefined), 50);`,
   'page-stays-away': `
     it('waits for an element', () => { throw Object.assign(new Error('waited'), { name: 'TimeoutError' }); });
-    it('would wait as long', () => { throw new Error('it ran'); });`,
+    it('is not run after the time-out', () => { throw new Error('it ran'); });`,
   'hook-hangs': `beforeEach(() => new Promise(() => undefined)); it('waits', () => undefined);`,
   'before-all-fails': `
     beforeAll(() => { throw new Error('no server'); });

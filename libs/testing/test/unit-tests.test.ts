@@ -21,7 +21,7 @@ describe('a unit test', () => {
     return file;
   }
 
-  it('may serve services in its own process', () => {
+  it('may run services in its own process', () => {
     expect(isUnitTest(aTestThatUses('serveForTest()'))).toBe(true);
   });
 

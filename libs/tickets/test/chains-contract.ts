@@ -376,7 +376,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(first, { successor })).toEqual({ outcome: 'unknown' });
     });
 
-    waiting.it('has tickets whose own lifetimes may end before the chain ends', async () => {
+    waiting.it('may contain tickets that expire before the chain ends', async () => {
       const { ticket } = await issue('launch-identifier', { ttlSeconds: 1, chainSeconds: 60 });
       const { ticket: code } = await issue('authorization-code', { chainSeconds: 60 });
       const successor = { kind: 'refresh-token', ttlSeconds: 1 } as const;
@@ -432,7 +432,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
     });
 
     waiting.it(
-      'has no owner after its end, and must not have a record without an end or together with a claim',
+      'has no owner after its end; its record requires `chainSeconds`, and excludes a claim',
       async () => {
         const { tickets } = under();
         const chainRecord = { owner: 'host', audience: 'partner' };

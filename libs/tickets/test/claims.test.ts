@@ -40,7 +40,7 @@ function describeClaims(name: string, create: () => Promise<ClaimsUnderTest>): v
       expect((await issue(tickets, aClaim())).outcome).toBe('issued');
     });
 
-    it('keep their holder after `hold`, so that an action can still share the claim of another action', async () => {
+    it('keep their holder when `hold` restores them, so that another action can still share them', async () => {
       const { tickets, claims } = under;
       const claim = aClaim('OrderTest');
       await claims.hold([recorded(claim)]);

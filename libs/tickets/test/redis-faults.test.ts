@@ -192,11 +192,11 @@ describe('a Redis that is killed and restarts from its append-only file', () => 
   });
 });
 
-describe('a Redis with another history, after a failover or a restart', () => {
+describe('a Redis that may lack the newest writes, after a failover or a restart', () => {
   const lab = createRedisLab();
   afterEach(() => lab.stop());
 
-  it('redeems tickets from before its promotion only after the guard time, and newer tickets immediately', async () => {
+  it('redeems tickets from before its promotion only after `failoverGuardSeconds`, newer tickets at once', async () => {
     const [first, second] = [await lab.server(), await lab.server()];
     const [master, replica] = [await lab.client(first.url), await lab.client(second.url)];
     const prefix = aPrefix();

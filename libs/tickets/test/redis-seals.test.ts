@@ -45,9 +45,9 @@ async function twoSessions(kind: TicketKind = 'launch-session') {
 type Two = Awaited<ReturnType<typeof twoSessions>>;
 
 const changes: [string, (two: Two) => Promise<unknown>][] = [
-  ['a sealed context copied from another launch', ({ copyField }) => copyField('context')],
+  ['has the sealed context of another launch', ({ copyField }) => copyField('context')],
   [
-    'a context and correlation id copied from another launch',
+    'has the context and correlation id of another launch',
     ({ copyField }) => Promise.all(['context', 'correlationid'].map(copyField)),
   ],
   ['has the sealed detail of another ticket', ({ copyField }) => copyField('detail')],

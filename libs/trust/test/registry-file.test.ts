@@ -142,7 +142,7 @@ describe('a watched registry file', () => {
     expect(realmsOf(current())).toEqual(['south']);
   });
 
-  it('keeps its last content if the check refuses the new one', async () => {
+  it('keeps its last content if the check refuses the new content', async () => {
     const { current } = watch(({ realms }) => {
       if (realms.some(({ realm }) => realm === 'demo')) throw new TypeError('not in production');
     });

@@ -132,7 +132,7 @@ it('tokens are accepted for 30 seconds after a read of the list, then answered 5
   expect(lines.filter((line) => line.includes('can be read again'))).toHaveLength(1);
 });
 
-it('the age of a read counts from the start of the read, because it may lack later revocations', async () => {
+it('the age of a read counts from its start, because the read may miss later revocations', async () => {
   const slow = await followRevocations(
     {
       readAfter: async (position) => {
