@@ -18,7 +18,7 @@ const sealKey = sealKeyFrom(readAuditKeys({}));
 describe.each<[string, () => Promise<Storage>]>([
   ['PostgreSQL', openTestStorage],
   ['PGlite', openEmbeddedStorage],
-])('audit log in %s', (_name, open) => {
+])('the audit log in %s', (_name, open) => {
   let storage: Storage;
   let database: AuditDatabase;
   beforeAll(async () => {

@@ -36,7 +36,7 @@ describe('readAuditPagesConfig', () => {
   });
 });
 
-it('the pages open sessions of other replicas, but no session that was sealed before a new audit key', () => {
+it('the pages accept sessions of other replicas, but no session that was sealed with an earlier audit key', () => {
   const sealerWith = (...keys: object[]) => {
     const environment = { PUBLIC_URL: 'http://localhost:8080', AUDIT_SIGNING_KEY: JSON.stringify({ keys }) };
     const { pages } = readAuditTrailConfig(environment);

@@ -68,7 +68,7 @@ describe('whoHasSeen', () => {
 });
 
 describe('the activity report', () => {
-  it('counts expired launches separately from open launches, and each refusal of a combined event', async () => {
+  it('counts expired and open launches separately, and counts every refusal in a combined event', async () => {
     const rows = await createActivity(database)({
       from: new Date(at(0)),
       now: new Date(at(9)),

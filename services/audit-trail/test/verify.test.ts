@@ -141,7 +141,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
-  it('reports rows that were rewritten with new hashes to the end of the chain, even if it has no seal key', async () => {
+  it('reports rows that were rewritten with new hashes to the end of the chain, even if the verifier has no seal key', async () => {
     const { partition } = await aMonth({ checkpointAt: [20] });
     const chain = createChainReader(database);
     await tamper(partition, `update audit_trail.${partition} set reason = 'other' where sequence = 19`);

@@ -101,7 +101,7 @@ describe('an invalid authorization request', () => {
     },
   );
 
-  it('is answered with hints about the profile standard and about 127.0.0.1 instead of localhost', async () => {
+  it('is answered with hints to use the profile `standard`, and 127.0.0.1 instead of localhost', async () => {
     const { response_mode: _missing, ...fields } = await inOrder();
     const redirect_uri = 'http://localhost:5555/callback';
     const page = await (await running.postAuthorize({ ...fields, redirect_uri })).text();

@@ -255,7 +255,7 @@ describe('a partner application with registered keys', () => {
   });
   const refused = { status: 401, error: 'invalid_client' };
 
-  it('gets, refreshes and revokes tokens in oauth4webapi by private_key_jwt', async () => {
+  it('gets, refreshes and revokes tokens with the library oauth4webapi and private_key_jwt', async () => {
     const options = { [oauth.allowInsecureRequests]: true };
     const discovered = await oauth.discoveryRequest(new URL(running.issuer(at)), options);
     const server = await oauth.processDiscoveryResponse(new URL(running.issuer(at)), discovered);

@@ -237,7 +237,7 @@ describe('the access token', () => {
 });
 
 describe('the scope of a partner', () => {
-  it('and the response_mode are optional in the profile standard', async () => {
+  it('and the response_mode are optional in the profile `standard`', async () => {
     const launch = await running.launchFor({ client_id: 'partner-standard' });
     const { verifier, challenge } = aVerifier();
     const { response_mode: _mode, ...asked } = authorizeFields({ launch, challenge });

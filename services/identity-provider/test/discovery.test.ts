@@ -49,7 +49,7 @@ describe('a third-party client', () => {
   const methods = { post: openid.ClientSecretPost, basic: openid.ClientSecretBasic };
 
   it.each(realmNames)(
-    'gets a token signed with $algorithm in openid-client, configured only with the issuer',
+    'gets a token signed with $algorithm by openid-client, which is configured only with the issuer',
     async ({ realm, algorithm }) => {
       const issuer = running.issuer(realm);
       for (const [name, method] of Object.entries(methods)) {
@@ -70,7 +70,7 @@ describe('a third-party client', () => {
     },
   );
 
-  it('reads the error for a wrong secret in openid-client', async () => {
+  it('reads the error for a wrong secret with openid-client', async () => {
     const client = await openid.discovery(
       new URL(running.issuer('north-rs')),
       'awkward',
@@ -85,7 +85,7 @@ describe('a third-party client', () => {
   });
 
   it.each([oauth.ClientSecretPost(awkwardSecret), oauth.ClientSecretBasic(awkwardSecret)])(
-    'gets a token in oauth4webapi, configured only with the issuer (authentication method %#)',
+    'gets a token by oauth4webapi, which is configured only with the issuer (authentication method %#)',
     async (authentication) => {
       const insecure = { [oauth.allowInsecureRequests]: true };
       const issuer = new URL(running.issuer('north/ed'));

@@ -49,7 +49,7 @@ const refresh = async (token: unknown, changes?: Changes) =>
 const lastReason = () => record(running.published.at(-1)?.data).reason;
 
 describe('a partner application with DPoP (RFC 9449)', () => {
-  it('gets and refreshes DPoP-bound tokens in openid-client', async () => {
+  it('gets and refreshes DPoP-bound tokens with the library openid-client', async () => {
     // openid-client derives the redirect URI from the callback.
     const [clientId, redirectUri] = ['partner-native', 'http://127.0.0.1/callback'];
     const client = await openid.discovery(
@@ -79,7 +79,7 @@ describe('a partner application with DPoP (RFC 9449)', () => {
     });
   });
 
-  it('finds the algorithms for DPoP in the discovery document with oauth4webapi', async () => {
+  it('finds the algorithms for DPoP in the discovery document with the library oauth4webapi', async () => {
     const issuer = new URL(running.issuer(realm));
     const answer = await oauth.discoveryRequest(issuer, { [oauth.allowInsecureRequests]: true });
     const server = await oauth.processDiscoveryResponse(issuer, answer);

@@ -325,7 +325,7 @@ describe('a partner that must push its requests', () => {
 });
 
 describe('a partner with registered keys', () => {
-  it('must push with a new assertion for each request, for example with this endpoint as the audience', async () => {
+  it('must push with a new assertion for each request, whose audience may be this endpoint', async () => {
     const { fields } = await aRequest('has-keys', at);
     expect(await refusalOf(await push(fields, at))).toEqual(refused('invalid_client', 401));
     const audience = `${running.url}/idp/${at}/oauth2/v2.0/par`;

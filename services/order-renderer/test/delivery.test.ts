@@ -266,7 +266,7 @@ describe('a hostile receiver', () => {
       },
     ],
     [
-      'sends 102 for ever',
+      'sends 102 Processing without end',
       (_request, response) => {
         const timer = setInterval(() => response.writeProcessing(), 20).unref();
         response.once('close', () => clearInterval(timer));

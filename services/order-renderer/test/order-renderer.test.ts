@@ -363,7 +363,7 @@ describe('a document that is not available in time', () => {
     expect(body).toContain('<h1 class="nhsuk-heading-l">Order document not available</h1>');
   });
 
-  it('makes a program receive problem details', async () => {
+  it('causes problem details for a program', async () => {
     const { cookie } = await platform.openSession();
     const response = await fetch(`${platform.url}/orders/${randomUUID()}.xml`, { headers: { cookie } });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);

@@ -128,7 +128,7 @@ describe('the pages that change a request', () => {
 });
 
 describe('a submitted change', () => {
-  it('adds and removes tests, and sends a document of all batches with removed tests as status D', async () => {
+  it('adds and removes tests, and sends a document of all batches, in which removed tests have status D', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE', 'KMSU']);
     const launch = await openChange(application, ordered);
     await press(launch, 'review', { at: launch.at, tick: ['BLFT', 'XCXR'], untick: ['BUE', 'KMSU'] });

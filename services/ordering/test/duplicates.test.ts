@@ -55,7 +55,7 @@ describe('a chosen test that was requested before', () => {
     expect(found('XCXR', { ...image, requestedAt: '2026-03-02T00:00:00Z' })).toHaveLength(1);
   });
 
-  it('is reported with an older request whose sample is not collected, because that request can be used', () => {
+  it('is reported with any older request whose sample is not collected, which can be used instead', () => {
     expect(
       found(
         'DHBA1C',
@@ -92,7 +92,7 @@ describe('an earlier request of a chosen test', () => {
   const use = (launch: OpenLaunch, reference: string) =>
     launch.post('review', [['action', `use:${reference}`]]);
 
-  it('replaces all its tests in the new order, by one button of the review', async () => {
+  it('can be used instead of ordering its tests again, by one button of the review', async () => {
     const { launch, reference } = await chooseAgain(['HFBC', 'BUE'], ['HFBC', 'BUE', 'BCRP']);
     expect(textOf(await launch.page('review'))).toContain(
       `Use request ${reference} for Full blood count and Urea and electrolytes`,
@@ -107,7 +107,7 @@ describe('an earlier request of a chosen test', () => {
     expect(row?.batches.flatMap(({ tests }) => tests.map(({ code }) => code.value))).toEqual(['BCRP']);
   });
 
-  it('replaces its tests by a button next to the chosen tests, which also stores the ticked boxes', async () => {
+  it('can be used instead by a button next to the chosen tests, which also stores the ticked boxes', async () => {
     const { launch, reference } = await chooseAgain(['HFBC'], ['HFBC', 'BUE']);
     await press(launch, `use:${reference}`, { tick: ['BCRP'] });
     expect(tickedIn(await launch.page())).toEqual(['BUE', 'BCRP']);
@@ -120,7 +120,7 @@ describe('an earlier request of a chosen test', () => {
   });
 
   it.each(['NCP-999999', 'nothing'])(
-    'replaces no tests if the form contains an unknown reference: %s',
+    'removes no tests from the order if the form contains an unknown reference: %s',
     async (reference) => {
       const { launch } = await chooseAgain(['HFBC'], ['HFBC']);
       await press(launch, `use:${reference}`);
@@ -137,7 +137,7 @@ describe('an earlier request of a chosen test', () => {
     expect(await change.page(`${change.at}review`)).not.toContain('value="use:');
   });
 
-  it('can be repeated without a reason if the test has no minimum interval', async () => {
+  it('can be followed by a new order without a reason if the test has no minimum interval', async () => {
     const { launch } = await chooseAgain(['HFBC'], ['HFBC']);
     expect(await launch.page('review')).not.toContain('name="repeat-reason"');
     expect((await submit(launch)).headers.get('location')).toContain('/orders/');

@@ -262,7 +262,11 @@ describe('the catalogue files at startup', () => {
       },
       'performers: ods-organization-code STH01 is in two catalogues',
     ],
-    ['two defaults', { 'a.json': another }, 'performers must be present in all catalogues except one'],
+    [
+      'two default catalogues',
+      { 'a.json': another },
+      'performers must be present in all catalogues except one',
+    ],
     [
       'performers without an id',
       { 'a.json': { ...other, id: undefined } },

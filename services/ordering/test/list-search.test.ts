@@ -203,7 +203,7 @@ describe('a typing error in a search', () => {
   }
 
   it.each(['beker', 'bakre', 'baiker', 'vaker', 'bakrr', "'beker'", 'Beker, Beth', 'beker ferritn'])(
-    'leads to requests with similar words of the last 90 days, marked “Similar”: %s',
+    'leads to requests of the last 90 days with similar words, marked “Similar”: %s',
     async (q) => {
       const { html, exact, similar } = await (await bakers())(q);
       expect([q, exact, similar.includes('baker')]).toEqual([q, [], true]);

@@ -70,7 +70,7 @@ describe('a GET request for a page', () => {
   );
 });
 
-describe('the review of a change without changes', () => {
+describe('the review of a request that is being changed', () => {
   it('stores no draft until its form is submitted', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const launch = await openChange(application, ordered);

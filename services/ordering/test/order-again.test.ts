@@ -78,7 +78,7 @@ describe('the tests of the patient’s last request', () => {
     expect(tickedIn(await change.page(change.at))).toEqual(['HFBC']);
   });
 
-  it('are added without tests that do not apply or have left the catalogue, and a message names those', async () => {
+  it('are added without tests that do not apply or have left the catalogue; a message names these tests', async () => {
     patient = aYoungPatient('male');
     const { guid } = await order(['HFBC', 'MPSA', 'BUE']);
     const database = await openOrderingDatabase(application.storage);

@@ -387,7 +387,7 @@ describe('the favourites and order sets of a practice', () => {
   const openAs = (isPracticeEditor: boolean) =>
     application.openLaunch(aLaunchContext({ request: { practice }, isPracticeEditor }));
 
-  it('cannot be changed by other users than editors: they see no buttons, and forms are answered 403', async () => {
+  it('cannot be changed by users who are not editors: they see no buttons, and their forms are answered 403', async () => {
     const actions = await buttons();
     const launch = await openAs(false);
     const html = await launch.page();

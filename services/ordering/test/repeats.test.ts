@@ -81,7 +81,7 @@ describe('a test that was requested within its minimum interval', () => {
     expect(await warningsFor({ ...aPatient(), identifiers: [given] }, ['DHBA1C'])).toHaveLength(1);
   });
 
-  it('is a repeat for every requester, and the warning states if the sample was collected', async () => {
+  it('is a repeat for every requester, and the warning states whether the sample was collected', async () => {
     const patient = aPatient();
     const practice = {
       identifier: { system: 'ods-organization-code', value: 'B99999' },

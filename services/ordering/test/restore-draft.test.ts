@@ -139,7 +139,7 @@ describe('an unsubmitted draft', () => {
           ['action', 'review'],
         ]),
     ],
-  ])('adds no test to an order whose tests were chosen %s', async (_, choose) => {
+  ])('adds no test to an order whose own tests were chosen %s', async (_, choose) => {
     const next = await openNext(await leaveDraft());
     await choose(next);
     expect((await submit(next)).headers.get('location')).toContain('/orders/');
@@ -232,7 +232,7 @@ describe('an unsubmitted draft', () => {
     expect(await first.page(`orders/${order?.guid}`)).toContain('Full blood count');
   });
 
-  it('is unchanged by an unknown button, which is answered 400', async () => {
+  it('is not changed by an unknown button, which is answered 400', async () => {
     const next = await openNext(await leaveDraft());
     expect(await answer(next, 'merge')).toEqual([400, undefined]);
   });

@@ -350,7 +350,7 @@ describe('a change to a request', () => {
     ['of the tests is stored', aChange({}, { chosen: ['HFBC'] }), 'stored'],
     ['of the details is stored', aChange({}, { clinicalDetails: 'Tired' }), 'stored'],
     ['of the priority is stored', aChange({}, { priority: 'urgent' }), 'stored'],
-    ['that leaves an answer to nothing is stored', aChange({ answers: [answered] }), 'stored'],
+    ['that removes an answer is stored', aChange({ answers: [answered] }), 'stored'],
   ])('%s', (_case, typed, expected) => {
     const outcome = outcomeOf(typed);
     expect(Array.isArray(outcome) ? outcome : 'stored').toEqual(expected);

@@ -93,7 +93,7 @@ describe('text that the script of the review saves', () => {
     expect(row?.clinical_details).toBe('Tired for a month');
   });
 
-  it('changes neither a submitted change nor the next change', async () => {
+  it('is stored neither in a change that was already submitted, nor in the next change', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const changer = await openChange(application, ordered);
     await press(changer, 'review', { at: changer.at, tick: ['BUE'] });

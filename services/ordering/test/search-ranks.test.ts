@@ -106,7 +106,7 @@ describe('the Enter key in the search box', () => {
     expect(added('vzv')).toBe('');
   });
 
-  it('adds nothing if a part of the query is no name of a test, and the search returns that part', () => {
+  it('adds nothing if a part of the query names no test, and the search reports that part', () => {
     expect(offered('fbc qqq').named).toEqual({ codes: [], known: ['HFBC'], unknown: ['qqq'] });
     expect(found('fbc qqq')).toEqual(['HFBC']);
     expect(offered('fbc knee scan crp').named.unknown).toEqual(['knee scan']);
@@ -176,7 +176,7 @@ describe('the first match of a search', () => {
     expect(found(query)[0]).toBe(code);
   });
 
-  it('is followed by tests whose name contains the word, then by parts of words; a panel follows its tests', () => {
+  it('is followed by tests with the word in their name, then with parts of it; a panel follows its tests', () => {
     expect(found('bone')).toEqual(['BBONE', 'DEXA', 'BALP', 'BPROF']);
     expect(found('ferritin')).toEqual(['HFER', 'HHAEM']);
     expect(found('profile').indexOf('BPROF')).toBeGreaterThan(found('profile').indexOf('BBONE'));
