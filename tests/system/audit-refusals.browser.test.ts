@@ -78,7 +78,7 @@ function momentFields(name: string, instant: number): Record<string, string> {
 }
 
 describe('the audit pages, for a refusal or failure', () => {
-  it('are tested with at least thirty causes', () => {
+  it('are tested with at least thirty refusals and failures', () => {
     expect(all.length).toBeGreaterThanOrEqual(30);
     expect(new Set([...requests.values()].map(({ guid }) => guid)).size).toBe(all.length);
   });

@@ -203,13 +203,16 @@ describe('the page of a launch', () => {
     ['verifier', ['POST /AccessApi/RequestLaunchUrl 200', 'GET /secureLaunch 401']],
     ['identifier', ['POST /AccessApi/RequestLaunchUrl 409']],
     ['right', ['POST /idp/demo/oauth2/v2.0/token 200', 'POST /AccessApi/RequestLaunchUrl 403']],
-  ])('sends the requests of the launch again with one mistake: %s', async (attempt, answers) => {
-    const { send } = openVisitor();
-    const { location } = await send('/demo/pms/played', wholeOrder);
-    const { status, location: next } = await send(location, { attempt });
-    expect([status, next]).toEqual([303, `${location}#${attempt}`]);
-    expect(linesOf((await send(location)).text).slice(-answers.length)).toEqual(answers);
-  });
+  ])(
+    'sends the requests of the launch again with the mistake that the form names: attempt=%s',
+    async (attempt, answers) => {
+      const { send } = openVisitor();
+      const { location } = await send('/demo/pms/played', wholeOrder);
+      const { status, location: next } = await send(location, { attempt });
+      expect([status, next]).toEqual([303, `${location}#${attempt}`]);
+      expect(linesOf((await send(location)).text).slice(-answers.length)).toEqual(answers);
+    },
+  );
 
   it('opens the launch URL after it has expired, and shows the answer without JavaScript', async () => {
     const { send, launch, newest } = openVisitor();

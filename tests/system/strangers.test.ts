@@ -51,21 +51,21 @@ const credentials = { ...grant, client_id: 'pms-demo', client_secret: 'pms-demo-
 
 describe('the limit of refusals per address', () => {
   it.each([
-    ['token', 401, tokenPath, { form: grant }],
+    ['a token request', 401, tokenPath, { form: grant }],
     [
-      'desktop token',
+      'a token request in a desktop realm',
       400,
       '/idp/demo/desktop/oauth2/v2.0/token',
       { form: { grant_type: 'refresh_token', refresh_token: 'x' } },
     ],
-    ['authorize', 400, '/idp/demo/desktop/oauth2/v2.0/authorize?client_id=partner-demo', {}],
-    ['launches', 401, '/idp/demo/desktop/launches', { json: {} }],
-    ['RequestLaunchUrl', 401, '/AccessApi/RequestLaunchUrl', { json: {} }],
-    ['secureLaunch', 401, '/secureLaunch?launchToken=a&codeVerifier=b', {}],
-    ['the application’s pages', 401, `/oltr/${guid}/`, {}],
-    ['order documents', 401, `/orders/${guid}/notepad`, {}],
+    ['an authorization request', 400, '/idp/demo/desktop/oauth2/v2.0/authorize?client_id=partner-demo', {}],
+    ['the launch request of a host', 401, '/idp/demo/desktop/launches', { json: {} }],
+    ['the launch request of a practice system', 401, '/AccessApi/RequestLaunchUrl', { json: {} }],
+    ['the opening of a launch URL', 401, '/secureLaunch?launchToken=a&codeVerifier=b', {}],
+    ['a page of the application', 401, `/oltr/${guid}/`, {}],
+    ['an order document', 401, `/orders/${guid}/notepad`, {}],
     ['the audit trail', 401, `/audit/events?correlationId=${guid}`, {}],
-    ['the resource', 401, '/resource/patient', {}],
+    ['a protected resource', 401, '/resource/patient', {}],
     ['an unknown path', 404, '/wp-admin', {}],
   ])(
     'applies to unauthenticated requests, answered 429 with Retry-After: %s',

@@ -315,7 +315,7 @@ describe('the production overlay', () => {
     expect(job?.spec).not.toHaveProperty('ttlSecondsAfterFinished');
   });
 
-  it('is checked by `deploy check`, which finds a placeholder in each kind of object, and documented Secrets', () => {
+  it('is checked by `deploy check`, which finds placeholders in five kinds of objects, and every Secret', () => {
     const { placeholders, documented, missing } = checkDeployment(
       render('production')
         .map((object) => stringify(object))
@@ -404,7 +404,7 @@ describe('the production overlay', () => {
   });
 });
 
-describe('the edge map', () => {
+describe('the routes in haproxy.cfg of the edge', () => {
   let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
   beforeAll(async () => {
     platform = await startPlatformForTest();
@@ -426,7 +426,7 @@ describe('the edge map', () => {
     '/demo/': ['/demo/pms', 200],
   };
 
-  it('has the same routes as the platform in one process', async () => {
+  it('are the routes of the platform when it runs in one process', async () => {
     expect(Object.keys(probes).toSorted()).toEqual(edgeMap.map(({ path }) => path).toSorted());
     const statuses = await Promise.all(
       Object.values(probes).map(async ([address]) => {

@@ -46,7 +46,7 @@ describe('catalogue check', () => {
 
   it.each([
     ['a dangling reference', 'HFBC', { group: 'nowhere' }, /orderables\[0\]\.group/],
-    ['an X-ray without its enquiry', 'XCXR', { asks: [] }, /XCXR must ask .* pregnancy/],
+    ['an X-ray without its pregnancy question', 'XCXR', { asks: [] }, /XCXR must ask .* pregnancy/],
     ['an examination without clinical details', 'UABD', { needsClinicalDetails: false }, /UABD must need/],
     [
       'an X-ray of a knee without its side',

@@ -84,7 +84,7 @@ spec:
     ]);
   });
 
-  it('documents the Secrets and keys that the README of the production overlay lists', () => {
+  it('knows exactly the Secrets and keys that the README of the production overlay lists', () => {
     expect(documentedSecrets).toEqual(
       new Map(secretsOfProduction().map(([object, keys]) => [object, new Set(keys)])),
     );
@@ -92,7 +92,7 @@ spec:
 
   it.each([
     [
-      'a file of a Secret',
+      'a mounted file from a Secret',
       pod('ordering', 'hl7-key'),
       'Deployment ordering: Secret ordering with the key hl7-key is missing: store <directory>/services/ordering/hl7-key, remove <directory>/kustomization.yaml, and run npm run ops -- secrets --kubernetes <directory> && kubectl apply -k <directory>',
     ],

@@ -299,7 +299,7 @@ describe.each([
     expect(await denials(redis)).toEqual([]);
   });
 
-  it('are required in production, which refuses a user that may read every key', async () => {
+  it('are required in production, where a service refuses a user that may read every key', async () => {
     const redis = await lab.client(as('admin', url()));
     await expect(assertSafeRedis(redis, { isProduction: true, prefix })).rejects.toThrow(
       'this user may read the keys of other services',

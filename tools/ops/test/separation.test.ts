@@ -258,35 +258,38 @@ describe('the access rules of RabbitMQ', () => {
     [`send to ${queue}`, publish('', queue)],
   ];
 
-  it.each(withBroker)('prevent %s from using queues and event types of other services', async (service) => {
-    const access = brokerAccess[service];
-    const own = access?.consumes ?? [];
-    const attempts = [
-      ...consumers.flatMap((consumer) => [
-        ...(own.includes(consumer) ? [] : touch(queueOf(consumer))),
-        ...touch(deadLetterQueueOf(consumer)),
-        ...configure(queueOf(consumer)),
-        ...configure(deadLetterQueueOf(consumer)),
-        ...(own.length > 0 ? [] : [[`bury ${consumer}`, publish(deadLetters, queueOf(consumer))] as const]),
-      ]),
-      ...Object.keys(eventCatalogue)
-        .filter((type) => !access?.publishes.some((its) => its === type))
-        .map((type) => [`publish ${type}`, publish(events, type)] as const),
-      ['declare a queue', (channel: Channel) => channel.assertQueue('mine')] as const,
-      ['declare an exchange', (channel: Channel) => channel.assertExchange('mine', 'fanout')] as const,
-      ['delete events', (channel: Channel) => channel.deleteExchange(events)] as const,
-      [
-        'redeclare events',
-        (channel: Channel) => channel.assertExchange(events, 'topic', noArguments),
-      ] as const,
-      ['publish elsewhere', publish('amq.topic', 'x')] as const,
-    ];
-    expect(await repliesTo(settingOf(service, 'AMQP_URL'), attempts)).toEqual(
-      attempts.map(([what]) => [what, 403]),
-    );
-  });
+  it.each(withBroker)(
+    'prevent %s from using queues or publishing event types that it does not own, or changing the topology',
+    async (service) => {
+      const access = brokerAccess[service];
+      const own = access?.consumes ?? [];
+      const attempts = [
+        ...consumers.flatMap((consumer) => [
+          ...(own.includes(consumer) ? [] : touch(queueOf(consumer))),
+          ...touch(deadLetterQueueOf(consumer)),
+          ...configure(queueOf(consumer)),
+          ...configure(deadLetterQueueOf(consumer)),
+          ...(own.length > 0 ? [] : [[`bury ${consumer}`, publish(deadLetters, queueOf(consumer))] as const]),
+        ]),
+        ...Object.keys(eventCatalogue)
+          .filter((type) => !access?.publishes.some((its) => its === type))
+          .map((type) => [`publish ${type}`, publish(events, type)] as const),
+        ['declare a queue', (channel: Channel) => channel.assertQueue('mine')] as const,
+        ['declare an exchange', (channel: Channel) => channel.assertExchange('mine', 'fanout')] as const,
+        ['delete events', (channel: Channel) => channel.deleteExchange(events)] as const,
+        [
+          'redeclare events',
+          (channel: Channel) => channel.assertExchange(events, 'topic', noArguments),
+        ] as const,
+        ['publish elsewhere', publish('amq.topic', 'x')] as const,
+      ];
+      expect(await repliesTo(settingOf(service, 'AMQP_URL'), attempts)).toEqual(
+        attempts.map(([what]) => [what, 403]),
+      );
+    },
+  );
 
-  it.each(withBroker)('let %s publish its own types of events', async (service) => {
+  it.each(withBroker)('let %s publish events of its own types', async (service) => {
     const types = brokerAccess[service]?.publishes ?? [];
     const attempts = types.map((type) => [type, publish(events, type)] as const);
     expect(await repliesTo(settingOf(service, 'AMQP_URL'), attempts)).toEqual(

@@ -104,7 +104,7 @@ describe('set-client and set-partner', () => {
   });
 
   it.each([
-    ['a required member', ['set-client', ...pms, '--clear', 'name'], 1],
+    ['to clear a required member', ['set-client', ...pms, '--clear', 'name'], 1],
     ['both sources of keys', ['set-client', ...pms, '--jwks', 'x', '--jwks-uri', 'https://k.example'], 2],
     ['an option and its removal', ['set-client', ...pms, '--name', 'x', '--clear', 'name'], 2],
     ['a value other than yes or no', ['set-partner', ...partner, '--dpop-bound-access-tokens', 'true'], 2],
@@ -162,11 +162,11 @@ describe('set-directory', () => {
   });
 });
 
-describe('suspend, resume and remove', () => {
+describe('a registry entry', () => {
   it.each([
     ['a client', pms],
     ['a partner', partner],
-  ])('suspend %s and resume it unchanged', async (_what, of) => {
+  ])('for %s can be suspended, and resumed unchanged', async (_what, of) => {
     expect((await copy.runHere('suspend', ...of)).code).toBe(0);
     expect((await copy.changedLines()).added.map((line) => line.trim())).toEqual(['"suspended": true']);
     expect((await copy.runHere('suspend', ...of)).errors).toContain('already suspended');
@@ -175,7 +175,7 @@ describe('suspend, resume and remove', () => {
     expect((await copy.runHere('resume', ...of)).errors).toContain('is not suspended');
   });
 
-  it('remove the first, the last and the only client', async () => {
+  it('can be removed from the first or last place of its list, or as its only entry', async () => {
     const clients = (...ids: string[]) =>
       JSON.stringify(
         { realms: [{ realm: 'demo', clients: ids.map((clientId) => aClient(clientId)) }] },
