@@ -33,7 +33,7 @@ export const signingSettings = {
   [signingSetting]: Type.String({
     $comment: inProduction,
     title:
-      'Keys that sign the events of this service, `listener:key` for each service that consumes them, separated by commas. `ops -- secrets` writes them.',
+      'Keys that sign the events of this service, `service:key` for each service that consumes them, separated by commas. `ops -- secrets` writes them.',
   }),
 };
 /** The keys with which a consuming service verifies events. */
