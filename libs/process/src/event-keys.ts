@@ -60,7 +60,7 @@ export type EventKeys = {
 
 /**
  * Reads the event keys of a service. A process that is not a service of the platform has no keys.
- * `EVENT_SIGNING_KEYS` contains an entry `listener:key` for each service that consumes its events.
+ * `EVENT_SIGNING_KEYS` contains an entry `service:key` for each service that consumes its events.
  * `EVENT_VERIFICATION_KEYS` of a consuming service contains its own keys, from which `deriveEventKey` derives
  * the key of each source. Keys are 32 bytes in Base64URL, several separated by commas. Outside production,
  * missing keys are derived from `SEALING_KEYS` or from the key of the demo.
