@@ -423,7 +423,7 @@ describe('a submission while Redis is away', () => {
   it('is refused, and its page contains the typed text and a button that sends it again', async () => {
     const mine = await ordering(new TestBrowser());
     const html = await mine.page('review');
-    const { find } = application.tickets;
+    const find = application.tickets.find.bind(application.tickets);
     application.tickets.find = () => Promise.reject(new Unavailable('Redis does not answer'));
     const refused = await sendReview(mine, html, 'Tired "for" weeks');
     application.tickets.find = find;

@@ -42,6 +42,14 @@ type ModelBrowser = { readonly jar: TestBrowser; chosen: string; choice: number 
 
 type Step = readonly [kind: string, of: number, other: number];
 
+function expectEqual(actual: unknown, expected: unknown): void {
+  expect(actual).toEqual(expected);
+}
+
+function expectOneOf(actual: unknown, allowed: readonly unknown[]): void {
+  expect(allowed).toContain(actual);
+}
+
 /** The users, patients and windows of one run, with the rules that the server must follow. */
 class Model {
   readonly windows: ModelWindow[] = [];
@@ -60,7 +68,7 @@ class Model {
     const request = { patient, author };
     const launch = await application.openLaunch(aLaunchContext({ request }), { browser: browser.jar });
     const subject = `${author.username} ${patient.identifiers[0]?.value}`;
-    expect((await launch.send('')).status).toBe(200);
+    expectEqual((await launch.send('')).status, 200);
     choose(browser, subject);
     const window = { launch, browser, subject, pages: [], tests: 0, text: '', order: undefined };
     this.windows.push(window);
@@ -78,9 +86,9 @@ class Model {
   async review(window: ModelWindow): Promise<void> {
     const response = await window.launch.send('review');
     const html = await response.text();
-    expect(response.status).toBe(statusOf(window));
+    expectEqual(response.status, statusOf(window));
     if (response.status !== 200) return;
-    expect(/<textarea[^>]*>([^<]*)</.exec(html)?.[1]).toBe(window.text);
+    expectEqual(/<textarea[^>]*>([^<]*)</.exec(html)?.[1], window.text);
     const fields: [string, string][] = [
       ['version', fieldValues(html, 'version')[0] ?? ''],
       ['window', tokenIn(html) ?? ''],
@@ -90,7 +98,7 @@ class Model {
 
   /** Reads the first page again, as a restored or reloaded tab does. */
   async restore(window: ModelWindow): Promise<void> {
-    expect((await window.launch.send('')).status).toBe(statusOf(window));
+    expectEqual((await window.launch.send('')).status, statusOf(window));
   }
 
   /** Sends typed text without a submission, also from a locked window. */
@@ -100,12 +108,12 @@ class Model {
       ['details', text],
       ['action', 'back'],
     ]);
-    expect(typed.status).toBe(303);
+    expectEqual(typed.status, 303);
     if (window.order === undefined) window.text = text;
   }
 
   async unlock(window: ModelWindow): Promise<void> {
-    expect((await window.launch.post('window', [['to', 'review']])).status).toBe(303);
+    expectEqual((await window.launch.post('window', [['to', 'review']])).status, 303);
     choose(window.browser, window.subject);
   }
 
@@ -116,7 +124,7 @@ class Model {
     const text = this.#nextText();
     const expected = outcomeOf(window, page);
     const outcome = await send(window, page, text);
-    if (!isLost) expect(outcome).toBe(expected);
+    if (!isLost) expectEqual(outcome, expected);
     settle(window, expected, text);
   }
 
@@ -127,7 +135,7 @@ class Model {
     const text = this.#nextText();
     const first = outcomeOf(window, page);
     const [outcome] = await Promise.all([send(window, page, text), this.unlock(other)]);
-    expect([first, outcomeOf(window, page)]).toContain(outcome);
+    expectOneOf(outcome, [first, outcomeOf(window, page)]);
     settle(window, outcome, text);
   }
 
@@ -142,9 +150,8 @@ class Model {
   async end(): Promise<void> {
     for (const window of [...this.windows, ...this.#closed]) {
       const rows = await rowsOf(application, window.launch);
-      expect(rows.map(({ clinical_details: text }) => text)).toEqual(
-        window.order === undefined ? [] : [window.order],
-      );
+      const texts = rows.map(({ clinical_details: text }) => text);
+      expectEqual(texts, window.order === undefined ? [] : [window.order]);
       if (window.order !== undefined) continue;
       await this.unlock(window);
       await this.review(window);
