@@ -27,7 +27,9 @@ export type Mounted = {
 };
 
 export type AppOptions = {
-  /** The service below each path. Endpoint paths of a service at `/` are whole request paths. */
+  /**
+   * The service that is mounted below each path. Endpoint paths of a service at `/` are whole request paths.
+   */
   readonly mounts: readonly { readonly path: string; readonly service: Mounted }[];
   readonly logger: Logger;
   readonly clock: Clock;

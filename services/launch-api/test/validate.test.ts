@@ -13,7 +13,7 @@ afterAll(() => api.stop());
 
 type Posted = NonNullable<Parameters<typeof api.post>[0]>;
 
-/** Returns the answers of both endpoints to one request. The answer of Validate is first. */
+/** Returns the answers of Validate and RequestLaunchUrl to one request, in this order. */
 const both = async (request: Posted) => [
   await api.post({ ...request, to: 'Validate' }),
   await api.post({ ...request, to: 'RequestLaunchUrl' }),

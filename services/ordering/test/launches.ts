@@ -172,7 +172,7 @@ export async function fetchWhole(address: URL | string, init?: RequestInit): Pro
 
 /**
  * Posts the form of the page for choosing tests as a browser does: reads the page, then sends its fields.
- * `at` is the path of that page: the launch's home, or that of the change of a request.
+ * `at` is the path of the page: the home of the launch, or the page on which a request is changed.
  */
 export async function press(
   launch: OpenLaunch,

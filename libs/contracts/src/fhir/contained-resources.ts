@@ -55,7 +55,10 @@ export function createContainedReader(
     return faults;
   }
 
-  /** Returns an error if an earlier resource has the same id, unless both types are unsupported. */
+  /**
+   * Returns an error if an earlier resource has the same id, unless the types of the two resources are
+   * unsupported.
+   */
   function idFaults(resource: { resourceType: string }, index: number, holders: Holders): Fault[] {
     const id = memberOf(resource, 'id');
     const holder = typeof id === 'string' ? holders.get(id) : undefined;

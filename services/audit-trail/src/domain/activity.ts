@@ -1,6 +1,6 @@
 import type { AuditOutcome } from './audit-row.ts';
 
-/** The figures of the activity page, in their order on the page. */
+/** The figures (measures) of the activity page, in their order on the page. */
 export const activityMeasures = {
   issued: 'Launches requested',
   opened: 'Launches opened',
@@ -65,7 +65,7 @@ export type MeasureCriteria = {
   readonly unopenedAt?: Date;
 };
 
-/** Returns the criteria of a measure. @param now milliseconds since 1970 */
+/** Returns the search criteria for the events of a measure. @param now milliseconds since 1970 */
 export function criteriaOf(measure: ActivityMeasure, now: number): MeasureCriteria {
   const typesOf = (wanted: ActivityMeasure) => activityTypes.filter((type) => measureOfType[type] === wanted);
   if (measure === 'expired') return { types: typesOf('issued'), unopenedAt: new Date(now) };

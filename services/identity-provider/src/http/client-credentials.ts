@@ -42,8 +42,8 @@ export function readClientCredentials({
 }
 
 /**
- * Reads HTTP Basic credentials (RFC 7617 section 2), with both parts form-urlencoded (RFC 6749 section
- * 2.3.1).
+ * Reads HTTP Basic credentials (RFC 7617 section 2), in which the client id and the secret are
+ * form-urlencoded (RFC 6749 section 2.3.1).
  */
 function readBasic(authorization: string): { clientId: string; clientSecret: string } | undefined {
   const [, encoded] = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization) ?? [];

@@ -32,7 +32,7 @@ export function getDiscovery(dependencies: DiscoveryDependencies): Handler<Realm
       ...sharedMetadata(dependencies, realm),
       ...tokenAuthentication(realm, dependencies),
       subject_types_supported: ['public'],
-      // While the algorithm changes, tokens of both algorithms are valid.
+      // While the algorithm changes, tokens of the old and the new algorithm are valid.
       id_token_signing_alg_values_supported: [
         ...new Set([...keys.map(({ alg }) => alg), realm.signingAlgorithm]),
       ],

@@ -9,8 +9,8 @@ type DocumentTable = {
   id: Generated<string>;
   order_guid: string;
   /**
-   * The version of the order in the document. The newest document of an order is the document of the highest
-   * version and, among those, with the latest time.
+   * The version of the order in the document. The newest document of an order has the highest version and,
+   * among documents of that version, the latest time.
    */
   order_version: number;
   message_id: string;

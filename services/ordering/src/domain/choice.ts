@@ -51,9 +51,14 @@ export const changesPractice = ({ kind }: ChoiceButton) => practiceButtons.has(k
 /** A button, with the tests or order set that it refers to. */
 export type ChoiceAction =
   | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' | 'again' | 'undo' }>
-  | { readonly kind: 'undo' /** Absent if the removal is not the last step. */; readonly removed?: Removed }
+  | {
+      readonly kind: 'undo';
+      /** Absent if the removal is not the last step. */
+      readonly removed?: Removed;
+    }
   | ({
-      readonly kind: 'again' /** The local day of the earlier request, YYYY-MM-DD. */;
+      readonly kind: 'again';
+      /** The local day of the earlier request, YYYY-MM-DD. */
       readonly day: string;
     } & OrderAgain)
   | {

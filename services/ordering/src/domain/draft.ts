@@ -90,7 +90,10 @@ export type Notice = {
   readonly undone?: 'done' | 'late';
   /** The result of adding favourites of the practice or the user. */
   readonly favourites?: FavouritesOutcome;
-  /** The version of the request on which the change was based before it was merged with a newer version. */
+  /**
+   * The version of the request on which the change was based. The change was then merged with a newer
+   * version.
+   */
   readonly rebasedFrom?: number;
 };
 

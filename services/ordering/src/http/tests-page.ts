@@ -98,8 +98,8 @@ function nextPage(base: string, action: ChoiceAction): string {
 }
 
 /**
- * Handles the same form when a script sends it: `POST …/chosen`. Answers with only the panel of the chosen
- * tests; after a change of favourites, also with the chips.
+ * Handles the form of this page when a script sends it: `POST …/chosen`. Answers with only the panel of the
+ * chosen tests; after a change of favourites, also with the chips.
  */
 export function postChosenPanel(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {

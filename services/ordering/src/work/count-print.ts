@@ -8,7 +8,10 @@ import type { Launch } from './launch.ts';
 
 type Prints = { readonly requests: readonly TestRequest[]; readonly what: PrintedPaper };
 
-/** Records a print of one paper for each of these requests, in one transaction. The launch must see them. */
+/**
+ * Records a print of one paper for each of these requests, in one transaction. The launch must be able to see
+ * the requests.
+ */
 export function countPrints(
   { database, clock, pseudonyms }: Pick<WorkDependencies, 'database' | 'clock' | 'pseudonyms'>,
   { context, call }: Launch,

@@ -47,7 +47,10 @@ export async function hasSubmitted(
   return submissions.some(({ requestGuid }) => requestGuid === guid);
 }
 
-/** Reads the submissions to a request, oldest first. With `after`, reads only those of later versions. */
+/**
+ * Reads the submissions to a request, oldest first. With `after`, reads only the submissions of later
+ * versions.
+ */
 export async function historyOf(
   { database }: ReadDependencies,
   { guid }: Pick<TestRequest, 'guid'>,
