@@ -103,8 +103,8 @@ function followConnections(server: Server): () => void {
 }
 
 async function close(server: Server, closeQuietConnections: () => void, withinMs: number): Promise<void> {
-  // After `server.close`, Node no longer checks request timeouts, so a silent client could keep the server
-  // open.
+  // After `server.close`, Node no longer checks request timeouts, so a silent client could
+  // keep the server open.
   const deadline = setTimeout(() => server.closeAllConnections(), withinMs);
   await new Promise<void>((resolve, reject) => {
     server.close((error) => (error === undefined ? resolve() : reject(error)));

@@ -43,8 +43,8 @@ await runProcess({
     const revokedTokens = new RedisRevokedTokens(place);
     const { revocations } = tools.own(await openRevocationsPart({ revokedTokens }, tools));
     const database = await openPostgres(tools);
-    // The database has no readiness check, because the known keys continue to sign for 15 minutes without the
-    // database.
+    // The database has no readiness check, because the known keys continue to sign for 15 minutes
+    // without the database.
     const { storage } = tools.own({ ...database, checks: {} });
     const { bus } = tools.own(await openRabbitMq(tools));
     const service = await identityProvider(config, {

@@ -348,8 +348,8 @@ describe('a refresh token', () => {
       refused('invalid_grant'),
     );
     expect((await running.refresh(refreshToken, { client_id: 'partner' })).status).toBe(200);
-    // A used refresh token is refused too, although its client would get the same successor again for ten
-    // seconds.
+    // A used refresh token is refused too, although its client would get the same successor
+    // again for ten seconds.
     expect(await refusalOf(await running.refresh(refreshToken, fields, at))).toEqual(
       refused('invalid_grant'),
     );

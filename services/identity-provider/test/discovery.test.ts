@@ -146,8 +146,8 @@ describe('a third-party client', () => {
       const verifier = createAccessTokenVerifier({
         issuers: issuerPolicies(registry, options),
         clock,
-        // No network is allowed: the keys of our own realms come from the address that the operator
-        // configured.
+        // No network is allowed: the keys of our own realms come from the address that
+        // the operator configured.
         fetchOutbound: createOutboundFetch({ allowedNetworks: [] }),
       });
       return [...(await verifier.verify(`Bearer ${String(access_token)}`)).rights];

@@ -96,8 +96,8 @@ describe('a partner application with DPoP (RFC 9449)', () => {
     expect(lastReason()).toBe('ticket_of_other_key');
     const next = record(await (await refresh(tokens.refresh_token)).json());
     expect(decodeJwt(String(next.access_token)).cnf).toEqual({ jkt: await thumbprintOf(key) });
-    // A refresh without a proof is also refused within the ten seconds in which the same successor is
-    // returned.
+    // A refresh without a proof is also refused within the ten seconds in which the same
+    // successor is returned.
     expect((await running.refresh(String(tokens.refresh_token))).status).toBe(400);
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
   });

@@ -119,8 +119,8 @@ describe('a registry changed at runtime', () => {
   it('lets a realm issue tokens again after the realm was removed and restored', async () => {
     const [host, ...others] = desktopRealms();
     await write({ realms: [{ ...host, realm: 'renamed' }, ...others] });
-    // This request makes the service read the keys again, while the registry does not contain the realm
-    // `north`.
+    // This request makes the service read the keys again, while the registry does not
+    // contain the realm `north`.
     expect((await running.idp.token('renamed')).status).toBe(200);
     expect((await running.idp.token('north')).status).toBe(404);
     await write({ realms: desktopRealms() });

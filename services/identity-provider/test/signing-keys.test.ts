@@ -26,7 +26,10 @@ async function keyRows(realm: string): Promise<string[]> {
   return found.rows.map(({ row }) => row);
 }
 
-/** The times at which a key was published and signed, and the last expiry of its tokens, in seconds. */
+/**
+ * The times at which a key was published, the times at which it signed, and the last expiry of its tokens, in
+ * seconds.
+ */
 type Sighting = { published: number[]; signed: number[]; lastExpiry: number };
 
 describe.each(['RS256', 'ES256', 'EdDSA'] as const)('an %s key', (signingAlgorithm) => {

@@ -205,8 +205,8 @@ describe('the code challenge', () => {
     ],
     ['of 42 characters', { headers: { 'Code-Challenge': codeChallenge.slice(1) } }],
     ['of 44 characters', { headers: { 'Code-Challenge': `${codeChallenge}A` } }],
-    // The last character of 32 bytes in Base64URL has two zero bits at its end, so no verifier has this
-    // challenge.
+    // The last character of 32 bytes in Base64URL has two zero bits at its end, so no
+    // verifier has this challenge.
     [
       'of 43 characters with unused bits set',
       { headers: { 'Code-Challenge': `${codeChallenge.slice(0, -1)}B` } },

@@ -1,5 +1,5 @@
-// Saves the fields of the review while the user types, so that no text is lost if the user closes the window or
-// goes back.
+// Saves the fields of the review while the user types, so that no text is lost if the user closes
+// the window or goes back.
 
 const pauseMs = 800;
 const retryMs = 5000;

@@ -30,8 +30,8 @@ export function watchWindow(dialog) {
     checks += 1;
     const current = checks;
     const response = await fetch(address).catch(() => undefined);
-    // Without a connection, the page cannot submit anything, so it needs no notice. A later check replaces
-    // this check.
+    // Without a connection, the page cannot submit anything, so it needs no notice. A later
+    // check replaces this check.
     if (!response || current !== checks) return;
     if (response.status === 409) lock(await response.text());
     else if (response.ok) unlock((await response.json()).token);

@@ -11,7 +11,7 @@ export type TypedWords = Readonly<Partial<Record<'q' | 'practice' | 'user' | 'cl
 export type Meaning = {
   /** Describes the meaning to the reader, who chooses between several meanings. */
   readonly text: string;
-  /** The parameters of the results' address, with values from the log, never as typed. */
+  /** The parameters of the results' address, with values from the log, never with the typed text. */
   readonly parameters: Readonly<Record<string, string>>;
 };
 

@@ -136,8 +136,8 @@ function assertRedeemed(redemption: Redemption, { request, call, launchId }: Lau
     case 'mismatch':
     case 'unknown': {
       const { outcome, notice } = redemption;
-      // Only an issued token has a stored notice. Its launch ID is therefore genuine, even if the token has
-      // expired.
+      // Only an issued token has a stored notice. Its launch ID is therefore genuine, even if
+      // the token has expired.
       const isKnown = outcome !== 'unknown' || notice !== undefined;
       if (isKnown && launchId !== undefined) call.adopt(launchId);
       const refusal = refusals[outcome];

@@ -43,8 +43,8 @@ type Form = {
 
 const notepad: Form = {
   by: 'notepad',
-  // Browsers check every ancestor frame: the platform's result page, and the practice system's page around
-  // it.
+  // Browsers check every ancestor frame: the platform's result page, and the practice
+  // system's page around it.
   frameAncestors: (session) => ["'self'", ...(session?.client.frameAncestors ?? [])],
   hasOthers: true,
   send: (response, document, others) => sendText(response, 'text/html', notepadPage(document, others)),

@@ -189,8 +189,8 @@ function startsTitle({ words }: SearchQuery, { title }: SearchEntry): boolean {
 }
 
 function beginsWords({ words }: SearchQuery, names: SearchNames): boolean {
-  // A single letter in a query of several words is a whole word: the A of "hep a" is not the beginning of
-  // "antibody".
+  // A single letter in a query of several words is a whole word: the A of "hep a" is not the
+  // beginning of "antibody".
   const isLoneLetter = (word: string) => words.length > 1 && word.length === 1;
   return words.every((word) =>
     names.words.some((each) =>

@@ -16,7 +16,7 @@ import { readLaunchForm, type Visit } from './visit.ts';
  */
 export function inChosenWindow<Reached extends Visit>(dependencies: Dependencies): Guard<Reached, Reached> {
   return async (visit) => {
-    // The response to HEAD has no body, so it opens no window.
+    // The response to HEAD has no body, so no window shows it.
     if (!isRead(visit)) return visit;
     const window = await enter(visit, dependencies);
     if (window.isChosen) return { ...visit, window };

@@ -32,7 +32,8 @@ export function readList(tx: OrderingTransaction, filter: ListFilter, page: Page
 
 /** Counts the requests of a list, up to a limit. */
 export async function countList(tx: OrderingTransaction, filter: ListFilter, limit: number): Promise<number> {
-  // Counts a patient's requests without runs, because a request may be in two runs.
+  // Counts a patient's requests without splitting them into runs (`runsOf`), because a
+  // request may be in two runs.
   const runs = filter.sight.patientKeys === undefined ? runsOf(tx, filter) : [filtered(tx, filter)];
   const places = runs.map((run) => run.select(['guid', 'created_at']).limit(limit));
   const { count } = await tx
@@ -106,8 +107,8 @@ export function findNear(
       .selectFrom('test_requests')
       .select(['guid', 'created_at'])
       .where(sql<SqlBool>`guid = any(array(${near.select('guid')}))`)
-      // `is true` prevents the use of the index of words, because a scan of that index would read all
-      // matches.
+      // `is true` prevents the use of the index of words, because a scan of that index
+      // would read all matches.
       .where(sql<SqlBool>`(${isMatch(condition)}) is true`)
       .orderBy('created_at', direction)
       .orderBy('guid', direction)

@@ -121,8 +121,8 @@ async function findPlaces(tx: OrderingTransaction, query: ListQuery, page: Page)
   // A search that consists of punctuation contains no words, so it matches no request.
   if (search.length === 0) return { places: [], count: 0 };
   const condition = searchCondition(search, query.sight);
-  // The next `maxNear` requests fill the page if the word is common. For a rare word, the index of words is
-  // fast.
+  // The next `maxNear` requests fill the page if the word is common. For a rare word, the
+  // index of words is fast.
   const near = await findNear(tx, query, { ...page, condition, bound: maxNear });
   if (near.length > pageSize) return { places: near };
   const { places, count } = await findMatches(tx, query, { ...page, condition });

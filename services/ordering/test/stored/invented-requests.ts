@@ -85,7 +85,7 @@ function taken(request: TestRequest, now: string): TestRequest {
   return recordSamples(request, records, now);
 }
 
-/** Returns the patient with this number in a practice, who is the same person in every request. */
+/** Returns the patient with this number in a practice. The patient is the same in every request. */
 export function inventPatient(practice: LaunchRequest['practice'], number: number): LaunchPatient {
   const draw = drawFrom(`patient ${practice.identifier.value} ${number}`);
   // Squares the random number, so that names at the start of the list are the most common.
