@@ -126,7 +126,7 @@ export function readBytes(
     const onEarlyEnd = (cause?: unknown) =>
       reject(unreadable({ message: 'ended before it was complete', code: 'structure' }, cause));
     const onEnd = () => {
-      // Every request emits `close` when it ends. After `end`, this is not an error.
+      // Every request emits `close` when it ends. After the event `end`, `close` is not an error.
       request.off('close', onEarlyEnd);
       resolve(Buffer.concat(chunks, length));
     };

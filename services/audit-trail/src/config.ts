@@ -74,8 +74,8 @@ export const auditKeySettings = {
 };
 
 /**
- * Reads the keys of the log. Without the setting, derives the keys from `SEALING_KEYS` (HKDF, RFC 5869). If
- * `SEALING_KEYS` is also missing, returns the keys of the demo.
+ * Reads the keys of the log. If the setting is missing, derives the keys from `SEALING_KEYS` (HKDF, RFC
+ * 5869). If `SEALING_KEYS` is also missing, returns the keys of the demo.
  * @throws ConfigurationError if the keys are invalid or, in production, missing or the keys of the demo
  */
 export function readAuditKeys(environment: Environment): AuditKeys {

@@ -204,7 +204,10 @@ function warningsIn(panel) {
   return [...panel.querySelectorAll('[data-warning]')].map(({ textContent }) => textContent);
 }
 
-/** Makes the Enter key in the name of an order set save the set, not press the form's first button. */
+/**
+ * Makes the Enter key in the field for the name of an order set save the set. By default, the key presses the
+ * form's first button.
+ */
 function saveSetWithEnter(form) {
   document.getElementById('set-name')?.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter') return;

@@ -24,7 +24,10 @@ export function countMissingAnswers(form, link) {
   }
 }
 
-/** For a field, another field that answers the same question: a reason may be typed instead of selected. */
+/**
+ * Maps a field to another field that answers the same question: users may type a reason instead of selecting
+ * it.
+ */
 const alternatives = { 'repeat-reason': 'repeat-reason-text' };
 
 function isAnswered(form, id) {

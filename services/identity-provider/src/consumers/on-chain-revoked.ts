@@ -26,7 +26,7 @@ export function onChainRevoked({ realms, tickets, add }: Dependencies): Consumer
       if (!isRevoked(event) || event.data.reason === 'revoked_by_client') return;
       const { id: messageId, correlationid: launchId, data } = event;
       const record = await tickets.findChainRecord(launchId);
-      // Without a record, the launch has reached its absolute end, so no session is left to log out.
+      // If there is no record, the launch has reached its absolute end, so no session is left to log out.
       if (record === undefined) return;
       const partner = realms.find(data.realm.split('/'))?.desktop?.partners.get(record.audience);
       if (partner?.backchannelLogoutUri === undefined) return;

@@ -15,8 +15,9 @@ export function isRegisteredRedirect(registered: string, requested: string): boo
 }
 
 /**
- * Returns whether the service may call a registered launchUrl itself. In production it must be https, so that
- * a launch identifier is never sent in clear text and the service never calls its own loopback.
+ * Returns whether the service may call a registered launchUrl itself. In production, the launchUrl must be
+ * https, so that a launch identifier is never sent in clear text and the service never calls its own
+ * loopback.
  */
 export function isCallable(launchUrl: string, { isProduction }: { isProduction: boolean }): boolean {
   return launchUrl.startsWith('https://') || (!isProduction && launchUrl.startsWith('http://'));

@@ -99,8 +99,8 @@ async function launchParameters(request: IncomingMessage, response: ServerRespon
 }
 
 /**
- * Reads the form of a POST. Refuses a body that is not a valid form with 401 (OLTR: 401 otherwise). Closes
- * the connection if the body is too long.
+ * Reads the form of a POST. Answers 401 to a body that is not a valid form (OLTR: 401 otherwise). Closes the
+ * connection if the body is too long.
  */
 async function readLaunchForm(request: IncomingMessage, response: ServerResponse): Promise<URLSearchParams> {
   try {

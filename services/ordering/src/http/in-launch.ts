@@ -34,7 +34,7 @@ export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
     }
     const sessions = await findLaunchSessions(tickets, request, { isSecure, extendSeconds }).catch(
       async (cause: unknown) => {
-        // Without Redis, the error page contains the fields, so that no typed text is lost.
+        // If Redis is unavailable, the error page contains the fields, so that no typed text is lost.
         if (request.method === 'POST') await readSentForm(request, response);
         throw cause;
       },

@@ -105,7 +105,7 @@ export function checkWindow(dependencies: Dependencies): Handler<Visit> {
 }
 
 /**
- * Chooses the window of this launch, which locks the other windows of the browser: `POST
+ * Chooses the window of this launch, and so locks the other windows of the browser: `POST
  * /oltr/{launchId}/window`. Redirects to the page `to`; a script sends no `to`, and receives the new token.
  */
 export function chooseWindow(dependencies: Dependencies): Handler<Visit> {

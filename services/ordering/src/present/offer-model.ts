@@ -3,7 +3,7 @@ import type { Catalogue } from '../domain/catalogue.ts';
 import { chosenTests, type LeftDraft } from '../domain/draft.ts';
 import { listed } from '../domain/panels.ts';
 
-/** The maximum number of tests that an offer names. It states only the number of further tests. */
+/** The maximum number of tests that an offer names. The offer states only the number of further tests. */
 const namedTests = 6;
 
 /** Presents the offer to continue the draft of an earlier launch. */

@@ -52,7 +52,8 @@ export async function findMatches(
   filter: ListFilter,
   { condition, ...page }: Page & { readonly condition: string },
 ): Promise<{ places: Place[]; count: number }> {
-  // For a short period, the database can read the index that sorts a run instead of the index of words.
+  // If the list covers only a short period, the database can read the index that sorts a run instead of the
+  // index of words.
   const isRun = filter.sight.patientKeys === undefined && (filter.since ?? filter.before) !== undefined;
   const runs = isRun ? runsOf(tx, filter) : [filtered(tx, filter)];
   const found = runs.map((run) => run.where(isMatch(condition)).select(['guid', 'created_at']));
