@@ -274,7 +274,7 @@ describe('a hostile receiver', () => {
     ],
   ];
   const callbacks: Record<string, Parameters<typeof aRegistry>[0][string]> = {};
-  /** Registers a client in addition to the clients of concurrent tests. */
+  /** Registers a client. Keeps the clients that concurrent tests have registered. */
   const register = (clientId: string, url: string) => {
     callbacks[clientId] = { url, secrets: [sealed(aSecret())] };
     platform.register(aRegistry(callbacks));

@@ -181,7 +181,10 @@ describe('the search in the list of a practice', () => {
 
 describe('a typing error in a search', () => {
   const day = 86_400;
-  /** Returns a search in a list of requests for Baker, for Bakes, and for another Baker 91 days ago. */
+  /**
+   * Creates three requests: for Baker, for Bakes and, 91 days earlier, for another Baker. Returns a function
+   * that searches their list.
+   */
   async function bakers() {
     const request = { practice: aPractice() };
     const names = new Map<string | undefined, string>();
