@@ -34,7 +34,7 @@ const longLived: readonly SealingPurpose[] = ['signing-key', 'callback'];
  * Creates the sealer of a purpose. Derives its keys from the configured keys and the purpose (HKDF-SHA-256,
  * RFC 5869). Purposes that share a configured key therefore cannot open each other's seals. The sealers for
  * signing keys and callback secrets also open seals that older releases made with the configured key itself.
- * @throws TypeError as `createSealer`
+ * @throws TypeError for invalid keys, as `createSealer` does
  */
 export function createPurposeSealer(purpose: SealingPurpose, keys: readonly SealingKey[]): Sealer {
   if (keys.some(({ key }) => key.length !== 32)) throw new TypeError('A sealing key must have 32 bytes');

@@ -65,7 +65,8 @@ type WorkerOptions<Due extends LeasedDelivery, Reason extends string> = {
 };
 
 /**
- * Is shorter than the time limit for stopping a process, because open requests end within that limit first.
+ * Milliseconds that `stop` waits for current attempts. Less than the time limit for stopping a process,
+ * because open requests must end within the same limit, before the deliveries.
  */
 const endWithinMs = 3000;
 const firstRetryMs = 2000;
@@ -76,8 +77,8 @@ const minWaitMs = 100;
 /**
  * Attempts due deliveries until it is stopped. Several attempts run at the same time, but only one for each
  * receiver, so that a slow receiver does not delay others. The worker sleeps until the next delivery is due
- * or it is nudged. If a process dies, another process repeats its deliveries after the leases end. Messages
- * are therefore delivered at least once.
+ * or `nudge` is called. If a process dies, another process repeats its deliveries after the leases end.
+ * Messages are therefore delivered at least once.
  */
 export function startDeliveryWorker<Due extends LeasedDelivery, Reason extends string = never>(
   options: WorkerOptions<Due, Reason>,

@@ -32,7 +32,8 @@ export async function listDeadLetters(
  * Moves dead letters back to the queue of their consumer, and returns the ids of the moved events. Removes a
  * letter only after the broker has confirmed the copy, so that a letter may be duplicated but is never lost.
  * @param ids the ids of the events to move. By default, moves all
- * @throws Error as `listDeadLetters`, or if the queue refuses a letter. Earlier letters are then moved
+ * @throws Error as `listDeadLetters` does, or if the queue refuses a letter. The letters before it have then
+ * been moved
  */
 export async function replayDeadLetters(
   broker: Broker,

@@ -10,7 +10,7 @@ const maxBatchSize = 256;
 export const batchSizeOf = (consumer: Consumer): number => ('handleAll' in consumer ? maxBatchSize : 1);
 
 type Progress<Item> = {
-  /** The bus and the queue from which the events come. Spans contain both. */
+  /** The bus and the queue from which the events come. Spans contain their names. */
   readonly origin: { readonly system: MessagingSystem; readonly queue: string };
   /** Returns true if another part of the batch may begin. */
   mayBegin(): boolean;

@@ -10,7 +10,7 @@ export class InMemoryOutbox implements Outbox, OutboxSource {
   readonly #events: CloudEvent[] = [];
   readonly #onAppend: () => void;
 
-  /** @param onAppend is called after each append, and can nudge the relay */
+  /** @param onAppend is called after each append, and can wake the relay */
   constructor(onAppend: () => void = () => undefined) {
     this.#onAppend = onAppend;
   }

@@ -149,7 +149,7 @@ export class RabbitMqBus implements EventBus {
     await this.publishWritten(events.map((event) => ({ event, text: writeEvent(event) })));
   }
 
-  /** Publishes events like `publish`, but does not check the events. @throws Error as `publish` */
+  /** Publishes events like `publish`, but does not check the events. @throws Error as `publish` does */
   async publishWritten(events: readonly WrittenEvent[]): Promise<void> {
     if (events.length > 0) await this.#send(this.#dependencies.topology.events, events.map(toMessage));
   }

@@ -28,7 +28,8 @@ type Received = { readonly message: ConsumeMessage; readonly event: CloudEvent }
 
 /**
  * The maximum number of events that wait for their next attempt. When it is reached, no other event is
- * attempted. If every event fails, for instance without a database, only these events use up their attempts.
+ * attempted. If every event fails, for instance because the database is down, only these events use up their
+ * attempts.
  */
 const maxAside = 32;
 

@@ -23,8 +23,8 @@ type RelayOptions<Item> = {
   /** Is called after a failed attempt to publish. The events stay in the outbox and are retried. */
   readonly onFailure: (error: unknown) => void;
   /**
-   * The milliseconds between polls if no nudge arrives. Polls find the events of a process that ended before
-   * it nudged its relay, and events that another relay claimed but did not publish.
+   * The milliseconds between polls if `nudge` is not called. Polls find the events of a process that ended
+   * before it called `nudge`, and events that another relay claimed but did not publish.
    */
   readonly everyMs?: number;
   /** The maximum wait after a failure, in milliseconds. */
@@ -40,8 +40,8 @@ const gatherMs = 5;
 const firstRetryMs = 200;
 
 /**
- * Publishes the events of an outbox, each at least once, until it is stopped. The relay polls when it is
- * nudged. While the bus is down, it retries with increasing waits. A nudge does not shorten these waits,
+ * Publishes the events of an outbox, each at least once, until it is stopped. A call of `nudge` causes a
+ * poll. While the bus is down, the relay retries with increasing waits. `nudge` does not shorten these waits,
  * because each attempt is a database transaction.
  */
 export function startRelay<Item>({

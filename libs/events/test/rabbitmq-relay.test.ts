@@ -31,7 +31,10 @@ describe('a relay whose bus is down', () => {
   });
 });
 
-/** Records the delay of each timer that fires. A nudge that ended a wait early would clear its timer. */
+/**
+ * Records the delay of each timer that fires. If `nudge` ended a wait early, the timer of the wait would be
+ * cleared.
+ */
 function recordWaits() {
   const waits: number[] = [];
   const { setTimeout: setRealTimeout } = globalThis;

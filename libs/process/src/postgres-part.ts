@@ -6,8 +6,8 @@ import type { PartOptions, RunningPart } from './parts.ts';
 export type StoragePart = RunningPart & { readonly storage: Storage };
 
 /**
- * Longer than a database start and an operator's migrations usually take. If the schema is still not ready
- * after this time, the process ends.
+ * Milliseconds that a process waits for its schema, and then ends. Longer than a database start and an
+ * operator's migrations usually take.
  */
 const schemaWithinMs = 120_000;
 

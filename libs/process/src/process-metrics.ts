@@ -13,7 +13,10 @@ import { openMetricsType, prometheusType, writeMetrics } from './prometheus-text
 import { observeRuntime } from './runtime-metrics.ts';
 import { resourceOf, type Telemetry } from './telemetry-settings.ts';
 
-/** Shorter than the scrape timeout of Prometheus. If a part does not answer, only its metrics are missing. */
+/**
+ * Milliseconds that a scrape waits for the values of all parts. Shorter than the scrape timeout of
+ * Prometheus, so that only the metrics of a part that does not answer are missing.
+ */
 const collectWithinMs = 3000;
 
 export type ProcessMetrics = {

@@ -15,7 +15,7 @@ export const systemClock: Clock = { now: () => Date.now() };
 /**
  * Waits for a result for at most `ms` milliseconds. After that, the work continues but its result is ignored.
  * @param late returns the error for a result that is late
- * @throws the error of the work, or that of `late`
+ * @throws the error of the work, or the error that `late` returns
  */
 export async function within<Result>(
   ms: number,

@@ -29,7 +29,6 @@ export function observeOutbox(outbox: string, level: () => Promise<OutboxLevel>)
   );
 }
 
-/** One answered request. */
 export type AnsweredRequest = {
   readonly method: string;
   readonly route: string;
@@ -129,8 +128,8 @@ export type BucketExemplars = (Measured | undefined)[];
 const exemplars = new Map<string, BucketExemplars>();
 
 /**
- * Returns the exemplars of a series, which the code that records the measurements fills. The metrics SDK does
- * not support exemplars. Each process stores its own exemplars, as it does its metrics.
+ * Returns the exemplars of a series. The code that records measurements must set them, because the metrics
+ * SDK does not support exemplars. Each process stores its own exemplars, as it does its metrics.
  */
 export function exemplarsOfSeries(metric: string, attributes: object): BucketExemplars {
   const key = keyOf(metric, attributes);

@@ -4,7 +4,7 @@ import type { DatabaseConnection } from 'kysely';
 
 /**
  * Thrown if the database cannot be reached, ended the connection, or has no space left. The transaction was
- * rolled back. Only if the connection was lost during `commit`, it may have been committed.
+ * rolled back. If the connection was lost during `commit`, the transaction may instead have been committed.
  */
 export class StorageUnavailable extends Unavailable {
   constructor(cause: unknown) {

@@ -15,9 +15,9 @@ export type Storage = {
    * Migrates the service's schema to its newest version, once even if several replicas start together, and
    * returns queries that see only this schema. A role without the right to migrate can open a schema that is
    * up to date. A process of one release can open the schema of the next release, for updates and rollbacks.
-   * @throws Error when a migration fails, after rolling it back. StorageUnavailable without a database. Error
-   * that names the command when a migration is pending and the role may not apply it, or when a later release
-   * removed something that this release uses
+   * @throws Error when a migration fails, after rolling it back. StorageUnavailable when the database cannot
+   * be reached. Error that names the command when a migration is pending and the role may not apply it, or
+   * when a later release removed something that this release uses
    */
   open<Tables extends Record<string, object>>(
     schema: string,

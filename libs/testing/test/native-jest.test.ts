@@ -116,7 +116,7 @@ describe('a test file', () => {
   it('runs no further tests after a browser timeout', () => {
     expect(titlesOf('page-stays-away')).toEqual([
       'waits for an element: failed',
-      'would wait as long: pending',
+      'is not run after the time-out: pending',
     ]);
   });
 

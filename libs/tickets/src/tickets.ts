@@ -12,7 +12,10 @@ export type TicketKind =
   | 'authorization-code'
   | 'refresh-token';
 
-/** Whether the keys of practice-system launches or of desktop launches seal the tickets of a kind. */
+/**
+ * The purpose of the keys that seal the tickets of a kind: `launch` for launches of practice systems,
+ * `desktop` for desktop launches.
+ */
 export type TicketPurpose = 'launch' | 'desktop';
 
 export const ticketPurposes: Readonly<Record<TicketKind, TicketPurpose>> = {

@@ -49,8 +49,8 @@ export async function haproxyCommand(
   const haproxy = await provideHaproxy();
   const all = [...options, '-f', file];
   if (haproxy !== process.env['EDGE_IMAGE']) return { command: haproxy, arguments: all };
-  // With --init, because HAProxy ignores SIGTERM as process 1 of a container. NODE_ENV replaces the image's.
-  // runPrivately ends processes by GUARD_DIRECTORY.
+  // Uses --init, because HAProxy ignores SIGTERM as process 1 of a container. Passes NODE_ENV, because the
+  // image sets it to `production`, and GUARD_DIRECTORY, by which runPrivately finds the processes to end.
   const passed = ['NODE_ENV', 'GUARD_DIRECTORY', ...Object.keys(environment)];
   const container = [
     '--rm',

@@ -1,4 +1,5 @@
--- Claims a name for a limited time and appends the events of the claim, or changes nothing.
+-- Claims a name for a limited time and appends the events of the claim. If the name is taken, changes
+-- nothing.
 -- KEYS: claim, stream, committed
 -- Answers 'claimed' or 'taken'.
 

@@ -1,4 +1,5 @@
--- Issues a ticket, with its claim and its events, or changes nothing.
+-- Issues a ticket, with its claim and its events. If another holder has the claim, or claims are incomplete
+-- after a loss of data, changes nothing.
 -- KEYS: ticket, its notice, the chain's record, history, guard, stream, committed. With a claim also the hash
 -- of the claim and, if claims must be complete, the marker of complete claims
 -- Answers 'issued', 'claimed' or 'incomplete'.

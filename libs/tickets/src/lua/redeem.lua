@@ -1,5 +1,5 @@
--- Uses up a ticket and issues its successor, or changes nothing. A replay, or the wrong proof that reaches
--- the limit, may revoke the chain.
+-- Uses up a ticket and issues its successor. A refusal changes nothing, except that a wrong proof may be
+-- counted, and that a replay, or the wrong proof that reaches the limit, may revoke the chain.
 -- KEYS: ticket, its notice, used, answer, chains, history, guard, stream, committed. If requested, also the
 -- successor, `repeatable`, a single-use proof and the number of redemptions
 -- Answers an outcome and its content, or a refusal with the notice of the ticket.

@@ -1,4 +1,5 @@
--- Counts a use of a chain and appends its events, or changes nothing.
+-- Counts a use of a chain and appends its events. If the proof was used before or the limit is reached,
+-- changes nothing.
 -- KEYS: uses, a single-use proof or the name of the request, stream, committed
 -- ARGV: attempt, milliseconds of the proof, maximum number of uses in a window, the window in milliseconds,
 -- events
