@@ -6,7 +6,7 @@ import { type UnshownControl, writeUnshown } from '@clinical-launch/testing/jest
 
 // Runs the tests of a tier. Runs failed files a second time, one after another: in the first run, browsers
 // and two hundred processes may share two cores. A test that passes only in the second run is listed as
-// flaky, because it still has a fault.
+// flaky, because the test still has a fault.
 
 type FileResult = {
   readonly name: string;

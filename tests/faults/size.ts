@@ -30,8 +30,8 @@ const long: typeof short = {
   outwaitsLeases: true,
   racedTokens: 1000,
   attemptsEach: 50,
-  // Long enough that processes are killed during a callback. When the lease of the callback ends after 75
-  // seconds, another process sends it again.
+  // The PMS answers so slowly that processes are killed during a callback. When the lease of the callback
+  // ends after 75 seconds, another process sends it again.
   callbackMs: 100,
   floodMs: 60_000,
   shutdownDelayMs: 4000,

@@ -27,7 +27,6 @@ export type System = {
   readonly processes: readonly ServiceProcess[];
   /** The folder of the logs and journals, which `stop` removes. */
   readonly directory: string;
-  /** Returns the replicas of a service. */
   replicasOf(service: ServiceName): readonly ServiceProcess[];
   stop(): Promise<void>;
 };

@@ -155,8 +155,8 @@ describe('the page of the PMS', () => {
         const opened = context.waitForEvent('page');
         await pms.getByRole('button', { name: 'Order tests', exact: true }).click();
         const oltr = await opened;
-        // In a narrow window, the tests of a group are hidden until the group is opened, so searches for the
-        // test. The search needs the script of the page.
+        // Uses the search, because a narrow window hides the medical tests of a group until the group is
+        // opened. The search needs the script of the page.
         await oltr.waitForLoadState();
         await oltr.getByLabel('Search for a test').fill('full blood count');
         await oltr.getByRole('checkbox', { name: /^Full blood count/ }).check();

@@ -3,7 +3,7 @@ import { root } from './render.ts';
 
 const configuration = readFileSync(`${root}deploy/docker/edge/haproxy.cfg`, 'utf8');
 
-/** The edge map: the `use_backend` lines of the edge's configuration. */
+/** The routes of the edge: the `use_backend` lines of its haproxy.cfg. */
 export const edgeMap = [
   ...configuration.matchAll(/^ +use_backend (\S+) if \{ (path|path_beg) (\S+) \}/gm),
 ].map(([, service = '', match, path = '']) => ({ path, isPrefix: match === 'path_beg', service }));

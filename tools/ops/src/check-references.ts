@@ -36,13 +36,13 @@ export type KubernetesObject = {
   readonly spec?: PodSpec &
     Template & {
       readonly jobTemplate?: { readonly spec?: Template };
-      /** Of an Ingress. */
+      /** Only in an Ingress. */
       readonly tls?: readonly { readonly secretName?: string }[];
-      /** Of an ExternalSecret. */
+      /** Only in an ExternalSecret, as are the next two members. */
       readonly target?: { readonly name?: string; readonly template?: object };
       readonly dataFrom?: object;
       readonly data?: readonly { readonly secretKey?: string }[];
-      /** Of a SecretProviderClass of the Secrets Store CSI driver. */
+      /** Only in a SecretProviderClass of the Secrets Store CSI driver. */
       readonly secretObjects?: readonly {
         readonly secretName?: string;
         readonly data?: readonly { readonly key?: string }[];
@@ -57,8 +57,8 @@ type Reference = { readonly source: string; readonly key?: string };
 
 /**
  * Finds the Secrets and ConfigMaps that Pods and Ingresses reference and that the objects do not contain.
- * `documented` are those of the production overlay's table, one entry a Secret; `missing` are all others. Omits
- * optional references.
+ * `documented` contains the Secrets in the table of the production overlay, each once. `missing` contains all
+ * others. Omits optional references.
  */
 export function checkReferences(objects: readonly KubernetesObject[]): {
   documented: readonly NeededSource[];

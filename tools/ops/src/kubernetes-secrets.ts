@@ -41,7 +41,7 @@ function documentedKeysOf(service: ServiceName): readonly string[] {
     ...(service in databaseAccess ? ['database-url'] : []),
     ...(service in brokerAccess ? ['amqp-url'] : []),
     ...(listens ? ['event-verification-keys'] : []),
-    // Only for a confidential client.
+    // Needed only if the staff's issuer gave the platform a client secret.
     ...(service === 'audit-trail' ? ['audit-oidc-client-secret'] : []),
     ...sharedKeys[service],
   ];

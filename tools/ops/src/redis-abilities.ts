@@ -2,15 +2,15 @@ import { type TicketKind, type TicketPurpose, ticketPurposes } from '@clinical-l
 import type { RevocationList } from '@clinical-launch/trust/revoked-tokens';
 
 /**
- * Commands on keys. The names of keys are those of redis-scripts.ts without prefix and shard. A command that
- * reads and changes a key needs `changes`.
+ * Commands on keys. Keys are named as in redis-scripts.ts, without prefix and shard. A command that reads and
+ * changes a key needs `changes`.
  */
 export type RedisRight = {
   readonly commands: readonly string[];
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];
   readonly changes?: readonly string[];
-  /** Channels. Their names are those of redis-scripts.ts without the prefix. */
+  /** Channels, named as in redis-scripts.ts, without the prefix. */
   readonly channels?: readonly string[];
 };
 

@@ -47,7 +47,7 @@ export function readSimulatorConfig(environment: Environment): SimulatorConfig {
   return Object.freeze({ publicUrl: PUBLIC_URL, platformUrl: PLATFORM_URL ?? PUBLIC_URL, dialect });
 }
 
-/** The dependencies of each simulator. */
+/** The shared parts that each simulator receives. */
 export type Simulation = {
   readonly config: SimulatorConfig;
   readonly clock: Clock;
@@ -67,7 +67,7 @@ export type Simulation = {
   readonly sendTo: (response: ServerResponse, address: string) => void;
 };
 
-/** The dependencies of all simulators. */
+/** What the platform or a test passes to the simulators. */
 export type Dependencies = Pick<Simulation, 'clock' | 'registry'>;
 
 /** Prepares the shared parts of the simulators. */

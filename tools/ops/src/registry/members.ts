@@ -95,13 +95,11 @@ const realm = registrySchema.properties.realms.items;
 const { desktop, clients } = realm.properties;
 const issuer = registrySchema.properties.trustedIssuers.items;
 
-/** The members of a realm. */
 export const realmMembers = membersOf(realm);
 /** The additional members of a desktop realm. */
 export const desktopMembers = membersOf(desktop).map((member) => ({ ...member, within: 'desktop' }));
 /** The members of a client of our realms. */
 export const clientMembers = membersOf(clients.items);
-/** The members of a partner application. */
 export const partnerMembers = membersOf(desktop.properties.partners.items);
 /** The members of a trusted identity provider. */
 export const issuerMembers = membersOf(issuer);

@@ -28,7 +28,7 @@ type Attempted = {
 
 /** A launch of a visitor of the demo, with all its recorded exchanges. */
 export type VisitedLaunch = {
-  /** The correlation id. */
+  /** The correlation id of the launch. */
   readonly id: string;
   readonly kind: 'OLTR launch' | 'Desktop launch';
   readonly patient: PersonName;
