@@ -73,7 +73,7 @@ describe('an event on RabbitMQ', () => {
     expect(handed).toEqual([event]);
   });
 
-  it('is verified including unknown members from a newer release', async () => {
+  it('is verified with its unknown members from a newer release', async () => {
     const { handed, letters } = await startAuditTrail();
     const event = { ...redeemed(), subject: 'newer', data: { newer: 'member' } } as CloudEvent;
     const changed = { ...signed(event), data: { newer: 'other' } } as CloudEvent;

@@ -71,7 +71,7 @@ describe('the allowed networks for outgoing requests', () => {
     expect(readAllowedNetworks({ NODE_ENV: 'production' })).toEqual([]);
   });
 
-  it('are only those in OUTBOUND_ALLOWED_NETWORKS if it is set', () => {
+  it('are only the networks in OUTBOUND_ALLOWED_NETWORKS if it is set', () => {
     const setting = { OUTBOUND_ALLOWED_NETWORKS: '10.1.0.0/16, fd00::/8' };
     expect(readAllowedNetworks(setting)).toEqual(['10.1.0.0/16', 'fd00::/8']);
     expect(readAllowedNetworks({ ...setting, NODE_ENV: 'production' })).toEqual(['10.1.0.0/16', 'fd00::/8']);

@@ -158,7 +158,7 @@ describe('a query of the PostgreSQL storage', () => {
     });
   });
 
-  it('rejects with code 40001 if it conflicts with another serializable transaction', async () => {
+  it('fails with code 40001 if it conflicts with another serializable transaction', async () => {
     const database = await openTable();
     const raise = (meanwhile: () => Promise<void>) =>
       database
@@ -205,7 +205,7 @@ describe('a query of the PostgreSQL storage', () => {
     expect(await mostWaiting(query(), query())).toBe(1);
   });
 
-  it('rejects as unavailable if no connection is free in time', async () => {
+  it('fails as unavailable if no connection is free in time', async () => {
     const database = await openTable({ poolSize: 1, connectTimeoutMs: 1000 });
     await database.transaction().execute(async (transaction) => {
       await sql`select 1`.execute(transaction);

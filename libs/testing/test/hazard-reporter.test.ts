@@ -143,14 +143,14 @@ describe('a run of a tier', () => {
 });
 
 describe('a run of some files', () => {
-  it('judges only the controls of those files', async () => {
+  it('judges only the controls of these files', async () => {
     const table = shownControls + unshownControls;
     const { exitCode, hazards } = await run(table, ['shown', 'unshown', 'focused'], 'focused');
     expect(exitCode).toBe(1);
     expect(hazards).toEqual(['H8 Another test focused: skipped']);
   });
 
-  it('passes if a passed test shows each of their controls', async () => {
+  it('passes if a passed test shows each control of these files', async () => {
     expect(await run(shownControls, ['shown', 'unshown'], 'test/shown')).toMatchObject({ exitCode: 0 });
   });
 });

@@ -67,7 +67,7 @@ async function change(make: () => Promise<void>): Promise<void> {
 }
 
 describe('a watched registry file', () => {
-  it('takes effect after a change without a restart', async () => {
+  it('takes effect without a restart when it is changed', async () => {
     const { current } = watch();
     expect(realmsOf(current())).toEqual(['north']);
     await change(() => replace(registryOf('north', 'south')));
@@ -78,7 +78,7 @@ describe('a watched registry file', () => {
     expect(faults).toEqual([]);
   });
 
-  it('is checked with its suspended entries, which are then left out', async () => {
+  it('is checked including its suspended entries, which are then ignored', async () => {
     const client = { clientId: 'a', name: 'A', secrets: [], scopes: [] };
     const partner = { clientId: 'c', name: 'C', scopes: [], launchUrl: 'c:/l', redirectUris: ['c:/r'] };
     const registryWith = (state: object) => ({
