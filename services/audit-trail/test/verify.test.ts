@@ -168,7 +168,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
-  it('reports rows removed at the end by their checkpoint, or by an external copy of the checkpoint', async () => {
+  it('reports rows removed from the end, which their checkpoint or its external copy reveals', async () => {
     const { partition, signed } = await aMonth();
     await tamper(partition, `delete from audit_trail.${partition} where sequence > 15`);
     const tail = { kind: 'removed', partition, firstSequence: 16, sequence: 20 };

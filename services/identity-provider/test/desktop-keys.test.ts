@@ -68,7 +68,7 @@ describe('a rotation of keys under load', () => {
     },
   );
 
-  it('changes a running realm from RS256 to ES256, and its discovery document lists both', async () => {
+  it('changes a running realm from RS256 to ES256, and its discovery document lists both algorithms', async () => {
     const clock = new TestClock();
     const storage = await openTestStorage();
     let signingAlgorithm = 'RS256';

@@ -233,7 +233,7 @@ describe('an invalid launch request', () => {
   });
 });
 
-describe('a launch URL that the service calls itself', () => {
+describe('a launch URL that the service itself calls', () => {
   const launchOf = (client_id: string) => answerOf(aLaunch({ client_id, call: true }), 'calls/desktop');
 
   it('is called once by GET with iss and launch', async () => {

@@ -90,7 +90,7 @@ describe('POST /AccessApi/Validate', () => {
     expect(statuses).toEqual([200, 200, 429, 429]);
   });
 
-  it('marks its refusals in the audit trail with the step "validate"', async () => {
+  it('marks its refusals in the audit trail with the step `validate`', async () => {
     const answers = await both({ payload: aServiceRequest({ patient: { birthDate: 'x' } }) });
     const told = answers.map(({ headers }) =>
       api.published.find((event) => event.correlationid === headers.get('x-correlation-id')),

@@ -54,7 +54,7 @@ describe('a change by another user', () => {
 });
 
 describe('the pages that change a request', () => {
-  it('show the tests of the request and mark those with collected samples', async () => {
+  it('show the tests of the request and mark the tests with collected samples', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     await takeSample(application, ordered, 'edta');
     const launch = await openChange(application, ordered);

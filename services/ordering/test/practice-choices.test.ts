@@ -89,7 +89,7 @@ describe('the favourites of a user', () => {
     expect(html.match(/id="test-HFBC"/g)).toHaveLength(1);
   });
 
-  it('are chosen when the user presses their chip, and removed when the user presses it again', async () => {
+  it('are chosen when the user presses their chip, and removed from the choice at the next press', async () => {
     const launch = await open();
     await press(launch, 'favourite:HFBC');
     expect(await launch.page()).toContain('value="add:HFBC" data-chip="HFBC" aria-pressed="false"');

@@ -85,7 +85,7 @@ describe('the label stock', () => {
   const stockOf = (html: string) => /app-labels--([a-z0-9-]+)/.exec(html)?.[1];
   const blanksOf = (html: string) => html.match(/app-label--blank/g)?.length ?? 0;
 
-  it('is an A4 sheet by default, and a cookie stores the chosen stock only', async () => {
+  it('is an A4 sheet by default, and a cookie stores only the chosen stock', async () => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
     const path = `requests/${launch.guid}/labels`;
     expect(stockOf(await launch.page(path))).toBe('a4-24');

@@ -9,7 +9,7 @@ import { timeZone } from './stored/seed.ts';
 
 describe('the search words of a request', () => {
   // A release that changes these words must index stored requests again.
-  it('are equal to those that earlier releases stored', async () => {
+  it('are equal to the words that earlier releases stored', async () => {
     const storage = await openTestStorage();
     try {
       const database = await openOrderingDatabase(storage);

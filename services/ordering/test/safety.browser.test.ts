@@ -177,7 +177,7 @@ describe('duplicates', () => {
     await close();
   });
 
-  it('share one reason from the list within their intervals', async () => {
+  it('within their minimum intervals can share one reason from the list', async () => {
     const patient = aPatient();
     await anOrder(desk.application, ['DHBA1C', 'BVITD'], aLaunchContext({ request: { patient } }));
     const { launch, page, close } = await openPage(patient);

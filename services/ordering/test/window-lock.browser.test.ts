@@ -60,7 +60,7 @@ describe('the windows of two patients in one browser', () => {
     await close();
   });
 
-  it('are unlocked together if they are of the same patient', async () => {
+  it('include further windows of each patient, which are locked and unlocked with the first', async () => {
     const patient = aPatient();
     const [mine, again] = [await launchFor(patient), await launchFor(patient)];
     const { browser, page, close } = await desk.open(mine);
@@ -102,7 +102,7 @@ describe('a window', () => {
     await close();
   });
 
-  it('asks once on the page of the review without scripts, and keeps the text', async () => {
+  it('without scripts asks which patient to work on when the review is submitted, and keeps the text', async () => {
     const { mine, browser, page, close } = await openReview({ javaScriptEnabled: false });
     await page.locator('#details').fill('Tired for three weeks');
     const other = await openBeside(browser, await launchFor(aPatient(second)));

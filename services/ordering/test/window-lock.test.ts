@@ -65,7 +65,7 @@ const heading = (html: string) => /<h1[^>]*>([^<]*)/.exec(html)?.[1];
 const isLocked = async (launch: OpenLaunch, path = '') => (await launch.send(path)).status === 409;
 
 describe('a window after another patient was opened in the same browser', () => {
-  it('shows the notice instead of its pages, also when it is reloaded, and names the other patient', async () => {
+  it('shows a notice instead of its pages, also when it is reloaded, and names the other patient', async () => {
     const browser = new TestBrowser();
     const mine = await ordering(browser);
     await open(browser, aPatient(other));
@@ -137,7 +137,7 @@ describe('a window after another patient was opened in the same browser', () => 
     expect(locationOf(await sendReview(mine, await mine.page('review')))).toContain('/orders/');
   });
 
-  it('answers a repeated form of an order that was submitted before with that order', async () => {
+  it('answers a form that submitted an order before the lock with the result page of that order', async () => {
     const browser = new TestBrowser();
     const mine = await ordering(browser);
     const html = await mine.page('review');
@@ -172,7 +172,7 @@ describe('windows that do not lock each other', () => {
   });
 
   it.each(['PatientReport', 'PatientReportList', 'LocationReportList'] as const)(
-    'can only read: %s shows a warning',
+    'include windows that can only read: %s shows a warning instead',
     async (action) => {
       const ordered = await anOrder(application, ['HFBC'], contextFor());
       const browser = new TestBrowser();
@@ -216,7 +216,7 @@ describe('the other patient', () => {
     expect(html).not.toContain('HUGHES');
   });
 
-  it('is the same patient for another user, whose window locks the first', async () => {
+  it('may be the same patient, if another user opened that patient: the first window is locked', async () => {
     const browser = new TestBrowser();
     const patient = aPatient();
     const mine = await ordering(browser, patient);
@@ -253,7 +253,7 @@ describe('a change and the samples of a request', () => {
     expect(locationOf(await submitChange(change))).toContain('/orders/');
   });
 
-  it('are refused in a locked window: the notice returns the typed samples to their page', async () => {
+  it('are refused in a locked window: after the notice, the page for samples contains the typed values', async () => {
     const ordered = await anOrder(application, ['HFBC']);
     const queue = await openAction(application, 'PatientSampleQueue', ordered);
     const html = await queue.page(samplesPage(queue));
@@ -309,7 +309,7 @@ describe('the cookie of a browser', () => {
     expect(locationOf(await sendReview(mine, await mine.page('review')))).toContain('/orders/');
   });
 
-  it('of another user gives no access: nothing is submitted, and their patient is not named', async () => {
+  it('of another user gives no access: nothing is submitted, and the patient of that user is not named', async () => {
     const theirs = await ordering(new TestBrowser(), aPatient(other));
     const html = await theirs.page('review');
     const request = { ...contextFor().request, author: { ...user, username: 'thief' } };
@@ -356,7 +356,7 @@ describe('a window that nobody reads', () => {
     expect(await isLocked(mine)).toBe(false);
   });
 
-  it('is not reached by a form to a page outside the launch', async () => {
+  it('is not reached by a form that would lead to a page outside the launch', async () => {
     const mine = await ordering(new TestBrowser());
     for (const to of ['//evil.example', 'https://evil.example/', '../../sign-out', 'window', 'orders/x']) {
       expect([to, (await workHere(mine, to)).status]).toEqual([to, 400]);
@@ -364,7 +364,7 @@ describe('a window that nobody reads', () => {
   });
 });
 
-describe('a submission and a choice at the same time', () => {
+describe('a submission and the opening of another patient at the same time', () => {
   /** Waits until a query of another connection waits for a lock. */
   const someoneWaits = async (count: number) => {
     const database = await openOrderingDatabase(application.storage);
@@ -392,7 +392,7 @@ describe('a submission and a choice at the same time', () => {
     return Promise.all(answers);
   }
 
-  it('stores the order before the other window is chosen, if the submission came first', async () => {
+  it('stores the order, if the submission came first', async () => {
     const browser = new TestBrowser();
     const mine = await ordering(browser);
     const html = await mine.page('review');
@@ -405,7 +405,7 @@ describe('a submission and a choice at the same time', () => {
     expect(await isLocked(second)).toBe(false);
   });
 
-  it('refuses the order, if the choice came first', async () => {
+  it('refuses the order, if the other patient was opened first', async () => {
     const browser = new TestBrowser();
     const mine = await ordering(browser);
     const html = await mine.page('review');
@@ -419,7 +419,7 @@ describe('a submission and a choice at the same time', () => {
   });
 });
 
-describe('a submission while Redis is away', () => {
+describe('a submission while Redis is unavailable', () => {
   it('is refused, and its page contains the typed text and a button that sends it again', async () => {
     const mine = await ordering(new TestBrowser());
     const html = await mine.page('review');
