@@ -241,7 +241,7 @@ describe.each(users)('the eight actions $who', (user) => {
     expect(await oltr.locator('iframe, main form').count()).toBe(0);
   });
 
-  it('end when the user signs out', async () => {
+  it('cannot be continued after the user has signed out', async () => {
     const oltr = await launch(desk, "Patient's requests");
     await desk.hands.press(oltr, oltr.getByRole('button', { name: 'Sign out' }));
     await oltr.getByRole('heading', { name: 'You have signed out' }).waitFor();

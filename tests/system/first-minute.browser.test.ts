@@ -52,7 +52,7 @@ it('the start page of the demo opens a patient with one click, and shows the ord
   await oltr.close();
 });
 
-it('the page of a launch shows its requests, and repeats them without JavaScript', async () => {
+it('the page of a launch shows its requests, and can send them again without JavaScript', async () => {
   const plain = await chromium.newContext({ javaScriptEnabled: false });
   const visitor = await plain.newPage();
   await visitor.goto(platform.url);

@@ -38,7 +38,7 @@ describe('docs/asyncapi.yaml', () => {
     expect(Object.keys(document.components.messages)).toEqual(Object.keys(eventCatalogue));
   });
 
-  it('accepts a created event, and rejects it with a wrong source', () => {
+  it('accepts a newly created event, and rejects the same event with a wrong source', () => {
     const { components } = document;
     const accepts = ajv.compile({ ...components.messages['launch.token.redeemed.v1']?.payload, components });
     const origin = {

@@ -38,7 +38,7 @@ describe('an unknown realm', () => {
 });
 
 describe('add-realm and set-realm', () => {
-  it('create a realm with its settings, and change them, without changing other lines', async () => {
+  it('create a realm with its settings, and change the settings, without changing other lines', async () => {
     const lifetimes = ['--session-seconds', '3600', '--refresh-token-seconds', '600'];
     const { code } = await copy.runHere('add-realm', '--realm', 'west/desktop', '--desktop', ...lifetimes);
     expect(code).toBe(0);
