@@ -7,7 +7,7 @@
 # no image states a false origin.
 
 variable "REGISTRY" {
-  # With the slash at its end.
+  # The registry of the images, with a slash at its end.
   default = ""
 }
 variable "VERSION" {

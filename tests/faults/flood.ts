@@ -26,8 +26,7 @@ const strangersRequests: readonly Sent[] = [
     path: tokenRequest.path,
     body: new URLSearchParams({
       grant_type: 'client_credentials',
-      // Differs from the launching client's id, because wrong secrets from its address would delay the
-      // launching client.
+      // Not the client that launches: wrong secrets for its id from the shared address would delay it.
       client_id: 'pms-other',
       client_secret: 'guessed',
     }),

@@ -65,7 +65,7 @@ async function withDeadLetters<Result>(
   const queue = topology.queueOf(consumer);
   const deadLetterQueue = topology.deadLetterQueueOf(consumer);
   const connection = await connect(url, { noDelay: true, timeout: 5000 });
-  // An error also rejects the pending call, so the handler of the event does nothing.
+  // An error of the connection also rejects the pending call, so the listener does nothing.
   connection.on('error', () => undefined);
   try {
     const channel = await connection.createConfirmChannel();

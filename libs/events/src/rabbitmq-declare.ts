@@ -31,7 +31,7 @@ const accessRefused = 403;
 /** Calls `work` with a separate channel, because the broker closes a channel after a refusal. */
 async function onChannel(connection: ChannelModel, work: (channel: Channel) => Promise<void>): Promise<void> {
   const channel = await connection.createChannel();
-  // A refusal also rejects the pending call, so the handler of the event does nothing.
+  // A refusal also rejects the pending call, so the listener does nothing.
   channel.on('error', () => undefined);
   await work(channel);
   await channel.close();

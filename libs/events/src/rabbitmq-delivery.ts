@@ -131,7 +131,7 @@ export class ChannelDeliveries {
       await bury(toDeadLetter(message, queue, error));
       this.#unsettled.acknowledge([message]);
     } catch {
-      // The broker then dead-letters the message itself, but without the reason.
+      // Makes the broker dead-letter the message itself, but without the reason.
       this.#unsettled.discard(message);
     }
   }

@@ -47,7 +47,7 @@ export const openSessionCookie = (ticket: string, options: SessionCookieOptions)
     ...launchSessionCookieOptions(options),
   });
 
-/** A launch session of a browser that has not ended. */
+/** A launch session of a browser. The session has not ended. */
 export type LaunchSession = {
   readonly ticket: string;
   readonly context: LaunchContext;

@@ -135,7 +135,7 @@ function sentinelOptions(
     sentinels: [...sentinels],
     name,
     sentinelRetryStrategy: backoff,
-    // With the detector, a Sentinel reports a new primary at once.
+    // Subscribes to the Sentinels, which then report a new primary at once.
     failoverDetector: true,
     // A primary that became a replica refuses writes, so the connection must move to the new primary.
     reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),

@@ -77,7 +77,8 @@ export type RedisTicketsDependencies = {
  * reply was lost is retried once and gets the answer of its first attempt. Redis stores hashes of the
  * tickets, and the encrypted context and detail, which only a holder of a ticket of the same chain can
  * decrypt. A moved or changed record makes its ticket `unknown`.
- * @throws RedisUnavailable from every operation when Redis does not answer or has just lost its history
+ * @throws RedisUnavailable when Redis does not answer, for older tickets right after a restart or a failover,
+ * and for claims while they are being restored
  */
 export class RedisTickets implements Tickets {
   readonly #scripts: RedisScripts;

@@ -197,7 +197,7 @@ export type Redemption =
   | { readonly outcome: 'used' | 'mismatch'; readonly correlationId: string; readonly notice?: unknown }
   /**
    * The ticket was never issued, is of another kind, has expired, or belongs to a revoked chain. The answer
-   * does not reveal which, but contains the notice of a ticket that was issued with a notice.
+   * does not reveal the cause, but contains the notice, if the ticket was issued with a notice.
    */
   | { readonly outcome: 'unknown'; readonly notice?: unknown }
   /** The `proof` of the request was used before, for a ticket of the same chain. */

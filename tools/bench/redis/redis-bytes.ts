@@ -79,7 +79,7 @@ if (!('request' in reading)) throw new TypeError(JSON.stringify(reading.faults))
 const { request } = reading;
 const client = { issuer: 'https://issuer.example/emis', clientId: randomUUID(), frameAncestors: [] };
 
-/** Issues tokens as the launch API does, with a lifetime beyond the measurement. */
+/** Issues tokens as the launch API does, with a lifetime that is longer than the measurement. */
 async function issueTokens(redis: RedisClient, count: number): Promise<void> {
   const tickets = new RedisTickets({ redis, sealers: { launch: sealer } });
   const issueOne = async () => {

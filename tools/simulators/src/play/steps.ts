@@ -3,7 +3,7 @@ import { pause } from '@clinical-launch/runtime/clock';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
 import type { Dialect } from '../dialect.ts';
 
-/** The platform that the demo plays on. */
+/** The platform on which the demo plays its launches. */
 export type Played = Dialect & { readonly baseUrl: string };
 
 /**
