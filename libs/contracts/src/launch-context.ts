@@ -17,6 +17,9 @@ export const actions = [
 
 export type Action = (typeof actions)[number];
 
+/** The seconds after which a launch session ends regardless of its use: a working day. */
+export const launchSessionSeconds = 12 * 3600;
+
 const word = Type.String({ minLength: 1 });
 
 const personNameSchema = closedObject({

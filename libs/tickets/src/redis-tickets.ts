@@ -198,9 +198,9 @@ export class RedisTickets implements Tickets {
 
   async revokeChain(
     correlationId: string,
-    { forSeconds, events, owner = '' }: ChainRevocation,
+    { forSeconds, events, owner = '', claim = correlationId }: ChainRevocation,
   ): Promise<boolean> {
-    const shard = shardOfText(correlationId);
+    const shard = shardOfText(claim);
     const { chain, chainRecord, outbox, committed } = this.#keys;
     const reply = await this.#scripts.run(
       revokeChainScript,

@@ -83,8 +83,8 @@ export type IssueRequest = {
    */
   readonly chainRecord?: ChainRecord;
   /**
-   * A chain that begins with a claim is stored in the claim's shard. It cannot be revoked, because that shard
-   * cannot be found by the correlation id.
+   * A chain that begins with a claim is stored in the claim's shard. Only a caller that names the claim can
+   * revoke it, because that shard cannot be found by the correlation id.
    */
   readonly claim?: Claim;
   readonly correlationId: string;
@@ -290,4 +290,6 @@ export type ChainRevocation = {
   readonly forSeconds: number;
   readonly events: readonly CloudEvent[];
   readonly owner?: string;
+  /** The name of the claim with which the chain began, if it began with one. It determines the shard. */
+  readonly claim?: string;
 };

@@ -420,6 +420,23 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf(sent)).toEqual(sent.slice(1, 2));
     });
 
+    it('is revoked by its claim if it began with one, with its session', async () => {
+      const names = Array.from({ length: 8 }, () => randomUUID());
+      for (const claim of names) {
+        const { ticket, correlationId } = await issue('launch-token', {
+          claim: { name: claim, holder: 'OrderTest', ttlSeconds: 60 },
+        });
+        const successor = { kind: 'launch-session', ttlSeconds: 60 } as const;
+        const session = successorOf(await redeem('launch-token', ticket, { successor }));
+        const sent = [event(correlationId), event(correlationId)];
+        for (const each of sent) {
+          await under().tickets.revokeChain(correlationId, { forSeconds: 60, events: [each], claim });
+        }
+        expect(await isLive('launch-session', session)).toBe(false);
+        expect(await sentOf(sent)).toEqual(sent.slice(0, 1));
+      }
+    });
+
     waiting.it('has a stored record until it ends, even if it was revoked', async () => {
       const { tickets } = under();
       const chainRecord = { owner: 'host', audience: 'partner' };

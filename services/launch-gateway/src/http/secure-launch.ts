@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { escapeMarkup } from '@clinical-launch/contracts/formats';
-import { type LaunchContext, parseLaunchContext } from '@clinical-launch/contracts/launch-context';
+import {
+  type LaunchContext,
+  launchSessionSeconds,
+  parseLaunchContext,
+} from '@clinical-launch/contracts/launch-context';
 import type { RefusalCode } from '@clinical-launch/contracts/refusals/codes';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { sendText, setHeaders } from '@clinical-launch/http/answer';
@@ -17,9 +21,6 @@ import type { Redemption, Tickets } from '@clinical-launch/tickets/tickets';
 import type { LaunchGatewayConfig } from '../config.ts';
 import { challengesOf } from '../domain/code-verifier.ts';
 import { toErrorPage } from './error-page.ts';
-
-/** The seconds after which a launch session ends regardless of its use: a working day. */
-const launchSessionSeconds = 12 * 3600;
 
 /** The only script of the page. Keeps the address with the verifier out of the browser's history. */
 const script = "location.replace(document.querySelector('a').href)";
