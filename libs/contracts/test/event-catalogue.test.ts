@@ -58,7 +58,7 @@ const examples: { readonly [Type in EventType]: EventData<Type> } = {
     scope: 'openid launch',
     expiresInSeconds: 3600,
   },
-  'desktop.chain.revoked.v1': { realm: 'demo/desktop', reason: 'code_replayed' },
+  'desktop.chain.revoked.v1': { realm: 'demo/desktop', reason: 'ended_by_operator', by: 'A Operator' },
   'desktop.logout.delivered.v1': { realm: 'demo/desktop', clientId: 'partner', attempts: 1 },
   'desktop.logout.delivery.failed.v1': {
     realm: 'demo/desktop',
@@ -81,6 +81,11 @@ const examples: { readonly [Type in EventType]: EventData<Type> } = {
   'launch.session.ended.v1': {},
   'launch.window.locked.v1': { launchId: guid, openedLaunchId: guid },
   'launch.window.unlocked.v1': { launchId: guid },
+  'launch.ended.v1': { by: 'A Operator, INC-1', reason: 'ended_by_operator' },
+  'launches.ended.v1': {
+    by: 'A Operator, INC-1',
+    selection: { user: 'dr.jones', practice: 'A12345', client: 'pms', partner: 'partner' },
+  },
   'order.submitted.v1': {
     orderGuid: guid,
     launchId: guid,

@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
 import {
   type CloudEvent,
+  type EventSource,
   eventSources,
   listenersTo,
   type ServiceName,
@@ -11,7 +12,7 @@ import {
  * services have the key, so no other service can forge the events.
  */
 export type EventSigningKey = {
-  readonly source: ServiceName;
+  readonly source: EventSource;
   readonly listener: ServiceName;
   readonly key: Uint8Array;
 };
@@ -41,7 +42,7 @@ export class ForgedEventError extends Error {
  * Derives the key that a listener shares with a source (HKDF-SHA-256, RFC 5869).
  * @param listenerKey the secret key of the listener
  */
-export const deriveEventKey = (listenerKey: Uint8Array, source: ServiceName): Buffer =>
+export const deriveEventKey = (listenerKey: Uint8Array, source: EventSource): Buffer =>
   Buffer.from(hkdfSync('sha256', listenerKey, '', `clinical-launch events of ${source}`, 32));
 
 const macOf = (key: KeyObject, text: string) => createHmac('sha256', key).update(text).digest('base64url');
@@ -76,7 +77,7 @@ export function createEventVerifier(listener: ServiceName, keys: readonly Uint8A
       `/${source}`,
       {
         types: new Set<string>(types),
-        keys: keys.map((key) => createSecretKey(deriveEventKey(key, source as ServiceName))),
+        keys: keys.map((key) => createSecretKey(deriveEventKey(key, source as EventSource))),
       },
     ]),
   );

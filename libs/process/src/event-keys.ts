@@ -1,5 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import {
+  type EventSource,
   eventConsumers,
   eventSources,
   listenersOf,
@@ -59,40 +60,38 @@ export type EventKeys = {
 };
 
 /**
- * Reads the event keys of a service. A process that is not a service of the platform has no keys.
+ * Reads the event keys of a source of events. A process that is no source has no keys.
  * `EVENT_SIGNING_KEYS` contains an entry `service:key` for each service that consumes its events.
  * `EVENT_VERIFICATION_KEYS` of a consuming service contains its own keys, from which `deriveEventKey` derives
  * the key of each source. Keys are 32 bytes in Base64URL, several separated by commas. Outside production,
  * missing keys are derived from `SEALING_KEYS` or from the key of the demo.
  * @throws ConfigurationError with every problem at once: invalid keys and, in production, missing keys
  */
-export function readEventKeys(environment: Environment, service: string): EventKeys {
-  if (!isService(service)) return { writeEvent: JSON.stringify, verifierOf: () => undefined };
+export function readEventKeys(environment: Environment, name: string): EventKeys {
+  if (!isSource(name)) return { writeEvent: JSON.stringify, verifierOf: () => undefined };
   const { signing, verification } = readTogether({
-    signing: () => readSigningKeys(environment, service),
-    verification: () => readVerificationKeys(environment, service),
+    signing: () => readSigningKeys(environment, name),
+    verification: () => readVerificationKeys(environment, name),
   });
-  return eventKeysOf(signing, new Map([[service, verification]]));
+  return eventKeysOf(signing, new Map([[name, verification]]));
 }
 
-const isService = (name: string): name is ServiceName => Object.hasOwn(eventSources, name);
+const isSource = (name: string): name is EventSource => Object.hasOwn(eventSources, name);
 
 /**
  * Derives the event keys of all services from `SEALING_KEYS`, for a single process that runs all services.
  * @throws ConfigurationError for the same reasons as `openSealers`
  */
 export function readSharedEventKeys(environment: Environment): EventKeys {
-  const services = Object.keys(eventSources) as ServiceName[];
-  const signing = services.flatMap((source) => sharedSigningKeys(environment, source));
-  const verification = new Map(
-    services.map((service) => [service, sharedListenerKeys(environment, service)]),
-  );
+  const sources = Object.keys(eventSources) as EventSource[];
+  const signing = sources.flatMap((source) => sharedSigningKeys(environment, source));
+  const verification = new Map(sources.map((name) => [name, sharedListenerKeys(environment, name)]));
   return eventKeysOf(signing, verification);
 }
 
 function eventKeysOf(
   signing: readonly EventSigningKey[],
-  verification: ReadonlyMap<ServiceName, readonly Uint8Array[]>,
+  verification: ReadonlyMap<EventSource, readonly Uint8Array[]>,
 ): EventKeys {
   const consumers: readonly [string, { readonly service: ServiceName }][] = Object.entries(eventConsumers);
   const verifiers = new Map(
@@ -132,7 +131,7 @@ function counting(consumer: string, verify: EventVerifier): EventVerifier {
   };
 }
 
-function readSigningKeys(environment: Environment, source: ServiceName): readonly EventSigningKey[] {
+function readSigningKeys(environment: Environment, source: EventSource): readonly EventSigningKey[] {
   const listeners = listenersOf(source);
   const isSet = Boolean(environment[signingSetting]);
   if (!isSet && !isProduction(environment)) return sharedSigningKeys(environment, source);
@@ -148,7 +147,7 @@ function readSigningKeys(environment: Environment, source: ServiceName): readonl
   return listeners.map((listener) => ({ source, listener, key: given.get(listener) ?? Buffer.alloc(0) }));
 }
 
-function readVerificationKeys(environment: Environment, service: ServiceName): readonly Uint8Array[] {
+function readVerificationKeys(environment: Environment, service: EventSource): readonly Uint8Array[] {
   const isListening = Object.values(eventConsumers).some((consumer) => consumer.service === service);
   if (!isListening) return [];
   if (environment[verificationSetting]) {
@@ -187,13 +186,13 @@ function entriesOf(environment: Environment, setting: string): (readonly [string
   });
 }
 
-function sharedListenerKeys(environment: Environment, listener: ServiceName): readonly Uint8Array[] {
+function sharedListenerKeys(environment: Environment, listener: EventSource): readonly Uint8Array[] {
   const info = `clinical-launch events for ${listener}`;
   return readSharedKeys(environment).map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', info, 32)));
 }
 
 /** Returns the signing keys of a source, derived from the first shared key. Every shared key verifies. */
-function sharedSigningKeys(environment: Environment, source: ServiceName): readonly EventSigningKey[] {
+function sharedSigningKeys(environment: Environment, source: EventSource): readonly EventSigningKey[] {
   return listenersOf(source).flatMap((listener) =>
     sharedListenerKeys(environment, listener)
       .slice(0, 1)

@@ -4,7 +4,7 @@ import { eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import { type BrokerUser, rabbitMqDefinitions } from '@clinical-launch/events/rabbitmq-definitions';
 import { readCredentials } from './credentials.ts';
 import { redisAclFile } from './redis-access.ts';
-import { brokerAccess, serviceNames } from './service-access.ts';
+import { brokerAccess, eventSourceNames, serviceNames } from './service-access.ts';
 import { UsageError } from './usage-error.ts';
 
 type AccessOptions = {
@@ -28,10 +28,9 @@ export type AccessReport = {
  * @throws UsageError if a credential is missing or invalid. In this case, no file has been written
  */
 export function writeAccess({ directory, secrets, prefix, namespace }: AccessOptions): AccessReport {
-  const redisUsers = serviceNames.map((service) => ({
-    service,
-    ...readCredentials(secrets, service, 'redis-url'),
-  }));
+  const redisUsers = eventSourceNames
+    .filter((name) => name !== 'operator' || existsSync(join(secrets, name, 'redis-url')))
+    .map((service) => ({ service, ...readCredentials(secrets, service, 'redis-url') }));
   const brokerUsers = brokerUsersOf(secrets);
   const contents = usable(() => ({
     'users.acl': redisAclFile(redisUsers, prefix),

@@ -26,7 +26,7 @@ const sharedKeys: Readonly<Record<ServiceName, readonly SharedKey[]>> = {
 /** The keys of each Secret that the production overlay's README lists, by kind and name. */
 export const documentedSecrets: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...serviceNames.map((name) => [`Secret ${name}`, new Set(documentedKeysOf(name))] as const),
-  ['Secret operator', new Set(['amqp-url'])],
+  ['Secret operator', new Set(['amqp-url', 'redis-url', 'event-signing-keys'])],
   ['Secret database-owner', new Set(['database-url'])],
   ['Secret registry', new Set(['registry.json'])],
   ['Secret private-ca', new Set(['ca.crt'])],

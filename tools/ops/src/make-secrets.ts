@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { auditKeyOf } from '@clinical-launch/audit-trail/domain/audit-keys';
-import { eventConsumers, listenersOf, type ServiceName } from '@clinical-launch/contracts/events/cloud-event';
+import {
+  type EventSource,
+  eventConsumers,
+  listenersOf,
+  type ServiceName,
+} from '@clinical-launch/contracts/events/cloud-event';
 import { deriveEventKey } from '@clinical-launch/crypto/event-macs';
 import { sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
 import { brokerAccess, databaseAccess, serviceNames } from './service-access.ts';
@@ -41,6 +46,7 @@ export function makeSecrets(directory: string): readonly string[] {
       write(`${place}/database-url`, () => `postgres://${schema}:${draw()}@postgres:5432/clinical_launch`);
     }
   }
+  write('services/operator/redis-url', () => `redis://operator:${draw()}@redis:6379`);
   write('services/operator/amqp-url', () => `amqp://operator:${draw()}@rabbitmq:5672`);
   write('database-url', () => `postgres://clinical_launch_owner:${draw()}@postgres:5432/clinical_launch`);
   write('postgres-password', draw);
@@ -56,7 +62,32 @@ export function makeSecrets(directory: string): readonly string[] {
     );
   }
   for (const [path, text] of eventKeys) write(path, () => text);
+  // Derived from the stored keys, so that an existing deployment need not replace its event keys.
+  write('services/operator/event-signing-keys', () =>
+    signingKeysOf(
+      'operator',
+      new Map(listenersOf('operator').map((listener) => [listener, storedKeyOf(directory, listener)])),
+    ),
+  );
   return written;
+}
+
+/** Reads the key of a listener: the first one, if its keys are being rotated. */
+function storedKeyOf(directory: string, listener: ServiceName): Buffer {
+  const stored = readFileSync(join(directory, `services/${listener}/event-verification-keys`), 'utf8');
+  const [, key = ''] = stored.trim().split(',')[0]?.split(':') ?? [];
+  return Buffer.from(key, 'base64url');
+}
+
+type ListenerKeys = ReadonlyMap<ServiceName, Uint8Array>;
+
+/** Returns the keys with which a source signs its events, one for each service that consumes them. */
+function signingKeysOf(source: EventSource, keys: ListenerKeys): string {
+  const entries = listenersOf(source).flatMap((listener) => {
+    const key = keys.get(listener);
+    return key === undefined ? [] : [`${listener}:${deriveEventKey(key, source).toString('base64url')}`];
+  });
+  return entries.join(',');
 }
 
 /**
@@ -66,13 +97,9 @@ export function makeSecrets(directory: string): readonly string[] {
 function eventKeyFiles(keyId: string): (readonly [string, string])[] {
   const listeners = new Set(Object.values(eventConsumers).map(({ service }) => service));
   const keys = new Map<ServiceName, Buffer>([...listeners].map((service) => [service, randomBytes(32)]));
-  const signing = serviceNames.map((source) => {
-    const entries = listenersOf(source).flatMap((listener) => {
-      const key = keys.get(listener);
-      return key === undefined ? [] : [`${listener}:${deriveEventKey(key, source).toString('base64url')}`];
-    });
-    return [`services/${source}/event-signing-keys`, entries.join(',')] as const;
-  });
+  const signing = serviceNames.map(
+    (source) => [`services/${source}/event-signing-keys`, signingKeysOf(source, keys)] as const,
+  );
   const verification = [...keys].map(
     ([service, key]) =>
       [`services/${service}/event-verification-keys`, `${keyId}:${key.toString('base64url')}`] as const,

@@ -167,6 +167,17 @@ export const revokesChainsOf = (kind: TicketKind): RedisAbility => ({
   ],
 });
 
+/** The rights to revoke any chain by its correlation id, and to see how far the events are relayed. */
+export const endsLaunches: RedisAbility = {
+  does: 'ends launches',
+  rights: [
+    { commands: ['hget'], reads: ['chain:*'] },
+    ...revoking,
+    ...appending('outbox'),
+    { commands: words('xrange xrevrange'), reads: ['outbox'] },
+  ],
+};
+
 export const seesRevocations: RedisAbility = { does: 'sees which chains are revoked', rights: [seesRevoked] };
 
 /** The rights to add to a list of revocations, and to look up an entry. */

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { ServiceName } from '@clinical-launch/contracts/events/cloud-event';
+import type { EventSource } from '@clinical-launch/contracts/events/cloud-event';
 import { defaultPrefix } from '@clinical-launch/redis/redis-scripts';
 import {
   appendsEvents,
   countsRefusals,
   countsRequests,
+  endsLaunches,
   endsSessions,
   finds,
   issues,
@@ -26,8 +27,8 @@ import {
   usesChains,
 } from './redis-abilities.ts';
 
-/** All activities of each service in Redis. Add a line for each new activity. */
-export const redisAccess: Readonly<Record<ServiceName, readonly RedisAbility[]>> = {
+/** All activities of each service and of the operator in Redis. Add a line for each new activity. */
+export const redisAccess: Readonly<Record<EventSource, readonly RedisAbility[]>> = {
   'identity-provider': [
     issues('launch-identifier'),
     finds('launch-identifier'),
@@ -66,6 +67,7 @@ export const redisAccess: Readonly<Record<ServiceName, readonly RedisAbility[]>>
     appendsEvents,
     countsRefusals,
   ],
+  operator: [endsLaunches, appendsEvents],
 };
 
 /**
@@ -93,7 +95,7 @@ export const scriptCommands: readonly string[] = ['evalsha', 'eval'];
 
 /** A Redis user and its service. */
 export type RedisUser = {
-  readonly service: ServiceName;
+  readonly service: EventSource;
   readonly name: string;
   readonly password: string;
 };
@@ -131,7 +133,7 @@ export function redisAclFile(users: readonly RedisUser[], prefix: string = defau
  * Returns the commands without keys, then a selector for each right. Redis allows a command only if one
  * selector allows both the command and all of its keys.
  */
-function rulesOf(service: ServiceName, prefix: string): string[] {
+function rulesOf(service: EventSource, prefix: string): string[] {
   const rights = redisAccess[service].flatMap((ability) => ability.rights);
   const selectors = [{ commands: scriptCommands, changes: ['*'] }, ...rights].map(
     (right) => `(${[...allowed(right.commands), ...patternsOf(right, prefix)].join(' ')})`,

@@ -1,5 +1,6 @@
 import type { EventType } from '@clinical-launch/contracts/events/catalogue';
 import {
+  type EventSource,
   eventConsumers,
   eventSources,
   type ServiceName,
@@ -9,8 +10,11 @@ import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage/databa
 
 export type { ServiceName };
 
+/** The services and the operator's commands. Each has its own Redis user and its own event keys. */
+export const eventSourceNames = Object.keys(eventSources) as EventSource[];
+const isService = (source: EventSource): source is ServiceName => source !== 'operator';
 /** The names of the services, which are also the names of their folders. */
-export const serviceNames = Object.keys(eventSources) as ServiceName[];
+export const serviceNames: readonly ServiceName[] = eventSourceNames.filter(isService);
 
 /** The rights of a service in the database: one schema, and privileges on its rows. */
 export type DatabaseAccess = Pick<DatabaseRole, 'schema' | 'privileges' | 'exceptions'>;
@@ -47,7 +51,7 @@ const consumersOf = (service: ServiceName): readonly string[] =>
 /**
  * The rights of each service on the broker. ordering and order-renderer publish from their own databases. All
  * other events are stored in Redis, and the audit trail relays them. So the audit trail may publish events of
- * these types, but cannot sign them.
+ * these types, but cannot sign them. The operator publishes nothing: see `access`.
  */
 export const brokerAccess: Readonly<Partial<Record<ServiceName, BrokerAccess>>> = {
   // The identity provider publishes nothing itself, because the audit trail relays its events from Redis.

@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ServiceName } from '@clinical-launch/contracts/events/cloud-event';
+import type { EventSource } from '@clinical-launch/contracts/events/cloud-event';
 import { RedisLimits } from '@clinical-launch/limits/redis-limits';
 import { createSharedRateLimiter } from '@clinical-launch/limits/shared-rate-limit';
+import { followOutbox } from '@clinical-launch/redis/outbox-progress';
 import { assertSafeRedis } from '@clinical-launch/redis/redis-info';
 import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
@@ -20,7 +21,7 @@ import { Redis } from 'ioredis';
 import { redisAccess, redisAclFile } from '../src/redis-access.ts';
 
 const lab = createRedisLab();
-const services = Object.keys(redisAccess) as ServiceName[];
+const services = Object.keys(redisAccess) as EventSource[];
 const users = services.map((service) => ({ service, name: service, password: `password-of-${service}` }));
 const prefix = 'separation-test:';
 const folders: string[] = [];
@@ -60,8 +61,8 @@ afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true });
 });
 
-/** The Redis operations of each service, which run all of its scripts. */
-const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>> = {
+/** The Redis operations of each service and of the operator, which run all of its scripts. */
+const work: Readonly<Record<EventSource, (redis: RedisClient) => Promise<void>>> = {
   'identity-provider': async (redis) => {
     const tickets = createTickets(redis, prefix);
     const correlationId = randomUUID();
@@ -219,6 +220,17 @@ const work: Readonly<Record<ServiceName, (redis: RedisClient) => Promise<void>>>
       await stop();
     }
   },
+
+  operator: async (redis) => {
+    const tickets = createTickets(redis, prefix);
+    const claim = randomUUID();
+    for (const owner of [{}, { owner: 'host' }, { claim }]) {
+      await tickets.revokeChain(randomUUID(), { forSeconds: 60, events: [anEvent()], ...owner });
+    }
+    await new RedisOutbox({ redis, prefix }).append([anEvent()]);
+    const isRelayed = await followOutbox({ redis, prefix });
+    expect(await isRelayed()).toBe(false);
+  },
 };
 
 const notice = { content: 'page', ttlSeconds: 60 };
@@ -249,6 +261,11 @@ async function readRevokedTokens(redis: RedisClient): Promise<void> {
   const writer = new RedisRevokedTokens({ redis: await everything(redis), prefix });
   await writer.revoke(randomUUID(), { owner: 'client', forSeconds: 60, events: [] });
   expect((await new RedisRevokedTokens({ redis, prefix }).readAfter()).tokens).not.toEqual([]);
+}
+
+async function countRefusal(redis: RedisClient): Promise<void> {
+  const limit = { refusals: 5, windowSeconds: 1 };
+  await new RedisLimits({ redis, prefix }).refuse({ from: '192.0.2.1', limit, events: [anEvent()] });
 }
 
 async function countRequests(redis: RedisClient, service: string): Promise<void> {
@@ -289,12 +306,7 @@ describe.each([
     const redis = await lab.client(as(service, url()));
     await assertSafeRedis(redis, { isProduction: false });
     await redis.ping();
-    const refusals = new RedisLimits({ redis, prefix });
-    await refusals.refuse({
-      from: '192.0.2.1',
-      limit: { refusals: 5, windowSeconds: 1 },
-      events: [anEvent()],
-    });
+    if (service !== 'operator') await countRefusal(redis);
     await work[service](redis);
     expect(await denials(redis)).toEqual([]);
   });

@@ -10,8 +10,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { createPurposeSealer, sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
+import { readEventKeys } from '@clinical-launch/process/event-keys';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
+import { anEvent } from '@clinical-launch/testing/ticket-fixtures';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { secretsOfProduction } from '../../../tests/system/k8s/production-secrets.ts';
@@ -60,6 +63,26 @@ describe('npm run ops -- secrets', () => {
     expect(again.output).toContain('1 files written');
     expect(listed()).toEqual(before);
     expect(read('services/ordering/redis-url')).toBe(kept);
+  });
+
+  it('adds the keys that sign the events of the operator, derived from existing keys', async () => {
+    const path = 'services/operator/event-signing-keys';
+    const before = read(path);
+    rmSync(join(directory, path));
+    expect((await runOpsHere(['secrets', directory], {})).code).toBe(0);
+    expect(read(path)).toBe(before);
+    const environment = {
+      NODE_ENV: 'production',
+      EVENT_VERIFICATION_KEYS: read('services/identity-provider/event-verification-keys'),
+      EVENT_SIGNING_KEYS: read('services/identity-provider/event-signing-keys'),
+    };
+    const verify = readEventKeys(environment, 'identity-provider').verifierOf('desktop-logout');
+    const signing = { NODE_ENV: 'production', EVENT_SIGNING_KEYS: before };
+    const { writeEvent } = readEventKeys(signing, 'operator');
+    const sent = (type: 'desktop.chain.revoked.v1' | 'desktop.code.issued.v1') =>
+      JSON.parse(writeEvent({ ...anEvent(), source: '/operator', type } as CloudEvent)) as CloudEvent;
+    expect(verify?.(sent('desktop.chain.revoked.v1'))).toMatchObject({ source: '/operator' });
+    expect(() => verify?.(sent('desktop.code.issued.v1'))).toThrow('may not publish');
   });
 
   it('refuses to create only some of the event keys', async () => {

@@ -1,13 +1,14 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EventSource } from '@clinical-launch/contracts/events/cloud-event';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import type { PrivateServer } from '@clinical-launch/testing/servers/private-server';
 import { type PrivateRabbitMq, startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import pg from 'pg';
-import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
+import { brokerAccess, databaseAccess, eventSourceNames } from '../src/service-access.ts';
 import { addressAs, redisUsers } from './part-users.ts';
 import { runOps, runOpsHere } from './run-ops.ts';
 
@@ -17,8 +18,8 @@ export type SeparatedParts = {
   readonly rabbitMq: PrivateRabbitMq;
   /** The address of an administrator of Redis, only for the test. */
   readonly redisAdmin: string;
-  /** Returns the addresses of the servers that a service uses, by setting. */
-  addressesOf(service: ServiceName): Readonly<Record<string, string>>;
+  /** Returns the addresses of the servers that a service or the operator uses, by setting. */
+  addressesOf(name: EventSource): Readonly<Record<string, string>>;
   /** The address for the operator who replays dead letters. */
   readonly operatorUrl: string;
   stop(): Promise<void>;
@@ -47,7 +48,7 @@ export async function startSeparatedParts(): Promise<SeparatedParts> {
     // Kills RabbitMQ, because an orderly shutdown takes a second and the data is not needed.
     await rabbitMq.kill();
     await Promise.all([redis.stop(), rabbitMq.stop(), database.drop()]);
-    await dropRoles(database.url, serviceNames.map(userOf));
+    await dropRoles(database.url, eventSourceNames.map(userOf));
     rmSync(directory, { recursive: true });
   };
   const addresses = (service: string): Record<string, string> => ({
@@ -59,7 +60,7 @@ export async function startSeparatedParts(): Promise<SeparatedParts> {
   const redisAdmin = addressAs('admin', redis.url);
   try {
     assertSuccess('migrate', migration);
-    for (const service of serviceNames) {
+    for (const service of eventSourceNames) {
       const { REDIS_URL: redisUrl = '', AMQP_URL: amqpUrl } = addresses(service);
       writeSecret(service, 'redis-url', redisUrl);
       if (amqpUrl !== undefined) writeSecret(service, 'amqp-url', amqpUrl);

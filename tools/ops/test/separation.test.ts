@@ -1,12 +1,12 @@
 import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
-import { eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
+import { type EventSource, eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import { connectRabbitMq } from '@clinical-launch/events/rabbitmq-bus';
 import { topologyOf } from '@clinical-launch/events/rabbitmq-topology';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { Redis } from 'ioredis';
 import { redisAccess } from '../src/redis-access.ts';
-import { brokerAccess, type ServiceName, serviceNames } from '../src/service-access.ts';
+import { brokerAccess, eventSourceNames, serviceNames } from '../src/service-access.ts';
 import { type SeparatedParts, startSeparatedParts } from './separated-parts.ts';
 
 let parts: SeparatedParts;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts.stop());
 
-const settingOf = (service: ServiceName, setting: string) => parts.addressesOf(service)[setting] ?? '';
+const settingOf = (service: EventSource, setting: string) => parts.addressesOf(service)[setting] ?? '';
 
 describe('the access rules of Redis', () => {
   const kinds = new Set(
@@ -28,8 +28,8 @@ describe('the access rules of Redis', () => {
 
   type Access = 'reads' | 'writes';
 
-  /** Returns true if the table allows a service to read or write keys of a kind. */
-  const may = (service: ServiceName, access: Access, kind: string) =>
+  /** Returns true if the table allows a service or the operator to read or write keys of a kind. */
+  const may = (service: EventSource, access: Access, kind: string) =>
     redisAccess[service].some(({ rights }) =>
       rights.some((right) => [...(right[access] ?? []), ...(right.changes ?? [])].includes(kind)),
     );
@@ -81,7 +81,7 @@ describe('the access rules of Redis', () => {
     );
   }
 
-  async function withRedis<Result>(service: ServiceName, work: (redis: Redis) => Promise<Result>) {
+  async function withRedis<Result>(service: EventSource, work: (redis: Redis) => Promise<Result>) {
     const redis = new Redis(settingOf(service, 'REDIS_URL'), { disableClientInfo: true });
     try {
       return await work(redis);
@@ -90,7 +90,7 @@ describe('the access rules of Redis', () => {
     }
   }
 
-  it.each(serviceNames)('let %s read and write only the keys of its own work', async (service) => {
+  it.each(eventSourceNames)('let %s read and write only the keys of its own work', async (service) => {
     await withRedis(service, async (redis) => {
       for (const access of ['reads', 'writes'] as const) {
         const foreign = [...kinds].filter((kind) => !may(service, access, kind));
@@ -110,7 +110,7 @@ describe('the access rules of Redis', () => {
     });
   });
 
-  it.each(serviceNames)('prevent %s from listing keys or administering the server', async (service) => {
+  it.each(eventSourceNames)('prevent %s from listing keys or administering the server', async (service) => {
     const commands = [
       'KEYS *',
       'SCAN 0',
@@ -151,7 +151,7 @@ describe('the access rules of Redis', () => {
 
   it('let only certain services issue launch tokens, revoke chains, store claims and read events', () => {
     const who = (access: Access, kind: string) =>
-      serviceNames.filter((service) => may(service, access, kind));
+      eventSourceNames.filter((service) => may(service, access, kind));
     expect({
       sessions: who('reads', 'ticket:launch-session:*'),
       desktop: who('reads', 'ticket:refresh-token:*'),
@@ -161,19 +161,19 @@ describe('the access rules of Redis', () => {
       recorders: who('writes', 'chain:*'),
       claimers: who('writes', 'claims:*'),
       readersOfEvents: who('reads', 'outbox'),
-      makersOfTokens: serviceNames.filter((service) =>
+      makersOfTokens: eventSourceNames.filter((service) =>
         redisAccess[service].some(({ does }) => does === 'issues launch-tokens'),
       ),
       resourceApi: [...kinds].filter((kind) => may('resource-api', 'reads', kind)).toSorted(),
     }).toEqual({
       sessions: ['ordering', 'order-renderer'],
       desktop: ['identity-provider'],
-      revokers: ['identity-provider'],
+      revokers: ['identity-provider', 'operator'],
       revokersOfTokens: ['identity-provider', 'identity-provider'],
       endersOfSessions: ['audit-trail', 'audit-trail'],
       recorders: ['identity-provider'],
       claimers: ['launch-api', 'audit-trail'],
-      readersOfEvents: ['audit-trail'],
+      readersOfEvents: ['audit-trail', 'operator'],
       makersOfTokens: ['launch-api'],
       resourceApi: [
         'appended:*',

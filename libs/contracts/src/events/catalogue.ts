@@ -54,6 +54,9 @@ const signIn = {
   authTime: Type.Optional(Type.Integer()),
 };
 
+/** The operator who ended launches, as the command received it: a name or a ticket of the incident. */
+const operator = text(100);
+
 /** The code of each error, in the same order as the errors in `paths`. */
 const codes = Type.Optional(Type.Array(Type.Enum(faultCodes), { maxItems: 200 }));
 
@@ -140,7 +143,9 @@ export const eventCatalogue = {
         'refresh_token_replayed',
         'revoked_by_client',
         'ended_by_host',
+        'ended_by_operator',
       ]),
+      by: Type.Optional(operator),
     },
   ),
   'desktop.logout.delivered.v1': data(
@@ -197,6 +202,24 @@ export const eventCatalogue = {
     { launchId: guid, openedLaunchId: guid },
   ),
   'launch.window.unlocked.v1': data('The user chose to work on a locked launch again.', { launchId: guid }),
+  'launch.ended.v1': data(
+    'An operator ended a launch of a practice system: its launch token and its launch session.',
+    { reason: Type.Enum(['ended_by_operator']), by: operator },
+  ),
+  'launches.ended.v1': data(
+    'An operator ended the launches that match `selection`. Each ended launch has an event of its own.',
+    {
+      by: operator,
+      selection: closed({
+        user: Type.Optional(text(1024)),
+        practice: Type.Optional(text(1024)),
+        /** The client that launched: a practice system or a host application. */
+        client: Type.Optional(text(200)),
+        /** The partner application. */
+        partner: Type.Optional(text(200)),
+      }),
+    },
+  ),
   'order.submitted.v1': data(
     'A request was submitted: ordered, or amended by another action. `sealed` contains the whole request.',
     {

@@ -159,10 +159,13 @@ function faultOfEvent(candidate: unknown, { envelope, dataOf }: EventChecks): st
   return `The event ${type} does not match the catalogue: ${described}`;
 }
 
-/** The name of a service. The `source` of its events is this name after a slash: `/launch-api`. */
-export type ServiceName = keyof typeof eventSources;
+/** A source of events. The `source` of its events is this name after a slash: `/launch-api`. */
+export type EventSource = keyof typeof eventSources;
 
-/** The event types that each service publishes. Consumers reject an event that another service signed. */
+/** The name of a service. The operator's commands also write events, but are no service. */
+export type ServiceName = Exclude<EventSource, 'operator'>;
+
+/** The event types that each source publishes. Consumers reject an event that another source signed. */
 export const eventSources = {
   'identity-provider': [
     'access.token.issued.v1',
@@ -196,6 +199,7 @@ export const eventSources = {
   ],
   'audit-trail': ['audit.searched.v1', 'audit.session.started.v1', 'audit.refused.v1'],
   'resource-api': ['resource.read.v1', 'resource.refused.v1'],
+  operator: ['launch.ended.v1', 'desktop.chain.revoked.v1', 'launches.ended.v1'],
 } as const satisfies Readonly<Record<string, readonly EventType[]>>;
 
 /**
@@ -216,7 +220,7 @@ export const eventConsumers: Readonly<
 };
 
 /** Returns the services that consume events of `source`. The source needs a signing key for each of them. */
-export function listenersOf(source: ServiceName): readonly ServiceName[] {
+export function listenersOf(source: EventSource): readonly ServiceName[] {
   return [...new Set(eventSources[source].flatMap(listenersTo))];
 }
 

@@ -34,6 +34,8 @@ const eventWords: Readonly<Record<EventType, EventWords>> = {
     what: 'Window locked: another patient or user was opened',
   },
   'launch.window.unlocked.v1': { group: 'launches', what: 'Window unlocked by the user' },
+  'launch.ended.v1': { group: 'launches', what: 'Launch ended by an operator' },
+  'launches.ended.v1': { group: 'launches', what: 'Operator ended launches' },
   'order.submitted.v1': { group: 'orders', what: 'Tests submitted', seen: 'Ordered' },
   'order.viewed.v1': { group: 'orders', what: 'Request viewed', seen: 'Viewed a request' },
   'orders.listed.v1': { group: 'orders', what: 'Requests listed', seen: 'Listed requests' },
@@ -116,6 +118,7 @@ const serviceNames: Readonly<Record<string, string>> = {
   '/order-renderer': 'Order documents',
   '/resource-api': 'Patient records',
   '/audit-trail': 'Audit trail',
+  '/operator': 'Operator',
 };
 
 /** Returns the display name of the service that sent an event. */

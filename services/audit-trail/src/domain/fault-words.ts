@@ -209,6 +209,10 @@ const desktopReasons: Readonly<Record<AuthorizeReason | RevocationReason, Row>> 
   ],
   revoked_by_client: ['The application ended the launch.', 'Nothing to do: this is a sign-out.'],
   ended_by_host: ['The host application ended the launch.', 'Nothing to do: the record was closed.'],
+  ended_by_operator: [
+    'An operator ended the launch.',
+    'Ask the operator for the reason before the user starts again.',
+  ],
 };
 
 const receiver =

@@ -21,6 +21,7 @@ const kinds: readonly (readonly [string, Kind])[] = [
   ['access.', { type: authentication, action: 'R' }],
   ['desktop.', { type: authentication, action: 'E' }],
   ['launch.session.ended', { type: authentication, action: 'E' }],
+  ['launch.ended', { type: authentication, action: 'E' }],
   ['launch.token', { type: authentication, action: 'E' }],
   ['launch.', { type: rest, action: 'E' }],
   ['order.submitted', { type: rest, action: 'C' }],

@@ -73,6 +73,8 @@ export function verdictOf(entries: readonly LogEntry[], now: number): Verdict {
   const opened = ordered.find(({ type }) => openedTypes.includes(type));
   const faults = ordered.filter(({ outcome }) => outcome !== 'success');
   const worst = faults.at(-1);
+  const endedByOperator = ordered.findLast(({ reason }) => reason === 'ended_by_operator');
+  if (endedByOperator !== undefined) return endedVerdict(endedByOperator);
   if (issued === undefined) return worst === undefined ? served(ordered) : refusedVerdict(worst);
   if (opened === undefined) return unopened(issued, faults, now);
   const took = writtenDuration(opened.time.getTime() - issued.time.getTime());
@@ -88,10 +90,7 @@ export function verdictOf(entries: readonly LogEntry[], now: number): Verdict {
 
 function openedWell(ordered: readonly LogEntry[], took: string): Verdict {
   const ended = ordered.findLast(({ type }) => type === 'desktop.chain.revoked.v1');
-  if (ended !== undefined) {
-    const words = getFaultWords(ended);
-    return { kind: 'waiting', title: 'The launch was ended', text: words.cause, advice: words.advice };
-  }
+  if (ended !== undefined) return endedVerdict(ended);
   const isSubmitted = ordered.some(({ type }) => type === 'order.submitted.v1');
   return {
     kind: 'good',
@@ -101,6 +100,11 @@ function openedWell(ordered: readonly LogEntry[], took: string): Verdict {
       ? 'The order was received. Give the caller the order reference below if they need it.'
       : 'If the user cannot see the launch, ask them to look for its window or start again.',
   };
+}
+
+function endedVerdict(ended: LogEntry): Verdict {
+  const { cause, advice } = getFaultWords(ended);
+  return { kind: 'waiting', title: 'The launch was ended', text: cause, advice };
 }
 
 function unopened(issued: LogEntry, faults: readonly LogEntry[], now: number): Verdict {
@@ -196,6 +200,7 @@ export function detailOf(entry: LogEntry): string | undefined {
     fact(entry, 'resource', (resource) => `Resource: ${resource}`),
     fact(entry, 'attempts', (count) => `Attempt ${count}`),
     fact(entry, 'searchedId', (id) => `Searched for ${id}`),
+    entry.source === '/operator' ? fact(entry, 'by', (by) => `By ${by}`) : undefined,
     fact(entry, 'count', (count) => (count === '1' ? undefined : `${count} requests together`)),
   ];
   const given = facts.filter((one) => one !== undefined);
