@@ -167,6 +167,9 @@ const partner = Type.Object(
   { additionalProperties: false },
 );
 
+/** The longest lifetime that a realm may give its desktop launches: thirty days. */
+export const longestDesktopLaunchSeconds = 30 * 86_400;
+
 /** The settings of a realm with desktop launches. Lifetimes are in seconds. */
 const desktop = Type.Object(
   {
@@ -187,7 +190,7 @@ const desktop = Type.Object(
      */
     sessionSeconds: setting(
       'Absolute lifetime of a launch',
-      Type.Integer({ minimum: 60, maximum: 2_592_000 }),
+      Type.Integer({ minimum: 60, maximum: longestDesktopLaunchSeconds }),
     ),
     sendsIssuer: setting(
       'Whether the authorization response contains iss (RFC 9207) (default: true)',

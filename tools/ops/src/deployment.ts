@@ -6,15 +6,11 @@ import { checkDeployment } from './check-deployment.ts';
 import type { Argument, Command, Group, Option } from './command.ts';
 import { writeKubernetesSecrets } from './kubernetes-secrets.ts';
 import { makeSecrets } from './make-secrets.ts';
-import { amqpNamespace, databaseUrl, optional, required, secretsDirectory } from './settings.ts';
+import { amqpNamespace, databaseUrl, optional, redisPrefix, required, secretsDirectory } from './settings.ts';
 
 const directory: Argument = {
   name: 'directory',
   summary: 'The directory, which is created if it is missing',
-};
-const redisPrefix = {
-  name: 'REDIS_PREFIX',
-  summary: 'The prefix of the Redis keys, if it is not the default prefix',
 };
 
 const check: Option = {

@@ -15,6 +15,10 @@ export const amqpNamespace: Setting = {
   name: 'AMQP_NAMESPACE',
   summary: 'The prefix of exchanges and queues, if it is not the default prefix',
 };
+export const redisPrefix: Setting = {
+  name: 'REDIS_PREFIX',
+  summary: 'The prefix of the Redis keys, if it is not the default prefix',
+};
 export const secretsDirectory: Setting = {
   name: 'SERVICE_SECRETS_DIR',
   summary:

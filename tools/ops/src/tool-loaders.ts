@@ -8,6 +8,7 @@ export const toolLoaders: Readonly<Record<string, () => Promise<Tool>>> = {
   registry: async () => (await import('./registry/registry.ts')).registry,
   deliveries: async () => (await import('./deliveries/deliveries.ts')).deliveries,
   'dead-letters': async () => (await import('./dead-letters/dead-letters.ts')).deadLetters,
+  launches: async () => (await import('./launches/launches.ts')).launches,
   audit: async () => (await import('./audit/audit.ts')).audit,
   catalogue: async () => (await import('./catalogue/catalogue.ts')).catalogue,
   migrate: async () => (await import('./deployment.ts')).migrateDatabase,

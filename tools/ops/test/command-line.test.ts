@@ -24,6 +24,7 @@ describe('npm run ops', () => {
       'registry',
       'deliveries',
       'dead-letters',
+      'launches',
       'audit',
       'catalogue',
       'migrate',

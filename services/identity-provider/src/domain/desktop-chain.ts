@@ -87,7 +87,7 @@ export function launchProof({ realm, clientId }: { realm: string; clientId: stri
 
 /** Returns a string that identifies the host application that owns a launch, and the realm of the launch. */
 export function launchOwner(
-  { name }: DesktopIssuingRealm,
+  { name }: Pick<DesktopIssuingRealm, 'name'>,
   { issuer, clientId }: { issuer: string; clientId: string },
 ): string {
   return JSON.stringify([name, issuer, clientId]);

@@ -1,0 +1,26 @@
+import { anEvent, aPrefix } from '@clinical-launch/testing/ticket-fixtures';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { connectRedis } from '../src/connect-redis.ts';
+import { followOutbox } from '../src/outbox-progress.ts';
+import { RedisOutbox } from '../src/redis-outbox.ts';
+import type { RedisClient } from '../src/redis-scripts.ts';
+
+let redis: RedisClient;
+beforeAll(async () => {
+  redis = await connectRedis(process.env.TEST_REDIS_URL ?? '');
+});
+afterAll(() => redis.disconnect());
+
+it('reports the events of an outbox as relayed once a relay has published all of them, but no later event', async () => {
+  const place = { redis, prefix: aPrefix() };
+  const outbox = new RedisOutbox(place);
+  expect(await (await followOutbox(place))()).toBe(true);
+  for (let shard = 0; shard < 20; shard += 1) await outbox.append([anEvent()]);
+  const isRelayed = await followOutbox(place);
+  expect(await isRelayed()).toBe(false);
+  await expect(outbox.drain(() => Promise.reject(new Error('the broker is down')))).rejects.toThrow('down');
+  expect(await isRelayed()).toBe(false);
+  await outbox.drain(async () => undefined);
+  await outbox.append([anEvent()]);
+  expect(await isRelayed()).toBe(true);
+});
