@@ -345,6 +345,7 @@ describe('the production overlay', () => {
       ['dead-letters', 'Secret operator'],
       ['deliveries', 'Secret order-renderer'],
       ['audit', 'Secret audit-trail'],
+      ['launches', 'Secret audit-trail', 'Secret operator'],
       ['migrate', 'Secret database-owner'],
     ]);
     const known = new Map(secretsOfProduction());
@@ -356,7 +357,11 @@ describe('the production overlay', () => {
     const admitted = ofKind<PolicySpec>(objects, 'NetworkPolicy').filter(({ spec }) =>
       spec.podSelector.matchExpressions?.some(({ values }) => values.includes('operator')),
     );
-    expect(admitted.map(({ name }) => name)).toEqual(['postgres-clients', 'rabbitmq-clients']);
+    expect(admitted.map(({ name }) => name)).toEqual([
+      'postgres-clients',
+      'rabbitmq-clients',
+      'redis-clients',
+    ]);
   });
 
   it('sends every request through the firewall with the component waf', async () => {
