@@ -207,7 +207,7 @@ describe('the search of the audit pages', () => {
     await page.getByText('More', { exact: true }).click();
   };
 
-  it('opens the page of a launch for its reference', async () => {
+  it('opens the page of the launch whose reference is entered', async () => {
     const { page } = desk;
     await open(page, '/audit/');
     await expectGoodPage(page, 'audit-search');

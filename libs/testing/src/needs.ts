@@ -27,7 +27,7 @@ const startWords = [
 ];
 
 /**
- * Returns whether a test file contains one of these words, or imports such a test module of its package.
+ * Returns whether a test file, or a test module of its package that it imports, contains one of these words.
  */
 export function names(testFile: string, words: readonly string[]): boolean {
   return textsOf(testFile).some((text) => words.some((word) => text.includes(word)));

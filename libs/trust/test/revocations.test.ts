@@ -115,7 +115,7 @@ it('a revocation stays in effect after the store has lost it', async () => {
   expect(revocations.has('revoked')).toBe(true);
 });
 
-it('tokens are accepted for 30 seconds after a read of the list, then answered 503 until the next read', async () => {
+it('tokens are accepted for 30 seconds after a read of the list, then cause 503 until the next read', async () => {
   const verify = await verifying('one');
   isAway = true;
   await passTime(30);

@@ -59,7 +59,7 @@ describe('readOrderRendererConfig', () => {
     },
   );
 
-  it('requires PUBLIC_URL, and with readRegistrySetting an existing registry file', () => {
+  it('requires PUBLIC_URL, and readRegistrySetting requires an existing registry file', () => {
     expect(() => readOrderRendererConfig({})).toThrow('PUBLIC_URL is required');
     expect(() => readRegistrySetting({})).toThrow(/PUBLIC_URL is required[^]*REGISTRY_FILE is required/);
     const absent = { PUBLIC_URL: publicUrl, REGISTRY_FILE: '/absent/registry.json' };

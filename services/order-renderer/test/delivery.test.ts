@@ -301,17 +301,20 @@ describe('a hostile receiver', () => {
   it.each([
     ['an endless answer', (write: () => boolean) => void setInterval(write, 1).unref()],
     ['a huge answer', (write: () => boolean) => void Array.from({ length: 200 }, write)],
-  ])('that sends %s is disconnected after its status, which decides the attempt', async (_what, begin) => {
-    let isLeft = false;
-    receiver.behave((_request, response) => {
-      response.writeHead(200).once('close', () => (isLeft = true));
-      begin(() => response.destroyed || response.write(Buffer.alloc(16_384)));
-    });
-    const { launchId } = await platform.order();
-    const [delivered] = await platform.tells(launchId, 1);
-    expect(delivered?.[0]).toBe('order.document.delivered.v1');
-    await until(() => isLeft);
-  });
+  ])(
+    'that sends %s is disconnected after its status, which decides the result of the attempt',
+    async (_what, begin) => {
+      let isLeft = false;
+      receiver.behave((_request, response) => {
+        response.writeHead(200).once('close', () => (isLeft = true));
+        begin(() => response.destroyed || response.write(Buffer.alloc(16_384)));
+      });
+      const { launchId } = await platform.order();
+      const [delivered] = await platform.tells(launchId, 1);
+      expect(delivered?.[0]).toBe('order.document.delivered.v1');
+      await until(() => isLeft);
+    },
+  );
 
   it('that redirects causes a failed attempt, and the other address receives no request', async () => {
     const elsewhere = await startReceiver();

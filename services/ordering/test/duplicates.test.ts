@@ -107,7 +107,7 @@ describe('an earlier request of a chosen test', () => {
     expect(row?.batches.flatMap(({ tests }) => tests.map(({ code }) => code.value))).toEqual(['BCRP']);
   });
 
-  it('can be used instead by a button next to the chosen tests, which also stores the ticked boxes', async () => {
+  it('can be used instead of a new one, by a button next to the chosen tests, which also stores the ticked boxes', async () => {
     const { launch, reference } = await chooseAgain(['HFBC'], ['HFBC', 'BUE']);
     await press(launch, `use:${reference}`, { tick: ['BCRP'] });
     expect(tickedIn(await launch.page())).toEqual(['BUE', 'BCRP']);

@@ -274,7 +274,7 @@ describe('npm run ops -- migrate', () => {
     });
   });
 
-  it('is awaited by a service while its role cannot log in', async () => {
+  it('is awaited by a service whose role cannot log in yet', async () => {
     const role = roleOf('ordering');
     await query(owner, `alter role ${role} nologin`);
     expect(await openWaiting(() => query(owner, `alter role ${role} login`))).toHaveLength(1);
