@@ -118,7 +118,7 @@ describe('a platform on an empty Redis, an empty RabbitMQ and a PostgreSQL resto
     rmSync(folder, { recursive: true });
   });
 
-  it('lacks rows that `audit verify` reports only with checkpoints that were stored elsewhere', async () => {
+  it('lacks the newest audit rows, which `audit verify` reports only if checkpoints were stored elsewhere', async () => {
     expect(await audit(database, 'verify')).toMatchObject({ code: 0 });
     const { code, output } = await audit(database, 'verify', '--checkpoints', checkpoints);
     expect([code, output]).toEqual([

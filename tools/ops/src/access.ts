@@ -8,7 +8,7 @@ import { brokerAccess, eventSourceNames, serviceNames } from './service-access.t
 import { UsageError } from './usage-error.ts';
 
 type AccessOptions = {
-  /** The directory for the files. */
+  /** The directory in which the files are written. */
   readonly directory: string;
   /** Contains `<service>/redis-url` and `<service>/amqp-url`. */
   readonly secrets: string;

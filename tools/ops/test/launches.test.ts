@@ -150,7 +150,7 @@ const liveOf = (...launches: { isLive: () => Promise<boolean> }[]) =>
   Promise.all(launches.map(({ isLive }) => isLive()));
 
 describe('npm run ops -- launches end', () => {
-  it('ends every launch of a user, also one whose event is still in the outbox, and reports who did it', async () => {
+  it('ends every launch of a user, even if its event is still in the outbox, and reports who ended it', async () => {
     const other = { by: `${user}.neighbour` };
     const stored = [await launch(), await desktopLaunch(), await launch(other), await desktopLaunch(other)];
     const [ofPms, desktop, ...neighbours] = stored;
@@ -270,8 +270,12 @@ describe('npm run ops -- launches end', () => {
   it.each([
     ['a selector', ['--by', 'A Operator'], 'Give --user, --practice, --client or --partner'],
     ['the operator', ['--user', 'x'], '--by is missing'],
-    ['one line', ['--user', 'x', '--by', 'a\nb'], '--by must be one line of at most 100 characters'],
-    ['storable text', ['--user', '\u0000', '--by', 'a'], '--user must be one line'],
+    [
+      'an operator’s name on one line',
+      ['--user', 'x', '--by', 'a\nb'],
+      '--by must be one line of at most 100 characters',
+    ],
+    ['text that the database can store', ['--user', '\u0000', '--by', 'a'], '--user must be one line'],
   ])('exits with 2 without %s', async (_what, args, error) => {
     expect(await run(...args)).toMatchObject({ code: 2, errors: expect.stringContaining(error) });
   });

@@ -43,10 +43,10 @@ const pauseMs = 250;
 const slackSeconds = 3600;
 
 /**
- * Ends the launches that match a selection and were issued before the start of the command. Ends the launches
- * that the audit trail contains at once. Then repeats the search until the audit trail has stored the events
- * that waited in the outbox at the start. A second run ends nothing twice and appends no second event for a
- * launch.
+ * Ends the launches that match a selection and were issued before the start of the command. First ends the
+ * launches that the audit trail already contains. Then repeats the search until the audit trail has stored
+ * the events that waited in the outbox at the start. A second run ends nothing twice and appends no second
+ * event for a launch.
  * @throws RedisUnavailable when Redis does not answer, and the errors of the database
  */
 export async function endLaunches(request: EndRequest, dependencies: Dependencies): Promise<EndedLaunches> {
@@ -77,7 +77,7 @@ export async function endLaunches(request: EndRequest, dependencies: Dependencie
   for (let left = Math.ceil((waitSeconds * 1000) / pauseMs); ; left -= 1) {
     await endFound();
     if (isRunSent) {
-      // Behind the relayed events, so the audit trail has received those before it stores this event.
+      // This event was appended after the relayed events, so the audit trail stores those events first.
       const { entries } = await search({ id: run.id }, { limit: 1 });
       if (entries.length > 0) break;
     } else if (left <= 0 || (await isRelayed())) {
@@ -134,7 +134,7 @@ function endingOf({ event }: AuditEntry, by: string, create: CreateEvent): Endin
     return {
       partner,
       revocation: {
-        // Without this owner, the chain has reached its end.
+        // If the chain no longer has this owner, it has reached its end.
         owner: launchOwner({ name: realm }, { issuer, clientId: hostClientId }),
         forSeconds: longestDesktopLaunchSeconds + slackSeconds,
         events: [create('desktop.chain.revoked.v1', { realm, reason, by })],
