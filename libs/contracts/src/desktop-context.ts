@@ -1,3 +1,4 @@
+import { readPatientIdentifier } from './coded-identifiers.ts';
 import type { Fault } from './fault.ts';
 import { isCalendarDate, isFutureDate, singleLine } from './formats.ts';
 import { compileSchema, entriesOf, guidPattern, maxFaults, memberOf, withUnknownMembers } from './schema.ts';
@@ -129,7 +130,7 @@ const compiledContext = compileSchema(withUnknownMembers(desktopContext));
  */
 export const maxLaunchedBytes = 5000;
 
-/** The version of the structure that `patientContextJson` writes. */
+/** The version of the structure that `patientContext` returns. */
 const patientContextVersion = '1.0.0';
 
 /**
@@ -155,11 +156,38 @@ export function isDesktopContext(value: unknown): value is DesktopContext {
 }
 
 /**
- * Returns the ID token's claim `authorizationDetails`: the patient as the JSON text of an array (Desktop: ID
- * token claims).
+ * Returns the patient as the array that the ID token's claim `authorizationDetails` contains as JSON text
+ * (Desktop: ID token claims).
  */
-export function patientContextJson(patient: DesktopPatient): string {
-  return JSON.stringify([{ type: 'patient-context', version: patientContextVersion, ...patient }]);
+export function patientContext(patient: DesktopPatient) {
+  return [{ type: 'patient-context', version: patientContextVersion, ...patient }];
+}
+
+/** Returns the ID token's claim `authorizationDetails`. */
+export const patientContextJson = (patient: DesktopPatient): string =>
+  JSON.stringify(patientContext(patient));
+
+/**
+ * Returns the date of birth as YYYY-MM-DD, or undefined if it is not written DD-Mon-YYYY. Does not check that
+ * the day exists.
+ */
+export function birthDateOf(dob: string): string | undefined {
+  const [, day = '', month = '', year = ''] = /^(\d{2})-([A-Z][a-z]{2})-(\d{4})$/.exec(dob) ?? [];
+  const number = months.indexOf(month) + 1;
+  return number === 0 ? undefined : `${year}-${String(number).padStart(2, '0')}-${day}`;
+}
+
+/**
+ * Returns the digits of a valid NHS number, or undefined for any other identifier. Numbers of ten equal digits
+ * have a valid check digit but are placeholders, which many patients share.
+ */
+export function nhsNumberOf({
+  identifierType,
+  identifierValue,
+}: DesktopPatient['patient-identifiers'][number]): string | undefined {
+  if (identifierType !== 'NHS Number') return undefined;
+  const { value, isDoubtful } = readPatientIdentifier({ system: 'nhs-number', value: identifierValue });
+  return isDoubtful || /^(\d)\1{9}$/.test(value) ? undefined : value;
 }
 
 /**
@@ -179,12 +207,9 @@ function faultsOfValues(body: unknown, now: number): Fault[] {
 }
 
 function dayFaults(dob: unknown, now: number): Fault[] {
-  const [, day = '', month = '', year = ''] =
-    /^(\d{2})-([A-Z][a-z]{2})-(\d{4})$/.exec(typeof dob === 'string' ? dob : '') ?? [];
+  const date = birthDateOf(typeof dob === 'string' ? dob : '');
   // The schema reports a malformed date.
-  if (!months.includes(month)) return [];
-  const number = String(months.indexOf(month) + 1).padStart(2, '0');
-  const date = `${year}-${number}-${day}`;
+  if (date === undefined) return [];
   const path = 'patient.dob';
   if (!isCalendarDate(date)) return [{ path, message: 'must be a date that exists', code: 'value' }];
   if (!isFutureDate(date, now)) return [];

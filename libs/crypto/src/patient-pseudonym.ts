@@ -7,9 +7,12 @@ import {
 import type { DesktopContext, DesktopPatient } from '@clinical-launch/contracts/desktop-context';
 import type { Concerning } from '@clinical-launch/contracts/events/catalogue';
 import type { LaunchPatient, LaunchRequest, PersonName } from '@clinical-launch/contracts/launch-context';
+import type { FhirIds } from '@clinical-launch/contracts/token-context';
+import { createFhirIds, type IdentifiedLaunch } from './fhir-ids.ts';
 
 /**
- * Computes the pseudonyms with which the audit trail finds the events of a patient. All spellings of an
+ * Computes the pseudonyms with which the audit trail finds the events of a patient, and the ids of FHIR
+ * resources. All spellings of an
  * identifier have the same pseudonym. Without the key, a pseudonym reveals nothing about the patient.
  */
 export type PatientPseudonyms = {
@@ -19,6 +22,8 @@ export type PatientPseudonyms = {
   ofPatient(patient: Pick<LaunchPatient, 'identifiers'>): string | undefined;
   /** Returns the pseudonym of the patient in the context of a desktop launch. */
   ofDesktopPatient(patient: Pick<DesktopPatient, 'patient-identifiers'>): string | undefined;
+  /** Returns the ids under which a partner application reads the FHIR resources of its launch. */
+  fhirIdsOf(launch: IdentifiedLaunch): FhirIds;
 };
 
 /**
@@ -35,6 +40,7 @@ export function createPatientPseudonyms(key: Uint8Array): PatientPseudonyms {
     identifier === undefined ? undefined : of(identifier);
   return {
     of,
+    fhirIdsOf: createFhirIds(key),
     ofPatient: ({ identifiers }) => ofFirst(identifiers.find(isSure) ?? identifiers[0]),
     ofDesktopPatient: ({ 'patient-identifiers': identifiers }) => {
       const coded = identifiers.map(({ identifierType, identifierValue }) => ({

@@ -78,7 +78,13 @@ export async function identityProvider(
     rotateEveryDays,
   });
   observeExpiries({ registry, keyRing });
-  const prepareTokens = createTokenIssue({ audience, keyRing, sealer: sealers['access-token'], clock });
+  const prepareTokens = createTokenIssue({
+    audience,
+    keyRing,
+    sealer: sealers['access-token'],
+    pseudonyms,
+    clock,
+  });
   const grants = [
     clientCredentials({ audience, keyRing, clock }),
     authorizationCode(tickets, prepareTokens),

@@ -268,7 +268,14 @@ describe('the discovery documents of a desktop realm', () => {
       scopes_supported: ['openid', 'profile', 'email', 'offline_access', 'launch', 'resource.read'],
       code_challenge_methods_supported: ['S256'],
       dpop_signing_alg_values_supported: expect.arrayContaining(['ES256', 'RS256', 'EdDSA']),
-      capabilities: ['launch-ehr', 'client-public', 'authorize-post', 'permission-offline'],
+      capabilities: [
+        'launch-ehr',
+        'client-public',
+        'authorize-post',
+        'context-ehr-patient',
+        'context-banner',
+        'permission-offline',
+      ],
     });
     const response = await running.idp.get('/north/v2.0/.well-known/smart-configuration');
     expect(response.status).toBe(404);

@@ -52,6 +52,11 @@ describe('a desktop launch', () => {
       refresh_token: expect.stringMatching(/^[\w-]{89}$/),
       id_token: expect.any(String),
       scope: 'openid launch resource.read',
+      patient: expect.stringMatching(/^[0-9a-f]{32}$/),
+      need_patient_banner: true,
+      fhirContext: [
+        { reference: expect.stringMatching(/^Organization\/[0-9a-f]{32}$/), type: 'Organization' },
+      ],
     });
   });
 
@@ -210,11 +215,13 @@ describe('the access token', () => {
       launch_context: expect.any(String),
     });
     const { user, organisation, patient } = aLaunch();
+    const id = expect.stringMatching(/^[0-9a-f]{32}$/);
     const place = placeOfTokenContext({ tokenId: String(claims.jti), launchId: String(claims.sid) });
     expect(deploymentSealer.open('access-token-context', String(claims.launch_context), place)).toEqual({
       user,
       organisation,
       patient,
+      fhirIds: { Patient: id, Practitioner: id, Organization: id },
     });
   });
 

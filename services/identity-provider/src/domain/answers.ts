@@ -20,6 +20,20 @@ export const tokenAnswer = Type.Object({
     }),
   ),
   scope: Type.Optional(Type.String({ description: 'Absent if the client has no rights.' })),
+  patient: Type.Optional(
+    Type.String({
+      description:
+        'Only in a desktop launch with the scope `launch`: the id of the FHIR Patient, which is the same in every launch of your application for this patient.',
+    }),
+  ),
+  need_patient_banner: Type.Optional(
+    Type.Boolean({ description: 'With `patient`: true, because your application must show the patient.' }),
+  ),
+  fhirContext: Type.Optional(
+    Type.Array(Type.Object({ reference: Type.String(), type: Type.String() }), {
+      description: 'With `patient`: the organisation.',
+    }),
+  ),
 });
 export type TokenAnswer = Readonly<Static<typeof tokenAnswer>>;
 

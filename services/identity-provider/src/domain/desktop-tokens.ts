@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type DesktopContext, patientContextJson } from '@clinical-launch/contracts/desktop-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import type { FhirIds } from '@clinical-launch/contracts/token-context';
 import { notBeforeSlackSeconds } from './access-token.ts';
 import type { IssuingRealm, SigningAlgorithm } from './realms.ts';
+import { requestedClaims } from './smart-context.ts';
 import { confirmationOf, type TokenBinding } from './token-binding.ts';
 
 /**
@@ -81,17 +83,25 @@ export function desktopAccessTokenClaims({
 }
 
 /**
- * Returns the claims of the ID token: the specification's table (Desktop: ID token claims), and `sid` for
- * partners with a logout address.
+ * Returns the claims of the ID token: the specification's table (Desktop: ID token claims), `sid` for
+ * partners with a logout address, and the claims that the scope requests.
  */
 export function idTokenClaims({
   realm,
   context,
+  scope,
+  fhirIds,
   accessTokenHash,
   nonce,
   hasSession,
   ...times
-}: TokenOf & { accessTokenHash: string; nonce: string | undefined; hasSession: boolean }) {
+}: TokenOf & {
+  scope: string;
+  fhirIds: FhirIds;
+  accessTokenHash: string;
+  nonce: string | undefined;
+  hasSession: boolean;
+}) {
   const { user, organisation, authorizations, patient } = context;
   return {
     ...lifetime(times),
@@ -116,6 +126,7 @@ export function idTokenClaims({
     ods: organisation.ods,
     authorizations,
     authorizationDetails: patientContextJson(patient),
+    ...requestedClaims({ realm, context, scope, fhirIds }),
   };
 }
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DesktopContext } from '@clinical-launch/contracts/desktop-context';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { TokenContext } from '@clinical-launch/contracts/token-context';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { placeOfTokenContext } from '@clinical-launch/crypto/seal-places';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import type { Call } from '@clinical-launch/http/call';
@@ -12,6 +14,7 @@ import {
   idTokenClaims,
 } from '../domain/desktop-tokens.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
+import { smartContext } from '../domain/smart-context.ts';
 import type { TokenBinding } from '../domain/token-binding.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { TokenAnswer } from './grant.ts';
@@ -25,6 +28,7 @@ type TokenIssueDependencies = {
   readonly audience: string;
   readonly keyRing: KeyRing;
   readonly sealer: Sealer;
+  readonly pseudonyms: Pick<PatientPseudonyms, 'fhirIdsOf'>;
   readonly clock: Clock;
 };
 
@@ -66,6 +70,7 @@ export function createTokenIssue({
   audience,
   keyRing,
   sealer,
+  pseudonyms,
   clock,
 }: TokenIssueDependencies): PrepareTokens {
   return async ({ realm, clientId, grant, scope, call, binding, chainEndsInSeconds }) => {
@@ -85,20 +90,24 @@ export function createTokenIssue({
       async answer({ context, refreshToken, nonce }) {
         const { user, organisation, patient, launchId } = context;
         const place = placeOfTokenContext({ tokenId, launchId });
-        const sealedContext = sealer.seal(contextSealPurpose, { user, organisation, patient }, place);
+        const fhirIds = pseudonyms.fhirIdsOf(context);
+        const sealed: TokenContext = { user, organisation, patient, fhirIds };
+        const sealedContext = sealer.seal(contextSealPurpose, sealed, place);
         const about = { realm, context, now: clock.now(), expiresInSeconds };
         const accessToken = signer.sign(
           'at+jwt',
           desktopAccessTokenClaims({ ...about, audience, tokenId, scope, sealedContext, binding }),
         );
         const hash = accessTokenHash(accessToken, signer.algorithm);
+        const identity = { ...about, scope, fhirIds, accessTokenHash: hash, nonce, hasSession };
         return {
           access_token: accessToken,
           token_type: binding.dpopKey === undefined ? 'Bearer' : 'DPoP',
           expires_in: expiresInSeconds,
           refresh_token: refreshToken,
-          id_token: signer.sign('JWT', idTokenClaims({ ...about, accessTokenHash: hash, nonce, hasSession })),
+          id_token: signer.sign('JWT', idTokenClaims(identity)),
           scope,
+          ...smartContext(scope, fhirIds),
         };
       },
     };

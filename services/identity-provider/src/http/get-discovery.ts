@@ -5,6 +5,7 @@ import type { Handler } from '@clinical-launch/http/endpoint';
 import { hasKeys } from '../domain/client-assertion.ts';
 import { launchedByHost } from '../domain/desktop-tokens.ts';
 import type { DesktopIssuingRealm, DesktopSettings, IssuingRealm, Realms } from '../domain/realms.ts';
+import { claimScopes, scopeCapabilities } from '../domain/smart-context.ts';
 import { type Grant, isOffered } from '../grants/grant.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { clientAuthenticationMethods } from './client-credentials.ts';
@@ -45,8 +46,8 @@ export function getDiscovery(dependencies: DiscoveryDependencies): Handler<Realm
 
 /**
  * Publishes the configuration for clients that start from `iss` and `launch`: `GET
- * {issuer}/.well-known/smart-configuration` (SMART App Launch 2.2, Conformance). There is no capability for
- * the patient, because only the ID token contains the patient.
+ * {issuer}/.well-known/smart-configuration` (SMART App Launch 2.2, Conformance). The issuer is also the base
+ * address of the FHIR resources.
  */
 export function getSmartConfiguration(dependencies: DiscoveryDependencies): Handler<DesktopExchange> {
   return ({ realm, response }) => {
@@ -54,7 +55,13 @@ export function getSmartConfiguration(dependencies: DiscoveryDependencies): Hand
     sendJson(response, {
       ...sharedMetadata(dependencies, realm),
       ...tokenAuthentication(realm, dependencies),
-      capabilities: ['launch-ehr', 'client-public', 'authorize-post', 'permission-offline'],
+      capabilities: [
+        'launch-ehr',
+        'client-public',
+        'authorize-post',
+        ...(partnersHaveKeys(realm) ? ['client-confidential-asymmetric'] : []),
+        ...scopeCapabilities(partnerScopes(realm), realm),
+      ],
     });
   };
 }
@@ -94,7 +101,11 @@ function openIdMetadata({ desktop }: DesktopIssuingRealm, realms: Realms) {
   return {
     acr_values_supported: supportedAcrValues(realms),
     claim_types_supported: ['normal'],
-    claims_supported: [...idTokenClaimNames, ...(isAnyNotified(desktop) ? ['sid'] : [])],
+    claims_supported: [
+      ...idTokenClaimNames,
+      ...(isAnyNotified(desktop) ? ['sid'] : []),
+      ...claimScopes.filter((scope) => partnerScopes({ desktop }).includes(scope)),
+    ],
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
     claims_parameter_supported: false,
@@ -126,7 +137,7 @@ const idTokenClaimNames =
     ' ',
   );
 
-function partnerScopes({ desktop }: DesktopIssuingRealm): string[] {
+function partnerScopes({ desktop }: Pick<DesktopIssuingRealm, 'desktop'>): string[] {
   return [...new Set([...desktop.partners.values()].flatMap(({ scopes }) => scopes))];
 }
 

@@ -1,3 +1,5 @@
+import type { TokenContext } from '@clinical-launch/contracts/token-context';
+
 /** The claims of a desktop launch in an access token (RFC 9068, and our own claims). */
 export type LaunchOfToken = {
   /** The GUID of the launch. Revoking the launch revokes the token, and events are stored under this GUID. */
@@ -7,9 +9,6 @@ export type LaunchOfToken = {
   readonly authorizations: readonly string[];
   readonly sealedContext: string;
 };
-
-/** The user, organisation and patient of the launch, as the host application sent them. */
-export type TokenContext = { readonly user: object; readonly organisation: object; readonly patient: object };
 
 /** A protected resource, and the permission to read it. */
 export type Resource = {

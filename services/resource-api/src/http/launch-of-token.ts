@@ -1,10 +1,11 @@
 import { compileSchema, guidPattern } from '@clinical-launch/contracts/schema';
+import { isTokenContext, type TokenContext } from '@clinical-launch/contracts/token-context';
 import { Type } from '@clinical-launch/contracts/type';
 import { placeOfTokenContext } from '@clinical-launch/crypto/seal-places';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import type { Caller } from '@clinical-launch/trust/access-tokens';
 import { invalidToken } from '@clinical-launch/trust/invalid-token';
-import type { LaunchOfToken, TokenContext } from '../domain/resources.ts';
+import type { LaunchOfToken } from '../domain/resources.ts';
 
 const claimsForm = compileSchema(
   Type.Object({
@@ -13,10 +14,6 @@ const claimsForm = compileSchema(
     authorizations: Type.Array(Type.String()),
     launch_context: Type.String(),
   }),
-);
-const anyObject = Type.Object({});
-const contextForm = compileSchema(
-  Type.Object({ user: anyObject, organisation: anyObject, patient: anyObject }),
 );
 
 /** Reads the claims of a desktop launch. @throws ServiceError 401 for any other token */
@@ -33,7 +30,7 @@ export function launchOfToken({ claims }: Caller): LaunchOfToken {
  */
 export function openContext(launch: LaunchOfToken, sealer: Pick<Sealer, 'open'>): TokenContext {
   const context = open(launch, sealer);
-  if (contextForm.is(context)) return context;
+  if (isTokenContext(context)) return context;
   throw invalidToken('the launch context of the token is not the context of a desktop launch');
 }
 
