@@ -166,8 +166,7 @@ export function problemDialect({
       preferredType(request, ['application/problem+json', 'application/json', 'application/fhir+json']) ===
       'application/fhir+json'
     ) {
-      const outcome = JSON.stringify(operationOutcome(error, call.correlationId));
-      return sendText(response, 'application/fhir+json', outcome);
+      return fhirDialect(error, { request, response, call });
     }
     const problem: Problem = {
       type: 'about:blank',
@@ -193,6 +192,12 @@ export const oauthDialect: ErrorDialect = (error, { response, call }) => {
   };
   response.setHeader('Pragma', 'no-cache');
   sendJson(response, answer);
+};
+
+/** Answers with an OperationOutcome (FHIR R4 RESTful API). */
+export const fhirDialect: ErrorDialect = (error, { response, call }) => {
+  const outcome = operationOutcome(error, call.correlationId);
+  sendText(response, 'application/fhir+json', JSON.stringify(outcome));
 };
 
 /** Converts a thrown value to a ServiceError: 503 for `Unavailable`, and 500 for an unexpected exception. */

@@ -17,9 +17,13 @@ export function operationOutcome({ status, message, faults }: Reported, correlat
 
 /** The FHIR R4 issue types of answers without faults, by status. */
 const issueTypes: ReadonlyMap<number, string> = new Map([
+  [401, 'login'],
+  [403, 'forbidden'],
+  [404, 'not-found'],
   [405, 'not-supported'],
   [413, 'too-long'],
   [415, 'not-supported'],
+  [429, 'throttled'],
   [503, 'transient'],
 ]);
 

@@ -274,6 +274,7 @@ export function openTokenVerifier(
   const { publicUrl } = options;
   const registry = watchRegistry(registryFile, { publicUrl, logger, isProduction, check });
   return {
+    registry,
     tokens: createFollowingVerifier(registry, {
       clock,
       revocations,

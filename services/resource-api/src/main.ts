@@ -20,7 +20,7 @@ await runProcess({
       parts: () => requireParts(environment, ['REDIS_URL']),
     }),
   async open({ resourceApi: config, trust, sealers }, tools) {
-    const { tokens } = tools.own(
+    const { tokens, registry } = tools.own(
       openTokenVerifier(trust, {
         ...tools,
         policiesOf: desktopIssuerPolicies,
@@ -31,7 +31,14 @@ await runProcess({
     );
     const { place, tickets, refusals } = tools.own(await openRedisParts(tools));
     const limiter = createSharedRateLimiter({ ...place, service: tools.name });
-    const service = resourceApi(config, { ...tools, tokens, tickets, limiter, sealers });
+    const service = resourceApi(config, {
+      ...tools,
+      tokens,
+      registry,
+      tickets,
+      limiter,
+      sealers,
+    });
     return { mounts: [{ path: '/', service }], refusals };
   },
 });

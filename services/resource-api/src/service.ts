@@ -1,14 +1,16 @@
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import { endpoint } from '@clinical-launch/http/endpoint';
-import { oauthDialect } from '@clinical-launch/http/errors';
+import { type ErrorDialect, fhirDialect, oauthDialect, ServiceError } from '@clinical-launch/http/errors';
 import { publishDocument } from '@clinical-launch/http/published-document';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
+import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { ResourceApiConfig } from './config.ts';
-import { resources } from './domain/resources.ts';
+import { fhirResources, issuerPath, launchResources, type Resource } from './domain/resources.ts';
+import { getCapabilityStatement } from './http/get-capability-statement.ts';
 import { auditRefusal, getResource } from './http/get-resource.ts';
 import { createRevocations } from './store/revocations.ts';
 
@@ -19,30 +21,59 @@ export type ResourceApiDependencies = {
   /** The sealer that decrypts the launch context in the access token. */
   readonly sealers: Pick<Sealers, 'access-token'>;
   readonly limiter: RateLimiter;
+  /** The registry, whose desktop realms have a FHIR base. */
+  readonly registry: RegistrySource;
   readonly clock: Clock;
 };
 
 /**
  * Creates the resource API, which partner applications call for the user of a desktop launch. Its endpoints
- * are below `/resource`.
+ * are below `/resource`, and the FHIR resources are below the issuer of each desktop realm.
  */
 export function resourceApi(config: ResourceApiConfig, backing: ResourceApiDependencies): Service {
   const { tickets, clock, sealers } = backing;
   const sealer = sealers['access-token'];
   const revocations = createRevocations(tickets, clock);
-  const endpoints = resources.map((resource) => {
+  const inFhir = fhirResources(config.namespaces.nhs);
+  const endpointOf = (resource: Resource, dialect: ErrorDialect) => {
     const get = getResource(resource, config, { ...backing, sealer, revocations });
     return endpoint({
-      path: `/resource/${resource.name}`,
-      source: '/resource-api',
-      dialect: oauthDialect,
-      anyOrigin: true,
+      ...published,
+      path: resource.path,
+      dialect,
       methods: { GET: get, HEAD: get },
       audit: auditRefusal(resource),
     });
-  });
-  return { name: 'resource-api', endpoints: [...endpoints, describedApi] };
+  };
+  const describeFhir = getCapabilityStatement(config, backing);
+  return {
+    name: 'resource-api',
+    endpoints: [
+      ...launchResources.map((resource) => endpointOf(resource, oauthDialect)),
+      ...inFhir.map((resource) => endpointOf(resource, fhirDialect)),
+      endpoint({
+        ...published,
+        path: `${issuerPath}/metadata`,
+        dialect: fhirDialect,
+        methods: { GET: describeFhir, HEAD: describeFhir },
+      }),
+      describedApi,
+    ],
+    // Searches and other interactions are not offered.
+    edges: inFhir.map(({ name }) => ({
+      path: `${issuerPath}/${name}`,
+      dialect: fhirDialect,
+      notFound: () =>
+        new ServiceError({
+          code: 'not_found',
+          message: 'Read a resource by its id. Nothing else exists here',
+        }),
+    })),
+  };
 }
+
+/** The options of every endpoint. Pages of any origin may call it. */
+const published = { source: '/resource-api', anyOrigin: true };
 
 /**
  * Returns the description of the API: `GET /resource/openapi.json`. The first request creates the
@@ -53,9 +84,8 @@ const describe = publishDocument({
   make: async () => JSON.stringify((await import('./openapi/document.ts')).resourceApiDocument()),
 });
 const describedApi = endpoint({
+  ...published,
   path: '/resource/openapi.json',
-  source: '/resource-api',
   dialect: oauthDialect,
-  anyOrigin: true,
   methods: { GET: describe, HEAD: describe },
 });

@@ -62,7 +62,7 @@ describe('a protected resource', () => {
     expect(await eventOf(sid)).toMatchObject({
       type: 'resource.read.v1',
       source: '/resource-api',
-      data: { issuer: api.issuer.issuer, clientId: 'partner', tokenId: jti, resource: 'patient' },
+      data: { issuer: api.issuer, clientId: 'partner', tokenId: jti, resource: 'patient' },
     });
     const kept = JSON.stringify(api.published) + api.lines.join();
     expect(kept).not.toMatch(/Súilleabháin|Cathal|9434765870|Okonkwo/);
@@ -122,6 +122,7 @@ describe('a request without a valid access token', () => {
     ['without a launch', () => ({ sid: undefined })],
     ['whose launch is not a GUID', () => ({ sid: 'launch-1' })],
     ['without an id', () => ({ jti: undefined })],
+    ['without a scope', () => ({ scope: undefined })],
     ['without the permissions of the user', () => ({ authorizations: undefined })],
     ['without the context of the launch', () => ({ launch_context: undefined })],
     [
@@ -158,7 +159,7 @@ describe('a request without a valid access token', () => {
   });
 
   it('is answered with 401 for a token signed with another key', async () => {
-    const token = await api.sign({}, { key: await createTestKey(api.issuer.key.kid) });
+    const token = await api.sign({}, { key: await createTestKey(api.signer.key.kid) });
     await expectRefusal(await api.get('me', { token }), 401, 'invalid_token');
   });
 
@@ -205,6 +206,11 @@ describe('the description of the API', () => {
     expect(described).toEqual([
       ['/resource/me', ['200', '401', '429', '500', '503']],
       ['/resource/patient', ['200', '401', '403', '429', '500', '503']],
+      ...['Patient', 'Practitioner', 'Organization'].map((type) => [
+        `/idp/{segment1}/{segment2}/v2.0/${type}/{id}`,
+        ['200', '401', '403', '404', '429', '500', '503'],
+      ]),
+      ['/idp/{segment1}/{segment2}/v2.0/metadata', ['200', '404', '429', '500', '503']],
     ]);
     for (const [name, resource] of [
       ['Me', 'me'],

@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
+import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import { placeOfTokenContext } from '@clinical-launch/crypto/seal-places';
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
@@ -8,6 +10,8 @@ import { TestClock } from '@clinical-launch/testing/test-clock';
 import { startTokenIssuer, type TestKey } from '@clinical-launch/testing/token-issuer';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
+import { desktopIssuerPolicies } from '@clinical-launch/trust/issuer-policies';
+import { fixedRegistry } from '@clinical-launch/trust/registry-file';
 import type { ResourceApiConfig } from '../src/config.ts';
 import { resourceApi } from '../src/service.ts';
 
@@ -35,62 +39,74 @@ export const aContext = {
   },
 };
 
+/** The ids that the identity provider gave the resources of the launch. */
+export const fhirIds = {
+  Patient: 'a1'.repeat(16),
+  Practitioner: 'b2'.repeat(16),
+  Organization: 'c3'.repeat(16),
+};
+
 type StartOptions = {
   readonly config?: Partial<ResourceApiConfig>;
   /** Wraps the ticket store of the service. */
   readonly watch?: (tickets: Tickets) => Pick<Tickets, 'isChainRevoked' | 'useChain'>;
 };
 
-/** Starts a resource API that trusts one desktop realm. The test signs its tokens. */
+type ReadOptions = { readonly token?: string | null; readonly method?: string };
+
+/** Starts a resource API with the realms demo/desktop and south/desktop. The test signs their tokens. */
 export async function startResourceApi({ config = {}, watch = (tickets) => tickets }: StartOptions = {}) {
   const clock = new TestClock();
   const backing = createTestBacking(clock);
   const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
-  const issuer = await startTokenIssuer({ clock, audience });
-  const policies = new Map([
-    ['partner', { grants: [], policy: {} }],
-    ['partner-limited', { grants: [], policy: { requestsPerSecond: 2 } }],
-  ]);
-  const tokens = createAccessTokenVerifier({
-    issuers: [
-      {
-        issuer: issuer.issuer,
-        audiences: [audience],
-        rightClaims: ['scope'],
-        isConfigured: false,
-        requiresAccessTokenType: true,
-        clientIdClaims: ['client_id'],
-        requiresKeyId: true,
-        clients: policies,
-      },
+  const signer = await startTokenIssuer({ clock, audience });
+  const realms = ['demo/desktop', 'south/desktop'];
+  const partners = [
+    { clientId: 'partner', scopes: [] },
+    { clientId: 'partner-limited', scopes: [], requestsPerSecond: 2 },
+  ].map((partner) => ({
+    ...partner,
+    name: partner.clientId,
+    launchUrl: 'https://partner.example/launch',
+    redirectUris: ['https://partner.example/callback'],
+  }));
+  const registry = parseRegistry({
+    realms: [
+      { realm: 'demo', clients: [] },
+      ...realms.map((realm) => ({ realm, clients: [], desktop: { partners } })),
     ],
-    clock,
-    fetchOutbound: createOutboundFetch({ allowedNetworks: loopbackNetworks }),
   });
-  const parts = {
-    ...backing,
-    tokens,
-    sealers: { 'access-token': sealer },
-    tickets: watch(backing.tickets),
+  const createMounts = async (publicUrl: string) => {
+    const trust = { publicUrl, identityProviderUrl: publicUrl, audience };
+    const tokens = createAccessTokenVerifier({
+      issuers: desktopIssuerPolicies(registry, trust).map((policy) => ({
+        ...policy,
+        jwksUri: `${signer.issuer}/keys`,
+      })),
+      clock,
+      fetchOutbound: createOutboundFetch({ allowedNetworks: loopbackNetworks }),
+    });
+    const parts = {
+      ...backing,
+      tokens,
+      registry: fixedRegistry(registry),
+      sealers: { 'access-token': sealer },
+      tickets: watch(backing.tickets),
+    };
+    return [
+      {
+        path: '/',
+        service: resourceApi({ publicUrl, namespaces: defaultNamespaces, ...config }, parts),
+      },
+    ];
   };
-  let url = '';
-  const addressed = {
-    ...config,
-    // The address is known only after the server has started to listen.
-    get publicUrl() {
-      return url;
-    },
-  };
-  const server = await serveForTest({
-    mounts: [{ path: '/', service: resourceApi(addressed, parts) }],
-    backing,
-  });
-  ({ url } = server);
+  const server = await serveForTest({ mounts: createMounts, backing });
+  const issuer = `${server.url}/idp/demo/desktop/v2.0`;
 
   /** Encrypts a context for the token with these claims, as the identity provider does. */
   const sealContext = (
     { jti, sid }: { jti?: unknown; sid?: unknown },
-    { context = aContext, by = sealer }: { context?: object; by?: Sealer } = {},
+    { context = { ...aContext, fhirIds }, by = sealer }: { context?: object; by?: Sealer } = {},
   ) => {
     const place = placeOfTokenContext({ tokenId: String(jti), launchId: String(sid) });
     return by.seal('access-token-context', context, place);
@@ -98,13 +114,14 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
 
   const sign = (
     claims: Record<string, unknown> = {},
-    { header = {}, key = issuer.key }: { header?: Record<string, unknown>; key?: TestKey } = {},
+    { header = {}, key = signer.key }: { header?: Record<string, unknown>; key?: TestKey } = {},
   ) => {
     const ids = { jti: randomUUID(), sid: randomUUID(), ...claims };
-    return issuer.sign({
+    return signer.sign({
       header,
       key,
       claims: {
+        iss: issuer,
         client_id: 'partner',
         sub: aContext.user.userERN,
         scope: 'openid launch resource.read',
@@ -115,24 +132,30 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
     });
   };
 
+  const read = async (url: string, { token, method = 'GET' }: ReadOptions = {}) => {
+    const bearer = token === undefined ? await sign() : token;
+    const headers: Record<string, string> = bearer === null ? {} : { Authorization: `Bearer ${bearer}` };
+    return fetch(url, { method, headers });
+  };
+
   return {
     ...backing,
     clock,
+    /** The issuer of the tokens, which is the base address of the FHIR resources. */
     issuer,
+    signer,
     sealer,
     url: server.url,
     sealContext,
     /** Signs an access token that is valid except for the given changes. */
     sign,
     /** Reads a resource with a valid token, with the given token, or with none if it is null. */
-    async get(name: string, { token, method = 'GET' }: { token?: string | null; method?: string } = {}) {
-      const bearer = token === undefined ? await sign() : token;
-      const headers: Record<string, string> = bearer === null ? {} : { Authorization: `Bearer ${bearer}` };
-      return fetch(`${server.url}/resource/${name}`, { method, headers });
-    },
+    get: (name: string, options?: ReadOptions) => read(`${server.url}/resource/${name}`, options),
+    /** As `get`, for a path below the issuer. */
+    getFhir: (path: string, options?: ReadOptions) => read(`${issuer}/${path}`, options),
     async stop() {
       await server.stop();
-      await issuer.stop();
+      await signer.stop();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { decodeJwt } from 'jose';
 import { exampleOf, type OpenApi, type Operation, operationsOf, type Sent, send } from './described.ts';
 
 /** The operations of all documents, by operation id. */
@@ -51,16 +52,38 @@ export function liveRequests(url: string, operations: Operations) {
     const sent = await authorized({ ...example, json: { ...(example.json as Json), ...members } });
     return { launch: String((await bodyOf('issueLaunch', sent))['launch']) };
   };
-  const code = async (members?: Json) => {
-    const { headers } = await answerOf('authorize', withForm('authorize', await launch(members)));
-    return { code: new URL(headers.get('location') ?? '').searchParams.get('code') ?? '' };
+  const code = async (members?: Json, more: Readonly<Record<string, string>> = {}) => {
+    const form = { ...(await launch(members)), ...more };
+    const { headers } = await answerOf('authorize', withForm('authorize', form));
+    return { code: new URL(headers.get('location') ?? '').searchParams.get('code') ?? '', ...more };
   };
-  const desktopTokens = async (members?: Json) =>
-    bodyOf('requestTokenInDesktopRealm', withForm('requestTokenInDesktopRealm', await code(members), 'code'));
+  const desktopTokens = async (members?: Json, more?: Readonly<Record<string, string>>) =>
+    bodyOf(
+      'requestTokenInDesktopRealm',
+      withForm('requestTokenInDesktopRealm', await code(members, more), 'code'),
+    );
   /** Returns a request that reads a resource with the access token of a new launch. */
   const reading = async (example: Sent, members?: Json): Promise<Sent> => {
     const { access_token: accessToken } = await desktopTokens(members);
     return { ...example, headers: { ...example.headers, Authorization: `Bearer ${String(accessToken)}` } };
+  };
+  /** Returns a request that reads a FHIR resource of a new launch by its id. */
+  const readingFhir = async (example: Sent, type: string): Promise<Sent> => {
+    const tokens = await desktopTokens({}, { scope: 'openid fhirUser launch patient/*.rs' });
+    const { access_token: accessToken, id_token: idToken } = tokens;
+    const { fhirUser } = decodeJwt<{ fhirUser: string }>(String(idToken));
+    const [{ reference }] = tokens['fhirContext'] as [{ reference: string }];
+    const addresses = [`Patient/${String(tokens['patient'])}`, fhirUser, reference];
+    const id =
+      addresses
+        .find((address) => address.includes(`${type}/`))
+        ?.split('/')
+        .at(-1) ?? '';
+    return {
+      ...example,
+      path: { ...example.path, id },
+      headers: { ...example.headers, Authorization: `Bearer ${String(accessToken)}` },
+    };
   };
   const withFreshIdentifier = (sent: Sent): Sent => {
     const payload = sent.json as { identifier: [Json] };
@@ -94,6 +117,9 @@ export function liveRequests(url: string, operations: Operations) {
     pushAuthorizationRequest: async () => withForm('pushAuthorizationRequest', await launch()),
     getMe: (example) => reading(example),
     getPatient: (example) => reading(example),
+    readPatient: (example) => readingFhir(example, 'Patient'),
+    readPractitioner: (example) => readingFhir(example, 'Practitioner'),
+    readOrganization: (example) => readingFhir(example, 'Organization'),
   };
 
   return {

@@ -20,6 +20,9 @@ const without = (names: readonly string[], values: Readonly<Record<string, strin
 /** An assertion of an unknown type, which every client authentication refuses. */
 const strange = { client_assertion: 'x', client_assertion_type: 'y' };
 
+/** Whether a path is that of a FHIR resource, whose realm must be the realm of the token. */
+const isFhirRead = (path: string) => path.endsWith('/{id}') && path.includes('/v2.0/');
+
 /** The requests that cause each refusal of an operation. */
 const refusals: Readonly<Record<string, (operation: Operation) => Promise<Sent>>> = {
   400: async ({ operationId, method }) => {
@@ -39,11 +42,12 @@ const refusals: Readonly<Record<string, (operation: Operation) => Promise<Sent>>
     };
   },
   403: async ({ operationId, ...operation }) =>
-    operation.path.startsWith('/resource/')
+    operation.path.startsWith('/resource/') || isFhirRead(operation.path)
       ? reading(exampleOf({ operationId, ...operation }), { authorizations: [] })
       : authorized(await live(operationId), 'client-without-rights'),
-  404: async ({ operationId }) => {
+  404: async ({ operationId, path }) => {
     const sent = await live(operationId);
+    if (isFhirRead(path)) return { ...sent, path: { ...sent.path, id: 'unknown' } };
     return { ...sent, path: { ...sent.path, realm: 'nowhere', segment1: 'nowhere' } };
   },
   409: async ({ operationId, ...operation }) => {

@@ -13,6 +13,7 @@ import { launchGateway } from '@clinical-launch/launch-gateway/service';
 import { createAttempts } from '@clinical-launch/limits/attempts';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
 import type { Mount } from '@clinical-launch/process/start-services';
+import { readResourceApiConfig } from '@clinical-launch/resource-api/config';
 import { resourceApi } from '@clinical-launch/resource-api/service';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
@@ -28,7 +29,7 @@ const partner = {
   name: 'The partner application of the examples',
   redirectUris: ['https://partner.example/callback'],
   launchUrl: 'https://partner.example/launch',
-  scopes: ['openid', 'launch'],
+  scopes: ['openid', 'fhirUser', 'launch', 'patient/*.rs'],
 };
 const client = (clientId: string, scopes: readonly string[]) => ({
   clientId,
@@ -136,7 +137,10 @@ async function createMounts(url: string, { backing, storage, failing }: Parts): 
     { path: '/', service: launchGateway(readLaunchGatewayConfig(environment), parts) },
     {
       path: '/',
-      service: resourceApi({ publicUrl: url }, { ...parts, tokens: verifierFor(desktopIssuerPolicies) }),
+      service: resourceApi(readResourceApiConfig(environment), {
+        ...parts,
+        tokens: verifierFor(desktopIssuerPolicies),
+      }),
     },
   ];
 }

@@ -154,3 +154,10 @@ export function oauthRefusals(options: RefusalOptions): DescribedAnswers {
     'application/json': { schema: { $ref: '#/components/schemas/Error' } },
   }));
 }
+
+/** Describes error responses of FHIR endpoints. */
+export function fhirRefusals(options: RefusalOptions): DescribedAnswers {
+  return refusals(options, () => ({
+    'application/fhir+json': { schema: { $ref: '#/components/schemas/OperationOutcome' } },
+  }));
+}

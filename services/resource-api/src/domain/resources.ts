@@ -1,31 +1,89 @@
-import type { TokenContext } from '@clinical-launch/contracts/token-context';
+import {
+  type FhirResourceType,
+  fhirResourceTypes,
+  type TokenContext,
+} from '@clinical-launch/contracts/token-context';
+import { organizationOf, patientOf, practitionerOf } from './fhir-resources.ts';
 
 /** The claims of a desktop launch in an access token (RFC 9068, and our own claims). */
 export type LaunchOfToken = {
   /** The GUID of the launch. Revoking the launch revokes the token, and events are stored under this GUID. */
   readonly correlationId: string;
   readonly tokenId: string;
+  /** The words of the scope. */
+  readonly scopes: readonly string[];
   /** The permissions of the user, such as `clinical-cr.read`. */
   readonly authorizations: readonly string[];
   readonly sealedContext: string;
 };
 
-/** A protected resource, and the permission to read it. */
+/** A protected resource, and what a token needs to read it. */
 export type Resource = {
   readonly name: string;
-  /**
-   * The permission that the user must have. The scopes of the token do not matter, because the launch
-   * determines the access.
-   */
+  /** The path pattern in the syntax of Express. */
+  readonly path: string;
+  readonly mediaType: 'application/json' | 'application/fhir+json';
+  /** The permission that the user must have. */
   readonly permission?: string;
-  represent(context: TokenContext, launch: LaunchOfToken): object;
+  /**
+   * Matches the scopes that allow the read. If absent, the scopes do not matter, because the launch determines
+   * the access.
+   */
+  readonly scope?: RegExp;
+  /**
+   * Returns the representation, or undefined if the launch has no resource with this id.
+   * @param id the id in the path, which is empty for a resource without an id
+   */
+  represent(context: TokenContext, launch: LaunchOfToken, id: string): object | undefined;
 };
 
-/** The resources below `/resource/`. */
-export const resources: readonly Resource[] = [
+/** The permission to read the patient. */
+const readsPatient = 'clinical-cr.read';
+
+/** The resources below `/resource/`, as the host application sent them. */
+export const launchResources: readonly Resource[] = [
   {
     name: 'me',
+    path: '/resource/me',
+    mediaType: 'application/json',
     represent: ({ user, organisation }, { authorizations }) => ({ user, organisation, authorizations }),
   },
-  { name: 'patient', permission: 'clinical-cr.read', represent: ({ patient }) => patient },
+  {
+    name: 'patient',
+    path: '/resource/patient',
+    mediaType: 'application/json',
+    permission: readsPatient,
+    represent: ({ patient }) => patient,
+  },
 ];
+
+/** The path of an issuer, which is the base address of its FHIR resources. */
+export const issuerPath = '/idp/*realm/v2.0';
+
+/**
+ * Returns the FHIR resources of a launch (FHIR R4 RESTful API, read).
+ * @param nhsNamespace the base URI of the national identifier systems
+ */
+export function fhirResources(nhsNamespace: string): readonly Resource[] {
+  const represent = { Patient: patientOf, Practitioner: practitionerOf, Organization: organizationOf };
+  return fhirResourceTypes.map((type) => ({
+    name: type,
+    path: `${issuerPath}/${type}/:id`,
+    mediaType: 'application/fhir+json',
+    scope: scopeOf(type),
+    ...(type === 'Patient' ? { permission: readsPatient } : {}),
+    represent: (context, _launch, id) =>
+      id === context.fhirIds?.[type]
+        ? { resourceType: type, id, ...represent[type](context, nhsNamespace) }
+        : undefined,
+  }));
+}
+
+/**
+ * Returns the form of the scopes that allow to read a type: `resource.read`, and the scopes of SMART App
+ * Launch 2.2 and 1.0. With `fhirUser`, a partner may read the user.
+ */
+function scopeOf(type: FhirResourceType): RegExp {
+  const own = type === 'Practitioner' ? 'resource\\.read|fhirUser' : 'resource\\.read';
+  return new RegExp(`^(${own}|(patient|user)/(\\*|${type})\\.(rs?|read))$`);
+}

@@ -1,8 +1,15 @@
+import { issuerOf } from '@clinical-launch/contracts/addresses';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
-import { sendJson } from '@clinical-launch/http/answer';
-import { behind, type Exchange, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
+import { sendText } from '@clinical-launch/http/answer';
+import {
+  behind,
+  type Exchange,
+  type Handler,
+  type RefusalAudit,
+  textParameter,
+} from '@clinical-launch/http/endpoint';
 import { ServiceError, tooMany } from '@clinical-launch/http/errors';
 import { authorizationOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
@@ -15,6 +22,7 @@ import { invalidProof } from '@clinical-launch/trust/proof-of-possession';
 import type { ResourceApiConfig } from '../config.ts';
 import type { LaunchOfToken, Resource } from '../domain/resources.ts';
 import type { Revocations } from '../store/revocations.ts';
+import { addressOf, realmOf } from './addresses.ts';
 import { launchOfToken, openContext } from './launch-of-token.ts';
 
 type GetResourceDependencies = {
@@ -29,10 +37,11 @@ type GetResourceDependencies = {
 type CallerExchange = Exchange & { readonly caller: Caller };
 
 /**
- * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls). The checks refuse in this
- * order. First come 401 for an invalid token, and 429 over the client's rate limit. Then come 401 for a token
- * without a launch or of a revoked launch, and 403 without the permission. Last come 401 for a used proof,
- * and 429 over the limit of the launch. The audit event is stored before the answer.
+ * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls), or a FHIR resource below
+ * the issuer. The checks refuse in this order. First come 401 for an invalid token, and 429 over the client's
+ * rate limit. Then come 401 for a token without a launch or of a revoked launch, 403 without the scope or the
+ * permission, and 404 for an id of another launch. Last come 401 for a used proof, and 429 over the limit of
+ * the launch. The audit event is stored before the answer.
  */
 export function getResource(
   resource: Resource,
@@ -46,24 +55,33 @@ export function getResource(
     const header = typeof headers.dpop === 'string' ? headers.dpop : undefined;
     const caller = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, config.clientCertificateHeader),
-      dpop: { header, method, url: `${config.publicUrl}/resource/${resource.name}` },
+      dpop: { header, method, url: addressOf(resource.path, config.publicUrl, exchange) },
     });
+    const realm = realmOf(exchange);
+    // A token opens only the FHIR base of its own realm, because its ids are valid there alone.
+    if (realm !== undefined && caller.issuer !== issuerOf(config.publicUrl, realm))
+      throw invalidToken('the issuer is not trusted');
     call.identify(`client ${caller.issuer} ${caller.clientId}`, caller.clientId);
     return { ...exchange, caller };
   };
 
-  return behind(verifyCaller, async ({ response, call, caller }) => {
+  return behind(verifyCaller, async (exchange) => {
+    const { response, call, caller } = exchange;
     await limiter.count(`resource ${caller.issuer} ${caller.clientId}`, caller.policy.requestsPerSecond);
     const launch = launchOfToken(caller);
     call.adopt(launch.correlationId);
     if (await revocations.has(launch.correlationId)) throw invalidToken('the launch was revoked');
+    assertScope(launch, resource);
     assertPermission(launch.authorizations, resource.permission);
-    const representation = resource.represent(openContext(launch, sealer), launch);
+    const id = textParameter(exchange, 'id');
+    const representation = resource.represent(openContext(launch, sealer), launch, id);
+    if (representation === undefined)
+      throw new ServiceError({ code: 'not_found', message: 'The launch has no resource with this id' });
     const { issuer, clientId } = caller;
     const read = { issuer, clientId, tokenId: launch.tokenId, resource: resource.name };
     await recordRead(tickets, { launch, proof: caller.proof, event: call.event('resource.read.v1', read) });
     response.setHeader('Cache-Control', 'no-store');
-    sendJson(response, representation);
+    sendText(response, resource.mediaType, JSON.stringify(representation));
   });
 }
 
@@ -97,6 +115,17 @@ async function recordRead(
     case 'limited':
       throw tooMany(use.waitSeconds * 1000);
   }
+}
+
+/** Checks that the scope of the token allows to read a resource. @throws ServiceError 403 */
+function assertScope({ scopes }: LaunchOfToken, { name, scope }: Resource): void {
+  if (scope === undefined || scopes.some((word) => scope.test(word))) return;
+  const needed = `patient/${name}.rs`;
+  throw new ServiceError({
+    code: 'insufficient_scope',
+    message: `The token does not have the scope ${needed} or resource.read`,
+    headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${needed}"` },
+  });
 }
 
 /**

@@ -11,6 +11,7 @@ const claimsForm = compileSchema(
   Type.Object({
     sid: Type.String({ pattern: guidPattern }),
     jti: Type.String({ maxLength: 100 }),
+    scope: Type.String(),
     authorizations: Type.Array(Type.String()),
     launch_context: Type.String(),
   }),
@@ -19,8 +20,8 @@ const claimsForm = compileSchema(
 /** Reads the claims of a desktop launch. @throws ServiceError 401 for any other token */
 export function launchOfToken({ claims }: Caller): LaunchOfToken {
   if (!claimsForm.is(claims)) throw invalidToken('the token was not issued for a desktop launch');
-  const { sid, jti, authorizations, launch_context: sealedContext } = claims;
-  return { correlationId: sid, tokenId: jti, authorizations, sealedContext };
+  const { sid, jti, scope, authorizations, launch_context: sealedContext } = claims;
+  return { correlationId: sid, tokenId: jti, scopes: scope.split(' '), authorizations, sealedContext };
 }
 
 /**

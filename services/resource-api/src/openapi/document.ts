@@ -4,10 +4,11 @@ import { Type } from '@clinical-launch/contracts/type';
 import { describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/answers';
 import { openApiDocument, type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
 import { oauthErrorSchema } from '@clinical-launch/http/openapi/error-schemas';
+import { fhirPaths, fhirSchemas, fhirTag } from './fhir-paths.ts';
 
 const description = `Resource API: the launch data that a partner application may read.
 
-The access token determines the launch, so no address contains an identifier. Pages of any origin may call the API. A token that is bound to a key requires a DPoP proof.`;
+The access token determines the launch. The id of a FHIR resource is a pseudonym, which only your application can use. Pages of any origin may call the API. A token that is bound to a key requires a DPoP proof.`;
 
 const tag = 'Resources';
 const { user, organisation, authorizations, patient } = desktopLaunchSchema.properties;
@@ -17,7 +18,10 @@ export const resourceApiDocument = (): JsonSchema =>
   openApiDocument({
     title: 'Clinical Launch: resource API',
     description,
-    tags: { [tag]: 'The user, the organisation and the patient of a launch.' },
+    tags: {
+      [tag]: 'The user, the organisation and the patient of a launch, as the host application sent them.',
+      [fhirTag]: 'The same data as FHIR R4 resources, below the issuer.',
+    },
     paths: {
       '/resource/me': resourcePath('Me', {
         operationId: 'getMe',
@@ -28,18 +32,20 @@ export const resourceApiDocument = (): JsonSchema =>
         summary: 'Get the patient',
         description: 'Requires the permission `clinical-cr.read` among the authorizations of the user.',
       }),
+      ...fhirPaths,
     },
     schemas: {
       Me: Type.Object({ user, organisation, authorizations }),
       Patient: patient,
       Error: oauthErrorSchema,
+      ...fhirSchemas,
     },
     securitySchemes: {
       accessToken: {
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description: 'An access token of a desktop launch, with any scope.',
+        description: 'An access token of a desktop launch.',
       },
     },
     externalDocs: { description: 'The API that issues these access tokens', url: '/idp/openapi.json' },

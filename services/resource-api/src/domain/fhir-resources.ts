@@ -1,0 +1,141 @@
+import { birthDateOf, type DesktopPatient, nhsNumberOf } from '@clinical-launch/contracts/desktop-context';
+import type { TokenContext } from '@clinical-launch/contracts/token-context';
+
+// The elements of FHIR R4 that UK Core marks as must-support and that a launch context contains. FHIR has no
+// empty texts and no empty lists, so such elements are absent.
+
+/** The system of identifiers that are URIs. */
+const uriSystem = 'urn:ietf:rfc:3986';
+
+/**
+ * Returns the elements of the Patient. Members of the launch context whose meaning the tables below do not
+ * list are absent, because a wrong element would be worse than none. `/resource/patient` contains them.
+ */
+export function patientOf({ patient }: TokenContext, nhsNamespace: string) {
+  const { title, forenames, surname, gender, dob } = patient;
+  return filled({
+    identifier: patient['patient-identifiers'].map((identifier) => identifierOf(identifier, nhsNamespace)),
+    name: [nameOf(title, forenames.split(/\s+/), surname)],
+    telecom: patient['contact-details'].flatMap(telecomOf),
+    gender: genders[gender.toLowerCase()] ?? 'unknown',
+    birthDate: birthDateOf(dob),
+    address: patient['address-details'].flatMap(addressOf),
+  });
+}
+
+/** Returns the elements of the Practitioner, who is the user of the launch. */
+export function practitionerOf({ user: { userERN, title, firstName, familyName, email } }: TokenContext) {
+  return filled({
+    identifier: [{ system: uriSystem, value: userERN }],
+    name: [nameOf(title, [firstName], familyName)],
+    telecom: [{ system: 'email', value: email, use: 'work' }],
+  });
+}
+
+/** Returns the elements of the Organization in which the user works. */
+export function organizationOf(
+  { organisation: { orgERN, orgName, ods } }: TokenContext,
+  nhsNamespace: string,
+) {
+  return {
+    identifier: [
+      { system: `${nhsNamespace}/Id/ods-organization-code`, value: ods },
+      { system: uriSystem, value: orgERN },
+    ],
+    name: orgName,
+  };
+}
+
+/** The administrative gender of each text that hosts send. Any other text is `unknown`. */
+const genders: Readonly<Record<string, string>> = {
+  male: 'male',
+  m: 'male',
+  female: 'female',
+  f: 'female',
+  other: 'other',
+  indeterminate: 'other',
+};
+
+function nameOf(title: string, given: readonly string[], family: string) {
+  return filled({
+    use: 'official',
+    family,
+    given: given.filter((part) => part !== ''),
+    prefix: title === '' ? [] : [title],
+  });
+}
+
+/**
+ * Returns an identifier. Only a valid NHS number has its system. The systems of a host's own identifiers are
+ * unknown, so their type is a text.
+ */
+function identifierOf(identifier: DesktopPatient['patient-identifiers'][number], nhsNamespace: string) {
+  const { identifierType, identifierValue } = identifier;
+  const nhsNumber = nhsNumberOf(identifier);
+  if (nhsNumber !== undefined) return { system: `${nhsNamespace}/Id/nhs-number`, value: nhsNumber };
+  if (identifierType === 'GUID')
+    return { system: uriSystem, value: `urn:uuid:${identifierValue.toLowerCase()}` };
+  return { type: { text: identifierType }, value: identifierValue };
+}
+
+/** The elements of an address by the name of its member in lower case. Lines have their number. */
+const addressElements: Readonly<Record<string, string>> = {
+  town: 'city',
+  city: 'city',
+  county: 'district',
+  postcode: 'postalCode',
+  postalcode: 'postalCode',
+  country: 'country',
+};
+
+/** Returns an address with its lines in the order of their numbers, or no address if it is empty. */
+function addressOf(details: DesktopPatient['address-details'][number]) {
+  const members = membersOf(details);
+  const line = members
+    .flatMap(([name, value]) => {
+      const [, number] = /^addressline(\d+)$/.exec(name) ?? [];
+      return number === undefined ? [] : [[Number(number), value] as const];
+    })
+    .toSorted(([first], [second]) => first - second)
+    .map(([, value]) => value);
+  const others = members.flatMap(([name, value]) => {
+    const element = addressElements[name];
+    return element === undefined ? [] : [[element, value]];
+  });
+  const address = filled({ line, ...Object.fromEntries(others) });
+  return Object.keys(address).length === 0 ? [] : [address];
+}
+
+/** The system and use of a contact by the name of its member in lower case. */
+const contactPoints: Readonly<Record<string, { readonly system: string; readonly use?: string }>> = {
+  email: { system: 'email' },
+  emailaddress: { system: 'email' },
+  phone: { system: 'phone' },
+  telephone: { system: 'phone' },
+  homephone: { system: 'phone', use: 'home' },
+  hometelephone: { system: 'phone', use: 'home' },
+  workphone: { system: 'phone', use: 'work' },
+  worktelephone: { system: 'phone', use: 'work' },
+  mobile: { system: 'phone', use: 'mobile' },
+  mobilephone: { system: 'phone', use: 'mobile' },
+};
+
+function telecomOf(details: DesktopPatient['contact-details'][number]) {
+  return membersOf(details).flatMap(([name, value]) => {
+    const point = contactPoints[name];
+    return point === undefined ? [] : [{ ...point, value }];
+  });
+}
+
+/** Returns the members that are not blank, with their names in lower case. */
+const membersOf = (details: object): [name: string, value: string][] =>
+  Object.entries(details).flatMap(([name, value]) =>
+    typeof value === 'string' && value.trim() !== '' ? [[name.toLowerCase(), value.trim()]] : [],
+  );
+
+/** Returns an element without its empty texts and lists. */
+function filled(element: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const isEmpty = (value: unknown) =>
+    value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(element).filter(([, value]) => !isEmpty(value)));
+}

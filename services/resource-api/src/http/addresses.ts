@@ -1,0 +1,19 @@
+import { issuerOf } from '@clinical-launch/contracts/addresses';
+import { type Exchange, textParameter } from '@clinical-launch/http/endpoint';
+
+/** Returns the realm in the path of a request, or undefined for a path without a realm. */
+export function realmOf({ params: { realm } }: Pick<Exchange, 'params'>): string | undefined {
+  return typeof realm === 'object' ? realm.join('/') : realm;
+}
+
+/**
+ * Returns the address of a resource for its client, without the query.
+ * @param path the path pattern of the resource, with at most a realm, or a realm and an id
+ */
+export function addressOf(path: string, publicUrl: string, exchange: Pick<Exchange, 'params'>): string {
+  const realm = realmOf(exchange);
+  if (realm === undefined) return publicUrl + path;
+  const base = issuerOf(publicUrl, realm.split('/').map(encodeURIComponent).join('/'));
+  const below = path.slice(path.indexOf('/v2.0') + '/v2.0'.length);
+  return base + below.replace(':id', encodeURIComponent(textParameter(exchange, 'id')));
+}

@@ -1,0 +1,144 @@
+import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
+import { fhirResourceTypes } from '@clinical-launch/contracts/token-context';
+import { Type } from '@clinical-launch/contracts/type';
+import { type DescribedAnswers, describedAnswer, fhirRefusals } from '@clinical-launch/http/openapi/answers';
+import { type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
+import { operationOutcomeSchema } from '@clinical-launch/http/openapi/error-schemas';
+
+export const fhirTag = 'FHIR resources';
+
+const base = '/idp/{segment1}/{segment2}/v2.0';
+const inPath = (name: string, description: string, example: string): JsonSchema => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string' },
+  example,
+});
+const realm = [
+  inPath('segment1', 'The first segment of the realm, as in the issuer.', 'demo'),
+  inPath('segment2', 'The second segment of the realm, as in the issuer.', 'desktop'),
+];
+const exampleId = '5b1f0c7d9a3e4f62a8c40d1e2f3a4b5c';
+
+const content = (schema: string) => ({ 'application/fhir+json': { schema: schemaReference(schema) } });
+const refusals = (statuses: readonly number[]): DescribedAnswers =>
+  fhirRefusals({
+    statuses,
+    isChallenged: true,
+    texts: {
+      403: 'The token does not have the scope, or the user does not have the permission.',
+      404: 'The realm does not exist, or the launch of the token has no resource with this id.',
+    },
+  });
+
+/** What a token needs to read each type. */
+const needs = {
+  Patient:
+    'Requires the permission `clinical-cr.read`, and one of the scopes `resource.read`, `patient/Patient.rs` and `patient/*.rs`. The id is `patient` in the token response.',
+  Practitioner:
+    'The user. Requires one of the scopes `resource.read`, `fhirUser`, `user/Practitioner.rs` and `patient/*.rs`. The address is the claim `fhirUser` of the ID token.',
+  Organization:
+    'Requires one of the scopes `resource.read`, `patient/Organization.rs` and `patient/*.rs`. The reference is in `fhirContext` of the token response.',
+};
+
+/** The paths below the issuer (FHIR R4 RESTful API). */
+export const fhirPaths: Readonly<Record<string, PathItem>> = {
+  ...Object.fromEntries(
+    fhirResourceTypes.map((type) => [
+      `${base}/${type}/{id}`,
+      {
+        parameters: [...realm, inPath('id', 'The id, which only your application can use.', exampleId)],
+        get: {
+          operationId: `read${type}`,
+          summary: `Read the ${type} of the launch`,
+          description: needs[type],
+          tags: [fhirTag],
+          security: [{ accessToken: [] }],
+          responses: {
+            200: describedAnswer('The resource.', { content: content(`Fhir${type}`) }),
+            ...refusals([401, 403, 404, 429, 500, 503]),
+          },
+        },
+      },
+    ]),
+  ),
+  [`${base}/metadata`]: {
+    parameters: realm,
+    get: {
+      operationId: 'getCapabilityStatement',
+      summary: 'Get what the FHIR base offers',
+      tags: [fhirTag],
+      security: [],
+      responses: {
+        200: describedAnswer('The capability statement.', {
+          isStored: true,
+          content: content('CapabilityStatement'),
+        }),
+        ...refusals([404, 429, 500, 503]),
+      },
+    },
+  },
+};
+
+const text = Type.String();
+const texts = Type.Array(text);
+const identifiers = Type.Array(
+  Type.Object({
+    system: Type.Optional(text),
+    type: Type.Optional(Type.Object({ text })),
+    value: text,
+  }),
+);
+const name = Type.Object({
+  use: Type.Literal('official'),
+  family: text,
+  given: Type.Optional(texts),
+  prefix: Type.Optional(texts),
+});
+const contact = Type.Object({
+  system: Type.Enum(['phone', 'email']),
+  value: text,
+  use: Type.Optional(Type.Enum(['home', 'work', 'mobile'])),
+});
+const address = Type.Object({
+  line: Type.Optional(texts),
+  city: Type.Optional(text),
+  district: Type.Optional(text),
+  postalCode: Type.Optional(text),
+  country: Type.Optional(text),
+});
+const shared = { id: text, identifier: identifiers };
+
+/** The schemas of the FHIR resources, with the elements that the platform returns. */
+export const fhirSchemas = {
+  FhirPatient: Type.Object({
+    resourceType: Type.Literal('Patient'),
+    ...shared,
+    name: Type.Array(name),
+    telecom: Type.Optional(Type.Array(contact)),
+    gender: Type.Enum(['male', 'female', 'other', 'unknown']),
+    birthDate: Type.String({ format: 'date' }),
+    address: Type.Optional(Type.Array(address)),
+  }),
+  FhirPractitioner: Type.Object({
+    resourceType: Type.Literal('Practitioner'),
+    ...shared,
+    name: Type.Array(name),
+    telecom: Type.Array(contact),
+  }),
+  FhirOrganization: Type.Object({ resourceType: Type.Literal('Organization'), ...shared, name: text }),
+  CapabilityStatement: Type.Object({
+    resourceType: Type.Literal('CapabilityStatement'),
+    status: Type.Literal('active'),
+    date: Type.String({ format: 'date' }),
+    kind: Type.Literal('instance'),
+    software: Type.Object({ name: text }),
+    implementation: Type.Object({ description: text, url: text }),
+    fhirVersion: Type.Literal('4.0.1'),
+    format: texts,
+    rest: Type.Array({ type: 'object', description: 'CapabilityStatement.rest of FHIR R4.' }),
+  }),
+  OperationOutcome: operationOutcomeSchema,
+};

@@ -1,0 +1,313 @@
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { makeDpopProof, thumbprintOf } from '@clinical-launch/testing/dpop-proof';
+import { createTestKey } from '@clinical-launch/testing/token-issuer';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aContext, fhirIds, startResourceApi } from './running-resource-api.ts';
+
+let api: Awaited<ReturnType<typeof startResourceApi>>;
+beforeAll(async () => {
+  api = await startResourceApi();
+});
+afterAll(() => api.stop());
+
+const patient = `Patient/${fhirIds.Patient}`;
+const practitioner = `Practitioner/${fhirIds.Practitioner}`;
+const organization = `Organization/${fhirIds.Organization}`;
+
+/** Checks the status and the body of a refusal: an OperationOutcome with one issue. */
+async function expectOutcome(response: Response, status: number, code: string): Promise<void> {
+  expect([
+    response.status,
+    response.headers.get('content-type'),
+    response.headers.get('cache-control'),
+  ]).toEqual([status, 'application/fhir+json; charset=utf-8', 'no-store']);
+  expect(await response.json()).toEqual({
+    resourceType: 'OperationOutcome',
+    id: response.headers.get('x-correlation-id'),
+    issue: [{ severity: 'error', code, diagnostics: expect.any(String) }],
+  });
+}
+
+/** Returns the Patient of a launch in which some members of the patient are different. */
+async function patientWith(members: object): Promise<Record<string, unknown>> {
+  const ids = { jti: randomUUID(), sid: randomUUID() };
+  const context = { ...aContext, fhirIds, patient: { ...aContext.patient, ...members } };
+  const token = await api.sign({ ...ids, launch_context: api.sealContext(ids, { context }) });
+  const response = await api.getFhir(patient, { token });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Record<string, unknown>;
+}
+
+describe('a FHIR resource of the launch', () => {
+  it('is the patient', async () => {
+    const response = await api.getFhir(patient);
+    expect([
+      response.status,
+      response.headers.get('content-type'),
+      response.headers.get('cache-control'),
+    ]).toEqual([200, 'application/fhir+json; charset=utf-8', 'no-store']);
+    expect(await response.json()).toEqual({
+      resourceType: 'Patient',
+      id: fhirIds.Patient,
+      identifier: [{ system: 'https://fhir.nhs.uk/Id/nhs-number', value: '9434765870' }],
+      name: [{ use: 'official', family: 'Ó Súilleabháin', given: ['Cathal'], prefix: ['Mr'] }],
+      gender: 'male',
+      birthDate: '1987-11-03',
+    });
+  });
+
+  it('is the user as a Practitioner', async () => {
+    expect(await (await api.getFhir(practitioner)).json()).toEqual({
+      resourceType: 'Practitioner',
+      id: fhirIds.Practitioner,
+      identifier: [{ system: 'urn:ietf:rfc:3986', value: 'ern:demo:user:7f3' }],
+      name: [{ use: 'official', family: 'Okonkwo', given: ['Adaeze'], prefix: ['Dr'] }],
+      telecom: [{ system: 'email', value: 'a.okonkwo@example.org', use: 'work' }],
+    });
+  });
+
+  it('is the organisation', async () => {
+    expect(await (await api.getFhir(organization)).json()).toEqual({
+      resourceType: 'Organization',
+      id: fhirIds.Organization,
+      identifier: [
+        { system: 'https://fhir.nhs.uk/Id/ods-organization-code', value: 'B82017' },
+        { system: 'urn:ietf:rfc:3986', value: 'ern:demo:org:1' },
+      ],
+      name: 'Harbour Surgery',
+    });
+  });
+
+  it('causes the same audit event as another resource, without patient data', async () => {
+    const [sid, jti] = [randomUUID(), randomUUID()];
+    const response = await api.getFhir(patient, { token: await api.sign({ sid, jti }) });
+    expect(response.headers.get('x-correlation-id')).toBe(sid);
+    await api.bus.idle();
+    expect(api.published.findLast(({ correlationid }) => correlationid === sid)).toMatchObject({
+      type: 'resource.read.v1',
+      data: { issuer: api.issuer, clientId: 'partner', tokenId: jti, resource: 'Patient' },
+    });
+    const kept = JSON.stringify(api.published) + api.lines.join();
+    expect(kept).not.toMatch(new RegExp(`Súilleabháin|Cathal|9434765870|Okonkwo|${fhirIds.Patient}`));
+  });
+
+  it('may be read by a page of any origin', async () => {
+    const { headers } = await api.getFhir(patient, { token: null });
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+});
+
+describe('the Patient', () => {
+  it('contains the identifiers of every kind, and an NHS number only if it is valid', async () => {
+    const { identifier } = await patientWith({
+      'patient-identifiers': [
+        { identifierType: 'GUID', identifierValue: 'D3B07384-d9a0-4c9b-8f2e-000000000001' },
+        { identifierType: 'EHR Partner ID', identifierValue: '90210' },
+        { identifierType: 'NHS Number', identifierValue: '943 476 5870' },
+        { identifierType: 'NHS Number', identifierValue: '943 476 5871' },
+      ],
+    });
+    expect(identifier).toEqual([
+      { system: 'urn:ietf:rfc:3986', value: 'urn:uuid:d3b07384-d9a0-4c9b-8f2e-000000000001' },
+      { type: { text: 'EHR Partner ID' }, value: '90210' },
+      { system: 'https://fhir.nhs.uk/Id/nhs-number', value: '9434765870' },
+      { type: { text: 'NHS Number' }, value: '943 476 5871' },
+    ]);
+  });
+
+  it('contains the addresses and contacts that the tables know, and no empty element', async () => {
+    const { address, telecom, name } = await patientWith({
+      title: '',
+      forenames: ' Mary  Ann ',
+      'address-details': [
+        {
+          addressLine2: 'Cliff Street',
+          addressLine1: '2 High House',
+          addressLine10: 'Far End',
+          postcode: 'YO21 1AA',
+          town: 'Whitby',
+          county: 'North Yorkshire',
+          note: 'the blue door',
+        },
+        { addressLine1: ' ' },
+      ],
+      'contact-details': [
+        { mobile: '07700 900123', email: 'mary@example.org', nextOfKin: '01632 960001' },
+        { homePhone: '' },
+      ],
+    });
+    expect(address).toEqual([
+      {
+        line: ['2 High House', 'Cliff Street', 'Far End'],
+        postalCode: 'YO21 1AA',
+        city: 'Whitby',
+        district: 'North Yorkshire',
+      },
+    ]);
+    expect(telecom).toEqual([
+      { system: 'phone', use: 'mobile', value: '07700 900123' },
+      { system: 'email', value: 'mary@example.org' },
+    ]);
+    expect(name).toEqual([{ use: 'official', family: 'Ó Súilleabháin', given: ['Mary', 'Ann'] }]);
+  });
+
+  it.each([
+    ['Male', 'male'],
+    ['FEMALE', 'female'],
+    ['Indeterminate', 'other'],
+    ['Unknown', 'unknown'],
+    ['Not specified', 'unknown'],
+  ])('has for the gender %s the code %s', async (gender, code) => {
+    expect((await patientWith({ gender })).gender).toBe(code);
+  });
+});
+
+describe('the scope of the token', () => {
+  const statusWith = async (scope: string, path: string) =>
+    (await api.getFhir(path, { token: await api.sign({ scope }) })).status;
+
+  it.each(['resource.read', 'patient/Patient.rs', 'patient/*.r', 'patient/Patient.read', 'user/*.rs'])(
+    'allows %s to read the patient',
+    async (scope) => {
+      expect(await statusWith(`openid ${scope}`, patient)).toBe(200);
+    },
+  );
+
+  it.each(['launch', 'fhirUser', 'patient/Observation.rs', 'patient/Patient.cud', 'patient/Patient.rsx'])(
+    'does not allow %s to read the patient, and the challenge names the scope',
+    async (scope) => {
+      const response = await api.getFhir(patient, { token: await api.sign({ scope: `openid ${scope}` }) });
+      expect(response.headers.get('www-authenticate')).toBe(
+        'Bearer error="insufficient_scope", scope="patient/Patient.rs"',
+      );
+      await expectOutcome(response, 403, 'forbidden');
+    },
+  );
+
+  it('allows fhirUser to read only the user', async () => {
+    const statuses = [practitioner, organization].map((path) => statusWith('openid fhirUser', path));
+    expect(await Promise.all(statuses)).toEqual([200, 403]);
+  });
+});
+
+describe('an attack', () => {
+  it('without a token, or without the permission of the user, reads no patient', async () => {
+    await expectOutcome(await api.getFhir(patient, { token: null }), 401, 'login');
+    const token = await api.sign({ authorizations: ['clinical-cr.write'] });
+    await expectOutcome(await api.getFhir(patient, { token }), 403, 'forbidden');
+    expect((await api.getFhir(practitioner, { token })).status).toBe(200);
+  });
+
+  it.each([
+    ['of another patient of the same partner', `Patient/${'d4'.repeat(16)}`],
+    ['of the Practitioner at the Patient', `Patient/${fhirIds.Practitioner}`],
+    ['in other letters', `Patient/${fhirIds.Patient.toUpperCase()}`],
+    ['that is the NHS number', 'Patient/9434765870'],
+    ['that continues', `Patient/${fhirIds.Patient}0`],
+    ['with an encoded slash', `Patient/x%2f..%2f${fhirIds.Patient}`],
+    ['that is a property of objects', 'Patient/__proto__'],
+  ])('with an id %s receives 404', async (_which, path) => {
+    await expectOutcome(await api.getFhir(path), 404, 'not-found');
+  });
+
+  it('with a token of a release without ids receives 404', async () => {
+    const ids = { jti: randomUUID(), sid: randomUUID() };
+    const token = await api.sign({ ...ids, launch_context: api.sealContext(ids, { context: aContext }) });
+    for (const path of [patient, 'Patient/undefined'])
+      await expectOutcome(await api.getFhir(path, { token }), 404, 'not-found');
+  });
+
+  it('with a token of another realm receives 401', async () => {
+    const token = await api.sign({ iss: api.issuer.replace('demo', 'south') });
+    await expectOutcome(await api.getFhir(patient, { token }), 401, 'login');
+    const other = `${api.url}/idp/south/desktop/v2.0/${patient}`;
+    const headers = { Authorization: `Bearer ${await api.sign()}` };
+    await expectOutcome(await fetch(other, { headers }), 401, 'login');
+  });
+
+  it('with a token of a revoked launch receives 401', async () => {
+    const sid = randomUUID();
+    await api.tickets.revokeChain(sid, { forSeconds: 3600, events: [] });
+    const token = await api.sign({ sid });
+    await expectOutcome(await api.getFhir(patient, { token }), 401, 'login');
+  });
+
+  it('with a key-bound token needs a proof for exactly this address', async () => {
+    const key = await createTestKey('partner-key');
+    const token = await api.sign({ cnf: { jkt: await thumbprintOf(key) } });
+    const readWith = async (url: string) => {
+      const DPoP = await makeDpopProof({ key, clock: api.clock, method: 'GET', url, token });
+      return (await fetch(`${api.issuer}/${patient}`, { headers: { Authorization: `DPoP ${token}`, DPoP } }))
+        .status;
+    };
+    const urls = [`${api.issuer}/${patient}`, `${api.issuer}/${practitioner}`, `${api.url}/resource/patient`];
+    expect(await Promise.all(urls.map(readWith))).toEqual([200, 401, 401]);
+  });
+
+  it.each([
+    'Patient/%2e%2e/Patient',
+    `Patient/%2e%2e/${patient}`,
+    `Patient/../${patient}`,
+    `Patient//${fhirIds.Patient}`,
+    `${patient}/`,
+    `${patient}/_history/1`,
+    `${patient};x=1`,
+    `patient/${fhirIds.Patient}`,
+    `Patient/${fhirIds.Patient}%00`,
+    'Patient/%zz',
+  ])('with the path %s reads nothing', async (path) => {
+    const { status, body } = await sendRaw(`/idp/demo/desktop/v2.0/${path}`, await api.sign());
+    expect([status >= 400 && status < 500, body.includes('Súilleabháin')]).toEqual([true, false]);
+  });
+});
+
+/** Sends a GET whose path is not normalised, as `fetch` would. */
+const sendRaw = (path: string, token: string) =>
+  new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const sent = request(api.url, { path, headers: { Authorization: `Bearer ${token}` } }, (response) => {
+      let body = '';
+      response.on('data', (part: Buffer) => {
+        body += part.toString();
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+    });
+    sent.on('error', reject).end();
+  });
+
+describe('the FHIR base', () => {
+  it('offers only reads: other methods are answered 405, and searches 404', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const response = await api.getFhir(patient, { method });
+      expect(response.headers.get('allow')).toBe('GET, HEAD');
+      await expectOutcome(response, 405, 'not-supported');
+    }
+    for (const path of ['Patient', 'Patient?_id=1', 'Organization/'])
+      await expectOutcome(await api.getFhir(path), 404, 'not-found');
+  });
+
+  it('describes itself in a capability statement, which is public', async () => {
+    const response = await api.getFhir('metadata', { token: null });
+    expect([
+      response.status,
+      response.headers.get('content-type'),
+      response.headers.get('cache-control'),
+    ]).toEqual([200, 'application/fhir+json; charset=utf-8', 'public, max-age=300']);
+    const statement = JSON.parse(await response.text());
+    expect(statement).toMatchObject({
+      resourceType: 'CapabilityStatement',
+      fhirVersion: '4.0.1',
+      implementation: { url: api.issuer },
+    });
+    const [{ resource, security }] = statement.rest;
+    expect(resource).toEqual(
+      ['Patient', 'Practitioner', 'Organization'].map((type) => ({ type, interaction: [{ code: 'read' }] })),
+    );
+    expect(security.description).toContain(`${api.issuer}/.well-known/smart-configuration`);
+  });
+
+  it('does not exist in a realm without desktop launches', async () => {
+    for (const realm of ['demo', 'nowhere', 'demo/desktop/more', 'Demo/Desktop'])
+      await expectOutcome(await fetch(`${api.url}/idp/${realm}/v2.0/metadata`), 404, 'not-found');
+  });
+});
