@@ -13,6 +13,8 @@ const forServers = [
   '/idp/demo/desktop/launches/4f9f3b0e-0000-4000-8000-000000000000',
   '/idp/other/desktop/oauth2/v2.0/token',
   '/idp/demo/something/new',
+  '/idp/demo/desktop/v2.0/Patient/x/y',
+  '/idp/demo/desktop/launches/v2.0/metadata/x',
   '/idp/assets/oauth2/v2.0/token',
 ];
 const forPartners = [
@@ -31,6 +33,8 @@ const forBrowsers = [
   '/idp/demo/desktop/discovery/v2.0/keys',
   '/idp/assets/nhsuk/nhsuk-frontend.css',
   '/idp/assets/mark.svg',
+  '/idp/demo/desktop/v2.0/metadata',
+  '/idp/demo/desktop/v2.0/Patient/5b1f0c7d9a3e4f62a8c40d1e2f3a4b5c',
 ];
 
 /** Requests every path, and returns its status and body. */

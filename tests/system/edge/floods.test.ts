@@ -15,6 +15,7 @@ describe('an address with too many refusals', () => {
   it.each([
     ['/AccessApi/RequestLaunchUrl'],
     ['/resource/patient'],
+    ['/idp/demo/desktop/v2.0/Patient/guessed'],
     [`/oltr/${guid}/`],
     [`/orders/${guid}/notepad`],
     ['/secureLaunch'],

@@ -146,6 +146,20 @@ describe('the edge without a certificate', () => {
     body: expect.stringContaining('Too Large'),
   };
 
+  it.each([
+    ['/idp/demo/desktop/v2.0/Patient/PSEUDONYM', 'resource-api', '/idp/demo/desktop/v2.0/Patient/*'],
+    ['/idp/tfp/demo/v2.0/Organization/a/PSEUDONYM', 'resource-api', '/idp/tfp/demo/v2.0/Organization/*'],
+    ['/idp/demo/desktop/v2.0/metadata', 'resource-api', '/idp/demo/desktop/v2.0/metadata'],
+    ['/idp/demo/v2.0/.well-known/metadata', 'identity-provider', '/idp/demo/v2.0/.well-known/metadata'],
+  ])('routes %s to %s, and logs no id of a FHIR resource', async (path, service, logged) => {
+    const edge = await startEdge();
+    await (await fetch(`${edge.url}${path}`)).text();
+    while (!edge.log().includes(`"upstream":"${service}"`)) await delay(10);
+    expect(edge.log()).toContain(`"path":${JSON.stringify(logged).replaceAll('/', String.raw`\/`)}`);
+    expect(edge.log()).not.toContain('PSEUDONYM');
+    await edge.stop();
+  });
+
   it('forwards requests, and logs the path of a launch URL without its secrets', async () => {
     const { status, headers } = await sendBytes({ port: edge.plain }, get(launch));
     expect([status, headers.get('strict-transport-security')]).toEqual([200, undefined]);

@@ -418,6 +418,7 @@ describe('the routes in haproxy.cfg of the edge', () => {
 
   /** An address below each path, with a status that only the service of that path answers. */
   const probes: Readonly<Record<string, readonly [string, number]>> = {
+    [edgeMap.find(({ path }) => path.startsWith('^'))?.path ?? '']: ['/idp/demo/desktop/v2.0/metadata', 200],
     '/idp/': ['/idp/demo/discovery/v2.0/keys', 200],
     '/AccessApi/': ['/AccessApi/openapi.json', 200],
     '/secureLaunch': ['/secureLaunch', 401],
