@@ -1,5 +1,5 @@
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
-import { endpoint } from '@clinical-launch/http/endpoint';
+import { endpoint, type Handler } from '@clinical-launch/http/endpoint';
 import { type ErrorDialect, fhirDialect, oauthDialect, ServiceError } from '@clinical-launch/http/errors';
 import { publishDocument } from '@clinical-launch/http/published-document';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
@@ -12,6 +12,7 @@ import type { ResourceApiConfig } from './config.ts';
 import { fhirResources, issuerPath, launchResources, type Resource } from './domain/resources.ts';
 import { getCapabilityStatement } from './http/get-capability-statement.ts';
 import { auditRefusal, getResource } from './http/get-resource.ts';
+import { getResourceMetadata, metadataPath, withResourceMetadata } from './http/get-resource-metadata.ts';
 import { createRevocations } from './store/revocations.ts';
 
 export type ResourceApiDependencies = {
@@ -40,24 +41,24 @@ export function resourceApi(config: ResourceApiConfig, backing: ResourceApiDepen
     return endpoint({
       ...published,
       path: resource.path,
-      dialect,
+      dialect: withResourceMetadata(dialect, config.publicUrl),
       methods: { GET: get, HEAD: get },
       audit: auditRefusal(resource),
     });
   };
-  const describeFhir = getCapabilityStatement(config, backing);
+  const documentAt = (path: string, dialect: ErrorDialect, describe: Handler) =>
+    endpoint({ ...published, path, dialect, methods: { GET: describe, HEAD: describe } });
+  const withMetadata = [issuerPath, ...[...launchResources, ...inFhir].map(({ path }) => path)];
   return {
     name: 'resource-api',
     endpoints: [
       ...launchResources.map((resource) => endpointOf(resource, oauthDialect)),
       ...inFhir.map((resource) => endpointOf(resource, fhirDialect)),
-      endpoint({
-        ...published,
-        path: `${issuerPath}/metadata`,
-        dialect: fhirDialect,
-        methods: { GET: describeFhir, HEAD: describeFhir },
-      }),
-      describedApi,
+      documentAt(`${issuerPath}/metadata`, fhirDialect, getCapabilityStatement(config, backing)),
+      ...withMetadata.map((path) =>
+        documentAt(metadataPath + path, oauthDialect, getResourceMetadata(path, config, backing)),
+      ),
+      documentAt('/resource/openapi.json', oauthDialect, describeApi),
     ],
     // Searches and other interactions are not offered.
     edges: inFhir.map(({ name }) => ({
@@ -79,13 +80,7 @@ const published = { source: '/resource-api', anyOrigin: true };
  * Returns the description of the API: `GET /resource/openapi.json`. The first request creates the
  * description.
  */
-const describe = publishDocument({
+const describeApi = publishDocument({
   contentType: 'application/json',
   make: async () => JSON.stringify((await import('./openapi/document.ts')).resourceApiDocument()),
-});
-const describedApi = endpoint({
-  ...published,
-  path: '/resource/openapi.json',
-  dialect: oauthDialect,
-  methods: { GET: describe, HEAD: describe },
 });

@@ -109,7 +109,9 @@ describe('a request without a valid access token', () => {
   it('is answered with 401 and the accepted schemes, without an error code, if it has no token', async () => {
     const response = await api.get('me', { token: null });
     expect(response.status).toBe(401);
-    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer, DPoP algs="[\w ]+"$/);
+    const metadata = `resource_metadata="${api.url}/.well-known/oauth-protected-resource/resource/me"`;
+    const challenges = response.headers.get('www-authenticate') ?? '';
+    expect(challenges.replace(/"[A-Z][\w ]+"/, '"…"')).toBe(`Bearer ${metadata}, DPoP algs="…", ${metadata}`);
   });
 
   const ids = { jti: randomUUID(), sid: randomUUID() };
@@ -199,10 +201,10 @@ describe('the description of the API', () => {
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
     const source = await response.text();
     const { paths, components } = JSON.parse(source);
-    const described = Object.entries<{ get: { responses: object } }>(paths).map(([path, { get }]) => [
-      path,
-      Object.keys(get.responses),
-    ]);
+    const resources = Object.entries<{ get: { responses: object } }>(paths).filter(
+      ([path]) => !path.startsWith('/.well-known/'),
+    );
+    const described = resources.map(([path, { get }]) => [path, Object.keys(get.responses)]);
     expect(described).toEqual([
       ['/resource/me', ['200', '401', '429', '500', '503']],
       ['/resource/patient', ['200', '401', '403', '429', '500', '503']],

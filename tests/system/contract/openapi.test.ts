@@ -21,7 +21,7 @@ const without = (names: readonly string[], values: Readonly<Record<string, strin
 const strange = { client_assertion: 'x', client_assertion_type: 'y' };
 
 /** Whether a path is that of a FHIR resource, whose realm must be the realm of the token. */
-const isFhirRead = (path: string) => path.endsWith('/{id}') && path.includes('/v2.0/');
+const isFhirRead = (path: string) => /^\/idp\/.*\/v2\.0\/\w+\/\{id\}$/.test(path);
 
 /** The requests that cause each refusal of an operation. */
 const refusals: Readonly<Record<string, (operation: Operation) => Promise<Sent>>> = {

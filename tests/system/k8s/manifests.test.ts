@@ -428,6 +428,7 @@ describe('the routes in haproxy.cfg of the edge', () => {
     '/audit': ['/audit', 308],
     '/audit/': ['/audit/events', 401],
     '/resource/': ['/resource/me', 401],
+    '/.well-known/oauth-protected-resource/': ['/.well-known/oauth-protected-resource/resource/me', 200],
     '/': ['/', 200],
     '/demo/': ['/demo/pms', 200],
   };

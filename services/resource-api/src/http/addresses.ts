@@ -1,5 +1,7 @@
 import { issuerOf } from '@clinical-launch/contracts/addresses';
 import { type Exchange, textParameter } from '@clinical-launch/http/endpoint';
+import { ServiceError } from '@clinical-launch/http/errors';
+import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 
 /** Returns the realm in the path of a request, or undefined for a path without a realm. */
 export function realmOf({ params: { realm } }: Pick<Exchange, 'params'>): string | undefined {
@@ -16,4 +18,12 @@ export function addressOf(path: string, publicUrl: string, exchange: Pick<Exchan
   const base = issuerOf(publicUrl, realm.split('/').map(encodeURIComponent).join('/'));
   const below = path.slice(path.indexOf('/v2.0') + '/v2.0'.length);
   return base + below.replace(':id', encodeURIComponent(textParameter(exchange, 'id')));
+}
+
+/** Returns the desktop realm in the path of a request. @throws ServiceError 404 */
+export function desktopRealmOf(exchange: Pick<Exchange, 'params'>, registry: RegistrySource): string {
+  const realm = realmOf(exchange);
+  const found = registry.current().realms.find((one) => one.realm === realm && one.desktop !== undefined);
+  if (found === undefined) throw new ServiceError({ code: 'not_found', message: 'Realm not found' });
+  return found.realm;
 }

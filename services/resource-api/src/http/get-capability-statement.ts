@@ -1,10 +1,9 @@
 import { sendText } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
-import { ServiceError } from '@clinical-launch/http/errors';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { ResourceApiConfig } from '../config.ts';
 import { capabilityStatement } from '../domain/capability-statement.ts';
-import { realmOf } from './addresses.ts';
+import { desktopRealmOf } from './addresses.ts';
 
 /**
  * Publishes what the FHIR base of a realm offers: `GET {issuer}/metadata` (FHIR R4 RESTful API,
@@ -20,12 +19,4 @@ export function getCapabilityStatement(
     response.setHeader('Cache-Control', 'public, max-age=300');
     sendText(response, 'application/fhir+json', JSON.stringify(statement));
   };
-}
-
-/** Returns the desktop realm in the path of a request. @throws ServiceError 404 */
-export function desktopRealmOf(exchange: Parameters<typeof realmOf>[0], registry: RegistrySource): string {
-  const realm = realmOf(exchange);
-  const found = registry.current().realms.find((one) => one.realm === realm && one.desktop !== undefined);
-  if (found === undefined) throw new ServiceError({ code: 'not_found', message: 'Realm not found' });
-  return found.realm;
 }

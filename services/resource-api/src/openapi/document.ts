@@ -4,7 +4,7 @@ import { Type } from '@clinical-launch/contracts/type';
 import { describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/answers';
 import { openApiDocument, type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
 import { oauthErrorSchema } from '@clinical-launch/http/openapi/error-schemas';
-import { fhirPaths, fhirSchemas, fhirTag } from './fhir-paths.ts';
+import { fhirPaths, fhirSchemas, fhirTag, metadataPaths } from './fhir-paths.ts';
 
 const description = `Resource API: the launch data that a partner application may read.
 
@@ -33,6 +33,7 @@ export const resourceApiDocument = (): JsonSchema =>
         description: 'Requires the permission `clinical-cr.read` among the authorizations of the user.',
       }),
       ...fhirPaths,
+      ...metadataPaths,
     },
     schemas: {
       Me: Type.Object({ user, organisation, authorizations }),

@@ -1,7 +1,12 @@
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import { fhirResourceTypes } from '@clinical-launch/contracts/token-context';
 import { Type } from '@clinical-launch/contracts/type';
-import { type DescribedAnswers, describedAnswer, fhirRefusals } from '@clinical-launch/http/openapi/answers';
+import {
+  type DescribedAnswers,
+  describedAnswer,
+  fhirRefusals,
+  oauthRefusals,
+} from '@clinical-launch/http/openapi/answers';
 import { type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
 import { operationOutcomeSchema } from '@clinical-launch/http/openapi/error-schemas';
 
@@ -20,7 +25,11 @@ const realm = [
   inPath('segment1', 'The first segment of the realm, as in the issuer.', 'demo'),
   inPath('segment2', 'The second segment of the realm, as in the issuer.', 'desktop'),
 ];
-const exampleId = '5b1f0c7d9a3e4f62a8c40d1e2f3a4b5c';
+const idParameter = inPath(
+  'id',
+  'The id, which only your application can use.',
+  '5b1f0c7d9a3e4f62a8c40d1e2f3a4b5c',
+);
 
 const content = (schema: string) => ({ 'application/fhir+json': { schema: schemaReference(schema) } });
 const refusals = (statuses: readonly number[]): DescribedAnswers =>
@@ -49,7 +58,7 @@ export const fhirPaths: Readonly<Record<string, PathItem>> = {
     fhirResourceTypes.map((type) => [
       `${base}/${type}/{id}`,
       {
-        parameters: [...realm, inPath('id', 'The id, which only your application can use.', exampleId)],
+        parameters: [...realm, idParameter],
         get: {
           operationId: `read${type}`,
           summary: `Read the ${type} of the launch`,
@@ -81,6 +90,35 @@ export const fhirPaths: Readonly<Record<string, PathItem>> = {
     },
   },
 };
+
+/** Describes the metadata of the resource at a path (RFC 9728 section 3.1). */
+function metadataPathItem(resource: string, name: string): readonly [string, PathItem] {
+  const parameters = resource.startsWith(base) ? [...realm, ...(resource === base ? [] : [idParameter])] : [];
+  const get = {
+    operationId: `get${name}Metadata`,
+    summary: `Get the authorization servers of ${resource}`,
+    tags: [fhirTag],
+    security: [],
+    responses: {
+      200: describedAnswer('The metadata of the protected resource (RFC 9728).', {
+        isStored: true,
+        content: { 'application/json': { schema: schemaReference('ResourceMetadata') } },
+      }),
+      ...oauthRefusals({
+        statuses: parameters.length === 0 ? [500, 503] : [404, 429, 500, 503],
+      }),
+    },
+  };
+  return [`/.well-known/oauth-protected-resource${resource}`, { parameters, get }];
+}
+
+/** The metadata of every protected resource. The challenges of a 401 contain its address. */
+export const metadataPaths: Readonly<Record<string, PathItem>> = Object.fromEntries([
+  metadataPathItem('/resource/me', 'Me'),
+  metadataPathItem('/resource/patient', 'LaunchPatient'),
+  metadataPathItem(base, 'FhirBase'),
+  ...fhirResourceTypes.map((type) => metadataPathItem(`${base}/${type}/{id}`, `Fhir${type}`)),
+]);
 
 const text = Type.String();
 const texts = Type.Array(text);
@@ -141,4 +179,12 @@ export const fhirSchemas = {
     rest: Type.Array({ type: 'object', description: 'CapabilityStatement.rest of FHIR R4.' }),
   }),
   OperationOutcome: operationOutcomeSchema,
+  ResourceMetadata: Type.Object({
+    resource: text,
+    authorization_servers: texts,
+    bearer_methods_supported: texts,
+    dpop_signing_alg_values_supported: texts,
+    dpop_bound_access_tokens_required: Type.Boolean(),
+    tls_client_certificate_bound_access_tokens: Type.Boolean(),
+  }),
 };
