@@ -3,7 +3,8 @@ import { listen, type RunningServer } from '@clinical-launch/http/server';
 import { launchBody } from '@clinical-launch/simulators/host/desktop-launch';
 import { getPatient } from '@clinical-launch/simulators/records';
 import { startChromium } from '@clinical-launch/testing/chromium';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { until } from '@clinical-launch/testing/until';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startPlatformForTest } from './running-platform.ts';
 
@@ -13,7 +14,10 @@ let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
 let application: RunningServer;
 beforeAll(async () => {
-  [platform, chromium] = await Promise.all([startPlatformForTest(), startChromium()]);
+  [platform, chromium] = await Promise.all([
+    startPlatformForTest({ changeRegistry: withSecondPartner }),
+    startChromium(),
+  ]);
   application = await startApplication();
 });
 afterAll(async () => {
@@ -22,24 +26,27 @@ afterAll(async () => {
   await platform.stop();
 });
 
+/** Adds a second partner application with the same registration as the first. */
+function withSecondPartner(text: string): string {
+  const registry = JSON.parse(text);
+  const partners: { clientId: string }[] = registry.realms[1].desktop.partners;
+  const first = partners.find(({ clientId }) => clientId === 'partner-standard');
+  partners.push({ ...first, clientId: 'partner-second' });
+  return JSON.stringify(registry);
+}
+
 /**
  * Starts a browser-based application as in the README of fhirclient, with a launch page and a callback page.
  */
 function startApplication(): Promise<RunningServer> {
   const pages: Readonly<Record<string, string>> = {
     '/launch': `FHIR.oauth2.authorize({
-      clientId: 'partner-standard',
-      scope: 'openid profile offline_access launch resource.read',
+      clientId: new URLSearchParams(location.search).get('client'),
+      scope: 'openid fhirUser launch patient/*.rs offline_access authorization_details',
       redirectUri: '/callback',
     })`,
     '/callback': `FHIR.oauth2.ready().then(
-      async (client) => ({
-        tokens: client.state.tokenResponse,
-        idToken: client.getIdToken(),
-        resource: await client.request('${platform.url}/resource/patient'),
-      }),
-    ).then(
-      (outcome) => { window.outcome = outcome },
+      (client) => { window.client = client; window.outcome = {} },
       (error) => { window.outcome = { error: String(error) } },
     )`,
   };
@@ -57,8 +64,10 @@ function startApplication(): Promise<RunningServer> {
   );
 }
 
-/** Requests a launch as the host application does, and returns the query of the launch URL. */
-async function requestLaunch(): Promise<URLSearchParams> {
+type Wanted = { readonly clientId?: string; readonly record?: string; readonly authorizations?: string[] };
+
+/** Requests a launch as the host application does, and returns its answer. */
+async function requestLaunch({ clientId = 'partner-standard', record = 'record-2', ...wanted }: Wanted) {
   const response = await fetch(`${platform.url}/idp/demo/desktop/launches`, {
     method: 'POST',
     headers: {
@@ -67,34 +76,133 @@ async function requestLaunch(): Promise<URLSearchParams> {
     },
     body: JSON.stringify(
       launchBody({
-        clientId: 'partner-standard',
-        patient: getPatient('record-2'),
-        authorizations: ['clinical-cr.read'],
+        clientId,
+        patient: getPatient(record),
+        authorizations: wanted.authorizations ?? ['clinical-cr.read'],
       }),
     ),
   });
   expect(response.status).toBe(201);
   const { launchUrl } = (await response.json()) as { launchUrl: string };
-  return new URL(launchUrl).searchParams;
+  const query = new URL(launchUrl).searchParams;
+  query.set('client', clientId);
+  return { query, launchId: response.headers.get('x-correlation-id') ?? '' };
 }
 
-type Outcome = {
-  error?: string;
-  tokens?: { access_token: string; token_type: string; scope: string };
-  resource?: object;
-  idToken?: { familyName: string; authorizationDetails: string };
+/** The members of the library's client that the tests use. */
+type SmartClient = {
+  readonly patient: { readonly id: string; read(): Promise<object> };
+  readonly user: { read(): Promise<object> };
+  readonly state: { readonly tokenResponse: Record<string, unknown> };
+  getIdToken(): Record<string, unknown>;
+  request(url: string): Promise<object>;
+  refresh(): Promise<unknown>;
 };
+/** The global variable of the callback page. It exists only in functions that run on that page. */
+declare const client: SmartClient;
 
-it('fhirclient starts from iss and launch, receives a token and the context, and reads the resource', async () => {
+/** Launches the application. Returns the page on which the library's client is ready, as `client`. */
+async function launch(wanted: Wanted = {}) {
+  const { query, launchId } = await requestLaunch(wanted);
   const page = await chromium.newPage();
-  await page.goto(`http://127.0.0.1:${application.port}/launch?${(await requestLaunch()).toString()}`);
+  await page.goto(`http://127.0.0.1:${application.port}/launch?${query.toString()}`);
   await page.waitForURL(/\/callback/);
   const found = await page.waitForFunction(() => (globalThis as { outcome?: unknown }).outcome);
-  const { error, tokens, idToken, resource } = (await found.jsonValue()) as Outcome;
-  expect([error, tokens?.token_type]).toEqual([undefined, 'Bearer']);
-  // The library decodes with `atob`, which would change unescaped names that are not ASCII.
-  expect(JSON.parse(idToken?.authorizationDetails ?? '')).toMatchObject([{ surname: 'Ó Súilleabháin' }]);
+  expect(await found.jsonValue()).toEqual({});
+  /** Returns the status with which a read of the library fails, or its resource. */
+  const read = (url: string) =>
+    page.evaluate(
+      (address) => client.request(address).catch((error: { status?: number }) => ({ status: error.status })),
+      url,
+    );
+  return { page, launchId, read };
+}
 
-  expect(resource).toMatchObject({ surname: 'Ó Súilleabháin', dob: '03-Nov-1987' });
-  await page.close();
+describe('fhirclient', () => {
+  it('starts from iss and launch, and reads its patient, its user and the organisation', async () => {
+    const { page, read } = await launch();
+    const [tokens, idToken, patient, user] = await page.evaluate(async () => [
+      client.state.tokenResponse,
+      client.getIdToken(),
+      await client.patient.read(),
+      await client.user.read(),
+    ]);
+    expect(tokens).toMatchObject({ token_type: 'Bearer', need_patient_banner: true });
+    expect(patient).toMatchObject({
+      resourceType: 'Patient',
+      id: tokens?.['patient'],
+      name: [{ family: 'Ó Súilleabháin' }],
+      birthDate: '1987-11-03',
+    });
+    expect(user).toMatchObject({ resourceType: 'Practitioner', name: [{ family: idToken?.['familyName'] }] });
+    const [{ reference }] = tokens?.['fhirContext'] as [{ reference: string }];
+    expect(await read(reference)).toMatchObject({ resourceType: 'Organization', name: idToken?.['orgName'] });
+    // The library decodes with `atob`, which would change unescaped names that are not ASCII.
+    expect(idToken?.['authorization_details']).toMatchObject([{ surname: 'Ó Súilleabháin' }]);
+    expect(JSON.parse(String(idToken?.['authorizationDetails']))).toEqual(idToken?.['authorization_details']);
+    await page.close();
+  });
+
+  it('reads the same patient after a refresh, and the resource API as before', async () => {
+    const { page, read } = await launch();
+    const [before, after] = await page.evaluate(async () => {
+      const { id } = client.patient;
+      await client.refresh();
+      return [id, client.patient.id];
+    });
+    expect([after, await read(`Patient/${after}`)]).toEqual([
+      before,
+      expect.objectContaining({ id: before }),
+    ]);
+    expect(await read(`${platform.url}/resource/patient`)).toMatchObject({ dob: '03-Nov-1987' });
+    await page.close();
+  });
+
+  it('reads no other patient of its partner, and none by the id of another partner', async () => {
+    const [own, other, foreign] = await Promise.all([
+      launch(),
+      launch({ record: 'record-1' }),
+      launch({ clientId: 'partner-second' }),
+    ]);
+    const idOf = ({ page }: typeof own) => page.evaluate(() => client.patient.id);
+    const [ownId, otherId, foreignId] = await Promise.all([own, other, foreign].map(idOf));
+    expect(new Set([ownId, otherId, foreignId]).size).toBe(3);
+    for (const id of [otherId, foreignId, getPatient('record-2').guid])
+      expect(await own.read(`Patient/${id}`)).toEqual({ status: 404 });
+    expect(await own.read(`Patient/${ownId}`)).toMatchObject({ id: ownId });
+    await Promise.all([own, other, foreign].map(({ page }) => page.close()));
+  });
+
+  it('reads no patient without the permission of the user, and nothing of an ended launch', async () => {
+    const { page, read, launchId } = await launch({ authorizations: ['agmt-agmt.read'] });
+    const id = await page.evaluate(() => client.patient.id);
+    expect(await read(`Patient/${id}`)).toEqual({ status: 403 });
+    const ended = await fetch(`${platform.url}/idp/demo/desktop/launches/${launchId}`, {
+      method: 'DELETE',
+      headers: { Authorization: `Bearer ${await platform.tokenOf('host-demo')}` },
+    });
+    expect(ended.status).toBe(204);
+    await until(async () => {
+      const answer = (await read(`Patient/${id}`)) as { status?: number };
+      return answer.status === 401;
+    });
+    await page.close();
+  });
+
+  it('finds in the capability statement the addresses of the SMART configuration', async () => {
+    const issuer = `${platform.url}/idp/demo/desktop/v2.0`;
+    const read = async (path: string) => JSON.parse(await (await fetch(`${issuer}/${path}`)).text());
+    const configuration = await read('.well-known/smart-configuration');
+    const [{ security }] = (await read('metadata')).rest;
+    const [{ extension }] = security.extension;
+    const found = Object.fromEntries(
+      extension.map(({ url, valueUri }: Record<string, string>) => [url, valueUri]),
+    );
+    expect(found).toEqual({
+      authorize: configuration.authorization_endpoint,
+      token: configuration.token_endpoint,
+      revoke: configuration.revocation_endpoint,
+      introspect: configuration.introspection_endpoint,
+    });
+  });
 });
