@@ -11,7 +11,7 @@ export const pseudonymSettings = {
   [setting]: Type.String({
     $comment: inProduction,
     title:
-      "The key of the patients' pseudonyms in audit events, 32 bytes in Base64URL: the same in every service. Keep it as long as the audit trail, because earlier events cannot be found under another key.",
+      "The key of the patients' pseudonyms in audit events and of the ids of FHIR resources, 32 bytes in Base64URL: the same in every service. Keep it as long as the audit trail, because earlier events cannot be found under another key.",
   }),
 };
 /**
