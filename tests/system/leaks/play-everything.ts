@@ -161,7 +161,8 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
     await form(`${d}/oauth2/v2.0/token`, { ...exchange, grant_type: 'refresh_token', refresh_token }),
   );
   // Reads with an invalid token, and as a client without the required right.
-  for (const path of ['/resource/patient', '/resource/me', `/audit/events?correlationId=${randomUUID()}`]) {
+  const resources = ['/resource/patient', '/resource/me', '/idp/demo/desktop/v2.0/Patient/unknown'];
+  for (const path of [...resources, `/audit/events?correlationId=${randomUUID()}`]) {
     for (const token of [`${pms}x`, pms, host]) {
       const response = await fetch(baseUrl + path, { headers: { Authorization: `Bearer ${token}` } });
       await response.text();
