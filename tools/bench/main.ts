@@ -9,6 +9,7 @@ import { events } from './events/events.ts';
 import { growth } from './growth/growth.ts';
 import { launch } from './launch/launch.ts';
 import { lists } from './lists/lists.ts';
+import { locks } from './locks/locks.ts';
 import { redisBytes } from './redis/redis-bytes.ts';
 import { soak } from './soak/soak.ts';
 import { tokens } from './tokens/tokens.ts';
@@ -24,6 +25,7 @@ const benches: readonly Bench[] = [
   growth,
   soak,
   lists,
+  locks,
   orderDocument,
   bodies,
   redisBytes,

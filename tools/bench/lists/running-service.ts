@@ -53,8 +53,13 @@ export async function startService(databaseUrl: string) {
 
 function launchOf({ url, launchId, cookie }: { url: string; launchId: string; cookie: string }): Launch {
   const base = `${url}/oltr/${launchId}/`;
+  let cookies = cookie;
   const send = async (path: string, wanted: number, init: RequestInit = {}) => {
-    const response = await fetch(new URL(path, base), { redirect: 'manual', headers: { cookie }, ...init });
+    const headers = { cookie: cookies };
+    const response = await fetch(new URL(path, base), { redirect: 'manual', headers, ...init });
+    // The first page of a launch sets the cookie of the browser.
+    const [browser] = response.headers.getSetCookie()[0]?.split(';', 1) ?? [];
+    if (browser !== undefined) cookies = `${cookie}; ${browser}`;
     const text = await response.text();
     if (response.status !== wanted) throw new Error(`${path} was answered ${response.status}`);
     return text;
