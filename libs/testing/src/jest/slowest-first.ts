@@ -38,6 +38,8 @@ const slowest = [
   'generated-pages.browser',
   'save-review.browser',
   'safety.browser',
+  'window-lock.browser',
+  'window-sequences.browser',
 ];
 
 /** Jest's `testSequencer`: runs long files first, so that no long file runs alone at the end. */
