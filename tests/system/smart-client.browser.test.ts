@@ -130,16 +130,16 @@ describe('fhirclient', () => {
     expect(tokens).toMatchObject({ token_type: 'Bearer', need_patient_banner: true });
     expect(patient).toMatchObject({
       resourceType: 'Patient',
-      id: tokens?.['patient'],
+      id: tokens['patient'],
       name: [{ family: 'Ó Súilleabháin' }],
       birthDate: '1987-11-03',
     });
-    expect(user).toMatchObject({ resourceType: 'Practitioner', name: [{ family: idToken?.['familyName'] }] });
-    const [{ reference }] = tokens?.['fhirContext'] as [{ reference: string }];
-    expect(await read(reference)).toMatchObject({ resourceType: 'Organization', name: idToken?.['orgName'] });
+    expect(user).toMatchObject({ resourceType: 'Practitioner', name: [{ family: idToken['familyName'] }] });
+    const [{ reference }] = tokens['fhirContext'] as [{ reference: string }];
+    expect(await read(reference)).toMatchObject({ resourceType: 'Organization', name: idToken['orgName'] });
     // The library decodes with `atob`, which would change unescaped names that are not ASCII.
-    expect(idToken?.['authorization_details']).toMatchObject([{ surname: 'Ó Súilleabháin' }]);
-    expect(JSON.parse(String(idToken?.['authorizationDetails']))).toEqual(idToken?.['authorization_details']);
+    expect(idToken['authorization_details']).toMatchObject([{ surname: 'Ó Súilleabháin' }]);
+    expect(JSON.parse(String(idToken['authorizationDetails']))).toEqual(idToken['authorization_details']);
     await page.close();
   });
 

@@ -1,7 +1,8 @@
 -- The schema of release 1. The log contains one row for each event, partitioned by the month of the event's
 -- time. Triggers reject every change. The service's role owns nothing. It calls two functions of the owner to
 -- create partitions and to drop partitions that are out of retention. The only integer column contains an
--- HTTP status. squawk-ignore-file prefer-bigint-over-int
+-- HTTP status.
+-- squawk-ignore-file prefer-bigint-over-int
 
 create table audit_trail.audit_event (
   sequence bigint not null,
