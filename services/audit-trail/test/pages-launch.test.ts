@@ -68,6 +68,26 @@ describe('the page of a launch', () => {
     expect((await pageOf((guid) => aLaunch(guid))).text).not.toContain('Sign-in');
   });
 
+  it.each([
+    ['launch.ended.v1', 'Launch ended by an operator'],
+    ['desktop.chain.revoked.v1', 'Application launch ended'],
+  ] as const)('shows who ended a launch with %s, also if a later request was refused', async (type, what) => {
+    const data = { realm: 'demo/desktop', reason: 'ended_by_operator', by: 'A Operator, INC-7' };
+    const { text } = await pageOf(
+      (guid) => aLaunch(guid, { time: time('13:00:00.000') }),
+      (correlationId) =>
+        anEvent(type, { correlationId, source: '/operator', time: time('13:00:01.000'), data }),
+      (correlationId) =>
+        anEvent('launch.token.refused.v1', {
+          correlationId,
+          time: time('13:00:02.000'),
+          data: { status: 401, reason: 'token_unknown' },
+        }),
+    );
+    expect(text).toMatch(/The launch was ended Launch .+ What happened An operator ended the launch\./);
+    expect(text).toContain(`What happened ${what} By A Operator, INC-7 Service Operator`);
+  });
+
   it('shows no waterfall for a single event', async () => {
     const refusal = (correlationId: string) =>
       anEvent('access.token.refused.v1', { correlationId, data: { status: 401, reason: 'wrong_secret' } });
