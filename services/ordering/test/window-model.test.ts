@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => application.stop());
 
 /** Tests without a minimum interval, so that no order of a patient needs a reason. */
-const codes = ['HFBC', 'BUE', 'BLFT', 'BTFT'];
+const codes = ['HFBC', 'BUE', 'BLFT', 'BCRP'];
 
 /** The page of a review, as one window shows it. */
 type ReviewPage = { readonly fields: [string, string][]; readonly choice: number; readonly tests: number };
@@ -70,7 +70,8 @@ class Model {
   async addTest(window: ModelWindow): Promise<void> {
     const code = codes[window.tests];
     if (code === undefined) return;
-    await window.launch.post('chosen', [['action', `add:${code}`]]);
+    const added = await window.launch.post('chosen', [['action', `add:${code}`]]);
+    expectEqual(added.status, window.order === undefined ? 200 : 303);
     if (window.order === undefined) window.tests += 1;
   }
 
