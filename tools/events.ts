@@ -51,7 +51,7 @@ practice systems are in [asyncapi.yaml](../asyncapi.yaml).
 
 - An event is a [CloudEvent](https://cloudevents.io) in structured mode. Its type is its routing key.
 - Delivery is at least once. Detect duplicates by \`id\`.
-- \`correlationid\` is the GUID of the launch or request.
+- \`correlationid\` is the GUID of the launch. Outside a launch, it is that of the HTTP request, or random for an operator.
 - \`data\` contains no unencrypted patient data: \`patient\` is a pseudonym, and \`sealed\` is encrypted.
 - Every event may also contain \`user\`, \`practice\`, \`patient\` and \`address\`, which say whom it concerns.
 - A member with \`?\` may be absent. Ignore unknown members.

@@ -73,8 +73,8 @@ async function slowDown(system: System) {
 }
 
 /**
- * Fills most of PostgreSQL's volume, which the shortened rules (`hastened` in monitoring.ts) make small. The
- * alert fires after 15 seconds.
+ * Stores 45 MB in PostgreSQL. In the shortened rules (`hastened` in monitoring.ts), the volume has 50 MB, so
+ * PostgresDiskHigh fires after 15 seconds.
  */
 export const fillDisk = (system: System) =>
   run(

@@ -27,7 +27,7 @@ type User = {
 
 const withScripts = { hands: mouse, javaScriptEnabled: true };
 const unchecked = async () => undefined;
-/** Each user has their own patient, because a patient's orders appear in the same lists. */
+/** Each user has their own patient, because a patient's lists also contain the orders of other users. */
 const users: readonly User[] = [
   {
     who: 'in Firefox',

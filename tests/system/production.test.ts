@@ -79,7 +79,7 @@ const settingOf = (file: string) => basename(file).toUpperCase().replaceAll('-',
 
 describe('a service', () => {
   it.each(services)(
-    '%s does not start with keys, a registry or addresses of the demo, and reports all of them',
+    '%s in production refuses to start with unset sealing keys, an http address or the demo registry, and reports every problem',
     async (name) => {
       const start = run(process.execPath, [`services/${name}/src/main.ts`], demoInProduction);
       expect(await start.exited).toBe(1);

@@ -69,8 +69,8 @@ async function moveTo(cores: string): Promise<void> {
 }
 
 /**
- * `NODE_OPTIONS` of deploy/docker/Dockerfile. A service that collects once when it is ready takes 15 % less
- * CPU for each RequestLaunchUrl afterwards, because its young generation stays small.
+ * `NODE_OPTIONS` of deploy/docker/Dockerfile. A service that collects garbage once, when it is ready, takes
+ * 15 % less CPU for each RequestLaunchUrl afterwards, because its young generation stays small.
  */
 const nodeOptionsOfImage = ['--expose-gc'];
 

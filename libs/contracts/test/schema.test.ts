@@ -125,7 +125,7 @@ describe('a list with too many entries', () => {
   });
 });
 
-describe('a schema that coerces', () => {
+describe('a schema compiled with coercion', () => {
   const settings = Type.Object({
     PORT: Type.Integer({ minimum: 1, default: 8080 }),
     VERBOSE: Type.Optional(Type.Boolean()),
@@ -137,7 +137,7 @@ describe('a schema that coerces', () => {
     expect(candidate).toEqual({ VERBOSE: true, PORT: 8080 });
   });
 
-  it('does not change how the same schema validates without coercion', () => {
+  it('does not affect the same schema compiled without coercion', () => {
     expect(compileSchema(settings).faultsOf({ PORT: '80' })).toEqual([
       { path: 'PORT', message: 'must be of type integer', code: 'structure' },
     ]);

@@ -108,7 +108,7 @@ function permissionsOf(topology: Topology, { publishes, consumes, replays = fals
   };
 }
 
-/** The pattern of a permission for nothing. */
+/** A permission pattern that matches no resource name, so it grants nothing (RabbitMQ: Access Control). */
 const noName = '^$';
 
 const literal = (text: string) => text.replaceAll('.', '\\.');

@@ -197,7 +197,7 @@ describe('services that share one address', () => {
     ['https://launch.example', 'max-age=31536000'],
     ['http://localhost:8080', null],
   ])(
-    'at the public address %s send the Strict-Transport-Security %s in every answer, even a refusal',
+    'with the public address %s answer every request, even a refused one, with Strict-Transport-Security %s',
     async (publicUrl, expected) => {
       const server = await serve(publicUrl);
       for (const path of ['/here/Exactly', '/nowhere']) {

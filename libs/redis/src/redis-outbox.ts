@@ -204,7 +204,7 @@ export class RedisOutbox {
     return Math.max(...(await this.#measure()).map(({ ageMs }) => ageMs));
   }
 
-  /** Returns the number of events that tickets and `append` have ever stored in this outbox. */
+  /** Returns the number of events ever appended under this prefix, including events of refused requests. */
   async committed(): Promise<number> {
     return (await this.#measure()).reduce((sum, { committed }) => sum + committed, 0);
   }

@@ -155,8 +155,8 @@ describe('a run of some files', () => {
   });
 });
 
-describe('a run of only some titles', () => {
-  it('judges no control', async () => {
+describe('a run of selected tests (-t)', () => {
+  it('does not check the hazard controls', async () => {
     const table = shownControls + unshownControls;
     expect(await run(table, ['shown', 'focused'], '-t', 'runs')).toMatchObject({ exitCode: 0, hazards: [] });
   });

@@ -247,7 +247,7 @@ describe('choosing tests with JavaScript', () => {
     expect(shownIn(await launch.page())).toHaveLength(offeredCodes(application.catalogue).length);
   });
 
-  it('shows the matches in their order, and contains each test of the catalogue once', async () => {
+  it('lists the matches in the order of the search, on a page that contains each test of the catalogue once', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'search', { tick: ['BUE'], q: 'lft u&e' });
     const html = await launch.page();

@@ -151,7 +151,7 @@ describe('an order with a repeat', () => {
     ]);
   });
 
-  it('needs no reason after the user removes the test, and keeps the typed text', async () => {
+  it('needs no reason after the user removes the repeated test, and keeps the typed text', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C'], orderFor(patient));
     const launch = await chooseAndReview(application, ['DHBA1C', 'HFBC'], orderFor(patient));

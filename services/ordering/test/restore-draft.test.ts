@@ -122,7 +122,7 @@ describe('an unsubmitted draft', () => {
     expect(review).toContain('Continued from your request of');
     expect(review).toMatch(/<textarea[^>]*>Cough for three weeks</);
     expect(review).toMatch(/value="urgent" checked/);
-    // A collection of the earlier draft is not continued, because its time is not the time of these samples.
+    // The collector and the time of the earlier draft are not restored: these samples are collected later.
     expect(review).toMatch(/value="later" checked/);
     expect(review).not.toContain('Nurse Hill');
     expect((await submit(next)).headers.get('location')).toContain('/orders/');

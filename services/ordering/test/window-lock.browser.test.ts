@@ -60,7 +60,7 @@ describe('the windows of two patients in one browser', () => {
     await close();
   });
 
-  it('include further windows of each patient, which are locked and unlocked with the first', async () => {
+  it('lock and unlock together if they show the same patient', async () => {
     const patient = aPatient();
     const [mine, again] = [await launchFor(patient), await launchFor(patient)];
     const { browser, page, close } = await desk.open(mine);

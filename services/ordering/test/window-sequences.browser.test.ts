@@ -129,7 +129,7 @@ const sequencesOf = (batch: number) =>
 describe.each([
   { name: 'Chromium', start: startChromium },
   { name: 'Firefox', start: startFirefox },
-])('in $name, sequences of two windows', ({ start }) => {
+])('sequences of user steps in two windows of $name', ({ start }) => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await start();

@@ -315,7 +315,7 @@ describe('the production overlay', () => {
     expect(job?.spec).not.toHaveProperty('ttlSecondsAfterFinished');
   });
 
-  it('is checked by `deploy check`, which finds placeholders in five kinds of objects, and every Secret', () => {
+  it('contains placeholders in five kinds of objects and needs every documented Secret, which `deploy check` lists', () => {
     const { placeholders, documented, missing } = checkDeployment(
       render('production')
         .map((object) => stringify(object))

@@ -30,7 +30,7 @@ type Compose = {
 };
 const compose = parse(readFileSync(`${root}docker-compose.yml`, 'utf8'), { merge: true }) as Compose;
 
-describe('the sizes in the guide to deploy', () => {
+describe('the sizes in the deployment guide', () => {
   it.each([
     ['each service', services],
     ['edge', ['edge']],

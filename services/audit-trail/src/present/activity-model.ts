@@ -18,7 +18,10 @@ type ActivityOptions = {
   readonly timeZone: string;
 };
 
-/** A figure, and the address of the events that it counts. Undefined if it counts no events. */
+/**
+ * A figure, and the link to the events that it counts. `href` is undefined if the figure is 0 or the client is
+ * unknown.
+ */
 type Figure = { readonly value: number; readonly href: string | undefined };
 /** The parameters of the address of a page of results. */
 type Found = Readonly<Record<string, string>>;

@@ -134,7 +134,7 @@ export function wordsOfRequest(
 
 const unique = (words: readonly string[]) => [...new Set(words)];
 
-/** The codes of tests by their abbreviations, which have the format of `termOf`: `ue` for U&E. */
+/** Test codes by abbreviation. A key has only letters and digits of the abbreviation: `ue` for U&E. */
 type Abbreviations = ReadonlyMap<string, readonly string[]>;
 
 /** Returns the abbreviations of a catalogue. Stored requests do not contain abbreviations. */

@@ -78,7 +78,7 @@ async function stateOf(
   const isNewBrowser = false;
   const by = findOther(subject, chosen);
   if (by !== undefined) return { isChosen: false, by, isNewBrowser };
-  // Every choice stores one token in all browsers of the request.
+  // The first token is enough: choosing a window stores the same token for every browser cookie.
   const token = chosen[0]?.token ?? '';
   const since = chosen.map(({ chosenAt }) => chosenAt).toSorted()[0] ?? '';
   const browserKeys = chosen.map(({ browserKey }) => browserKey);

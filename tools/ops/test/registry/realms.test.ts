@@ -80,7 +80,7 @@ describe('add-realm and set-realm', () => {
       /not a realm of the desktop launch/,
       1,
     ],
-  ])('refuse %s without changes', async (_what, args, said, expected) => {
+  ])('leave the registry unchanged and report an error for %s', async (_what, args, said, expected) => {
     const { code, errors } = await copy.runHere(...args);
     expect({ code, errors }).toEqual({ code: expected, errors: expect.stringMatching(said) });
     expect(await copy.text()).toBe(copy.before);
