@@ -71,7 +71,7 @@ class Model {
     const code = codes[window.tests];
     if (code === undefined) return;
     const added = await window.launch.post('chosen', [['action', `add:${code}`]]);
-    expectEqual(added.status, window.order === undefined ? 200 : 303);
+    expectSame(added.status, window.order === undefined ? 200 : 303);
     if (window.order === undefined) window.tests += 1;
   }
 

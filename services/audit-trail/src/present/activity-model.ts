@@ -19,8 +19,8 @@ type ActivityOptions = {
 };
 
 /**
- * A figure, and the link to the events that it counts. `href` is undefined if the figure is 0 or the client is
- * unknown.
+ * A figure, and the link to the events that it counts. `href` is undefined if the figure is 0 or the client
+ * is unknown.
  */
 type Figure = { readonly value: number; readonly href: string | undefined };
 /** The parameters of the address of a page of results. */
