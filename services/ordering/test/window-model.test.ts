@@ -247,7 +247,7 @@ const isLong = process.env['LONG'] === '1';
 /** With `LONG=1` in the environment, 2,000 sequences in tests that each end within their time limit. */
 const seeds = Array.from({ length: isLong ? 20 : 1 }, (_, index) => 20_261_125 + index);
 
-describe('any sequence of two users, three patients and two browsers', () => {
+describe('any sequence of actions by two users with three patients in two browsers', () => {
   it.each(seeds)(
     'submits orders only from the chosen window, each once, and loses no text: %i',
     async (seed) => {
