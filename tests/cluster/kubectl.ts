@@ -133,7 +133,7 @@ export async function forward(pod: string, port: number): Promise<Forward> {
   return {
     address: `127.0.0.1:${local}`,
     async renew() {
-      // The running port forward may still lead to a deleted Pod, so ends it. Its exit handler starts a new
+      // Ends the running port forward, which may still lead to a deleted Pod. Its exit handler starts a new
       // one.
       if (child.exitCode === null && child.signalCode === null) {
         const exited = once(child, 'exit');

@@ -58,7 +58,7 @@ export type LaunchSession = {
 type SessionSearch = {
   /** Whether the platform is served by https. */
   readonly isSecure: boolean;
-  /** The seconds from now until which found sessions are extended. If absent, sessions are not extended. */
+  /** Extends each found session to end in this many seconds. If absent, sessions are not extended. */
   readonly extendSeconds?: number;
 };
 

@@ -79,7 +79,7 @@ describe('the filters of a practice’s list', () => {
     expect(listedIn(html).map((guid) => names.get(guid))).toEqual(expected);
   });
 
-  it('offer the laboratories of the catalogue and the requesters of the practice, also in combination', async () => {
+  it('offer the laboratories of the catalogue and the requesters of the practice, which can be combined', async () => {
     const launch = await openPractice();
     const html = await launch.page('requests');
     const chosen = async (fields: Record<string, string>) =>

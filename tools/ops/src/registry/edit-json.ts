@@ -43,8 +43,8 @@ function change(text: string, path: JSONPath, { value, ...options }: Change): st
   if (edit === undefined) return text;
   const changed = applyEdits(text, [edit]);
   const end = edit.offset + edit.content.length;
-  // The first entry between empty brackets moves the closing bracket to a new line, so formats the brackets
-  // too.
+  // Also formats the brackets, because the first entry between empty brackets moves the closing bracket to a
+  // new line.
   const isAlone = /[[{]/.test(changed[edit.offset - 1] ?? '') && /[\]}]/.test(changed[end] ?? '');
   const [from, to] = isAlone ? [edit.offset - 1, end + 1] : [edit.offset, end];
   // Formats only the edited text, because `modify` would format the whole lines around it.

@@ -19,7 +19,7 @@ const style = fc.constantFrom('', '  ', '    ', '\t');
 const written = (content: unknown, indent: string) => JSON.stringify(content, undefined, indent);
 
 describe('an edit of a JSON text', () => {
-  it('appends, sets and removes exactly the named value in every style', () => {
+  it('appends, sets and removes exactly the named value, however the text is indented', () => {
     fc.assert(
       fc.property(entries, value, fc.nat(), style, (list, added, seed, indent) => {
         const at = seed % list.length;

@@ -70,7 +70,8 @@ export function createHostClient({ config, clock, recorder }: Simulation): HostC
     async requestLaunch(wanted) {
       const body = launchBody(wanted);
       let response = await post(body);
-      // The signing keys may have changed since the token was cached, so tries once more with a new token.
+      // Tries once more with a new token, because the signing keys may have changed since the token was
+      // cached.
       if (response.status === 401) response = await post(body);
       const correlationId = response.headers.get('x-correlation-id');
       if (response.status !== 201) throw new DesktopLaunchRefused(response.status, correlationId);
