@@ -1,3 +1,4 @@
+import { entriesOf, memberOf, textsAmong } from '@clinical-launch/contracts/schema';
 import type { AuditOutcome } from './audit-row.ts';
 
 /** The members of a log entry that the pages show. */
@@ -25,14 +26,13 @@ export type LogEntry = {
 
 /** Returns a member of an event's data as text, or undefined if it is neither a number nor a string. */
 export function factOf({ event: { data } }: Pick<LogEntry, 'event'>, name: string): string | undefined {
-  const value: unknown = Object.entries(data).find(([key]) => key === name)?.[1];
+  const value = memberOf(data, name);
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
 /** Returns the texts of a list in an event's data. Returns an empty list if the member is not a list. */
 export function listOf({ event: { data } }: Pick<LogEntry, 'event'>, name: string): string[] {
-  const value: unknown = Object.entries(data).find(([key]) => key === name)?.[1];
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+  return textsAmong(entriesOf(data, name));
 }
 
 /** Returns a member of an event's data as a number, or undefined if it is absent. */
