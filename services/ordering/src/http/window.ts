@@ -50,7 +50,7 @@ export async function enter(
   });
   const isFramed = context.client.frameAncestors.length > 0;
   if (entered.isNewBrowser) setBrowserCookie(response, browser, { isSecure, isFramed });
-  dependencies.nudge();
+  if (entered.locksOthers) dependencies.nudge();
   return entered;
 }
 

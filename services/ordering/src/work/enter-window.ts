@@ -32,8 +32,12 @@ type Entry = {
   readonly isChoice: boolean;
 };
 
-/** The state of the window. `isNewBrowser`: the new key was stored, so the response must set its cookie. */
-export type Entered = WindowState & { readonly isNewBrowser: boolean };
+export type Entered = WindowState & {
+  /** Whether the new key was stored, so that the response must set its cookie. */
+  readonly isNewBrowser: boolean;
+  /** Whether windows of another subject were locked, so that their audit events wait in the outbox. */
+  readonly locksOthers: boolean;
+};
 
 /**
  * Returns whether the window of a launch is the chosen window of its browser. The first page of a launch, and
@@ -46,14 +50,15 @@ export async function enterWindow(
   entry: Entry,
 ): Promise<Entered> {
   const { browserKeys, newBrowserKey, isChoice } = entry;
-  const subject = subjectOf(context, pseudonyms);
+  const { launchId, client, request } = context;
+  const subject = { subjectKey: subjectKeyOf(context), userKey: userKeyOf(request, client, undefined) };
   const seen = await findBrowsers(database, browserKeys);
-  if (!isChoice && seen.length > 0 && (await isOpened(database, subject.launchId))) {
+  if (!isChoice && seen.length > 0 && (await isOpened(database, launchId))) {
     return stateOf(database, subject, seen);
   }
   const now = clock.now();
   return database.transaction().execute(async (tx): Promise<Entered> => {
-    const isOpening = await storeOpening(tx, subject.launchId, now);
+    const isOpening = await storeOpening(tx, launchId, now);
     const known = await lockBrowsers(tx, browserKeys);
     // A browser that lost its cookie has no chosen window, so its next window is chosen.
     if (!isOpening && !isChoice && known.length > 0) return stateOf(tx, subject, known);
@@ -63,42 +68,38 @@ export async function enterWindow(
     const token = isSame && displaced.length === 0 ? first.token : randomUUID();
     const isNewBrowser = known.length === 0;
     const keys = isNewBrowser ? [newBrowserKey] : known.map(({ browserKey }) => browserKey);
-    await storeChoice(tx, subject, { browserKeys: keys, token, now });
-    const events = displaced.length === 0 ? [] : eventsOf({ context, call }, displaced, isOpening);
-    await appendToOutbox(tx, events);
-    return { isChosen: true, token, isNewBrowser };
+    const chosen = { launchId, ...subject, who: whoOf(context, pseudonyms) };
+    await storeChoice(tx, chosen, { browserKeys: keys, token, now });
+    const locksOthers = displaced.length > 0;
+    if (locksOthers) await appendToOutbox(tx, eventsOf({ context, call }, displaced, isOpening));
+    return { isChosen: true, token, isNewBrowser, locksOthers };
   });
 }
 
 async function stateOf(
   database: OrderingDatabase,
-  subject: WindowSubject,
+  subject: Pick<WindowSubject, 'subjectKey' | 'userKey'>,
   chosen: readonly ChosenWindow[],
 ): Promise<Entered> {
-  const isNewBrowser = false;
+  const unchanged = { isNewBrowser: false, locksOthers: false };
   const by = findOther(subject, chosen);
-  if (by !== undefined) return { isChosen: false, by, isNewBrowser };
+  if (by !== undefined) return { isChosen: false, by, ...unchanged };
   // The first token is enough: choosing a window stores the same token for every browser cookie.
   const token = chosen[0]?.token ?? '';
   const since = chosen.map(({ chosenAt }) => chosenAt).toSorted()[0] ?? '';
   const browserKeys = chosen.map(({ browserKey }) => browserKey);
   const elsewhere = await findElsewhere(database, subject, { browserKeys, since });
-  return { isChosen: true, token, ...(elsewhere && { elsewhere }), isNewBrowser };
+  return { isChosen: true, token, ...(elsewhere && { elsewhere }), ...unchanged };
 }
 
-function subjectOf(context: LaunchContext, pseudonyms: PatientPseudonyms): WindowSubject {
-  const { launchId, client, request } = context;
-  const { author, practice, patient } = request;
-  const isOfPatient = actionRules[request.action].sees !== 'practice';
+/** Returns whom a launch concerns, for the notices and the audit events of the windows that it locks. */
+function whoOf({ request }: LaunchContext, pseudonyms: PatientPseudonyms): WindowSubject['who'] {
+  const { action, author, practice, patient } = request;
+  const isOfPatient = actionRules[action].sees !== 'practice';
   const { name, birthDate } = patient;
   return {
-    launchId,
-    subjectKey: subjectKeyOf(context),
-    userKey: userKeyOf(request, client, undefined),
-    who: {
-      ...(isOfPatient && { patient: { name, birthDate } }),
-      concerning: concerningLaunch({ author, practice, ...(isOfPatient && { patient }) }, pseudonyms),
-    },
+    ...(isOfPatient && { patient: { name, birthDate } }),
+    concerning: concerningLaunch({ author, practice, ...(isOfPatient && { patient }) }, pseudonyms),
   };
 }
 
