@@ -1,10 +1,11 @@
-# The images of a release, for amd64 and arm64, with a bill of materials (SBOM) and the provenance of the build:
+# The images of a release, for amd64 and arm64, with a bill of materials (SBOM) and the provenance of the
+# build:
 #
 #   REGISTRY=ghcr.io/example/ VERSION=1.0.0 docker buildx bake -f docker-bake.hcl --push
 #
-# Without -f, bake would also read docker-compose.yml. Needs a builder that supports several platforms (`docker
-# buildx create --use`). For this machine alone, use `docker compose build`. A label without a value is omitted, so
-# no image states a false origin.
+# Without -f, bake would also read docker-compose.yml. Needs a builder that supports several platforms
+# (`docker buildx create --use`). For this machine alone, use `docker compose build`. A label without a value
+# is omitted, so no image states a false origin.
 
 variable "REGISTRY" {
   # The registry of the images, with a slash at its end.

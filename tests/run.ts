@@ -22,7 +22,9 @@ type Results = {
 const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-results-'));
 const node = ['--max-semi-space-size=8', 'node_modules/jest/bin/jest.js', '--config=tests/jest.config.js'];
 
-/** Runs Jest, and returns its exit code, the failed files, and the controls of hazards that it did not show. */
+/**
+ * Runs Jest, and returns its exit code, the failed files, and the controls of hazards that it did not show.
+ */
 function run(name: string, options: readonly string[]) {
   const output = join(folder, name);
   const written = ['--json', `--outputFile=${output}`];

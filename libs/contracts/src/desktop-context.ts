@@ -178,8 +178,8 @@ export function birthDateOf(dob: string): string | undefined {
 }
 
 /**
- * Returns the digits of a valid NHS number, or undefined for any other identifier. Numbers of ten equal digits
- * have a valid check digit but are placeholders, which many patients share.
+ * Returns the digits of a valid NHS number, or undefined for any other identifier. Numbers of ten equal
+ * digits have a valid check digit but are placeholders, which many patients share.
  */
 export function nhsNumberOf({
   identifierType,

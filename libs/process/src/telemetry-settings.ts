@@ -151,7 +151,10 @@ export type Telemetry = {
   readonly pushesMetrics: boolean;
   /** Whether the audit trail sends its events as log records. */
   readonly sendsLogs: boolean;
-  /** The headers for each kind of data. The settings may have come from files, which the exporters do not read. */
+  /**
+   * The headers for each kind of data. The settings may have come from files, which the exporters do not
+   * read.
+   */
   readonly headers: Readonly<Record<'traces' | 'metrics' | 'logs', Readonly<Record<string, string>>>>;
 };
 

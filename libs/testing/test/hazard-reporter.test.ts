@@ -69,7 +69,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs Jest with a hazard table and a tier of planted files. Returns its exit code, and the hazards that it names. */
+/**
+ * Runs Jest with a hazard table and a tier of planted files. Returns its exit code, and the hazards that it
+ * names.
+ */
 async function run(table: string, tier: readonly (keyof typeof planted)[], ...options: readonly string[]) {
   runs += 1;
   const name = `run-${runs}`;

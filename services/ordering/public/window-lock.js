@@ -1,5 +1,5 @@
-// Shows the notice of a locked window as soon as another patient is opened in this browser. The server refuses
-// submissions from a locked window anyway.
+// Shows the notice of a locked window as soon as another patient is opened in this browser. The server
+// refuses submissions from a locked window anyway.
 
 /**
  * Watches the window of the page. The data attributes of `dialog` contain the address of the check and the

@@ -110,7 +110,9 @@ class Model {
     choose(window.browser, window.subject);
   }
 
-  /** Sends the form of a page of the review. If the reply is lost, only the stored order shows the outcome. */
+  /**
+   * Sends the form of a page of the review. If the reply is lost, only the stored order shows the outcome.
+   */
   async submit(window: ModelWindow, { age = 0, isLost = false } = {}): Promise<void> {
     const page = window.pages.at(-1 - age);
     if (page === undefined) return;

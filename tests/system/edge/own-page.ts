@@ -14,8 +14,8 @@ export const referenceOf = ({ headers }: Pick<PageAnswer, 'headers'>) =>
   headers.get('x-correlation-id') ?? '';
 
 /**
- * Expects the page of the edge's or the firewall's own answers with this heading, and the security headers that
- * all our pages have.
+ * Expects the page of the edge's or the firewall's own answers with this heading, and the security headers
+ * that all our pages have.
  */
 export function expectPage(answer: PageAnswer, heading: string): void {
   const { body, headers } = answer;

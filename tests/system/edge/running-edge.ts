@@ -39,7 +39,8 @@ export async function startEdge(environment: NodeJS.ProcessEnv = {}) {
 /** Sends requests that are too long, because the service behind this edge refuses no other requests. */
 export async function flood({ url }: RunningEdge): Promise<void> {
   const send = (path: string, body: string) =>
-    // The edge may close the connection before it has read a body that is too long. It still counts the refusal.
+    // The edge may close the connection before it has read a body that is too long. It still counts the
+    // refusal.
     fetch(url + path, { method: 'POST', body }).catch(() => undefined);
   for (let refused = 0; refused < 25; refused += 1) {
     await send('/nothing/here', 'x');

@@ -12,9 +12,9 @@ export type Answer = {
 };
 
 /**
- * Sends a request over a separate connection. Sends the body in pieces. When an answer arrives, stops sending and
- * ends its side of the connection, because HAProxy 3 otherwise waits for the rest of a refused body. Resolves with
- * the answer when the server has closed the connection.
+ * Sends a request over a separate connection. Sends the body in pieces. When an answer arrives, stops sending
+ * and ends its side of the connection, because HAProxy 3 otherwise waits for the rest of a refused body.
+ * Resolves with the answer when the server has closed the connection.
  */
 export async function sendBytes(
   { port, ca }: Connection,

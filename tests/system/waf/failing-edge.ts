@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { startWaf } from './running-waf.ts';
 
-/** Runs the firewall in front of an edge that fails: it closes the connection, or it does not answer `/waits`. */
+/**
+ * Runs the firewall in front of an edge that fails: it closes the connection, or it does not answer `/waits`.
+ */
 export async function startWafOfFailingEdge() {
   const edge = createServer((request, response) => {
     if (request.url === '/refuses')

@@ -31,7 +31,9 @@ async function measure(application: Application, chromium: Browser): Promise<num
   return took;
 }
 
-/** Measures how soon scripts show that a window is locked, from the request for another patient's first page. */
+/**
+ * Measures how soon scripts show that a window is locked, from the request for another patient's first page.
+ */
 export const locks: Bench = {
   name: 'locks',
   async run({ short, progress }) {

@@ -53,8 +53,8 @@ const generated: ReadonlySet<string> = new Set(
 );
 
 /**
- * Returns the instruction that creates a Secret or ConfigMap, such as `Secret ordering`, or adds these keys to it.
- * Without keys, a documented Secret gets all its documented keys.
+ * Returns the instruction that creates a Secret or ConfigMap, such as `Secret ordering`, or adds these keys
+ * to it. Without keys, a documented Secret gets all its documented keys.
  */
 export function howToCreate(source: string, keys: readonly string[], namespace = 'default'): string {
   const [kind = '', name = ''] = source.split(' ');

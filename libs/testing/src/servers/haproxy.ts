@@ -22,8 +22,8 @@ export type HaproxyPlan = {
 const findHaproxy = () => findProgram('haproxy');
 
 /**
- * Returns the image in `EDGE_IMAGE`, or else the path of the HAProxy program, after installing Debian's package
- * if that is possible.
+ * Returns the image in `EDGE_IMAGE`, or else the path of the HAProxy program, after installing Debian's
+ * package if that is possible.
  * @throws Error that explains what to do when HAProxy is not installed
  */
 export async function provideHaproxy(): Promise<string> {
@@ -39,8 +39,9 @@ export async function provideHaproxy(): Promise<string> {
 }
 
 /**
- * Returns the command that runs HAProxy with a configuration file: the program on this machine, or the image in
- * `EDGE_IMAGE` on the network of this machine. The container can read the folder of the file and temporary files.
+ * Returns the command that runs HAProxy with a configuration file: the program on this machine, or the image
+ * in `EDGE_IMAGE` on the network of this machine. The container can read the folder of the file and temporary
+ * files.
  */
 export async function haproxyCommand(
   file: string,

@@ -84,7 +84,9 @@ export async function storeChoice(
     .execute();
 }
 
-/** Finds another subject that the same user has chosen in another browser after `since`, an ISO 8601 instant. */
+/**
+ * Finds another subject that the same user has chosen in another browser after `since`, an ISO 8601 instant.
+ */
 export async function findElsewhere(
   database: OrderingDatabase,
   { subjectKey, userKey }: Pick<WindowSubject, 'subjectKey' | 'userKey'>,

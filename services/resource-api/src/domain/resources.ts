@@ -26,8 +26,8 @@ export type Resource = {
   /** The permission that the user must have. */
   readonly permission?: string;
   /**
-   * Matches the scopes that allow the read. If absent, the scopes do not matter, because the launch determines
-   * the access.
+   * Matches the scopes that allow the read. If absent, the scopes do not matter, because the launch
+   * determines the access.
    */
   readonly scope?: RegExp;
   /**
