@@ -32,7 +32,7 @@ fi
 echo "SecAction \"id:10001,phase:1,pass,nolog,t:none,setvar:tx.paranoia_level=$level,setvar:tx.inbound_anomaly_score_threshold=$threshold\"" > /tmp/waf/modsecurity-settings.conf
 
 # ModSecurity's messages contain the address and the matched text. Prints only the number of the rule and the
-# identifier of the request. Errors of the start contain neither.
+# identifier of the request. Startup errors contain neither address nor matched text.
 exec nginx -c /etc/waf/nginx.conf 2> >(sed -u -nE \
     -e 's/.*ModSecurity: .*\[id "([0-9]+)"\].*\[unique_id "([0-9a-f]+)"\].*/{"level":40,"service":"waf","requestId":"\2","rule":\1}/p' \
     -e '/\[emerg\]/p' >&2)

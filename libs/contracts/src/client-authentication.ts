@@ -4,8 +4,8 @@ import { type Static, Type } from './type.ts';
 import { certificateThumbprint, hostName, httpAddress } from './words.ts';
 
 /**
- * A public signing key (RFC 7517). `kid` is required, because a client that rotates its keys has two keys,
- * and the header of a signed token contains the `kid` of its key. `publicKeyFault` checks the key material.
+ * A public signing key (RFC 7517). `kid` is required, because a client that rotates its keys has two keys.
+ * The header of a token names the key that signed it by `kid`. `publicKeyFault` checks the key material.
  */
 export const publicJwk = Type.Object({
   kty: Type.Enum(['RSA', 'EC', 'OKP']),
@@ -15,8 +15,8 @@ export const publicJwk = Type.Object({
 });
 
 /**
- * The registered keys with which a client authenticates (RFC 7591 section 2): `jwks` contains the keys, or
- * `jwksUri` is the address at which the client publishes the keys.
+ * The registered keys with which a client authenticates (RFC 7591 section 2). `jwks` contains the keys.
+ * Alternatively, `jwksUri` is the address at which the client publishes the keys.
  */
 export const clientKeys = {
   jwks: Type.Optional(

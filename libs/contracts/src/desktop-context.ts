@@ -110,7 +110,7 @@ const desktopContext = Type.Object(
     clientId: Type.String(),
     /** The time at which the host application requested the launch, in seconds since 1970. */
     authTime: Type.Integer(),
-    /** How the user signed in, if the host application sent it. */
+    /** The sign-in of the user, if the host application sent it. */
     signIn: Type.Optional(signInSchema),
     ...launched,
   },

@@ -55,8 +55,8 @@ export function isSearchableDay(text: string): boolean {
 /**
  * Returns true if the text is a FHIR dateTime with seconds and offset (FHIR R4 datatypes, dateTime) on an
  * existing date. Accepts fractions of a second with up to nine digits, as FHIR R5 does. Refuses leap seconds
- * (`:60`), with which `Date.parse` cannot calculate. Refuses times whose year does not have four digits in
- * every time zone, because the year in the order document has four digits.
+ * (`:60`), which `Date.parse` does not accept. Refuses times whose year does not have four digits in every
+ * time zone, because the year in the order document has four digits.
  */
 export function isFullDateTime(text: string): boolean {
   const day = dateTime.exec(text)?.[1];
@@ -80,8 +80,8 @@ export function isFutureDate(date: string, now: number): boolean {
 let tomorrow = { day: Number.NaN, date: '' };
 
 /**
- * The string formats of the platform's schemas: the check, the error message, and the keywords that replace
- * the format in published schemas, because other validators know only the formats of JSON Schema.
+ * The string formats of the platform's schemas. Each has a check, an error message, and the keywords that
+ * replace it in published schemas. Other validators know only the formats of JSON Schema.
  */
 export const formats = {
   'xml-text': {
@@ -116,7 +116,8 @@ const challengeForm = new RegExp(codeChallengePattern);
 
 /**
  * The pattern of the code verifier of a launch URL, without padding. The OLTR verifier has 64 to 128 random
- * bytes, which are 86 to 171 characters of Base64URL. RFC 7636 section 4.1 allows at most 128 characters.
+ * bytes, which are 86 to 171 characters of Base64URL. The pattern therefore allows more than the 128
+ * characters of RFC 7636 section 4.1.
  */
 export const launchVerifierForm = '[A-Za-z0-9._~-]{43,256}';
 
@@ -136,7 +137,7 @@ const everySpecial = /[&<>"'\r]/g;
 /**
  * Escapes text for element content and quoted attribute values of HTML, and for element content of XML, so
  * that parsers return exactly the same text. Tab and LF need no escape in these positions. Does not check
- * that XML 1.0 allows the characters, because the payload reader refuses all others.
+ * that XML 1.0 allows the characters, because the payload reader refuses forbidden characters.
  */
 export function escapeMarkup(text: string): string {
   // Most texts need no escape, and this test is faster than a replacement that changes nothing.

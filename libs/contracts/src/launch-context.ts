@@ -32,7 +32,7 @@ const personNameSchema = closedObject({
 export const patientSchema = closedObject({
   name: personNameSchema,
   previousFamilyName: Type.Optional(Type.String()),
-  /** In the form YYYY-MM-DD. */
+  /** The date of birth in the form YYYY-MM-DD. */
   birthDate: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' }),
   gender: Type.Enum(['male', 'female', 'other', 'unknown']),
   address: closedObject({ lines: Type.Array(Type.String()), postalCode: Type.Optional(Type.String()) }),
@@ -68,7 +68,7 @@ const launchRequestSchema = Type.Object({
   /** A FHIR dateTime with offset, exactly as the caller wrote it. */
   authoredOn: Type.String(),
   author: Type.Object({ username: Type.String(), name: personNameSchema }),
-  /** How the author signed in to the PMS, if the PMS sent it. */
+  /** The sign-in of the author to the PMS, if the PMS sent it. */
   signIn: Type.Optional(signInSchema),
   patient: patientSchema,
   requester: practitionerSchema,

@@ -134,8 +134,8 @@ function repetitionsIn(candidate: unknown): FileFault[] {
   const issuers = entriesOf(candidate, 'trustedIssuers');
   const clientsOf = (path: string) => (owner: unknown, index: number) =>
     repeated(entriesOf(owner, 'clients'), { path: `${path}[${index}].clients`, key: 'clientId' });
-  // A client and a partner application of one realm must not have the same id, because tokens identify
-  // clients and partners only by realm and id.
+  // In one realm, a client and a partner application must not have the same id, because tokens identify both
+  // only by realm and id.
   const partnersOf = (realm: unknown, index: number) =>
     repeated(entriesOf(memberOf(realm, 'desktop'), 'partners'), {
       path: `realms[${index}].desktop.partners`,

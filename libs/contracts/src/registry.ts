@@ -37,7 +37,10 @@ export const callbackSecretPurpose = 'registry.callback.secret';
 const callback = Type.Object(
   {
     url: httpAddress,
-    /** At most two, so that a client can rotate its secret. Every unexpired secret signs each message. */
+    /**
+     * A client has at most two secrets, so that it can rotate its secret. Every unexpired secret signs each
+     * message.
+     */
     secrets: Type.Array(
       Type.Object(
         {
@@ -186,7 +189,8 @@ const desktop = Type.Object(
       Type.Integer({ minimum: 60, maximum: 2_592_000 }),
     ),
     /**
-     * A launch begins when its identifier is issued. When it ends, all its tickets and tokens become invalid.
+     * A launch begins when its identifier is issued. When the launch ends, all its tickets and tokens become
+     * invalid.
      */
     sessionSeconds: setting(
       'Absolute lifetime of a launch',

@@ -71,7 +71,7 @@ const formatMessages = new Map<string, string>(
 /**
  * Creates the validator of a schema. Call this function when the process starts, never for each request. The
  * validator compiles the schema at its first use, because compiling all schemas would take a third of the
- * start time. With `coerce`, the validator modifies the checked object: it converts strings from the
+ * start time. With `coerce`, the validator modifies the checked object. It converts strings from the
  * environment or a form to numbers and booleans, and adds the defaults of the schema.
  */
 export function compileSchema<S extends TSchema>(
@@ -134,7 +134,7 @@ type ErrorPlace = { readonly instancePath: string; readonly schemaPath: string }
 
 /**
  * Returns the location of an error as a path like those in FHIR: `/contained/1/name` becomes
- * `contained[1].name`. Replaces names that are not in the schema by `*`, because the caller chose them.
+ * `contained[1].name`. Replaces names that are not in the schema with `*`, because the caller chose them.
  */
 export function pathOf({ instancePath, schemaPath }: ErrorPlace, ...more: string[]): string {
   const steps = instancePath.split('/').slice(1);

@@ -13,7 +13,7 @@ export const authenticationMethod = Type.Enum(
   'face fpt geo hwk iris kba mca mfa otp pin pop pwd rba retina sc sms swk tel user vbm wia'.split(' '),
 );
 
-/** A value of `acr`, which cannot contain a space because `acr_values` separates its values by spaces. */
+/** A value of `acr`, which cannot contain a space because spaces separate the values in `acr_values`. */
 export const acrValue = Type.String({
   pattern: '^[!-~]{1,100}$',
   description: 'must be 1 to 100 visible ASCII characters',
@@ -45,8 +45,9 @@ export function agreedAcrValues(agreed: readonly string[] | undefined): readonly
 }
 
 /**
- * Returns the errors in a sign-in that its schema cannot find: an `auth_time` in the future, and an `acr`
- * that the registry does not allow the client to send. Accepts any value, and never repeats it in a message.
+ * Returns the errors in a sign-in that its schema cannot find. These are an `auth_time` in the future, and an
+ * `acr` that the registry does not allow the client to send. Accepts any value, and never repeats it in a
+ * message.
  * @param options `now` is in milliseconds since 1970. `acrValues` are the values in the registry
  */
 export function signInFaults(

@@ -19,7 +19,7 @@ const tokenContext = Type.Object({
   user,
   organisation,
   patient,
-  /** Absent in tokens of releases that did not serve FHIR resources. */
+  /** The ids are absent in tokens of releases that did not serve FHIR resources. */
   fhirIds: Type.Optional(fhirIds),
 });
 

@@ -37,8 +37,8 @@ export const httpAddress = Type.String({
 });
 
 /**
- * Schemes that partner addresses must not use. Some execute their content, and no partner application handles
- * the others.
+ * Schemes that partner addresses must not use. Browsers execute the content of some schemes. No partner
+ * application handles the remaining schemes.
  */
 export const refusedSchemes = [
   'javascript',

@@ -246,7 +246,7 @@ describe('isDesktopContext', () => {
     ...launched,
   };
 
-  it('accepts valid desktop launch contexts, also with unknown members, and refuses other values', () => {
+  it('accepts valid desktop launch contexts, even with unknown members, and refuses other values', () => {
     expect(isDesktopContext(context)).toBe(true);
     const newer = { ...context, newer: 1, patient: { ...context.patient, newer: 'member' } };
     expect(isDesktopContext(newer)).toBe(true);

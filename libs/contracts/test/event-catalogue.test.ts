@@ -229,7 +229,7 @@ describe('the event catalogue', () => {
     },
   );
 
-  it.each(types)('names %s so that it is a RabbitMQ routing key that ends in a version', (type) => {
+  it.each(types)('contains %s, which is a RabbitMQ routing key and ends in a version', (type) => {
     expect(type).toMatch(/^[a-z]+(\.[a-z]+)+\.v\d+$/);
   });
 });

@@ -141,7 +141,7 @@ describe('the number of list entries', () => {
     'contained[0].name',
     'contained[1].address',
     'contained[1].telecom',
-  ])('of %s is not reported if the value is not a list, which is the only error', (path) => {
+  ])('of %s causes no second error if the value is not a list', (path) => {
     expect(faultsOf(replaceAt(valid, path, { use: 'usual' }))).toEqual([
       { path, message: 'must be of type array' },
     ]);

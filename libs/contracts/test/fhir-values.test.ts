@@ -80,12 +80,12 @@ describe('the identifier of a practice', () => {
     message: `must have an entry whose system is one of ${practiceSystems.join(', ')}`,
   };
 
-  it('must not be only the code of a performing organisation', () => {
+  it('must not consist only of the code of a performing organisation', () => {
     const identifier = [{ system: performing, value: 'RCB00' }];
     expect(faultsOf(aServiceRequest({ practice: { identifier } }))).toEqual([fault]);
   });
 
-  it('is its ODS code if the list also contains the code of a performing organisation', () => {
+  it('is its ODS code if its identifiers also include the code of a performing organisation', () => {
     const identifier = [
       { system: performing, value: 'RCB00' },
       { system: `${nhs}/Id/ods-organization-code`, value: 'B82017' },
@@ -106,7 +106,7 @@ describe('a list of identifiers', () => {
   ];
 
   it.each(lists)(
-    'may contain entries of any system, of which the first with a supported system is processed: %s',
+    'may contain entries of any system, and its first entry with a supported system is processed: %s',
     (path, systems) => {
       for (const system of systems) {
         const others = { system: 'urn:example:other', value: 'ignored' };

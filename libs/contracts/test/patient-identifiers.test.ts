@@ -55,7 +55,7 @@ const spellingOf = (number: string) =>
     .map((parts) => parts.flat().join(''));
 
 describe('a national identifier', () => {
-  it.each(given)('(%s %s) is normalised from every spelling', (system, value) => {
+  it.each(given)('(%s %s) has the same normalised form in every spelling', (system, value) => {
     fc.assert(
       fc.property(spellingOf(value), (spelling) => {
         expect(identifiersOf(payloadWith([system, spelling]))).toEqual([{ system, value }]);

@@ -43,7 +43,7 @@ describe('the JSON Schema of the payload', () => {
     );
   });
 
-  it('refuses every payload that the reader refuses, unless only rules in its description texts are broken', () => {
+  it('refuses every payload that the reader refuses, except for rules that only its description texts state', () => {
     let refused = 0;
     fc.assert(
       fc.property(mutatedServiceRequest(), (payload) => {

@@ -9,9 +9,9 @@ export type IdentifiedLaunch = Pick<
 >;
 
 /**
- * Creates the function that computes the ids of a launch's FHIR resources: an HMAC-SHA-256 (RFC 2104) of the
- * realm, the partner application and the identity, shortened to 128 bits and written in hexadecimal digits.
- * A partner receives the same id for the same patient in every launch. Two partners receive different ids, so
+ * Creates the function that computes the ids of a launch's FHIR resources. An id is an HMAC-SHA-256 (RFC
+ * 2104) of realm, partner application, type and identity, shortened to 128 bits in hexadecimal digits. A
+ * partner receives the same id for the same patient in every launch. Two partners receive different ids, so
  * they cannot combine their data by an id. The key is derived (RFC 5869), so that no id equals a pseudonym of
  * the audit trail.
  */
@@ -35,8 +35,8 @@ export function createFhirIds(key: Uint8Array): (launch: IdentifiedLaunch) => Fh
 
 /**
  * Returns the texts that identify a patient. A valid NHS number identifies the patient everywhere. Any other
- * identifier counts within its organisation, because two organisations may use the same value for two
- * patients. A patient without an identifier that can be trusted has another id in each launch.
+ * identifier identifies the patient only within its organisation, because two organisations may use the same
+ * value for two patients. A patient without a usable identifier has a different id in each launch.
  */
 function identityOf({ patient, organisation, launchId }: IdentifiedLaunch): string[] {
   const identifiers = patient['patient-identifiers'];

@@ -45,7 +45,8 @@ export type DeliveryColumns = {
   last_status: number | null;
   last_failure: string | null;
   /**
-   * The lease of the process that holds the delivery. Until it ends, no other process attempts the delivery.
+   * The lease of the process that holds the delivery. Until the lease ends, no other process attempts the
+   * delivery.
    */
   lease: string | null;
   leased_until: OptionalTime;

@@ -65,8 +65,8 @@ type WorkerOptions<Due extends LeasedDelivery, Reason extends string> = {
 };
 
 /**
- * Milliseconds that `stop` waits for current attempts. Less than the time limit for stopping a process,
- * because open requests must end within the same limit, before the deliveries.
+ * The milliseconds that `stop` waits for current attempts. They are fewer than a process has for stopping,
+ * because open requests must end before the deliveries within the same limit.
  */
 const endWithinMs = 3000;
 const firstRetryMs = 2000;

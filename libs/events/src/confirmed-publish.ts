@@ -8,12 +8,17 @@ export type OutgoingMessage = {
   readonly headers: Readonly<Record<string, unknown>>;
 };
 
-/** The error if the broker did not confirm in time. The messages may or may not have arrived. */
+/**
+ * The error that is thrown if the broker did not confirm in time. The messages may or may not have arrived.
+ */
 export class ConfirmTimeoutError extends Error {
   override name = 'ConfirmTimeoutError';
 }
 
-/** The error if no queue is bound for a message. Without the flag `mandatory`, the broker would drop it. */
+/**
+ * The error that is thrown if no queue is bound for a message. Without the flag `mandatory`, the broker would
+ * drop the message.
+ */
 export class UnroutableError extends Error {
   override name = 'UnroutableError';
 }

@@ -30,8 +30,8 @@ export type BatchConsumer = Queue & {
 };
 
 /**
- * The subscription of a service to events. It must handle repeated events with the same id only once, because
- * delivery is at least once.
+ * A consumer of events. Must handle repeated events with the same id only once, because delivery is at least
+ * once.
  */
 export type Consumer = EventConsumer | BatchConsumer;
 

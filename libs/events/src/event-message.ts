@@ -48,13 +48,16 @@ function parse(content: Buffer): unknown {
   }
 }
 
-/** Returns how often a message was delivered, including this delivery. The queue counts each return. */
+/**
+ * Returns how often a message was delivered, including this delivery. The queue counts how often the message
+ * was returned.
+ */
 export function attemptsOf({ properties }: Message): number {
   const returns: unknown = properties.headers?.['x-delivery-count'];
   return typeof returns === 'number' ? returns + 1 : 1;
 }
 
-/** Returns the dead letter of a message, whose headers contain the reason. */
+/** Returns the dead letter of a message. The headers of the letter contain the reason. */
 export function toDeadLetter(message: Message, queue: string, error: unknown): OutgoingMessage {
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'A value that is not an Error';
   return {
@@ -81,7 +84,7 @@ export function resend({ content, properties }: Message, queue: string): Outgoin
 
 const messageIdOf = (id: unknown) => (typeof id === 'string' ? id : '');
 
-/** A message in the dead-letter queue of a consumer, which could not handle its event. */
+/** A message in the dead-letter queue of a consumer that could not handle the event. */
 export type StoredDeadLetter = {
   /** The id of the event. */
   readonly id: string;

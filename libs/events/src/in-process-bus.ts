@@ -69,7 +69,7 @@ export class InProcessBus implements EventBus, Outbox {
     this.#queues.push({ consumer, events: [], running: undefined });
   }
 
-  /** Resolves when every queue is empty, even of events that consumers published. */
+  /** Resolves when all events are handled, including events that consumers published. */
   async idle(): Promise<void> {
     for (let busy = this.#running(); busy.length > 0; busy = this.#running()) await Promise.all(busy);
   }

@@ -33,10 +33,10 @@ type DefinitionsOptions = {
 };
 
 /**
- * Returns the content of a RabbitMQ definitions file (`load_definitions`, `rabbitmqctl import_definitions`):
- * the exchanges, queues and bindings of a namespace, and a user for each service without configure
- * permission. The file contains passwords as salted SHA-256 hashes.
- * @throws TypeError if two services share a user, or a user is called `guest` as the default user
+ * Returns the content of a RabbitMQ definitions file (`load_definitions`, `rabbitmqctl import_definitions`).
+ * It contains the exchanges, queues and bindings of a namespace, and for each service a user without
+ * configure permission. The file contains passwords as salted SHA-256 hashes.
+ * @throws TypeError if two services share a user, or a user has the name `guest` of the default user
  */
 export function rabbitMqDefinitions({ users, consumers, namespace, vhost = '/' }: DefinitionsOptions) {
   const names = users.map(({ name }) => name);

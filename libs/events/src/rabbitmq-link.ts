@@ -32,7 +32,7 @@ type LinkOptions<Session> = ConnectionOptions & {
    * channel is lost.
    */
   open(connection: ChannelModel, drop: (cause: Error) => void): Promise<Session>;
-  /** Closes the channels of a session, which sends pending writes before the connection ends. */
+  /** Closes the channels of a session, so that pending writes are sent before the connection ends. */
   close(session: Session): Promise<void>;
   /**
    * The maximum duration of `open` in milliseconds. A limit is needed because the broker does not answer for

@@ -17,7 +17,10 @@ export class UnsettledMessages {
     this.#tags.add(fields.deliveryTag);
   }
 
-  /** Acknowledges handled messages, with one frame for all that are older than every unsettled message. */
+  /**
+   * Acknowledges handled messages. One frame acknowledges all of these messages that are older than every
+   * unsettled message.
+   */
   acknowledge(messages: readonly ConsumeMessage[]): void {
     for (const message of messages) this.#remove(message);
     const [oldest = Number.POSITIVE_INFINITY] = this.#tags;

@@ -29,13 +29,11 @@ export type Subscription = {
 };
 
 /**
- * Passes the events of a queue to a consumer in order until it is stopped: one at a time, or in batches if
- * the consumer handles batches. A failed event returns to the queue after a wait, and any instance may
- * receive it next. After a limited number of attempts, the event becomes a dead letter. Events are
- * acknowledged only after they were handled, so an event may be delivered twice.
- *
- * Resolves when the consumer is subscribed. If the broker is down, resolves immediately, and subscribes when
- * the broker is available.
+ * Passes the events of a queue to a consumer in order, until it is stopped. Passes one event at a time, or
+ * batches if the consumer handles batches. A failed event returns to the queue after a wait, and any instance
+ * may receive it next. After a limited number of attempts, the event becomes a dead letter. Events are
+ * acknowledged only after they were handled, so an event may be delivered twice. Resolves when the consumer
+ * is subscribed. If the broker is down, resolves immediately, and subscribes when the broker is available.
  * @throws TypeError if `retryAfterMs` allows more attempts than the delivery limit of the queue
  */
 export async function subscribe(options: SubscriptionOptions): Promise<Subscription> {

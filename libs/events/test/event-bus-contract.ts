@@ -149,7 +149,7 @@ export function describeEventBus(name: string, create: () => Promise<EventBusUnd
       expect(most).toBe(1);
     });
 
-    it('dead-letters only the failing event of a batch, and has the other events handled once', async () => {
+    it('dead-letters only the failing event of a batch, while the consumer handles the other events once', async () => {
       const events = someEvents(40);
       const bad = events[17];
       const { consumer, handed, dealtWith } = aBatchConsumer(async (batch) => {

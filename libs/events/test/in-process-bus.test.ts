@@ -21,7 +21,7 @@ describeEventBus('in process', async () => {
 });
 
 describe('InProcessBus', () => {
-  it('delivers events that are appended to it as if it were an outbox', async () => {
+  it('delivers events that are appended, because the bus is also an outbox', async () => {
     const { bus } = create();
     const handed: CloudEvent[] = [];
     await bus.consume({ name: 'one', handle: async (event) => void handed.push(event) });

@@ -110,7 +110,7 @@ describe('an event published to RabbitMQ', () => {
 
   it('is sent over a connection with TCP_NODELAY', async () => {
     // amqplib writes a message of more than 2 kB in two parts. Without TCP_NODELAY, the second part would
-    // wait until the broker acknowledges the first, which TCP delays.
+    // wait for the acknowledgement of the first part, and TCP delays acknowledgements.
     const sockets = new Map<Socket, boolean>();
     const own = Object.getOwnPropertyDescriptor(Socket.prototype, 'setNoDelay') ?? {};
     Socket.prototype.setNoDelay = function (isOn) {

@@ -108,7 +108,7 @@ describe('dead letters', () => {
     expect(await listDeadLetters(place.broker, consumer)).toMatchObject([{ attempts: 3 }]);
   });
 
-  it('include invalid messages after one attempt, whose content appears in no reason and no log', async () => {
+  it('include invalid messages after one attempt, but no reason and no log contains their content', async () => {
     const { handed, buried } = await startAudit();
     const foreign = { ...anEvent(), time: 'Whitfield', data: { family: 'Whitfield' } };
     const queue = place.topology.queueOf(consumer);

@@ -100,7 +100,7 @@ function assertMediaType({ headers }: IncomingMessage, types: readonly string[])
 /**
  * Reads the bytes of a body up to a limit. Does not read a body whose Content-Length exceeds the limit. Stops
  * reading a chunked body at the limit. Only this function answers `Expect: 100-continue`, after it has
- * checked the header.
+ * checked Content-Length.
  * @throws ServiceError 413 if the body is too large, and 400 if it ended early
  */
 export function readBytes(

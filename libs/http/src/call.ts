@@ -35,8 +35,8 @@ export class Call {
   readonly #parts: CallParts;
   #correlationId: string = randomUUID();
   /**
-   * Created when the first line is logged. Most requests log only one line, at their end, when their GUID is
-   * final.
+   * The logger is created when the first line is logged. Most requests log only one line, at their end, when
+   * their GUID is final.
    */
   #logger: Logger | undefined;
   #identity: string | undefined;

@@ -97,7 +97,7 @@ type EndpointOptions<Placed extends Exchange, Reached extends Exchange> = {
    */
   readonly refusesHead?: boolean;
   readonly audit?: RefusalAudit<Reached>;
-  /** Is called with every refusal and failure, including refusals because of a limit, to count them. */
+  /** Counts refusals and failures. Is called with every one, including refusals because of a limit. */
   readonly onRefused?: (error: ServiceError, exchange: Refused<Reached>) => void;
 };
 

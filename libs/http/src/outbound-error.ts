@@ -1,6 +1,6 @@
 import type { OutboundFailure } from '@clinical-launch/contracts/refusals/delivery';
 
-/** The error if an outgoing request was not allowed or failed. */
+/** The error that is thrown if an outgoing request was not allowed or failed. */
 export class OutboundError extends Error {
   readonly code: OutboundFailure;
 

@@ -23,7 +23,10 @@ export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]
 export const resolveBySystem: ResolveName = (hostname) => lookup(hostname, { all: true });
 
 export type OutboundOptions = {
-  /** Networks (CIDR) that are allowed in addition to the public internet, also with http. */
+  /**
+   * Networks (CIDR) that requests may reach in addition to the public internet. Requests to these networks
+   * may use http.
+   */
   readonly allowedNetworks: readonly string[];
   /** The maximum time to connect, including TLS, in milliseconds. */
   readonly connectTimeoutMs?: number;
@@ -132,8 +135,8 @@ async function fetchGuarded(url: URL, request: OutboundRequest, limits: Limits):
 const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /**
- * Returns the addresses to which the request may go. If the operator chose the address or allows its network,
- * it is permitted, also with http. If there is no such address, returns the public addresses, which require
+ * Returns the addresses to which the request may go. An address is permitted, even with http, if the operator
+ * chose it or allows its network. If there is no such address, returns the public addresses, which require
  * https.
  * @throws OutboundError if no address is permitted
  */

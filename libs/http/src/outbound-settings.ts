@@ -16,8 +16,9 @@ export const outboundSettings = Type.Object({
 });
 
 /**
- * Returns the networks in `OUTBOUND_ALLOWED_NETWORKS`, to which requests may go in addition to the public
- * internet, also with http. The default is no network in production, and the loopback networks elsewhere.
+ * Returns the networks in `OUTBOUND_ALLOWED_NETWORKS`. Requests may go to these networks in addition to the
+ * public internet, even with http. The default is no network in production, and the loopback networks
+ * elsewhere.
  * @throws ConfigurationError that contains no value
  */
 export function readAllowedNetworks(environment: Environment): readonly string[] {

@@ -17,8 +17,8 @@ export type RefusedRequest = {
 /** Counts and audits the refusals of one process. It is not called for accepted requests. */
 export type Refusals = {
   /**
-   * Records a refusal. If the address exceeds its limit, resolves with the milliseconds until it may
-   * continue.
+   * Records a refusal. If the address exceeds its limit, resolves with the milliseconds until the address is
+   * within the limit again.
    */
   record(refused: RefusedRequest): Promise<{ readonly overForMs: number }>;
   /** Stores the combined events that have not been stored yet, and stops. */

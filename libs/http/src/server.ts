@@ -113,8 +113,8 @@ async function close(server: Server, closeQuietConnections: () => void, withinMs
 }
 
 /**
- * Creates the endpoints of the admin port: `/healthz` answers 200 if the process runs, `/readyz` answers 200
- * if all checks succeed, and `/metrics` exists if a handler is passed.
+ * Creates the endpoints of the admin port. `/healthz` answers 200 if the process runs, and `/readyz` answers
+ * 200 if all checks succeed. `/metrics` exists if a handler is passed.
  */
 export function createAdminApp(
   checks: Readonly<Record<string, () => Promise<boolean>>>,
@@ -207,8 +207,8 @@ function closeAfterWriting(socket: Duplex): void {
 }
 
 /**
- * Unread bodies up to this size are read, so that the connection stays open. Reading is faster than a new
- * connection.
+ * After an early answer, the server still reads bodies up to this size, so that the connection stays open.
+ * Reading is faster than a new connection.
  */
 const readToTheEndBytes = 64 * 1024;
 

@@ -33,7 +33,7 @@ describe('a server', () => {
     await closed;
   });
 
-  it.concurrent('answers 408 if the headers are incomplete after ten seconds, or the request after fifteen', async () => {
+  it.concurrent('answers 408 if the headers are incomplete after ten seconds, or the whole request after fifteen seconds', async () => {
     expect(patience).toMatchObject({ headersMs: 10_000, requestMs: 15_000 });
     const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n';
     const answers = await Promise.all([

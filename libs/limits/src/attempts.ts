@@ -5,11 +5,14 @@ import type { Limits } from './limits.ts';
 
 /** Delays callers that repeatedly fail to authenticate. */
 export type Attempts = {
-  /** Throws ServiceError 429 with `Retry-After` while the key must wait. Needs no round trip to Redis. */
+  /**
+   * Throws ServiceError 429 with `Retry-After` while callers with this key must wait. Needs no round trip to
+   * Redis.
+   */
   assertMayTry(key: string): void;
   /**
-   * Counts a failed attempt. Throws ServiceError 429 if the key must wait because of failed attempts that
-   * other replicas counted.
+   * Counts a failed attempt. Throws ServiceError 429 if callers with this key must wait because of failed
+   * attempts that other replicas counted.
    */
   failed(key: string): Promise<void>;
   /** Deletes the failed attempts of the key, if this process has counted any. */

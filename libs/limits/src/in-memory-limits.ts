@@ -78,5 +78,5 @@ export class InMemoryLimits implements Limits {
   }
 }
 
-/** The key of the count that addresses share if `maxEntries` other addresses are counted. */
+/** The key of the count that all addresses beyond `maxEntries` share. */
 const othersName = 'others';

@@ -7,8 +7,8 @@ export type RefusalRecord = {
   /** The limit of refusals for the caller. If absent, the refusal is not counted. */
   readonly limit?: RefusalLimit;
   /**
-   * The events. They are stored if the caller is within its limit and fewer events wait in Redis than the
-   * maximum.
+   * The events. They are stored if the caller is within its limit and Redis contains fewer than the maximum
+   * number of waiting events.
    */
   readonly events: readonly CloudEvent[];
 };

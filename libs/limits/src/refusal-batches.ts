@@ -21,7 +21,10 @@ type BatchesOptions = {
 
 type Batch = {
   readonly address: string;
-  /** The event of the first refusal counted in the interval, whose time and correlation id are reported. */
+  /**
+   * The event of the first refusal that was counted in the interval. The combined event contains its time and
+   * correlation id.
+   */
   event: CloudEvent<RefusalType>;
   count: number;
   endsAt: number;

@@ -19,7 +19,9 @@ const windowSeconds = 10;
 const combineSeconds = 10;
 /** The maximum number of waiting refusal events. At about 0.7 kB each, they use 11 MB of Redis. */
 const mostEvents = 16_000;
-/** The maximum if there is no limit for addresses. It is enough for a load test of one hour. */
+/**
+ * The maximum number of waiting events if addresses have no limit. It is enough for a load test of one hour.
+ */
 const mostEventsWithoutLimits = 1_000_000;
 
 /**

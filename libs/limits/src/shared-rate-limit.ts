@@ -21,9 +21,8 @@ export type SharedRateLimiterDependencies = {
 /**
  * Creates a rate limiter that all replicas share. Redis counts the requests of the current and the previous
  * second. The count of the previous second is weighted by how much of that second is in the last 1000
- * milliseconds. Around the boundary of two seconds, a client can therefore exceed its limit, at most by the
- * limit itself. Only clients with a limit need a round trip. `count` rejects with RedisUnavailable if Redis
- * does not answer.
+ * milliseconds. Around the boundary of two seconds, a client can therefore send up to twice its limit. Only
+ * clients with a limit need a round trip. `count` rejects with RedisUnavailable if Redis does not answer.
  */
 export function createSharedRateLimiter({
   redis,

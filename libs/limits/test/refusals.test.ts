@@ -112,7 +112,7 @@ describe('the refusals of one address', () => {
     expect((await get('/client')).status).toBe(400);
   });
 
-  it('include refusals of a known launch, each of which produces an event', async () => {
+  it('include refusals of a known launch, each of which produces an event within the limit', async () => {
     const { getTimes, kept } = await serve();
     expect(await getTimes(7, '/launch')).toEqual([410, 410, 410, 410, 410, 429, 429]);
     expect(kept.map(({ data }) => data)).toEqual(
@@ -146,7 +146,7 @@ describe('the refusals of one address', () => {
 });
 
 describe('anonymous refusals', () => {
-  it('produce one event immediately, and after an interval one event with the number of the others', async () => {
+  it('produce one event immediately, and after an interval one event with the number of later refusals', async () => {
     const { getTimes, get, kept, clock, refusals } = await serve();
     await get('/anonymous/401');
     expect(countsOf(kept)).toEqual([[401, 1]]);

@@ -5,9 +5,9 @@ import { parseCookie, type SetCookie, stringifySetCookie } from 'cookie';
 const maxCookies = 4;
 
 /**
- * Returns the values of all cookies with a name in the order in which the browser sent them, at most four. A
- * host of the same parent domain may have set a second cookie with this name. Callers must try each value, so
- * that such a cookie does not lock the user out.
+ * Returns the values of at most four cookies with a name, in the order in which the browser sent them. A host
+ * of the same parent domain may have set a second cookie with this name. Callers must try each value, so that
+ * such a cookie does not lock the user out.
  */
 export function readSentCookies(
   { headers }: Pick<IncomingMessage, 'headers'>,
@@ -16,7 +16,8 @@ export function readSentCookies(
   return (
     (headers.cookie ?? '')
       .split(';')
-      // Parses each cookie separately, because `parseCookie` returns only one cookie with the same name.
+      // Parses each cookie separately, because `parseCookie` returns only one of several cookies with the
+      // same name.
       .flatMap((pair) => parseCookie(pair)[name] || [])
       .slice(0, maxCookies)
   );

@@ -72,7 +72,7 @@ const houseFiles = ['page.css', 'mark.svg'];
 
 /**
  * Serves the common stylesheet and logo, and below `nhsuk/` the stylesheet, script and images of NHS.UK
- * frontend. If a directory is passed, also serves the assets of a service in it.
+ * frontend. If a directory is passed, also serves its files, which are the assets of a service.
  */
 export function serveAssets(directory?: string): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true });

@@ -1,8 +1,8 @@
 import { readJsonAnswer } from './json-answer.ts';
 
 /**
- * The type of the global `fetch`. It is inferred, so that the package depends on the types neither of Node
- * nor of the browser.
+ * The type of the global `fetch`. It is inferred, so that the package depends neither on the types of Node
+ * nor on those of the browser.
  */
 type Fetch = typeof globalThis extends { fetch: infer Known } ? Known : never;
 

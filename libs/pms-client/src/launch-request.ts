@@ -44,7 +44,7 @@ export type OrganizationIdentifierSystem = 'ods-organization-code' | 'local-org-
 export type LaunchPatient = {
   readonly name: PersonName;
   readonly previousFamilyName?: string;
-  /** In the form YYYY-MM-DD. */
+  /** The date of birth in the form YYYY-MM-DD. */
   readonly birthDate: string;
   readonly gender: 'male' | 'female' | 'other' | 'unknown';
   readonly address: { readonly lines: readonly string[]; readonly postalCode?: string };

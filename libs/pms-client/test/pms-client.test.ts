@@ -53,7 +53,7 @@ describe('a launch', () => {
     expect(sent).toEqual([other.options.tokenUrl, `${other.url}/AccessApi/RequestLaunchUrl`]);
   });
 
-  it('has a code verifier that differs from every other launch', async () => {
+  it('has a code verifier that no other launch has', async () => {
     const client = createClient();
     await client.requestLaunch(payload);
     await client.requestLaunch(payload);

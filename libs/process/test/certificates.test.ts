@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 describe('watched certificates', () => {
-  it('have a metric of their expiry, in a file or on a server, even if the host name does not match', async () => {
+  it('in a file or on a server have a metric of their expiry, even if the host name does not match', async () => {
     const server = createServer({ key: readFileSync(key), cert: readFileSync(certificate) }).listen(0);
     stops.push(() => server.close());
     await once(server, 'listening');

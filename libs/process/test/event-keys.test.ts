@@ -68,7 +68,7 @@ describe('the event keys', () => {
     );
   });
 
-  it('do not accept an event without a signature', () => {
+  it('provide a verifier that refuses an event without a signature', () => {
     const verify = readEventKeys({}, 'audit-trail').verifierOf('audit-trail');
     expect(() => verify?.(redeemed())).toThrow('The source did not write');
   });

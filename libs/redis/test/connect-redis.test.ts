@@ -85,7 +85,7 @@ describe('connectRedis', () => {
     expect(await redeemTicket(tickets, fresh)).toMatchObject({ outcome: 'redeemed' });
   });
 
-  it.concurrent('waits for the new connection if a failover ends a connection that still reports that it is ready', async () => {
+  it.concurrent('waits for a new connection if a failover ended the current connection, even if its status is still ready', async () => {
     const server = await lab.server();
     const redis = await lab.client(server.url);
     const tickets = createTickets(redis, aPrefix());
@@ -164,7 +164,7 @@ describe('assertSafeRedis', () => {
     await expect(assertSafeRedis(redis, accepted)).resolves.toBeUndefined();
   });
 
-  it('refuses a shared user in production unless the operator accepts it, and then warns', async () => {
+  it('refuses a shared user in production, or only warns if the operator accepts shared users', async () => {
     const problems = [
       `127.0.0.1:${server.port}: this user may read the keys of other services. Give each service its own user, unless REDIS_SERVICE_USERS is optional`,
     ];
@@ -199,7 +199,7 @@ describe('assertSafeRedis', () => {
     expect(logger.lines).toMatchObject([{ level: 'warn', fields: { problems } }]);
   });
 
-  it('accepts a Redis without persistence in production only if the operator does, and warns', async () => {
+  it('accepts a Redis without persistence in production only if the operator accepts the risk, and warns', async () => {
     await redis.config('SET', 'maxmemory-policy', 'noeviction', 'appendonly', 'no');
     await expect(assertSafeRedis(redis, accepted)).rejects.toThrow(UnsafeRedis);
     const logger = aLogger();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.disconnect());
 
-it('reports the events of an outbox as relayed once a relay has published all of them, but no later event', async () => {
+it('reports that all earlier events of an outbox are relayed, even if a later event still waits', async () => {
   const place = { redis, prefix: aPrefix() };
   const outbox = new RedisOutbox(place);
   expect(await (await followOutbox(place))()).toBe(true);

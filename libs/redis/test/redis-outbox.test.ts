@@ -82,7 +82,7 @@ describe('RedisOutbox', () => {
     expect(await drainAll(outbox)).toEqual([own, newer]);
   });
 
-  it('sets aside invalid entries, reports them without their data, and publishes the rest', async () => {
+  it('sets aside invalid entries, reports them without their data, and publishes the valid entries', async () => {
     const prefix = aPrefix();
     const rejected: RejectedEvent[] = [];
     const outbox = new RedisOutbox({ redis, prefix, onRejected: (one) => void rejected.push(one) });

@@ -95,7 +95,7 @@ describe('a loop', () => {
     expect(runsAt).toHaveLength(1);
   });
 
-  it('aborts the current run when it stops, and waits for its end', async () => {
+  it('aborts the current run when the loop stops, and waits until that run ends', async () => {
     let hasEnded = false;
     const { loop } = aLoop({
       async work(stopping) {

@@ -103,7 +103,7 @@ describe.each(restarts)('the storage, when the server is %s', (_, restart) => {
 });
 
 describe('the storage, while the server is down', () => {
-  it('rejects every query as unavailable, and recovers with the server', async () => {
+  it('rejects every query as unavailable, and recovers when the server is up again', async () => {
     await write('before');
     const inFlight = Promise.allSettled([sql`select pg_sleep(30)`.execute(database)]);
     await server.kill();

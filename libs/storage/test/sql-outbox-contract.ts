@@ -116,7 +116,7 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
         expect(published).toEqual([newer]);
       });
 
-      it('is set aside if it is invalid, reported without its data, and does not block the others', async () => {
+      it('is set aside if it is invalid, reported without its data, and does not block other events', async () => {
         const events = someEvents(3);
         await append(events);
         const place = await insertForeign({ type: 'Margaret Whitfield', data: { name: 'Whitfield' } });

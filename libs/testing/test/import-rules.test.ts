@@ -96,7 +96,7 @@ describe('the imports between packages', () => {
     expect(circles).toEqual([]);
   });
 
-  it('never lead from the basic files of contracts to its fhir folder', () => {
+  it('never lead from the top-level, events and order files of contracts to its fhir folder', () => {
     const upward = [...imports].filter(
       ([path, imported]) =>
         /^libs\/contracts\/src\/([^/]+|(events|order)\/[^/]+)\.ts$/.test(path) &&

@@ -420,7 +420,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf(sent)).toEqual(sent.slice(1, 2));
     });
 
-    it('is revoked by its claim if it began with one, with its session', async () => {
+    it('is revoked together with its session by the claim with which it began', async () => {
       const names = Array.from({ length: 8 }, () => randomUUID());
       for (const claim of names) {
         const { ticket, correlationId } = await issue('launch-token', {

@@ -146,7 +146,7 @@ describe('a chain in Redis', () => {
     expect(asked).toEqual([...Array<string>(9).fill('evalsha'), 'echo end']);
   });
 
-  it('stores no random or derived ticket, neither in memory nor on disk', async () => {
+  it('stores neither random nor derived tickets, in memory or on disk', async () => {
     const tickets = createTickets(redis, aPrefix());
     const first = await issueToken(tickets);
     const second = successorOf(await refresh(tickets, first));

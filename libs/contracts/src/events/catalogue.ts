@@ -32,7 +32,10 @@ const concerning = {
 /** The members of event data that identify the user, the practice, the patient and the caller's address. */
 export type Concerning = Static<ReturnType<typeof closed<typeof concerning>>>;
 
-/** Returns the schema of the data of an event. @param description a sentence that says when it is sent */
+/**
+ * Returns the schema of the data of an event.
+ * @param description a sentence that says when the event is sent
+ */
 const data = <T extends Record<string, TSchema>>(description: string, properties: T) =>
   Type.Object({ ...concerning, ...properties }, { additionalProperties: false, description });
 
@@ -46,7 +49,7 @@ const refusal = {
   count: Type.Optional(Type.Integer({ minimum: 1 })),
 };
 
-/** How the user signed in, if the launching system sent it (`signInMembers`). */
+/** The sign-in of the user, if the launching system sent it (`signInMembers`). */
 const signIn = {
   acr: Type.Optional(text(100)),
   amr: Type.Optional(Type.Array(text(20), { maxItems: 20 })),
@@ -54,7 +57,10 @@ const signIn = {
   authTime: Type.Optional(Type.Integer()),
 };
 
-/** The operator who ended launches, as the command received it: a name or a ticket of the incident. */
+/**
+ * The operator who ended the launches, as given to the command: a name or the reference of an incident
+ * ticket.
+ */
 const operator = text(100);
 
 /** The code of each error, in the same order as the errors in `paths`. */
@@ -184,7 +190,10 @@ export const eventCatalogue = {
   }),
   'launch.url.refused.v1': data('A launch URL was refused, or a check by `Validate` found faults.', {
     ...refusal,
-    /** Present only if the request was a check that issues no launch URL (`POST /AccessApi/Validate`). */
+    /**
+     * The step `validate` is present only if the request was a check that issues no launch URL (`POST
+     * /AccessApi/Validate`).
+     */
     step: Type.Optional(Type.Enum(['validate'])),
     /** The paths of the errors in the payload, without values. */
     paths: Type.Optional(Type.Array(text(200), { maxItems: 200 })),
@@ -287,7 +296,7 @@ export const eventCatalogue = {
       reason: text(40),
       /** The status of the receiver's answer, if it answered. */
       status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
-      /** True if no further attempt follows unless an operator replays the delivery. */
+      /** True if only a replay by an operator can cause a further attempt. */
       isFinal: Type.Boolean(),
     },
   ),

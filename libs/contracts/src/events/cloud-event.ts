@@ -162,7 +162,7 @@ function faultOfEvent(candidate: unknown, { envelope, dataOf }: EventChecks): st
 /** A source of events. The `source` of its events is this name after a slash: `/launch-api`. */
 export type EventSource = keyof typeof eventSources;
 
-/** The name of a service. The operator's commands also write events, but are no service. */
+/** The name of a service. Excludes the operator's commands, which also write events but are not a service. */
 export type ServiceName = Exclude<EventSource, 'operator'>;
 
 /** The event types that each source publishes. Consumers reject an event that another source signed. */

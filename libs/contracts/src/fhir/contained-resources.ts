@@ -56,8 +56,8 @@ export function createContainedReader(
   }
 
   /**
-   * Returns an error if an earlier resource has the same id, unless the types of the two resources are
-   * unsupported.
+   * Returns an error if an earlier resource has the same id. Ignores an id that only resources of unsupported
+   * types share.
    */
   function idFaults(resource: { resourceType: string }, index: number, holders: Holders): Fault[] {
     const id = memberOf(resource, 'id');

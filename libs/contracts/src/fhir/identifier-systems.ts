@@ -9,7 +9,7 @@ export type IdentifierSystems<Name extends string> = ReadonlyMap<string, Name>;
 export type Vocabulary = {
   readonly actionExtension: string;
   readonly authorExtension: string;
-  /** The platform's own, optional extension of the author. */
+  /** The optional sign-in extension of the author, which the platform defines. */
   readonly signInExtension: string;
   readonly originatingId: string;
   readonly username: string;

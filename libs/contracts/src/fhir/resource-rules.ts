@@ -88,7 +88,10 @@ export function practitionerUseFaults(practitioner: unknown): Fault[] {
   return [{ path: 'name', message: 'must have an entry whose use is usual', code: 'invariant' }];
 }
 
-/** Checks that at least one identifier has a supported system. OLTR allows others, which are ignored. */
+/**
+ * Checks that at least one identifier has a supported system. Identifiers with other systems are allowed and
+ * ignored.
+ */
 export function identifierFaults(resource: unknown, supported: readonly string[]): Fault[] {
   const systems = entriesOf(resource, 'identifier').map((identifier) => memberOf(identifier, 'system'));
   const areComparable =

@@ -37,7 +37,7 @@ export function createSignInReader({ signInExtension: url }: Vocabulary) {
     faultsOf(person: unknown, now: number): Fault[] {
       const seen = new Set<string>();
       return partsOf(person).flatMap(({ name, entry, path }) => {
-        // A user may sign in with several methods, but must not have the same method twice.
+        // The extension may contain several methods (`amr`), but each method only once.
         const key = name === 'amr' ? `amr ${String(memberOf(entry, 'valueString'))}` : name;
         if (seen.has(key)) return [{ path, message: 'must not be repeated', code: 'duplicate' } as const];
         seen.add(key);

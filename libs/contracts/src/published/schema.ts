@@ -8,8 +8,8 @@ const publishedFormats: ReadonlyMap<unknown, JsonSchema> = new Map(
 );
 
 /**
- * Returns a schema as plain JSON Schema 2020-12. Replaces the platform's own formats by standard formats and
- * patterns, and adds a type to every `enum` of strings.
+ * Returns a schema as plain JSON Schema 2020-12. Replaces the platform's own formats with standard formats
+ * and patterns, and adds a type to every `enum` of strings.
  */
 export function publishedSchema(schema: object): JsonSchema {
   const plain: JsonSchema = JSON.parse(JSON.stringify(schema));

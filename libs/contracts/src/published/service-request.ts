@@ -25,7 +25,7 @@ type Reference = (name: string) => JsonSchema;
 /**
  * Returns the schemas of the payload of RequestLaunchUrl by name, beginning with `ServiceRequest` (OLTR:
  * Resources and their fields). They are derived from the schemas that validate the payload.
- * @param reference returns the `$ref` of the schema with a name
+ * @param reference returns the `$ref` for the name of a schema
  */
 export function serviceRequestSchemas(
   namespaces: Namespaces,
@@ -85,8 +85,8 @@ function serviceRequest({ schemas, vocabulary, reference }: Sources): JsonSchema
           ],
         },
         ...needingOne('url', actionExtension),
-        // A schema object can contain only one `contains`. A second one in `allOf` would make generators
-        // produce lists with entries of any type.
+        // A schema object can contain only one `contains`. A second `contains` in `allOf` would make
+        // generators produce lists with entries of any type.
         if: { type: 'array', ...needingOne('url', authorExtension) },
         else: { not: {} },
       },
@@ -104,7 +104,7 @@ const needing = (member: string, value: string) => ({
 
 const needingOne = (member: string, value: string) => ({ ...needing(member, value), maxContains: 1 });
 
-/** Requires at least one entry whose system is one of these. Entries with other systems are allowed. */
+/** Requires at least one entry whose system is in `systems`. Entries with other systems are allowed. */
 const needingOneOf = (systems: Iterable<string>) => ({
   contains: { type: 'object', properties: { system: { enum: [...systems] } }, required: ['system'] },
 });

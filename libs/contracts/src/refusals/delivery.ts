@@ -21,11 +21,11 @@ export type OutboundFailure =
 export type DeliveryFailure =
   /** The registry no longer contains an address of the receiver. */
   | 'unregistered'
-  /** The request was not allowed or failed, so that no valid answer arrived. */
+  /** The request was not allowed, failed, or received no valid answer. */
   | Exclude<OutboundFailure, 'interrupted'>
   /** The receiver answered with a redirect (3xx). */
   | 'redirected'
-  /** The receiver answered with another status than 2xx, 3xx or 410. */
+  /** The receiver answered with a status other than 2xx, 3xx or 410. */
   | 'not_accepted'
   /** The receiver answered 410, which means that it accepts no more deliveries. */
   | 'gone';

@@ -27,7 +27,9 @@ type DocumentOptions = {
   readonly description: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly paths: Readonly<Record<string, PathItem>>;
-  /** Schemas by name. They may contain the platform's own formats, which are replaced. */
+  /**
+   * Schemas by name. The document replaces the platform's own formats in these schemas with standard formats.
+   */
   readonly schemas: Readonly<Record<string, object>>;
   readonly securitySchemes: Readonly<Record<string, JsonSchema>>;
   readonly externalDocs: { readonly description: string; readonly url: string };
@@ -38,7 +40,7 @@ const version = '1.0.0';
 
 /**
  * Returns an OpenAPI 3.1 document. Its server URL is `/`, so that clients use the origin from which they
- * fetched the document, also behind a proxy.
+ * fetched the document, even behind a proxy.
  */
 export function openApiDocument({ title, description, tags, schemas, ...rest }: DocumentOptions): JsonSchema {
   const { paths, securitySchemes, externalDocs } = rest;
