@@ -82,7 +82,7 @@ async function endOfServer(place: string): Promise<number> {
   const end = place.lastIndexOf(':');
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const host = place.slice(0, end);
-  // Accepts invalid certificates, such as expired ones, because only the expiry is read.
+  // Accepts invalid certificates, such as expired certificates, because only the expiry is read.
   const socket = connect({ host, port: Number(place.slice(end + 1)), rejectUnauthorized: false }, () =>
     resolve(Date.parse(socket.getPeerCertificate().valid_to)),
   );

@@ -159,7 +159,7 @@ function readVerificationKeys(environment: Environment, service: EventSource): r
   return sharedListenerKeys(environment, service);
 }
 
-/** Without settings, event keys are derived from the key of the demo, as in the files of the demo. */
+/** An environment without settings, from which the public keys of the demo are derived. */
 const demo: Environment = { NODE_ENV: 'demo' };
 
 /** @throws ConfigurationError in production, when a key is a key of the demo. */
@@ -191,7 +191,10 @@ function sharedListenerKeys(environment: Environment, listener: EventSource): re
   return readSharedKeys(environment).map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', info, 32)));
 }
 
-/** Returns the signing keys of a source, derived from the first shared key. Every shared key verifies. */
+/**
+ * Returns the signing keys of a source, derived from the first shared key. Consumers verify with keys derived
+ * from every shared key.
+ */
 function sharedSigningKeys(environment: Environment, source: EventSource): readonly EventSigningKey[] {
   return listenersOf(source).flatMap((listener) =>
     sharedListenerKeys(environment, listener)

@@ -6,7 +6,7 @@ import { resourceOf, type Telemetry } from './telemetry-settings.ts';
 /** A record of an event (OpenTelemetry logs data model). */
 export type LogRecord = {
   readonly eventName: string;
-  /** Unix time in milliseconds, as `observedAt`. */
+  /** The Unix time of the event in milliseconds. `observedAt` has the same unit. */
   readonly at: number;
   readonly observedAt: number;
   /** The 32 hexadecimal digits of the trace. */

@@ -3,9 +3,9 @@ import type { Logger } from '@clinical-launch/runtime/logger';
 import { observeOutbox } from '@clinical-launch/runtime/metrics';
 
 type MeasuredOutbox<Item> = OutboxSource<Item> & {
-  /** The number of waiting events. */
+  /** Returns the number of waiting events. */
   depth(): Promise<number>;
-  /** The milliseconds for which the oldest event has waited. */
+  /** Returns the milliseconds for which the oldest event has waited. */
   oldestAgeMs(): Promise<number>;
 };
 

@@ -3,9 +3,9 @@ import { meter } from '@clinical-launch/runtime/metrics';
 import type { DatabaseLevel, PoolLevel } from '@clinical-launch/storage/storage';
 
 /*
- * Metrics of the servers that this process uses, with the names of OpenTelemetry receivers. Every process
- * measures the servers that it uses, so that no separate exporter is needed. In queries, take the maximum
- * over all processes. If a server does not answer, its metrics have no values.
+ * Metrics of the servers that this process uses, named as in the receivers of the OpenTelemetry Collector.
+ * Every process measures the servers that it uses, so that no separate exporter is needed. In queries, take
+ * the maximum over all processes. If a server does not answer, its metrics have no values.
  */
 
 /** Observes the memory and the load of each node of Redis. */

@@ -21,9 +21,9 @@ export const pseudonymSettings = {
 const demoKey = hash('sha256', 'clinical-launch demo pseudonym key', 'buffer');
 
 /**
- * Reads the key of the patients' pseudonyms in audit events, `PATIENT_PSEUDONYM_KEY`: 32 bytes in Base64URL,
- * the same for all services and for the lifetime of the audit trail. Without the setting, derives the key
- * from `SEALING_KEYS` or uses the key of the demo.
+ * Reads the key of the patients' pseudonyms in audit events, `PATIENT_PSEUDONYM_KEY`: 32 bytes in Base64URL.
+ * All services must have the same key for the lifetime of the audit trail. Without the setting, derives the
+ * key from `SEALING_KEYS` or uses the key of the demo.
  * @throws ConfigurationError when the key is invalid or, in production, missing or the demo key
  */
 export const readPatientPseudonyms = (environment: Environment): PatientPseudonyms =>

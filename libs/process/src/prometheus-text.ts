@@ -42,8 +42,8 @@ export function writeMetrics(collected: ResourceMetrics, isOpenMetrics: boolean)
 }
 
 /**
- * Returns the labels of every series, which name the service. They do not depend on the target labels of
- * Prometheus, and distinguish our series from series of other applications with the same names.
+ * Returns the labels that name the service. Every series has these labels, so that it differs from series of
+ * other applications with the same name. They do not depend on the target labels of Prometheus.
  */
 function serviceOf({ resource: { attributes } }: ResourceMetrics) {
   const names = ['service.namespace', 'service.name'];

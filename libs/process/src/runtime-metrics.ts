@@ -8,7 +8,6 @@ import {
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { meter } from '@clinical-launch/runtime/metrics';
 
-/** Nanoseconds in a second. */
 const nano = 1e9;
 
 /**

@@ -57,8 +57,8 @@ export const sealingSettings: readonly string[] = [sharedSetting, ...sealingPurp
 
 type KeyOptions = {
   /**
-   * Whether `SEALING_KEYS` alone is enough in production, as for the single process with all services and for
-   * commands. Outside production, `SEALING_KEYS` is always enough.
+   * Whether `SEALING_KEYS` alone is enough in production. True for the single process with all services, and
+   * for commands. Outside production, `SEALING_KEYS` is always enough.
    */
   readonly acceptsShared?: boolean;
 };

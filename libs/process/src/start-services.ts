@@ -7,7 +7,6 @@ import type { Service } from './service.ts';
 export type Mount = { readonly path: string; readonly service: Service };
 
 type StartOptions = Omit<AppOptions, 'mounts'> & {
-  /** The services with their paths. */
   readonly mounts: readonly Mount[];
   /** The event bus from which the services consume. */
   readonly bus?: Pick<EventBus, 'consume'> | undefined;

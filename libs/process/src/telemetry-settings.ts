@@ -108,7 +108,7 @@ export const telemetrySettings = Type.Object({
     default: 'none',
     title: 'Whether the data for the collector is compressed: `none` or `gzip`.',
   }),
-  // A batch of the audit trail must end before another replica may claim the export, after 30 s.
+  // A batch of the audit trail must end within 30 s, because another replica may then claim the export.
   OTEL_EXPORTER_OTLP_TIMEOUT: Type.Integer({
     minimum: 1,
     maximum: 15_000,

@@ -1,8 +1,8 @@
 import { createRedisKeys, defaultPrefix, type RedisClient, type Shard, shards } from './redis-scripts.ts';
 
 /**
- * Notes which events wait in the outbox now. Returns a function that resolves with true once a relay has
- * published all of them. Later events do not count.
+ * Notes which events wait in the outbox now. Returns a function that returns whether a relay has published
+ * all of them. Later events do not count.
  * @throws the error of Redis if it does not answer
  */
 export async function followOutbox({

@@ -86,9 +86,9 @@ export async function assertSafeRedis(
 }
 
 /**
- * Returns a problem if the user of the connection may read a key that no service has. The users that `npm run
- * ops -- access` writes may read only their own keys. Redis checks the rights before it names another node of
- * a cluster.
+ * Returns a problem if the user of the connection may read keys of other services. Reads a key that no
+ * service has. A node checks the rights before it redirects (MOVED), so a redirect also means that the user
+ * may read the key.
  */
 async function sharedUserOf(node: Redis, prefix = defaultPrefix): Promise<readonly string[]> {
   const error = await node.exists(`${prefix}{s00}:no-service-has-this-key`).then(

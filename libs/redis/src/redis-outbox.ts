@@ -50,8 +50,8 @@ export type RedisOutboxDependencies = {
   readonly redis: RedisClient;
   readonly prefix?: string;
   /**
-   * Milliseconds after which another relay claims events that a relay did not remove, for instance because it
-   * was killed. If publishing four batches takes longer, events are published twice.
+   * If a relay does not remove its events within these milliseconds, for instance because it was killed,
+   * another relay claims them. If publishing four batches takes longer, events are published twice.
    */
   readonly takeOverAfterMs?: number;
   /** Reports each event that was set aside because the bus would always refuse it. */
@@ -166,7 +166,7 @@ export class RedisOutbox {
     return taken.length;
   }
 
-  /** Publishes and returns the entries' events. Sets aside entries without an event. */
+  /** Publishes the entries' events and returns these entries. Sets aside entries without an event. */
   async #publish(
     entries: readonly Entry[],
     publish: (events: readonly WrittenEvent[]) => Promise<void>,

@@ -79,7 +79,7 @@ describe('connectRedis', () => {
       );
     await until(isIssued, () => `${redis.status}: ${String((lastError as Error).cause ?? lastError)}`);
     expect(await redeemTicket(tickets, used)).toMatchObject({ outcome: 'used' });
-    // The new primary may not know that a ticket was used, so it redeems no earlier tickets.
+    // The new primary may not know that a ticket was used, so it redeems no ticket from before its promotion.
     await expect(redeemTicket(tickets, unused)).rejects.toThrow(RedisUnavailable);
     const fresh = await issueTicket(tickets);
     expect(await redeemTicket(tickets, fresh)).toMatchObject({ outcome: 'redeemed' });

@@ -34,7 +34,7 @@ export type AnsweredRequest = {
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
-  /** Links the bucket of a slow request to its trace. */
+  /** The `traceparent` of the request, to which the exemplar of its duration refers. */
   readonly traceparent?: string;
 };
 
@@ -42,7 +42,7 @@ const requestDuration = 'http.server.request.duration';
 const requestBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Returns a function that counts an answered request (OpenTelemetry semantic conventions,
+ * Returns a function that records the duration of an answered request (OpenTelemetry semantic conventions,
  * `http.server.request.duration`).
  */
 export function createRequestMeter(): (request: AnsweredRequest) => void {
@@ -80,16 +80,10 @@ function bucketOf(seconds: number): number {
   return bucket < 0 ? requestBounds.length : bucket;
 }
 
-/**
- * Counts refused requests from addresses over their limit, and the audit events of refusals that were
- * dropped.
- */
+/** Counts refused requests from addresses over their limit, and audit events that were dropped. */
 export type RefusalMeter = { limited(): void; dropped(count: number): void };
 
-/**
- * Creates two counters: refused requests that were answered 429, and audit events of refused requests that
- * were dropped.
- */
+/** Creates two counters: requests that were answered 429, and dropped audit events of refused requests. */
 export function createRefusalMeter(): RefusalMeter {
   const limited = meter().createCounter('clinical_launch.refusals.limited', {
     description: 'Refusals answered 429 because their address is over its limit',

@@ -45,7 +45,7 @@ export function readTraceparent(value: unknown): SpanContext | undefined {
 }
 
 /**
- * Returns the ids of the trace that a launch begins, which every process computes from the launch's GUID: the
+ * Returns the ids of the trace that a launch begins. Every process computes them from the launch's GUID. The
  * GUID is the trace id, and its second half is the id of the first span. Requests that know only the launch
  * can therefore continue its trace, and support finds the trace by the GUID.
  */

@@ -62,7 +62,6 @@ export function describeSqlOutbox(name: string, open: () => Promise<Storage>): v
       return rows.map(({ event }) => event);
     }
 
-    /** Drains the outbox until it is empty. */
     async function drainAll(): Promise<CloudEvent[][]> {
       const batches: CloudEvent[][] = [];
       const outbox = sqlOutbox(database);

@@ -64,8 +64,8 @@ export function createTestBacking(
 }
 
 /**
- * A limit so high that each refusal has its own event, even in a suite that causes thousands of refusals from
- * one address while its clock does not advance.
+ * A limit that gives each refusal its own event. Some suites cause thousands of refusals from one address
+ * while their clock does not advance.
  */
 const suiteRefusalLimit = { refusals: 100_000, windowSeconds: 10 };
 

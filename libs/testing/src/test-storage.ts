@@ -6,7 +6,7 @@ import { waitLimitMs } from './until.ts';
 /**
  * Opens a separate storage for a test: an empty database on the server of `TEST_DATABASE_URL`. It is dropped
  * when the storage is closed. The statement timeout is so long that no query of a busy machine reaches it.
- * @param options.connectTimeoutMs How long a running query waits when the storage is closed
+ * @param options.connectTimeoutMs milliseconds that a query waits for a connection
  */
 export async function openTestStorage({ connectTimeoutMs = waitLimitMs } = {}): Promise<Storage> {
   const database = await createTestDatabase();

@@ -82,7 +82,7 @@ export const packageNameOf = (specifier: string) =>
 export const imports = new Map([...sources].map((path) => [path, importsOf(path)]));
 export const packageOf = (path: string) => path.split('/').slice(0, 2).join('/');
 /**
- * Returns the folder of a source: `http` for `services/ordering/src/http/visit.ts`, undefined directly in
- * `src`.
+ * Returns the folder of a source: `http` for `services/ordering/src/http/visit.ts`, and undefined for a
+ * source directly in `src`.
  */
 export const roomOf = (path: string) => /^[^/]+\/[^/]+\/src\/([^/]+)\//.exec(path)?.[1];

@@ -43,7 +43,7 @@ import {
 export type InMemoryTicketsDependencies = {
   readonly clock: { now(): number };
   readonly outbox: { append(events: readonly CloudEvent[]): Promise<void> };
-  /** For how many seconds a replay is answered `used` instead of `unknown`. */
+  /** The seconds for which a replay is answered `used` instead of `unknown`. */
   readonly usedMarkerSeconds?: number;
 };
 

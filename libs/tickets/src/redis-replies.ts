@@ -37,7 +37,7 @@ export function readBesideIssue(
 
 /**
  * Reads the reply of redeem.lua, and opens the content of the ticket.
- * @param successorBy returns the successor that was derived with the key of this id
+ * @param successorBy returns the successor that was derived with the key that has the given id
  * @throws RedisUnavailable right after a restart or a failover, for a ticket that was issued before it
  */
 export function readRedemption(

@@ -58,11 +58,11 @@ export type RedisTicketsDependencies = {
   readonly logger?: SealLogger;
   /** The prefix of every key. The outbox of these tickets must have the same prefix. */
   readonly prefix?: string;
-  /** For how many seconds a replay is answered `used` instead of `unknown`. */
+  /** The seconds for which a replay is answered `used` instead of `unknown`. */
   readonly usedMarkerSeconds?: number;
   /**
-   * For how many seconds after a promotion or a restart of Redis older tickets are refused: the lifetime of a
-   * launch token.
+   * The seconds after a promotion or a restart of Redis during which older tickets are refused. By default,
+   * the lifetime of a launch token.
    */
   readonly failoverGuardSeconds?: number;
   /** Whether a ticket with a claim is issued only while the claims are complete (`RedisClaims`). */

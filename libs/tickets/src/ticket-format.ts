@@ -59,7 +59,7 @@ export function readChain(ticket: string): Chain | undefined {
   };
 }
 
-/** The method of a logger that is used here. A pino logger has it. */
+/** The logger method that this module uses. A pino logger has it. */
 export type SealLogger = { error(fields: object, message: string): void };
 
 /** The sealers for the kinds of tickets that a process issues, finds or redeems. */

@@ -51,11 +51,11 @@ export function createTicketKeys(prefix: string) {
      * claims, which other services write.
      */
     presented: (shard: Shard, name: string) => key(shard, 'presented', hash(name)),
-    /** The marker that the shard holds every recorded claim. */
+    /** The marker that states that the shard contains every recorded claim. */
     claimsComplete: (shard: Shard) => key(shard, 'claims-held'),
     rebuilding: (shard: Shard, attempt: string) => key(shard, 'claims-rebuilding', attempt),
     guard,
-    /** The further keys of the ticket scripts, in the order in which the scripts read them. */
+    /** The keys that issue.lua and redeem.lua share, in the order in which the scripts read them. */
     common: (shard: Shard, kind: TicketKind) => [
       ...guard(shard, kind),
       shared.outbox(shard),

@@ -28,12 +28,12 @@ export const ticketPurposes: Readonly<Record<TicketKind, TicketPurpose>> = {
 };
 
 /**
- * The kinds of which one chain has many tickets. If the chain has an end, their used-markers expire with the
- * chain, because a later replay has nothing to revoke.
+ * The ticket kinds that can occur many times in one chain. If the chain has an end, their used-markers expire
+ * with the chain, because a later replay has nothing to revoke.
  */
 export const usedUntilChainEnds: ReadonlySet<TicketKind> = new Set(['refresh-token']);
 
-/** A caller's identifier that is claimed in the same step as a ticket is issued. */
+/** A caller's identifier that is claimed in the step that issues a ticket. */
 export type Claim = {
   readonly name: string;
   /** The holder of the claim, for instance the action of the launch. */
@@ -55,8 +55,8 @@ export type ChainRecord = {
 };
 
 /**
- * Returned to the holder of a refused ticket, for instance with the address of a page that explains what to
- * do. Contains nothing about a patient.
+ * A notice for the holder of a refused ticket, for instance the address of a page that explains what to do.
+ * Contains nothing about a patient.
  */
 export type RefusalNotice = {
   /** JSON. */
@@ -154,9 +154,9 @@ export type RedeemRequest = {
   /** Issued in the same step, in the same chain: it inherits the context and the correlation id. */
   readonly successor?: Successor;
   /**
-   * The repeatable window: for this many seconds after the redemption, a repetition with the same ticket and
-   * a correct proof is answered `repeated` with the same successor. It is for a lost reply or two tabs. The
-   * repetition must set this value too. Throws a TypeError unless the successor is derived.
+   * The repeatable window. For this many seconds after the redemption, a repetition with the same ticket and
+   * a correct proof is answered `repeated`, with the same successor. A lost reply or a second tab causes a
+   * repetition. The repetition must set this value too. Throws a TypeError unless the successor is derived.
    */
   readonly repeatableSeconds?: number;
   /**
@@ -227,7 +227,7 @@ export interface Tickets {
   issue(kind: TicketKind, request: IssueRequest): Promise<Issue>;
   /**
    * Issues an additional ticket in the chain of a live ticket, which stays live. Each live ticket has at most
-   * one additional ticket: the new one replaces the previous one, which becomes `unknown`.
+   * one additional ticket: a new additional ticket replaces the previous ticket, which becomes `unknown`.
    */
   issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue>;
   /** Uses up a ticket if a proof is correct. For a used ticket, answers `used` whatever the proof. */
@@ -290,6 +290,6 @@ export type ChainRevocation = {
   readonly forSeconds: number;
   readonly events: readonly CloudEvent[];
   readonly owner?: string;
-  /** The name of the claim with which the chain began, if it began with one. It determines the shard. */
+  /** The name of the claim, if the chain began with a claim. The name determines the shard. */
   readonly claim?: string;
 };

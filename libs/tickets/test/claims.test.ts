@@ -20,7 +20,6 @@ async function* pages(...claims: readonly ReturnType<typeof recorded>[]) {
   for (const claim of claims) yield [claim];
 }
 
-/** Describes the behaviour of every implementation of `Claims`. */
 function describeClaims(name: string, create: () => Promise<ClaimsUnderTest>): void {
   describe(`claims (${name})`, () => {
     let under: ClaimsUnderTest;

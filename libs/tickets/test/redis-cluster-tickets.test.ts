@@ -18,10 +18,10 @@ describeTickets('Redis Cluster of three nodes', async () =>
   redisUnderTest(await lab.client(cluster.url), async () => undefined),
 );
 
-it('a Redis Cluster is unavailable while a node is down, and recovers with it', async () => {
+it('a Redis Cluster is unavailable while a node is down, and available again when the node restarts', async () => {
   const { url, servers } = cluster;
   const tickets = createTickets(await lab.client(url), aPrefix());
-  // Issues enough tickets for every node to have some.
+  // Issues enough tickets that every node stores some of them.
   const issueMany = () => Promise.allSettled(Array.from({ length: 200 }, () => issueTicket(tickets)));
   const isServing = async () => (await issueMany()).every(({ status }) => status === 'fulfilled');
   expect(await isServing()).toBe(true);

@@ -65,7 +65,7 @@ describe('tickets, when the reply of Redis is lost', () => {
     expect(await drainAll(outbox)).toHaveLength(25);
   });
 
-  it('answer `issued` to the retry of an issue, whose first attempt took the claim', async () => {
+  it('answer `issued` to the retry of an issue whose first attempt stored the claim', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const claim = { name: 'pms 1', holder: 'OrderTest', ttlSeconds: 60 };
@@ -196,7 +196,7 @@ describe('a Redis that may lack the newest writes, after a failover or a restart
   const lab = createRedisLab();
   afterEach(() => lab.stop());
 
-  it('redeems tickets from before its promotion only after `failoverGuardSeconds`, newer tickets at once', async () => {
+  it('redeems newer tickets at once, but tickets from before its promotion only after `failoverGuardSeconds`', async () => {
     const [first, second] = [await lab.server(), await lab.server()];
     const [master, replica] = [await lab.client(first.url), await lab.client(second.url)];
     const prefix = aPrefix();

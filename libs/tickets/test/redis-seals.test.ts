@@ -18,8 +18,8 @@ afterAll(() => lab.stop());
 type LogLine = { readonly message: string; readonly [field: string]: unknown };
 
 /**
- * Creates the tickets of two launches, and returns their keys. The attacker holds the session `mine` and can
- * write to Redis.
+ * Creates one ticket for each of two launches. The attacker holds the ticket of `mine` and can write to
+ * Redis.
  */
 async function twoSessions(kind: TicketKind = 'launch-session') {
   const prefix = aPrefix();

@@ -29,7 +29,7 @@ describe('RedisTickets', () => {
   });
   afterAll(() => lab.stop());
 
-  it('forgets that a ticket was used when the used-marker has expired', async () => {
+  it('forgets a used ticket after the used-marker has expired', async () => {
     const tickets = createTickets(redis, aPrefix(), { usedMarkerSeconds: 2 });
     const ticket = await issueTicket(tickets);
     await redeemTicket(tickets, ticket);
@@ -106,7 +106,7 @@ describe('RedisTickets', () => {
     expect(asked).toEqual(['evalsha', 'evalsha', 'evalsha', 'echo end']);
   });
 
-  it('redeems a ticket for one of 1,000 requests over eight connections, with one event', async () => {
+  it('redeems a ticket once for 1,000 requests over eight connections, and appends one event', async () => {
     const prefix = aPrefix();
     const clients = await Promise.all(Array.from({ length: 8 }, () => lab.client(server.url)));
     const ticket = await issueTicket(createTickets(redis, prefix), { challenge: 'c' });

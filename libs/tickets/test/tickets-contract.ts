@@ -230,7 +230,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(issues.filter(({ outcome }) => outcome === 'claimed')).toHaveLength(49);
     });
 
-    it('lets an action share the claim of a holder that it names, without changing the claim', async () => {
+    it('lets a launch share the claim of a holder that its own claim lists in `joins`, and leaves that claim unchanged', async () => {
       const name = freshClaim();
       const outcome = async (holder: string, joins?: string[]) => {
         const claim = { name, holder, ttlSeconds: 60, ...withoutUndefined({ joins }) };

@@ -15,7 +15,7 @@ export type Revocations = {
 
 /** Revocations that are polled until they are stopped. */
 export type FollowedRevocations = Revocations & {
-  /** Whether the list was read recently enough. */
+  /** Returns whether the list was read recently enough. */
   isCurrent(): boolean;
   /** Stops polling, after the current read. */
   stop(): Promise<void>;

@@ -44,7 +44,7 @@ beforeEach(async () => {
   passTime = async (seconds) => {
     clock.advance({ seconds });
     const readsBefore = reads;
-    // Waits for two further reads, because only the second surely starts after the time has passed.
+    // Waits for two further reads, because only the second read certainly starts after the time has passed.
     await until(() => reads >= readsBefore + 2);
   };
 });

@@ -8,7 +8,6 @@ import type { RevokedTokens, TokenRevocation } from '../src/revoked-tokens.ts';
 /** An implementation of `RevokedTokens` for the suite. An owner may have four unexpired entries. */
 export type RevokedTokensUnderTest = {
   readonly revokedTokens: RevokedTokens;
-  /** Returns all events of the outbox. */
   outbox(): Promise<readonly CloudEvent[]>;
   /** Advances the time of this implementation. */
   pass(seconds: number): Promise<void>;
@@ -76,7 +75,7 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
       expect((await readAll(position)).tokenIds).toEqual([]);
     });
 
-    it('sends the events of the first revocation of a token only', async () => {
+    it('sends events only for the first revocation of a token', async () => {
       const tokenId = randomUUID();
       const [first, second] = [anEvent(), anEvent()];
       await revoke(tokenId, { events: [first] });

@@ -119,7 +119,7 @@ describe('RedisRevokedTokens', () => {
       await Promise.all(ids.map((id) => revokedTokens.revoke(id, { ...revocation, forSeconds: 1 })));
       const keys = (await redis.keys(`${prefix}*`)).filter((key) => !key.endsWith('-sequence'));
       const sizes = await Promise.all(keys.map((key) => redis.zcard(key)));
-      // Each owner has one set. The list and the set of ends contain the entries of the two owners.
+      // Each owner has one set. The list and the set of expiry times contain the entries of both owners.
       expect(sizes.toSorted((one, other) => one - other)).toEqual([1, 50, 51, 51]);
       await delay(1050);
     }

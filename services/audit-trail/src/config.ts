@@ -28,7 +28,7 @@ export type AuditTrailConfig = {
   readonly retentionYears: number;
   /** The configuration of the pages at `/audit/`. Undefined if the pages are off. */
   readonly pages: AuditPagesConfig | undefined;
-  /** Whether and with which headers events are sent as log records. */
+  /** The telemetry settings: whether events are sent as log records, and with which headers. */
   readonly telemetry: Telemetry;
 };
 

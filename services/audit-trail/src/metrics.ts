@@ -16,8 +16,8 @@ export function createLagMeter(clock: Clock): (events: readonly CloudEvent[]) =>
 }
 
 /**
- * Observes the age of the oldest event that was not exported, at each scrape; 0 if there is none. If the
- * times of these events cannot be read, there is no value.
+ * Observes, at each scrape, the age of the oldest event that was not exported, or 0 if every event was
+ * exported. If the times of these events cannot be read, there is no value.
  */
 export function observeExport(clock: Clock, times: () => Promise<readonly Date[]>): void {
   meter()

@@ -159,7 +159,7 @@ describe('each search', () => {
 describe('authorization', () => {
   const path = `/audit/events?correlationId=${randomUUID()}`;
 
-  it('fails with 401 or 403 and no body without a valid token with audit.read', async () => {
+  it('fails with 401 or 403 and no body if the token is missing, invalid or without audit.read', async () => {
     const tokens: [number, string][] = [
       [401, ''],
       [401, 'not.a.token'],
@@ -223,7 +223,7 @@ describe('an invalid query', () => {
 });
 
 describe('the endpoint', () => {
-  it('answers 404 for a path with other capital letters or a trailing slash, and 405 for another method', async () => {
+  it('answers 404 to other spellings of the path, and 405 to other methods', async () => {
     for (const path of ['/audit/Events', '/audit/events/']) expect((await ask(path)).status).toBe(404);
     const response = await ask('/audit/events', { method: 'DELETE' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);

@@ -37,7 +37,7 @@ describe('a user', () => {
     expect(await names(text)).toEqual(expected);
   });
 
-  it('is found by the exact username before users with that word in their name', async () => {
+  it('is found alone by the exact username, even if the name of another user contains that word', async () => {
     expect(await names('Bairstow')).toEqual(['bairstow']);
     expect(await names('Ms Bairstow Jane')).toEqual(['jb']);
   });
@@ -46,7 +46,7 @@ describe('a user', () => {
     expect(await names('Whitfield')).toEqual([]);
   });
 
-  it('is not found by the wildcards of a pattern', async () => {
+  it('is not found by the wildcards of an SQL pattern', async () => {
     for (const text of ['%', '_', "'", '\\']) expect(await names(text)).toEqual([]);
   });
 });

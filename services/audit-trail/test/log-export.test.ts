@@ -179,7 +179,7 @@ describe('the export of audit events to a collector', () => {
     expect(text).not.toContain('ttlSeconds');
   });
 
-  it('keeps its position, logs an error and reports the age while the collector refuses the records', async () => {
+  it('keeps its position, logs an error and reports the age of the oldest event while the collector refuses the records', async () => {
     await until(async () => (await measured.oldestAge()) === 0);
     collector.answer(400);
     const before = collector.requests.length;

@@ -94,7 +94,7 @@ describe("claims of callers' identifiers", () => {
     );
   });
 
-  it('are all recorded from one batch', async () => {
+  it('are recorded for all launches of one batch', async () => {
     const names = Array.from({ length: 50 }, () => randomUUID());
     const restored = await restoredAfter(...names.map((name) => issued(name)), issued(names[0] ?? ''));
     expect(restored.map(({ name }) => name)).toEqual(expect.arrayContaining(names));

@@ -41,7 +41,7 @@ describe('the page of a launch', () => {
     expect(text).toMatch(/Request changed 1 test /);
   });
 
-  it('shows times by the 24-hour clock, and the unit of a single item in the singular', async () => {
+  it('shows times in the 24-hour clock, and units in the singular after the number 1', async () => {
     const { text } = await pageOf(
       (guid) => aLaunch(guid, { time: time('13:00:00.000') }),
       (correlationId) => anEvent('launch.token.redeemed.v1', { correlationId, time: time('13:00:00.001') }),
@@ -61,7 +61,7 @@ describe('the page of a launch', () => {
     expect(text).not.toMatch(/\b1 (milliseconds|seconds|requests|tests)\b|together|\d[ap]m\b/);
   });
 
-  it('shows how the user signed in if the launching system sent it', async () => {
+  it('shows how the user signed in if the launching system sent the sign-in', async () => {
     const signIn = { acr: 'AAL3', amr: ['sc', 'pin'], authTime: Date.parse(time('08:30:00')) / 1000 };
     const { text } = await pageOf((guid) => aLaunch(guid, { data: signIn }));
     expect(text).toContain('Sign-in AAL3, sc pin, 1 July 2026 at 09:30:00');
@@ -71,22 +71,25 @@ describe('the page of a launch', () => {
   it.each([
     ['launch.ended.v1', 'Launch ended by an operator'],
     ['desktop.chain.revoked.v1', 'Application launch ended'],
-  ] as const)('shows who ended a launch with %s, also if a later request was refused', async (type, what) => {
-    const data = { realm: 'demo/desktop', reason: 'ended_by_operator', by: 'A Operator, INC-7' };
-    const { text } = await pageOf(
-      (guid) => aLaunch(guid, { time: time('13:00:00.000') }),
-      (correlationId) =>
-        anEvent(type, { correlationId, source: '/operator', time: time('13:00:01.000'), data }),
-      (correlationId) =>
-        anEvent('launch.token.refused.v1', {
-          correlationId,
-          time: time('13:00:02.000'),
-          data: { status: 401, reason: 'token_unknown' },
-        }),
-    );
-    expect(text).toMatch(/The launch was ended Launch .+ What happened An operator ended the launch\./);
-    expect(text).toContain(`What happened ${what} By A Operator, INC-7 Service Operator`);
-  });
+  ] as const)(
+    'shows who ended a launch (event %s), even if a later request was refused',
+    async (type, what) => {
+      const data = { realm: 'demo/desktop', reason: 'ended_by_operator', by: 'A Operator, INC-7' };
+      const { text } = await pageOf(
+        (guid) => aLaunch(guid, { time: time('13:00:00.000') }),
+        (correlationId) =>
+          anEvent(type, { correlationId, source: '/operator', time: time('13:00:01.000'), data }),
+        (correlationId) =>
+          anEvent('launch.token.refused.v1', {
+            correlationId,
+            time: time('13:00:02.000'),
+            data: { status: 401, reason: 'token_unknown' },
+          }),
+      );
+      expect(text).toMatch(/The launch was ended Launch .+ What happened An operator ended the launch\./);
+      expect(text).toContain(`What happened ${what} By A Operator, INC-7 Service Operator`);
+    },
+  );
 
   it('shows no waterfall for a single event', async () => {
     const refusal = (correlationId: string) =>

@@ -124,7 +124,7 @@ describe('a session of the pages', () => {
 });
 
 describe('a page for staff', () => {
-  it('redirects to the sign-in without a session, and passes its own address', async () => {
+  it('redirects to the sign-in if there is no session, and passes its own address', async () => {
     const response = await visit('');
     expect([response.status, response.headers.get('location')]).toEqual([
       303,

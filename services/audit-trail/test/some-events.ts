@@ -11,7 +11,7 @@ type About = {
 
 let events = 0;
 
-/** Returns an event, one millisecond later than the previous one unless `time` is given. */
+/** Returns an event, one millisecond later than the previous event unless `time` is given. */
 export function anEvent(
   type: string,
   { correlationId = randomUUID(), time, source = '/test', data = {} }: About = {},

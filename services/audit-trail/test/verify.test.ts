@@ -193,7 +193,7 @@ describe.each<[string, () => Promise<Storage>]>([
     const missing = { kind: 'checkpoint-missing', checkpoint: checkpoint.number };
     expect((await verify({ external: signed })).faults).not.toContainEqual(missing);
     expect((await verify({ external: [other] })).faults).toContainEqual(missing);
-    // The next checkpoint contains the hash of the previous one.
+    // The next checkpoint contains the hash of the previous checkpoint.
     await tamper(
       'checkpoint',
       `update audit_trail.checkpoint set jws = '${other}' where number = ${checkpoint.number}`,

@@ -101,7 +101,7 @@ describe('an invalid authorization request', () => {
     },
   );
 
-  it('is answered with hints to use the profile `standard`, and 127.0.0.1 instead of localhost', async () => {
+  it('is answered with hints about the profile `standard`, and about 127.0.0.1 instead of localhost', async () => {
     const { response_mode: _missing, ...fields } = await inOrder();
     const redirect_uri = 'http://localhost:5555/callback';
     const page = await (await running.postAuthorize({ ...fields, redirect_uri })).text();
@@ -238,7 +238,7 @@ describe('a valid authorization request', () => {
     'http://127.0.0.2/callback',
     'https://127.0.0.1/callback',
     'http://[::1]:4000/callback?a=2',
-  ])('is no longer valid with the unregistered redirect URI %s', async (redirect_uri) => {
+  ])('becomes invalid with the unregistered redirect URI %s', async (redirect_uri) => {
     const launch = await running.launchFor({ client_id: 'partner-native' });
     const { challenge } = aVerifier();
     const fields = { ...authorizeFields({ launch, challenge }), client_id: 'partner-native' };
@@ -256,7 +256,7 @@ describe('a valid authorization request', () => {
   });
 
   it.each(['/NORTH/Desktop', '/tfp/north/DESKTOP'])(
-    'is accepted at %s, which is the same realm',
+    'is accepted at %s, which is another spelling of the same realm',
     async (asked) => {
       expect((await running.postAuthorize(await inOrder(), asked.slice(1))).status).toBe(302);
     },

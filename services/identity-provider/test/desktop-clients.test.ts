@@ -95,7 +95,7 @@ describe.each(algorithms)('a realm that signs with %s', (algorithm) => {
     });
   });
 
-  it('works with oauth4webapi, which checks at_hash and the signature, without a nonce', async () => {
+  it('works without a nonce with oauth4webapi, which checks at_hash and the signature', async () => {
     const insecure = { [oauth.allowInsecureRequests]: true };
     const issuer = new URL(running.issuer(at));
     const server = await oauth.processDiscoveryResponse(
@@ -240,7 +240,7 @@ describe('the discovery documents of a desktop realm', () => {
     expect(south.authorization_response_iss_parameter_supported).toBe(false);
   });
 
-  it('list exactly the claims of an ID token with a nonce and the methods of the sign-in', async () => {
+  it('list exactly the claims of an ID token that contains a nonce and the methods of the sign-in', async () => {
     const { claims_supported } = await wellKnown('openid-configuration');
     const launch = await running.launchFor({ amr: ['pwd'] });
     const answer = await running.postToken(await running.codeFor({ nonce: 'n' }, { launch }));

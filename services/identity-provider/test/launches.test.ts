@@ -252,7 +252,7 @@ describe('a launch URL that the service itself calls', () => {
   });
 
   it.each(['broken', 'away'])(
-    'is reported as not called if the partner %s does not accept it, and the host can still open it',
+    'is reported as not called if the partner %s does not accept the call, and is still returned to the host',
     async (partner) => {
       const { status, called, launch, launchUrl } = await launchOf(partner);
       expect({ status, called }).toEqual({ status: 201, called: false });

@@ -202,7 +202,7 @@ describe('a request_uri', () => {
     expect(await refusalOf(response)).toEqual(deadRequest);
   });
 
-  it('is refused if it is repeated', async () => {
+  it('is refused if the parameter is sent twice, and stays usable', async () => {
     const { reference } = await pushed();
     const twice: [string, string][] = [...Object.entries(reference), ['request_uri', reference.request_uri]];
     expect(await refusalOf(await running.postAuthorize(twice))).toEqual(refused('invalid_request'));
@@ -325,7 +325,7 @@ describe('a partner that must push its requests', () => {
 });
 
 describe('a partner with registered keys', () => {
-  it('must push with a new assertion for each request, whose audience may be this endpoint', async () => {
+  it('must push each request with a new assertion, whose audience may be the push endpoint', async () => {
     const { fields } = await aRequest('has-keys', at);
     expect(await refusalOf(await push(fields, at))).toEqual(refused('invalid_client', 401));
     const audience = `${running.url}/idp/${at}/oauth2/v2.0/par`;

@@ -57,7 +57,7 @@ async function write(registry: unknown): Promise<void> {
 }
 
 describe('a registry changed at runtime', () => {
-  it('gives a new realm keys, and its new client tokens, immediately', async () => {
+  it('immediately gives keys to a new realm, and tokens to its new client', async () => {
     expect((await running.idp.token('late', { client_id: 'newcomer' })).status).toBe(404);
     const late = { realm: 'late', signingAlgorithm: 'ES256', clients: [aClient({ clientId: 'newcomer' })] };
     await write({ realms: [...desktopRealms(), late] });

@@ -152,7 +152,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
     });
   });
 
-  it('returns only active: false for all other tokens', async () => {
+  it('returns only active: false for a token that is invalid, expired, or of another kind or realm', async () => {
     const tokens = await running.tokensFor();
     const client = await running.hostToken();
     const foreign = await stranger.sign();

@@ -93,7 +93,7 @@ describe('the sign-in of a user that the host application sends', () => {
     expect(lastEvent('desktop.launch.issued.v1')?.data).toMatchObject({ ...sent, authTime });
   });
 
-  it('has the start of the launch, the platform’s own acr and no amr if the host sends nothing', async () => {
+  it('defaults to the start of the launch and the platform’s own acr, without amr, if the host sends nothing', async () => {
     const startedAt = secondsAgo(0);
     const launch = await running.launchFor();
     clock.advance({ seconds: 20 });
@@ -150,7 +150,7 @@ describe('max_age', () => {
   it.each([
     ['is exceeded', { auth_time: 901 }, 'sign_in_too_old'],
     ['cannot be checked, because the host sent no time', {}, 'sign_in_time_unknown'],
-  ])('refuses with login_required and leaves the launch usable if it %s', async (_when, ago, reason) => {
+  ])('causes the error login_required and leaves the launch usable if it %s', async (_when, ago, reason) => {
     const time = 'auth_time' in ago ? { auth_time: secondsAgo(ago.auth_time) } : {};
     const launch = await running.launchFor(time);
     const refusal = await authorize(launch, { max_age: '900' });
@@ -190,7 +190,7 @@ describe('acr_values', () => {
   });
 
   it.each(['AAL1', undefined])(
-    'refuse the acr %s of a partner that requires them, and leave the launch usable',
+    'that the acr %s does not meet cause a refusal for a partner that requires them, and leave the launch usable',
     async (acr) => {
       const launch = await running.launchFor({ client_id, ...(acr === undefined ? {} : { acr }) });
       const refusal = await authorize(launch, { client_id, acr_values: 'AAL3 AAL2' });
@@ -200,7 +200,7 @@ describe('acr_values', () => {
     },
   );
 
-  it('are only a preference of every other partner', async () => {
+  it('are only a preference for a partner that does not require them', async () => {
     const launch = await running.launchFor({ acr: 'AAL1' });
     expect((await authorize(launch, { acr_values: 'AAL3' })).status).toBe(302);
   });

@@ -188,7 +188,7 @@ describe('signing keys', () => {
     await second.stop();
   });
 
-  it('are both published after a change of the algorithm, and the new key signs 16 minutes later', async () => {
+  it('of the old and the new algorithm are published after a change, and the new key signs 16 minutes later', async () => {
     const clock = new TestClock();
     const realms = (signingAlgorithm: string) => [
       { realm: 'changed', signingAlgorithm, clients: [aClient()] },

@@ -59,7 +59,7 @@ describe('a token response with the scope launch', () => {
     expect(patient).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it('contains the launch context also with launch/patient, but not without either scope', async () => {
+  it('contains the launch context with the scope launch/patient too, and omits it if both scopes are missing', async () => {
     const { tokens } = await answerOf('openid launch/patient');
     expect(tokens).toHaveProperty('patient');
     const { tokens: without } = await answerOf('openid fhirUser patient/*.rs resource.read');
@@ -89,7 +89,7 @@ describe('the id of the patient', () => {
     expect(await idFor({ ...identified(['NHS Number', '943 476 5919']), ...elsewhere })).toBe(expected);
   });
 
-  it('is another for each patient and for each partner, and contains no number of the patient', async () => {
+  it('differs between patients and between partners, and does not contain the NHS number', async () => {
     const id = await idFor(identified([...nhsNumber]));
     const ofOthers = [
       await idFor(identified(['NHS Number', '9434765870'])),
@@ -99,7 +99,7 @@ describe('the id of the patient', () => {
     expect(id).not.toContain('9434765919');
   });
 
-  it('is another in each organisation for a patient without an NHS number', async () => {
+  it('differs between organisations for a patient without an NHS number', async () => {
     const local = identified(['EHR Partner ID', '90210']);
     expect(await idFor({ ...local, ...elsewhere })).not.toBe(await idFor(local));
     expect(await idFor(local)).toBe(await idFor(local));
@@ -108,14 +108,14 @@ describe('the id of the patient', () => {
   it.each([
     ['is a placeholder of ten equal digits', '0000000000'],
     ['has a wrong check digit', '9434765918'],
-  ])('is another in each launch if the only identifier %s', async (_fault, value) => {
+  ])('differs between launches if the only identifier %s', async (_fault, value) => {
     const doubtful = identified(['NHS Number', value]);
     expect(await idFor(doubtful)).not.toBe(await idFor(doubtful));
   });
 });
 
 describe('the ID token', () => {
-  it('contains fhirUser, below the issuer, only with the scope fhirUser', async () => {
+  it('contains fhirUser, a URL below the issuer, only with the scope fhirUser', async () => {
     const { claims } = await answerOf('openid fhirUser launch');
     expect(claims).not.toHaveProperty('authorization_details');
     const base = `${running.issuer(realm)}/Practitioner/`;
@@ -124,7 +124,7 @@ describe('the ID token', () => {
     expect(without).not.toHaveProperty('fhirUser');
   });
 
-  it('contains the array authorization_details, equal to the string, only with that scope', async () => {
+  it('contains authorization_details, equal to the JSON in authorizationDetails, only with the scope authorization_details', async () => {
     const { claims } = await answerOf('openid launch authorization_details');
     expect(claims.authorization_details).toEqual([
       { type: 'patient-context', version: '1.0.0', ...aPatient() },

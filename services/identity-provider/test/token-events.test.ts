@@ -84,7 +84,7 @@ describe('the event of a token request', () => {
     await unheard.stop();
   });
 
-  it('contains no secret, hash of a secret or token, and neither does the log', async () => {
+  it('contains no secret, no hash of a secret and no token, and neither does the log', async () => {
     const byHeader = { grant_type: 'client_credentials', scope };
     const answer = await running.idp.token('north');
     await running.idp.token('north', { client_secret: 'a-guessed-secret' });

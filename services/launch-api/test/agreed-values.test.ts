@@ -407,7 +407,7 @@ describe('a directory that is read at the start', () => {
     expect(() => readDirectories(environment(path))).not.toThrow('secret-name');
   });
 
-  it('of a client is reported with its path in the registry', async () => {
+  it('is reported with its path in the registry if it belongs to a client and is invalid', async () => {
     await file('own.csv', 'kind,system,value,practice\nnurse,,x,');
     const clients = [{ clientId: 'pms', directory: 'own.csv' }];
     const registry = { realms: [], trustedIssuers: [{ issuer: 'https://issuer.example', clients }] };

@@ -190,7 +190,7 @@ describe('an invalid launch', () => {
     await expectEmpty(await launch({ ...issued, codeVerifier: sha256(issued.codeVerifier) }), 401);
   });
 
-  it('at an invalid host and port is answered with 401, and its token and verifier are not logged', async () => {
+  it('with an invalid port in its address is answered with 401, and its token and verifier are not logged', async () => {
     const { launchToken, codeVerifier } = await gateway.issue();
     const target = `http://a:99999/secureLaunch?launchToken=${launchToken}x&codeVerifier=${codeVerifier}`;
     const { port } = new URL(gateway.url);

@@ -21,7 +21,7 @@ type Results = {
 type Options = {
   /** The path of the hazard table. */
   readonly table: string;
-  /** The test files of this tier, and of every other tier. */
+  /** The test files of this tier. `otherFiles` are the test files of every other tier. */
   readonly files: readonly string[];
   readonly otherFiles: readonly string[];
 };
@@ -70,7 +70,7 @@ function reasonOf(title: string, results: readonly TestResult[]): UnshownControl
   return statuses.every((status) => status === 'passed') ? undefined : 'skipped';
 }
 
-/** Writes the hazards of controls, each with the tests that do not show it. */
+/** Prints each hazard whose controls were not shown, with the tests that should show them. */
 export function writeUnshown(unshown: readonly UnshownControl[]): void {
   const byHazard = Object.groupBy(unshown, ({ hazard }) => hazard);
   for (const [hazard, controls = []] of Object.entries(byHazard)) {
@@ -82,8 +82,8 @@ export function writeUnshown(unshown: readonly UnshownControl[]): void {
 
 /**
  * A Jest reporter that fails the run if a test in the hazard table is absent, skipped or failed, and names
- * the hazard. It judges every control of a tier whose files all ran, and otherwise only the controls of the
- * files that ran. It judges none if `-t` selected tests by their titles.
+ * the hazard. If all files of a tier ran, it judges every control of the tier, otherwise only the controls of
+ * the files that ran. If `-t` selected tests by their titles, it judges no control.
  */
 export default class HazardReporter {
   readonly #selectsTitles: boolean;

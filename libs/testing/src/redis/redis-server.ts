@@ -57,7 +57,7 @@ export type RedisClusterServers = {
   stop(): Promise<void>;
 };
 
-/** Starts a Redis Cluster of three masters and waits until it serves every slot. */
+/** Starts a Redis Cluster of three primaries and waits until it serves every slot. */
 export async function startRedisCluster(): Promise<RedisClusterServers> {
   const servers = await Promise.all(
     Array.from({ length: 3 }, () =>

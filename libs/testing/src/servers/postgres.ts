@@ -85,7 +85,9 @@ async function findUnprivilegedUser() {
   return { uid: await idOf('-u'), gid: await idOf('-g') };
 }
 
-/** Finds the newest PostgreSQL of Debian, which has a directory outside the path for each major version. */
+/**
+ * Finds the newest PostgreSQL of Debian, which installs each major version in a directory outside the path.
+ */
 function findNewestDebianProgram(): string | undefined {
   return globSync('/usr/lib/postgresql/*/bin/postgres')
     .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))

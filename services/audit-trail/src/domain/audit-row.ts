@@ -20,7 +20,7 @@ export type LaunchColumns = {
   readonly action: string | null;
 };
 
-/** The columns whose values come from the event alone. */
+/** The columns of an event, before the log assigns a sequence number. */
 export type AuditColumns = LaunchColumns & {
   readonly id: string;
   /** RFC 3339, UTC, milliseconds */

@@ -27,9 +27,9 @@ export const fhirDialect: ErrorDialect = (error, { response, call }) => {
 };
 
 /**
- * Answers a search by FHIR R4 parameters with a Bundle, newest first: `GET /audit/AuditEvent?date=…`, or
- * `POST /audit/AuditEvent/_search` with a form for criteria that an address must not contain. The link `next`
- * leads to the next page.
+ * Answers a search by FHIR R4 parameters with a Bundle, newest first: `GET /audit/AuditEvent?date=…`.
+ * Criteria that an address must not contain are sent as a form: `POST /audit/AuditEvent/_search`. The link
+ * `next` leads to the next page.
  */
 export function searchFhir(dependencies: FhirDependencies): Handler<ReaderExchange> {
   const { pseudonyms, search } = dependencies;

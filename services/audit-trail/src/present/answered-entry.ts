@@ -6,7 +6,7 @@ import type { AuditEntry } from '../domain/audit-entry.ts';
 export type AnsweredEntry = {
   readonly id: string;
   readonly time: string;
-  /** The position of the entry. As the parameter `after`, it requests older entries. */
+  /** The position of the entry. Send it as the parameter `after` to request older entries. */
   readonly cursor: string;
   readonly event: CloudEvent;
 };

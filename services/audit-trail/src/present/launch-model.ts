@@ -91,7 +91,7 @@ function partiesOf(ordered: readonly LogEntry[]) {
 
 /**
  * Returns how the user signed in, such as `AAL3, sc pin, 1 July 2026 at 14:00:05`. Returns an empty text if
- * the event of the launch does not contain it.
+ * the event of the launch does not contain the sign-in.
  */
 function signInOf(ordered: readonly LogEntry[], write: WriteTime): string {
   const issued = ordered.find(({ type }) => issuedTypes.includes(type));

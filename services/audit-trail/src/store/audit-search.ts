@@ -150,14 +150,15 @@ function ownRows(
 }
 
 /**
- * The maximum number of days between the start of a launch and an event of it that was stored before the
+ * The maximum number of days between the start of a launch and one of its events that was stored before the
  * launch.
  */
 const lateDays = 14;
 
 /**
- * Returns the query for events that were stored before their launch and match only by its details. Returns
- * undefined if the search needs no such query. The query reads only rows that belong on the page.
+ * Returns the query for events that were stored before their launch and match only by the details of the
+ * launch. Returns undefined if the search needs no such query. The query reads only rows that belong on the
+ * page.
  */
 function lateRows(
   { correlationId }: Pick<AuditCriteria, 'correlationId'>,

@@ -68,7 +68,7 @@ export async function verifyAudit(options: VerifyOptions): Promise<Verification>
 
 /**
  * Includes the last row of the previous verification, because the row's checkpoint may have been signed after
- * it.
+ * that verification.
  */
 const firstSince = (since: VerifiedPlace | undefined, partition: string) => {
   const end = since?.ends.get(partition);

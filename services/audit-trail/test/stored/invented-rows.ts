@@ -16,7 +16,7 @@ export type Invention = {
   readonly progress?: (rows: number) => void;
 };
 
-/** Events for each invented launch. The last two have correlation IDs of their own. */
+/** The number of events of each invented launch. The last two have correlation IDs of their own. */
 export const eventsOfLaunch = 8;
 const rowsAtOnce = 200_000;
 const blockBytes = 64;

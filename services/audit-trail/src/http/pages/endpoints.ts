@@ -30,7 +30,7 @@ export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): M
   const signingIn = { ...given, openId: createOpenId(config), sessions, origin };
   const dependencies = { ...given, pages, write: createTimeWriter(config.timeZone) };
   const headers = {
-    // Signing out redirects to the issuer.
+    // The sign-out form redirects to the issuer, so `form-action` must allow it.
     ...pageHeaders({ scriptHashes: [pages.scriptHash], formActions: [new URL(config.issuer).origin] }),
     // With no-referrer, browsers send `Origin: null` even for the forms of these pages (Fetch, "append a
     // request Origin header").

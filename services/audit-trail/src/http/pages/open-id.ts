@@ -86,7 +86,8 @@ export function createOpenId(config: AuditPagesConfig): OpenId {
 }
 
 /**
- * Creates the discovery of the issuer. Caches the first successful discovery, and retries after a failure.
+ * Returns a function that discovers the issuer. Caches the first successful discovery, and retries after a
+ * failure.
  */
 function createDiscovery(config: AuditPagesConfig): () => Promise<Configuration> {
   const { issuer, clientId, clientSecret, publicUrl, platformUrl } = config;

@@ -223,7 +223,10 @@ export function openIdentifier(sealed: string, { sealer }: Sealing): string | un
   }
 }
 
-/** The parameters whose value the search box can show. If an address contains several, it shows the first. */
+/**
+ * The parameters whose value the search box can show. If an address contains several, the box shows the
+ * first.
+ */
 const boxed = ['guid', 'orderReference', 'user', 'practice', 'client'];
 
 /**

@@ -67,9 +67,9 @@ type SessionOptions = {
 
 /**
  * Creates the sessions of the pages. A session is a cookie that only this service can create and read. It
- * contains the person, a random id and two times, but no token. No server stores it, so every replica accepts
- * it. All replicas read the list of sessions ended by signing out. Scripts cannot read the cookie. Browsers
- * send it only below `/audit`, so it cannot have the prefix `__Host-`.
+ * contains the person, a random id and two timestamps, but no token. No server stores it, so every replica
+ * accepts it. All replicas read the list of sessions ended by signing out. Scripts cannot read the cookie.
+ * Browsers send it only below `/audit`, so it cannot have the prefix `__Host-`.
  */
 export function createSessions({ sealer, clock, endedSessions, isSecure }: SessionOptions): Sessions {
   const prefix = isSecure ? '__Secure-' : '';
@@ -83,7 +83,7 @@ export function createSessions({ sealer, clock, endedSessions, isSecure }: Sessi
   const openAll = <Value>(request: IncomingMessage, name: string): Value[] =>
     readSentCookies(request, name).flatMap((sealed) => {
       try {
-        // Only this service seals these values.
+        // The cast is safe, because only this service seals these values.
         return [sealer.open(name, sealed, []) as Value];
       } catch {
         return [];
