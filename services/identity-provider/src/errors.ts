@@ -60,7 +60,7 @@ export const tooManyRefreshes = (launchEndsInSeconds: number | undefined): Servi
     message: 'This launch has used up its 1,000 refreshes. Start again from the host application',
   });
 
-/** Creates the error for a launch that pushed too many requests. Its stored request stays usable. */
+/** Creates the error for a launch with too many pushed requests. Its stored request stays usable. */
 export const tooManyPushes = (retryAfterSeconds: number): ServiceError =>
   tooMany(retryAfterSeconds * 1000, {
     message:

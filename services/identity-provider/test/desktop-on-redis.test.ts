@@ -76,7 +76,6 @@ async function pushesOf(launch: string) {
 const authorize = (reference: { client_id: string; request_uri: string }) => running.postAuthorize(reference);
 const lastReason = () => record(running.published.at(-1)?.data).reason;
 
-/** Returns the names of all Redis keys of this test. */
 const everyKey = async () => (await redis.keys(`${prefix}*`)).toSorted();
 const livePushes = async () =>
   (await everyKey()).filter((key) => key.includes(':ticket:pushed-request:')).length;

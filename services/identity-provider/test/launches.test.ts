@@ -34,7 +34,6 @@ async function startLaunchHandler() {
   return { asked, base: `http://127.0.0.1:${server.port}`, stop: () => server.stop() };
 }
 
-/** Returns a port that nothing listens on. */
 async function closedPort(): Promise<number> {
   const server = await listen((_request, response) => response.end(), { port: 0, host: '127.0.0.1' });
   await server.stop();

@@ -75,7 +75,8 @@ export async function runIdentityProvider({
   const backing = createTestBacking(clock);
   const { events = backing.bus, sealer = deploymentSealer, tickets = backing.tickets } = given;
   const { revokedTokens = backing.revokedTokens } = given;
-  // Tests set the caller's address in a header. The issuer contains the address of the server.
+  // `trustedProxies` lets tests set the address of the caller in a header. The issuers contain the address of
+  // the server.
   const server = await serveForTest({
     backing,
     trustedProxies: 1,

@@ -49,7 +49,7 @@ const ours = { authorization: basic('pms-north', 'a secret of this client') };
 const formType = 'application/x-www-form-urlencoded';
 const secretHash = hashClientSecret('a secret of this client');
 
-/** The status, `error` and audited reason, each with the requests that cause them. */
+/** The status, `error` and audited reason of each refusal, with the requests that cause the refusal. */
 const refusals: [number, string, string, Record<string, Sent>][] = [
   [
     400,

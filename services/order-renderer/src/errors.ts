@@ -29,7 +29,7 @@ export const documentNotReady = () =>
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
-/** The errors that need no support, because their messages say what the user can do. */
+/** The errors that need no reference for support, because their messages say what the user can do. */
 const expected: ReadonlySet<string> = new Set(['session_required', 'document_not_ready']);
 
 /** The errors whose messages are for users. The messages of all other errors are for developers. */
@@ -50,7 +50,7 @@ export function pageDialect({ pages, isProduction }: PageDialectOptions): ErrorD
       correlationId: expected.has(error.code) ? undefined : call.correlationId,
       refreshAfterSeconds: error.code === 'document_not_ready' ? retryAfterSeconds : undefined,
     });
-    // Keeps a header that a handler has set, because it names the origins that may frame the page.
+    // Keeps the policy that a handler has set, because the policy names the origins that may frame the page.
     if (!response.hasHeader('Content-Security-Policy')) setHeaders(response, headers);
     sendText(response, 'text/html', page);
   };

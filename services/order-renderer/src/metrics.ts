@@ -2,7 +2,7 @@ import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 import type { SettledAttempt } from './delivery/deliver.ts';
 import type { DeliveryLevel } from './store/deliveries.ts';
 
-/** Observes the numbers of pending and dead deliveries at each scrape. */
+/** Observes the pending and dead deliveries, and the age of the oldest pending delivery, at each scrape. */
 export function observeDeliveries(level: () => Promise<DeliveryLevel>): void {
   const meter = getMeter();
   const pending = meter.createObservableGauge('clinical_launch.delivery.pending', {

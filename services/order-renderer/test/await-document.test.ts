@@ -18,7 +18,7 @@ describe('awaitDocument', () => {
   });
 });
 
-/** Creates a query that returns the given results in order, and then repeats the last one. */
+/** Creates a query that returns the given results in order, and then repeats the last result. */
 function lookingAt(lookups: readonly (string | undefined)[], onLook: (count: number) => void = () => {}) {
   let count = 0;
   return {

@@ -153,7 +153,7 @@ describe('the host name of a callback address', () => {
   });
 
   it('is resolved again later if it has no address', async () => {
-    // A host name with such a long label is invalid, so no name server is queried.
+    // A host name with a label of 64 characters is invalid, so no name server is queried.
     const url = `https://${'a'.repeat(64)}.example/`;
     expect(await deliverTo(url)).toMatchObject({ reason: 'unresolved', isFinal: false });
   });

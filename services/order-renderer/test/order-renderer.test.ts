@@ -199,7 +199,7 @@ describe('the order renderer', () => {
   });
 
   it.each(['/notepad', '.xml'])(
-    'refuses a browser on %s with a page in the layout of the ordering pages',
+    'refuses an unknown order on %s with a page in the layout of the ordering pages',
     async (form) => {
       const { cookie } = await platform.openSession();
       const { headers, type, body } = await platform.read(`/orders/unknown${form}`, cookie);
@@ -224,11 +224,14 @@ describe('the order renderer', () => {
     expect(body).not.toContain('Reference for support');
   });
 
-  it.each(['/notepad', '.xml'])('refuses a program on %s with 401 and no page', async (form) => {
-    const { status, headers } = await fetch(`${platform.url}/orders/${randomUUID()}${form}`);
-    expect([status, headers.get('launch-refusal')]).toEqual([401, 'session_required']);
-    expect(headers.get('content-type')).toBeNull();
-  });
+  it.each(['/notepad', '.xml'])(
+    'refuses a program without a session on %s with 401 and no page',
+    async (form) => {
+      const { status, headers } = await fetch(`${platform.url}/orders/${randomUUID()}${form}`);
+      expect([status, headers.get('launch-refusal')]).toEqual([401, 'session_required']);
+      expect(headers.get('content-type')).toBeNull();
+    },
+  );
 
   it.each(['/notepad', '.xml'])(
     'returns the document on %s despite session cookies that a neighbouring host has set',
@@ -407,7 +410,7 @@ describe('a document that is not available in time', () => {
   );
 
   it.each(['/notepad', '.xml'])(
-    'is returned on %s to a client bound to practices only for an order of these practices',
+    'has the same status on %s as a document of another practice, if the client is bound to practices',
     async (form) => {
       const binding = (code: string) => ({
         practices: { 'ods-organization-code': [code], 'local-org-code': ['B82017'] },

@@ -103,7 +103,7 @@ function keepPanelInStep(form) {
     return current;
   }
 
-  /** Ticks the boxes of tests and sends the form. Returns a function that undoes this. */
+  /** Ticks the boxes of tests and sends the form. Returns a function that restores the earlier ticks. */
   async function choose(codes) {
     const before = chosenIn(panel);
     const boxes = codes.map((code) => document.getElementById(`test-${code}`));

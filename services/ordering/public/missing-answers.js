@@ -1,5 +1,3 @@
-// Counts the missing answers of a review, and links to the first.
-
 /** Updates the link to the first missing answer while the user types. */
 export function countMissingAnswers(form, link) {
   const fields = link.dataset.missing.split(' ');

@@ -2,11 +2,10 @@
 // the same tests with and without a connection.
 
 /**
- * The tests that a search names.
- * @typedef {object} Named
- * @property {string[]} codes the tests that Enter adds; empty unless every part of the search names one test
- * @property {string[]} known the tests that some part of the search names
- * @property {string[]} unknown the parts that name no test, or more than one; empty if no part names a test
+ * The tests that a search names. @typedef {object} Named @property {string[]} codes the tests that Enter
+ * adds; empty unless every part of the search names one test @property {string[]} known the tests that some
+ * part of the search names @property {string[]} unknown the parts that name no test or several tests; empty
+ * if no part names a test
  */
 
 /**

@@ -1,5 +1,6 @@
-// Warns before the session of the page ends, extends the session by a button, and replaces the page at the end.
-// Every HTTP request of the launch, from any window, extends the session, but never beyond its absolute end.
+// Warns before the session of the page ends, lets the user extend it with a button, and replaces the page at
+// the end. Every HTTP request of the launch, from any window, extends the session, but never beyond its
+// absolute end.
 
 const warnsBeforeMs = 2 * 60_000;
 

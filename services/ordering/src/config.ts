@@ -23,7 +23,7 @@ export type OrderingConfig = {
   /** The generator of patient pseudonyms for audit events. */
   readonly pseudonyms: PatientPseudonyms;
   /**
-   * The maximum number of HTTP requests of one launch session per second and process. Without it, there is no
+   * The maximum number of HTTP requests of one launch session per second and process. If absent, there is no
    * limit.
    */
   readonly requestsPerSecondPerSession?: number;

@@ -23,7 +23,7 @@ describe('a test for women aged 12 to 55', () => {
     expect(isFor({ appliesTo: women }, traits(gender, birthDate))).toBe(expected);
   });
 
-  it('has its limits of sex and age described in words', () => {
+  it('is described by its limits of sex and age', () => {
     expect(describeAppliesTo(women)).toBe('female patients aged 12 to 55');
     expect(describeAppliesTo({ sex: 'male' })).toBe('male patients');
     expect(describeAppliesTo({ ageFrom: 50 })).toBe('patients aged 50 or over');
@@ -59,7 +59,7 @@ describe('isNamedBy', () => {
     ['prost', false],
     ['specific antigen', false],
     ['', false],
-  ])('accepts only a complete name, not part of one: %s', (query, expected) => {
+  ])('accepts only a complete name, not a part of a name: %s', (query, expected) => {
     expect(psa && isNamedBy(psa, query)).toBe(expected);
   });
 });

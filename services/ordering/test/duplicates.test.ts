@@ -107,13 +107,13 @@ describe('an earlier request of a chosen test', () => {
     expect(row?.batches.flatMap(({ tests }) => tests.map(({ code }) => code.value))).toEqual(['BCRP']);
   });
 
-  it('can be used instead of a new one, by a button next to the chosen tests, which also stores the ticked boxes', async () => {
+  it('can be used instead of a new request, by a button next to the chosen tests, which also stores the ticked boxes', async () => {
     const { launch, reference } = await chooseAgain(['HFBC'], ['HFBC', 'BUE']);
     await press(launch, `use:${reference}`, { tick: ['BCRP'] });
     expect(tickedIn(await launch.page())).toEqual(['BUE', 'BCRP']);
   });
 
-  it('leads back to the page for choosing tests, with a message, if it contains all chosen tests', async () => {
+  it('returns the user to the page for choosing tests, with a message, if the request contains all chosen tests', async () => {
     const { launch, reference } = await chooseAgain(['HFBC'], ['HFBC']);
     expect((await use(launch, reference)).headers.get('location')).toBe(launch.home);
     expect(await launch.page()).toContain(`Full blood count removed: already in request ${reference}.`);

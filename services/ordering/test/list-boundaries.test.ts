@@ -40,7 +40,7 @@ describe('a list of a practice', () => {
 });
 
 describe('a list of a patient', () => {
-  it('contains once each request that has an identifier of the patient, and none that has only the name', async () => {
+  it('contains each request with an identifier of the patient once, and no request with only the patient’s name', async () => {
     const [nhs, chi] = [aPatient(), aPatient()].map(({ identifiers }) => identifiers[0]?.value ?? '');
     const both = aPatient({
       identifiers: [

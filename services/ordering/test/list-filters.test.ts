@@ -79,7 +79,7 @@ describe('the filters of a practice’s list', () => {
     expect(listedIn(html).map((guid) => names.get(guid))).toEqual(expected);
   });
 
-  it('offer the laboratories of the catalogue and the requesters of the practice, which can be combined', async () => {
+  it('offer the laboratories of the catalogue and the requesters of the practice, and can be combined', async () => {
     const launch = await openPractice();
     const html = await launch.page('requests');
     const chosen = async (fields: Record<string, string>) =>
@@ -129,7 +129,7 @@ describe('the filters of a practice’s list', () => {
   );
 
   it.each([{ day: 'tomorrow' }, { status: 'Lost' }, { test: 'x'.repeat(401) }, { day: 'toString' }])(
-    'are refused with a value that no page offers: %j',
+    'are refused if they contain a value that no page offers: %j',
     async (fields) => {
       const launch = await openPractice();
       const posted = await launch.post('requests', Object.entries({ launch: launch.launchId, ...fields }));
@@ -180,7 +180,7 @@ describe('a day in a filter', () => {
     ]);
   });
 
-  it('lasts 24 hours when the filter finds overdue requests', async () => {
+  it('is 24 hours from the time of the request in the filter for overdue requests', async () => {
     const now = application.clock.now();
     const instants = [now - 86_400_001, now - 86_400_000 + 3_600_000].map((time) =>
       new Date(time).toISOString(),

@@ -302,7 +302,7 @@ describe('the search words of a list', () => {
     );
   });
 
-  it('are refused with an unknown button or priority, from another site, and above the size limit', async () => {
+  it('are refused if the form is from another site, is too large, or has an unknown button or priority', async () => {
     const launch = await openList(application, 'LocationReportList', { request: { practice } });
     expect((await post(launch, { q: 'x', action: 'drop' })).status).toBe(400);
     expect((await post(launch, { q: 'x', priority: 'stat', action: 'search' })).status).toBe(400);

@@ -144,7 +144,7 @@ describe('the favourites of a user', () => {
     );
   });
 
-  it('never include favourites of a colleague, or of the same user name in another practice or client', async () => {
+  it('never include favourites of a colleague, or of a user with the same user name in another practice or client', async () => {
     const mine = await open();
     await press(mine, 'favourite:HFBC');
     const { request } = mine.context;

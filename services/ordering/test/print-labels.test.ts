@@ -130,7 +130,7 @@ describe('the label stock', () => {
     ['male', ' M '],
     ['other', ' Other '],
     ['unknown', ' '],
-  ] as const)('prints the gender %s next to the date of birth', async (gender, letter) => {
+  ] as const)('has labels that show the gender %s next to the date of birth', async (gender, letter) => {
     const { patient } = aLaunchContext().request;
     const { guid, context } = await orderFor(application, {
       request: { patient: { ...patient, ...aPatient(), gender } },

@@ -97,7 +97,7 @@ describe('the printed form and labels of a request', () => {
     [['20', '4'], 24, 1],
     [['20', '5'], 25, 2],
   ] as const)(
-    'contain for %s tubes of two samples %d labels, on %d sheets of 24',
+    'for %s tubes of two samples contain %d labels, on %d sheets of 24',
     async (quantities, count, sheets) => {
       const page = await openPaper('labels', { quantities });
       await page.emulateMedia({ media: 'print' });

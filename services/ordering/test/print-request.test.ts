@@ -294,7 +294,7 @@ describe('the audit trail of printing', () => {
     ]);
   });
 
-  it('counts each of several prints at the same time once, on PostgreSQL', async () => {
+  it('counts each of several simultaneous prints once, on PostgreSQL', async () => {
     const testDatabase = await createTestDatabase();
     const replicated = await startOrdering(() =>
       openPostgresStorage({ url: testDatabase.url, applicationName: 'ordering' }),

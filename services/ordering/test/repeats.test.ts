@@ -134,7 +134,7 @@ describe('a test that was requested within its minimum interval', () => {
 });
 
 describe('an order with a repeat', () => {
-  it('is not stored without a reason, which is stored with the test', async () => {
+  it('is stored only with a reason, which is stored with the test', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C'], orderFor(patient));
     const launch = await chooseAndReview(application, ['DHBA1C', 'HFBC'], orderFor(patient));

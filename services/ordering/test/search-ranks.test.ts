@@ -172,11 +172,11 @@ describe('the first match of a search', () => {
     ['thyriod', 'ETFT'],
     ['fcb', 'HFBC'],
     ['colesterol', 'BLIP'],
-  ])('is, for the query “%s”, the test %s', (query, code) => {
+  ])('for the query “%s” is the test %s', (query, code) => {
     expect(found(query)[0]).toBe(code);
   });
 
-  it('is followed by tests with the word in their name, then with parts of it; a panel follows its tests', () => {
+  it('is followed by tests with the word in their name or a synonym; a panel comes after its tests', () => {
     expect(found('bone')).toEqual(['BBONE', 'DEXA', 'BALP', 'BPROF']);
     expect(found('ferritin')).toEqual(['HFER', 'HHAEM']);
     expect(found('profile').indexOf('BPROF')).toBeGreaterThan(found('profile').indexOf('BBONE'));

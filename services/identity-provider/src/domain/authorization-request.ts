@@ -13,7 +13,7 @@ export type AuthorizeErrorCode =
   | 'invalid_scope'
   | 'invalid_request_uri';
 
-/** An invalid parameter and the reason, without its value. */
+/** An invalid parameter and the reason. Never contains the sent value. */
 export type ParameterFault = {
   readonly name: string;
   readonly code: AuthorizeErrorCode;
@@ -35,7 +35,7 @@ export type AuthorizationRequest = {
   readonly dpopKey?: string;
   /** The seconds that may have passed since the user signed in. */
   readonly maxAgeSeconds?: number;
-  /** The values of `acr`, one of which the partner requires or prefers. */
+  /** The requested `acr` values: required or preferred, depending on the registry. */
   readonly acrValues?: readonly string[];
 };
 

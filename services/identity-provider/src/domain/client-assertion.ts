@@ -42,10 +42,7 @@ export function hasKeys({ jwks, jwksUri }: Pick<RegisteredClient, 'jwks' | 'jwks
   return jwks !== undefined || jwksUri !== undefined;
 }
 
-/**
- * Returns the client that an assertion names, before verification, to select the keys that verify the
- * assertion.
- */
+/** Returns the client that an unverified assertion names, to select the verification keys. */
 export function claimedClient(assertion: string): string | undefined {
   try {
     return decodeJwt(assertion).sub;

@@ -5,7 +5,8 @@ import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 const secretSlots = 2;
 
 /**
- * Replaces a missing secret, so that every check makes the same number of comparisons. It is never accepted.
+ * A placeholder for a missing secret, so that every check makes the same number of comparisons. It is never
+ * accepted.
  */
 const noSecret = { digest: Buffer.alloc(32), acceptedUntil: Number.NEGATIVE_INFINITY } as const;
 
@@ -13,7 +14,7 @@ export type SecretCheck = 'accepted' | 'expired' | 'wrong';
 
 /**
  * Returns the SHA-256 of a client secret in hexadecimal, as the registry stores it. A slow password hash is
- * only needed for secrets that people choose. These secrets have 256 random bits and cannot be guessed.
+ * only needed for secrets that people choose. Client secrets have 256 random bits and cannot be guessed.
  */
 export function hashClientSecret(secret: string): string {
   return digestOf(secret).toString('hex');

@@ -40,9 +40,9 @@ const refreshDetail = Type.Object({
   certificate: Type.Optional(Type.String()),
 });
 
-/** The fields that only an authorization code has. */
+/** The fields of an authorization code, besides the launch context. */
 export type CodeDetail = Static<typeof codeDetail>;
-/** The fields that only a refresh token has. */
+/** The fields of a refresh token, besides the launch context. */
 export type RefreshDetail = Static<typeof refreshDetail>;
 
 /** The content of an authorization code or a refresh token. */
@@ -108,8 +108,8 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('base6
 const slackSeconds = 60;
 
 /**
- * Returns the seconds for which a revocation must be stored: until every ticket and token of the chain has
- * expired, even by a slow clock.
+ * Returns the seconds for which a revocation must be stored. After that time, every ticket and token of the
+ * chain has expired, even if a clock is slow.
  */
 export function revocationSeconds({ accessTokenSeconds, desktop }: DesktopIssuingRealm): number {
   const { launchIdentifierSeconds, authorizationCodeSeconds, refreshTokenSeconds, sessionSeconds } = desktop;

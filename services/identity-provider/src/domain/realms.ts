@@ -9,7 +9,7 @@ import type {
 
 export type SigningAlgorithm = NonNullable<Realm['signingAlgorithm']>;
 
-/** A realm for its endpoints: the registry's settings completed with defaults. */
+/** The settings of a realm from the registry, completed with defaults. */
 export type IssuingRealm = {
   /** The name in the registry. The issuer URL contains this name. */
   readonly name: string;

@@ -5,14 +5,14 @@ import type { IssuingRealm } from './realms.ts';
 /** The scopes that request claims of the ID token beyond the specification's table. Each adds one claim. */
 export const claimScopes = ['fhirUser', 'authorization_details'] as const;
 
-/** The scopes of which the token response contains the launch context (SMART App Launch 2.2). */
+/** The scopes for which the token response contains the launch context (SMART App Launch 2.2). */
 const contextScopes = ['launch', 'launch/patient'];
 
 /**
  * Returns the launch context of a token response (SMART App Launch 2.2, Launch context arrives with your
- * access token), or nothing if the scope does not request it. The partner application opens in its own
- * window, without the patient banner of the host application, so `need_patient_banner` is always true.
- * `fhirContext` contains the organisation, to which no other member refers.
+ * access token). If the scope does not request it, returns an empty object. The partner application opens in
+ * its own window, without the patient banner of the host application, so `need_patient_banner` is always
+ * true. `fhirContext` contains the organisation, because no other member identifies it.
  */
 export function smartContext(scope: string, ids: FhirIds) {
   if (!scope.split(' ').some((word) => contextScopes.includes(word))) return {};
@@ -32,8 +32,8 @@ type Requested = {
 
 /**
  * Returns the claims that the scope requests beyond the specification's table. `fhirUser` is an absolute URL
- * below the issuer (SMART App Launch 2.2, Scopes for requesting identity data). `authorization_details` is
- * the array of which `authorizationDetails` is the JSON text, in the form of RFC 9396 section 2.
+ * below the issuer (SMART App Launch 2.2, Scopes for requesting identity data). `authorization_details` is an
+ * array (RFC 9396 section 2). `authorizationDetails` is the JSON text of this array.
  */
 export function requestedClaims({ realm, context, scope, fhirIds }: Requested) {
   const words = scope.split(' ');

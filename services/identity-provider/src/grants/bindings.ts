@@ -31,6 +31,9 @@ export function assertDpopKey(
     throw new TokenRefusal('missing_dpop_proof');
 }
 
-/** Returns the option of a redemption that uses up the DPoP proof of the request. Empty without a proof. */
+/**
+ * Returns the redemption option that uses up the DPoP proof. Returns an empty object if the request has no
+ * proof.
+ */
 export const usingUp = (proof: SingleUse | undefined): { readonly proof?: SingleUse } =>
   proof === undefined ? {} : { proof };

@@ -41,7 +41,7 @@ export function clientCredentials({ audience, keyRing, clock }: ClientCredential
         scope: client.scopes.join(' '),
         expiresInSeconds: realm.accessTokenSeconds,
       });
-      // The event is stored before the answer, so that the audit trail contains every issued token.
+      // The event is stored before the answer is sent, so that the audit trail contains every issued token.
       await commit([issued]);
       return {
         access_token: token,

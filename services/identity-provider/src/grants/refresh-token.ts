@@ -16,14 +16,14 @@ import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
 /**
- * The seconds in which a used refresh token is exchanged for the same successor again, because an answer may
- * be lost or two tabs may refresh at the same time.
+ * The seconds during which a used refresh token returns the same successor again. An answer may be lost, or
+ * two tabs may refresh at the same time.
  */
 const repeatableSeconds = 10;
 
 /**
- * The maximum number of refreshes of a launch. The number allows more than one a minute for twelve hours.
- * Each refresh uses storage until the launch ends.
+ * The maximum number of refreshes of a launch. The limit allows more than one refresh a minute for twelve
+ * hours. Each refresh uses storage until the launch ends.
  */
 const refreshLimit = { redemptions: 1000 };
 

@@ -16,10 +16,10 @@ export type PartnerExchange = NamedExchange<DesktopIssuingRealm> & {
 /**
  * Creates the guard that finds the partner application that sent a request. A partner without registered keys
  * or certificates is a public client, which authenticates only by the launch identifier, code or refresh
- * token that it sends. The guard refuses any credentials of such a partner. A partner with registered keys or
- * certificates must authenticate by mutual TLS, or by an assertion, which the guard uses up. The guard counts
- * the request of an authenticated partner. It throws TokenRefusal for invalid credentials, and ServiceError
- * 429 over the partner's rate limit.
+ * token that it sends. The guard refuses any credentials of a public client. A partner with registered keys
+ * or certificates must authenticate by mutual TLS, or by an assertion, which the guard uses up. The guard
+ * counts the request of an authenticated partner. It throws TokenRefusal for invalid credentials, and
+ * ServiceError 429 over the partner's rate limit.
  */
 export function authenticatePartner(dependencies: SenderDependencies) {
   return async <In extends FormExchange<DesktopIssuingRealm>>(

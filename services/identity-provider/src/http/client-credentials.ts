@@ -5,7 +5,7 @@ import { assertionParameters } from './client-assertion.ts';
 export type ClientCredentials = {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The headers of the answer 401 if these credentials are refused. */
+  /** The headers of the 401 answer that refuses these credentials. */
   readonly challenge: Readonly<Record<string, string>>;
 };
 

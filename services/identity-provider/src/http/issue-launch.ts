@@ -49,8 +49,8 @@ export type IssueLaunchDependencies = HostDependencies & {
 
 /**
  * Issues a launch identifier to a host application, bound to a partner application, with the user and the
- * patient in its context: `POST /{realm}/launches` (Desktop: What the service does, steps 1 to 3). The host
- * opens the launch URL, unless it sends `call`: then the service calls the launch URL.
+ * patient in its context: `POST /{realm}/launches` (Desktop: What the service does, steps 1 to 3). If the
+ * host sends `call`, the service calls the launch URL. Otherwise, the host opens it.
  */
 export function issueLaunch(dependencies: IssueLaunchDependencies): Handler<DesktopExchange> {
   const { tickets, clock, callLaunchUrl, pseudonyms } = dependencies;

@@ -36,9 +36,9 @@ const pushLimit = { tickets: 10, seconds: 60 };
 /**
  * Stores a valid authorization request and answers 201 with its `request_uri`: `POST
  * /{realm}/oauth2/v2.0/par` (RFC 9126). The `request_uri` can be used once, by this partner application,
- * within a minute. Each launch has at most one stored request. A newer request replaces the stored request,
- * which is removed when the launch ends. Clients authenticate as at the token endpoint. Stores nothing for
- * callers without a valid launch identifier.
+ * within a minute. Each launch has at most one stored request. A newer request replaces it, and the end of
+ * the launch removes it. Clients authenticate as at the token endpoint. Stores nothing for callers without a
+ * valid launch identifier.
  */
 export function pushAuthorizationRequest(dependencies: PushDependencies): Handler<DesktopExchange> {
   const { tickets, limiter } = dependencies;
@@ -76,7 +76,7 @@ type PushExchange = FormExchange<DesktopIssuingRealm> & { readonly form: URLSear
 
 /**
  * Returns the ticket of the stored request.
- * @throws AuthorizeRefusal, TokenRefusal, or ServiceError 429 if the launch pushed too often
+ * @throws AuthorizeRefusal, TokenRefusal, or ServiceError 429 if too many requests were pushed for the launch
  */
 function assertIssued(issue: BesideIssue, call: Call): string {
   switch (issue.outcome) {

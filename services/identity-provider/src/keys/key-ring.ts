@@ -60,7 +60,10 @@ export class KeyRing {
     this.#table = table;
   }
 
-  /** Opens the table, and creates a signing key for every realm without one. @throws Error if this fails */
+  /**
+   * Opens the table, and creates a signing key for every realm that has no key.
+   * @throws Error if this fails
+   */
   static async open(dependencies: KeyRingDependencies): Promise<KeyRing> {
     const ring = new KeyRing(dependencies, await openSigningKeyTable(dependencies.storage));
     await ring.#read();
@@ -186,7 +189,7 @@ function keysOf(realm: IssuingRealm, keys: readonly StoredKey[]): StoredKey[] {
   return keys.filter((key) => key.realm === realm.name);
 }
 
-/** Creates the error for keys whose last read is too old, because another replica may have replaced them. */
+/** Creates the error for signing keys that are missing, or that were read too long ago. */
 const keysOutOfReach = (cause: unknown) =>
   temporarilyUnavailable('The signing keys are not available', { cause });
 

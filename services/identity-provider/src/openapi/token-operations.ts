@@ -16,8 +16,8 @@ export type DescribedRealm = {
 type DescribedGrants = readonly Pick<Grant, 'type' | 'clients' | 'parameters'>[];
 
 /**
- * The client authentication: by HTTP Basic, or without this header by parameters in the body or by the
- * certificate of the connection.
+ * The client authentication: HTTP Basic, or no header. Without the header, the body or the certificate of the
+ * connection authenticates the client.
  */
 const clientAuthentication = [{ clientSecret: [] }, {}];
 

@@ -151,7 +151,7 @@ export const challengeNames = {
   headers: ['code-challenge', 'x-code-challenge', 'codechallenge'],
   fields: ['codeChallenge', 'code_challenge'],
 };
-/** The path of the challenge in faults. */
+/** The `path` of a fault in the code challenge. */
 const challengePath = 'Code-Challenge';
 const challengeMethodNames = { headers: [], fields: ['codeChallengeMethod', 'code_challenge_method'] };
 

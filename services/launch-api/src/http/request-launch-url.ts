@@ -21,8 +21,8 @@ const daySeconds = 86_400;
 /** The lifetime of a launch token in seconds (OLTR: Limits, "ten seconds or less"). */
 export const launchTokenSeconds = 10;
 /**
- * The seconds for which a refused launch redirects to the error page of its client. This is long enough for
- * any user to see the reason. It is short, because each launch uses memory in Redis until then.
+ * The seconds for which a refused launch redirects to the error page of its client. One hour is enough for
+ * any user to see the reason. Until then, each launch uses memory in Redis.
  */
 const errorPageSeconds = 3600;
 

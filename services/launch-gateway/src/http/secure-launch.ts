@@ -181,7 +181,7 @@ function openSession(
 
 const unframedHeaders = pageHeaders({ scriptHashes: [scriptHash] });
 
-/** Returns the headers of the page. Most clients have no frame ancestors, and share one object. */
+/** Returns the headers of the page. Pages without frame ancestors share one object. */
 const headersFor = (frameAncestors: readonly string[]) =>
   frameAncestors.length === 0 ? unframedHeaders : pageHeaders({ frameAncestors, scriptHashes: [scriptHash] });
 

@@ -41,7 +41,10 @@ export function isFor({ appliesTo = {} }: Limited, { gender, age }: PatientTrait
   return !isOtherSex && !isOtherAge;
 }
 
-/** Returns an order set with only the tests that apply to a patient: none if the set does not apply. */
+/**
+ * Returns an order set with only the tests that apply to a patient. If the set itself does not apply, it
+ * contains no tests.
+ */
 export function setFor<Test extends Limited, OrderSet extends Limited & { readonly tests: readonly Test[] }>(
   set: OrderSet,
   patient: PatientTraits,

@@ -50,7 +50,10 @@ const sample = closedObject({
 
 /** The schema of the catalogue file. Entries refer to each other by id. */
 export const catalogueSchema = closedObject({
-  /** Separates favourites and order sets of this catalogue from others. Required with `performers`. */
+  /**
+   * Separates favourites and order sets of this catalogue from those of other catalogues. Required with
+   * `performers`.
+   */
   id: Type.Optional(id),
   /** The laboratories that offer these tests. A catalogue without performers is the default catalogue. */
   performers: Type.Optional(Type.Array(closedObject(performerCode), { minItems: 1 })),
@@ -109,7 +112,10 @@ export const catalogueSchema = closedObject({
       ),
       name: text,
       abbreviation: Type.Optional(text),
-      /** Other names of the same test. Enter in the search box adds the test by any of these names. */
+      /**
+       * Other names of the same test. Except for imaging, Enter in the search box adds the test by any of
+       * these names.
+       */
       synonyms: Type.Optional(Type.Array(text)),
       /**
        * Words that find the test but do not name it, so Enter does not add it: indications, organs, samples.
@@ -121,7 +127,7 @@ export const catalogueSchema = closedObject({
       container: Type.Optional(id),
       /** If `samples` and `container` are absent, the test needs no sample, as for imaging. */
       samples: Type.Optional(Type.Array(sample, { minItems: 1 })),
-      /** Instructions for before and during collection. */
+      /** Instructions to follow before and during collection. */
       note: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
       /** True if the practice must telephone the laboratory for each request. */
       telephoneFirst: Type.Optional(Type.Boolean()),
@@ -151,7 +157,10 @@ export const catalogueSchema = closedObject({
     { minItems: 1 },
   ),
   questions: Type.Optional(Type.Array(question)),
-  /** The tests that most practices request most. They follow a practice's own most requested tests. */
+  /**
+   * The tests that most practices request most. The page shows them after a practice's own most requested
+   * tests.
+   */
   common: Type.Optional(Type.Array(code)),
   /** Services that practices request in another way. The search explains how, and Enter does not add them. */
   elsewhere: Type.Optional(

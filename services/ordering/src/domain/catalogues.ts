@@ -8,7 +8,9 @@ import type { TestRequest } from './test-request.ts';
  */
 export type Catalogues = {
   readonly all: readonly Catalogue[];
-  /** Returns the catalogue that contains a performer, otherwise the default catalogue, if there is one. */
+  /**
+   * Returns the catalogue that contains a performer. Otherwise, returns the default catalogue, if it exists.
+   */
   find(performer: { readonly identifier: CodedIdentifier }): Catalogue | undefined;
   /**
    * Returns the catalogue of the laboratory to which a request was sent, even if the launch names another
@@ -32,7 +34,8 @@ const noCatalogue: Catalogue = {
 
 /**
  * Combines catalogues. The catalogue without performers is the default.
- * @throws TypeError that lists every performer and id of two catalogues, and a second default catalogue
+ * @throws TypeError that lists every performer and id that two catalogues share, and a second default
+ *   catalogue
  */
 export function createCatalogues(all: readonly Catalogue[]): Catalogues {
   const byPerformer = new Map<string, Catalogue>();

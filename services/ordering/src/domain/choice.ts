@@ -53,7 +53,7 @@ export type ChoiceAction =
   | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' | 'again' | 'undo' }>
   | {
       readonly kind: 'undo';
-      /** Absent if the removal is not the last step. */
+      /** Present if the removal was the last step. */
       readonly removed?: Removed;
     }
   | ({

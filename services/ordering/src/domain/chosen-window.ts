@@ -33,7 +33,7 @@ export type ChosenWindow = WindowSubject & {
 export type WindowState =
   /** Forms with this token are accepted. */
   | { readonly isChosen: true; readonly token: string; readonly elsewhere?: Elsewhere }
-  /** A launch for another patient or user was opened since. */
+  /** A launch for another patient or user was opened later in this browser. */
   | { readonly isChosen: false; readonly by: OtherSubject };
 
 /**
@@ -45,13 +45,13 @@ export type Elsewhere = {
   readonly at: string;
 };
 
-/** The patient of the launch that was opened since: named only if client, practice and user are the same. */
+/** The patient of the launch that was opened later. Named only if client, practice and user are the same. */
 export type OtherSubject =
   | { readonly kind: 'patient'; readonly patient: Pick<LaunchPatient, 'name' | 'birthDate'> }
   | { readonly kind: 'practice' | 'unnamed' };
 
 /**
- * Returns the subject of the launch that was opened since, or undefined if the window is chosen. If the
+ * Returns the subject of the launch that was opened later. If the window is chosen, returns undefined. If the
  * request has the cookies of several browsers, the window must be chosen in each of them.
  */
 export function findOther(

@@ -8,7 +8,7 @@ import { liveCodes, type Priority, type RequestDetails, type TestRequest } from 
 export type DraftPlace = {
   readonly launchId: string;
   readonly target: string;
-  /** By this key, the next launch of the same user and patient finds the draft (`draftOwnerKeyOf`). */
+  /** The key by which the next launch of the same user and patient finds the draft (`draftOwnerKeyOf`). */
   readonly ownerKey?: string | undefined;
 };
 
@@ -37,7 +37,10 @@ export type Draft = {
   /** The reason for a test that does not apply to the patient, by the code of the test. */
   readonly overrideReasons: Readonly<Record<string, string>>;
   readonly collection: CollectionPlan;
-  /** Present if the draft continues an earlier draft: when that draft was last changed, ISO 8601 instant. */
+  /**
+   * The time of the earlier draft's last change, as an ISO 8601 instant. Present if this draft continues an
+   * earlier draft.
+   */
   readonly restoredFrom?: string;
   /** Present if the user discarded an earlier draft. Then the launch offers no earlier draft. */
   readonly hasDeclined?: true;

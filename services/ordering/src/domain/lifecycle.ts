@@ -8,8 +8,8 @@ import {
 
 /**
  * The next status code of a test: `taken` if all its samples are collected, otherwise `open` (OLTR: States
- * and transitions). A sample that was recorded by mistake can be undone while the request is Incomplete. A
- * deleted test stays deleted. If it is ordered again, the document contains a second line for the test.
+ * and transitions). While the request is Incomplete, a collection that was recorded by mistake can be undone.
+ * A deleted test stays deleted. If it is ordered again, the document contains a second line for the test.
  */
 const nextStatus: Readonly<Record<OrderStatus, { readonly taken: OrderStatus; readonly open: OrderStatus }>> =
   {
@@ -61,7 +61,7 @@ function withStatus<Part extends { readonly status: OrderStatus; readonly status
 
 /**
  * Returns the status of a request (OLTR: Request status). If every sample that a live test needs is
- * collected, the request is Complete and immutable. Tests without a sample are not waited for.
+ * collected, the request is Complete and immutable. Tests without a sample are ignored.
  */
 export function requestStatus(batches: readonly RequestedBatch[]): RequestStatus {
   const isWaiting = batches.flatMap(liveSamples).some(({ completedAt }) => completedAt === undefined);

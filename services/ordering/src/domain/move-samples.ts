@@ -8,8 +8,9 @@ import {
 } from './test-request.ts';
 
 /**
- * Applies changed answers about the site of a sample. A collected sample keeps its site. If no other test
- * needs the sample, the sample gets the new site. Otherwise the test gets another sample with the new site.
+ * Applies changed answers about the site of a sample. A collected sample keeps its site. If an equal sample
+ * with the new site exists, the test shares that sample. Otherwise, if no other test needs the old sample,
+ * the old sample gets the new site. Otherwise, the test gets a new sample.
  * @param newId returns an unused id for a sample
  */
 export function moveSamples(

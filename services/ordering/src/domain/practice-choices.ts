@@ -5,7 +5,7 @@ import type { Catalogue, OrderSet } from './catalogue.ts';
 export type PracticeSet = {
   readonly id: string;
   readonly name: string;
-  /** Codes of tests in the catalogue when the set was saved. */
+  /** Codes of the tests in the set. The catalogue may no longer contain some of them. */
   readonly tests: readonly string[];
   readonly addedBy: LaunchRequest['author'];
   /** ISO 8601 instant */

@@ -32,7 +32,9 @@ export type Repeat = {
   /** The local day of the latest request, YYYY-MM-DD, and the number of days since then. */
   readonly day: string;
   readonly daysAgo: number;
-  /** An earlier request to use instead of the repeat: made today, or with a sample not collected yet. */
+  /**
+   * An earlier request that can replace the repeat. It was made today, or its sample is not collected yet.
+   */
   readonly usable?: EarlierTest;
 };
 
@@ -62,8 +64,8 @@ export function repeatSearch(tests: readonly Orderable[], catalogue: Catalogue, 
 }
 
 /**
- * Returns the codes whose requests are regarded as requests of a test: its own code, the codes of panels that
- * contain the test, and for a panel the codes of its tests.
+ * Returns the codes that count as a repeat of a test: its own code, the codes of panels that contain the
+ * test, and for a panel the codes of its tests.
  */
 function countedAs({ code, covers }: Orderable, { orderables }: Catalogue): string[] {
   const panels = [...orderables.values()].filter((panel) => panel.covers.includes(code));

@@ -16,8 +16,8 @@ export type SoughtWord = { readonly word: string; readonly isWhole?: boolean };
 export type RequestSearch = readonly (readonly (readonly SoughtWord[])[])[];
 
 /**
- * The indexed words of a request. For the list of a practice, they include patient and tests; for the list of
- * a patient, only tests.
+ * The indexed words of a request. Only the words for the list of a practice include the patient and the
+ * requester.
  */
 export type RequestWords = { readonly ofPractice: readonly string[]; readonly ofPatient: readonly string[] };
 

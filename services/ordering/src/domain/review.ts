@@ -85,7 +85,7 @@ function unchangedFaults(
       ];
 }
 
-/** Returns the ids of the fields with an error, without the error that nothing was changed. */
+/** Returns the ids of the fields with an error. Ignores the error that nothing was changed. */
 export const missingFields = (faults: readonly ReviewFault[]) =>
   faults.map(({ field }) => field).filter((field) => field !== testsField);
 
@@ -187,7 +187,7 @@ function detailsFaults({ tests }: ReviewBasis, clinicalDetails: string): ReviewF
 export const needingDetails = (tests: readonly Orderable[]) =>
   tests.filter(({ needsClinicalDetails }) => needsClinicalDetails).map(({ name }) => name);
 
-/** Reads who collected the samples of a new order and when, if its tests need samples. */
+/** If the samples of a new order are collected now, reads who collected them and when. */
 function readCollection({
   draft: { collection, base },
   tests,

@@ -39,7 +39,7 @@ export type TestSearch = {
 
 export type FoundElsewhere = {
   readonly entries: readonly Elsewhere[];
-  /** Whether the whole query is the name of an entry, so that it finds no test. */
+  /** Whether the whole query is the name of an entry. If so, the page offers no test. */
   readonly isWhole: boolean;
 };
 
@@ -125,7 +125,7 @@ function createFind({ orderables }: Catalogue): TestSearch['find'] {
     (matches: readonly Match[]): Find =>
     (words) =>
       rank(toSearchQuery(words), entries, matches);
-  // Returns every test that the query names, and then the panels that contain such a test.
+  // Returns every test that the query names, and then the panels that contain any of these tests.
   const findAll = find([...byName, ...bySynonym, ...byPart]);
   /** Creates a search that returns the matches of `findAll`, but none if `strict` finds too few tests. */
   const onlyIf =

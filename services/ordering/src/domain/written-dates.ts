@@ -62,7 +62,7 @@ const wordForm = new RegExp(
 
 /**
  * Extracts the days that a text contains without a year, such as `today`, `yesterday`, `24 Nov` and `November
- * 24th`. Each is the latest such day up to today.
+ * 24th`. Each result is the latest matching day up to today.
  * @param today YYYY-MM-DD at the practice
  */
 export function takeDaysInWords(text: string, today: string): { days: DayInWords[]; rest: string } {

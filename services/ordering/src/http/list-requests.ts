@@ -64,7 +64,8 @@ function getTexts({ rule, context }: Visit) {
 
 /**
  * Reads the cursor of a page: the GUID of the request before or after the page. For an invalid GUID, or a
- * request that the launch cannot see, the list shows its first page, and so reveals nothing.
+ * request that the launch cannot see, the list shows its first page. This does not reveal whether the request
+ * exists.
  */
 function cursorOf(address: URLSearchParams, name: string, go: 'older' | 'newer') {
   const guid = address.get(name) ?? '';

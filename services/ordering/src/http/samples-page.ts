@@ -92,8 +92,8 @@ async function showFaults(
 }
 
 /**
- * Handles the button that ticks every sample without a script, and the button of a locked window. Shows the
- * page with the typed fields, and stores nothing.
+ * Handles the button that ticks every sample, and the button that unlocks a window. Shows the page with the
+ * typed fields, and stores no samples.
  */
 async function showAgain(
   visit: RequestVisit,
@@ -112,8 +112,8 @@ async function showAgain(
 }
 
 /**
- * Shows the page after another user has changed the request. It contains that user, the time, and the
- * recorded values; for samples that are not collected yet, the typed fields.
+ * Shows the page after another user has changed the request. It names that user and the time. Collected
+ * samples have their recorded values. Other samples have the typed fields.
  */
 async function showConflict(
   visit: RequestVisit,

@@ -26,7 +26,7 @@ import { type ChoosingVisit, readLaunchForm } from './visit.ts';
 
 /**
  * Shows the catalogue with the chosen tests: `GET …/`. `?nothing-chosen` shows that a review needs at least
- * one test. `?offer-gone` and `?tests-chosen` show why an offered draft was not continued or discarded.
+ * one test. `?offer-gone` and `?tests-chosen` show why an offered draft was neither continued nor discarded.
  */
 export function showChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
   const { searchIn, show, write } = dependencies;

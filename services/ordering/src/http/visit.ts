@@ -16,7 +16,7 @@ export type Visit = Exchange & {
   readonly session: LaunchSession;
   /** The path of the launch: `/oltr/{launchId}/` */
   readonly home: string;
-  /** Whether the window is the chosen window of its browser; absent if the page does not depend on it. */
+  /** The state of the window in its browser. Absent if the page does not depend on the window. */
   readonly window?: WindowState;
 };
 

@@ -12,7 +12,7 @@ import { readLaunchForm, type Visit } from './visit.ts';
 
 /**
  * Creates the guard of the pages from which the user can submit. If a launch for another patient or user was
- * opened in this browser since, the guard answers with the notice instead of the page.
+ * opened later in this browser, the guard answers with the notice instead of the page.
  */
 export function inChosenWindow<Reached extends Visit>(dependencies: Dependencies): Guard<Reached, Reached> {
   return async (visit) => {
@@ -31,8 +31,8 @@ export function inAnyWindow<Reached extends Visit>(dependencies: Dependencies): 
 }
 
 /**
- * Returns the state of the visit's window, or chooses the window (`isChoice`). Sets the cookie of a new
- * browser.
+ * Returns the state of the visit's window. If `isChoice` is true, chooses the window first. Sets the cookie
+ * of a new browser.
  */
 export async function enter(
   visit: Visit,

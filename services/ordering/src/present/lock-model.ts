@@ -33,7 +33,7 @@ export function presentLock({ context, rule, launchId, home, window, to, fields 
             born: writtenDate(patient.birthDate),
             identifier: presentIdentifiers(patient)[0],
           },
-    // Fields of a form without a draft return to the page of that form.
+    // Fields of a form without a draft are sent back to the page of that form.
     action: fields === undefined ? `${home}window` : `${home}${to}`,
     carried: [...(fields ?? [['to', to] as const])]
       .filter(([field]) => !ownFields.has(field))
@@ -45,7 +45,7 @@ export function presentLock({ context, rule, launchId, home, window, to, fields 
 /** The fields that the form of the notice contains anyway. */
 const ownFields = new Set(['launch', 'window', 'action']);
 
-/** Presents the launch that was opened since. `again`: the window's own patient was opened again. */
+/** Presents the launch that was opened later. `again`: the window's own patient was opened again. */
 function presentOpened(window: WindowState) {
   if (window.isChosen) return { kind: 'again' };
   const { by } = window;

@@ -110,7 +110,7 @@ export function presentIdentifiers({
     }));
 }
 
-/** Returns the age in years from the second birthday; before it in months, weeks or days. */
+/** Returns the age: until the second birthday in months, weeks or days, and then in years. */
 export function ageOn(today: string, birthDate: string): string | undefined {
   const wholeMonths = monthsOld(today, birthDate);
   if (wholeMonths === undefined) return undefined;

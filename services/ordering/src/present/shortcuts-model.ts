@@ -34,9 +34,9 @@ export type ShortcutsBasis = {
 const maxMostRequested = 16;
 
 /**
- * Presents the chips, each of which chooses a test: the favourites of the user and the practice, and the
- * tests that the practice requests most, filled up with the common tests of the catalogue. Each test appears
- * once, and only if it is in the catalogue and applies to the patient.
+ * Presents the chips, each of which chooses a test. First come the favourites of the user and the practice.
+ * Then come the practice's most requested tests and the catalogue's common tests. Each test appears once, and
+ * only if it is in the catalogue and applies to the patient.
  */
 export function presentShortcuts(basis: ShortcutsBasis) {
   const again = presentAgain(basis);

@@ -39,8 +39,8 @@ export type SentWindow = {
 
 /**
  * Returns whether a form was sent from the chosen window. Until the transaction ends, no other window can be
- * chosen, so that the submission and the choice have one order. If the request has several browser cookies,
- * all must agree.
+ * chosen. A choice therefore comes before or after the submission. If the request has several browser
+ * cookies, the window must be chosen in all of them.
  */
 export async function isFromChosen(
   tx: OrderingTransaction,
@@ -53,7 +53,7 @@ export async function isFromChosen(
   return rows.length > 0 && rows.every((row) => row.subject_key === subjectKey && row.token === token);
 }
 
-/** Returns the rows in the order of their keys, so that two transactions never wait for each other. */
+/** Selects the rows in the order of their keys, so that two transactions cannot deadlock. */
 const ofBrowsers = (database: OrderingDatabase, keys: readonly string[]) =>
   database
     .selectFrom('browsers')
@@ -127,7 +127,7 @@ export async function storeOpening(tx: OrderingTransaction, launchId: string, no
   return row !== undefined;
 }
 
-/** Skips rows that another transaction has locked, so that two deletions never wait for each other. */
+/** Skips rows that another transaction has locked, so that two deletions cannot deadlock. */
 async function forgetOld(tx: OrderingTransaction, now: number): Promise<void> {
   const before = new Date(now - retentionMs);
   await tx

@@ -20,7 +20,7 @@ export async function findDraft(
 }
 
 type Beginning = {
-  /** The draft to store if the table does not contain one yet. */
+  /** The draft to store if the table contains no draft for this key. */
   readonly beginning: Draft;
   /** Milliseconds since 1970-01-01T00:00:00Z */
   readonly now: number;

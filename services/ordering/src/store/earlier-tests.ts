@@ -26,8 +26,8 @@ type Row = {
 /**
  * Finds the latest requests of each of these codes for a patient, from any requester, without removed tests.
  * For a client with a practice binding, finds only requests of its practices. Returns at most two rows for
- * each code: the latest request with a collected sample, and the latest without. The database reads each
- * request of the patient since `since` once.
+ * each code: the latest request with a collected sample, and the latest request without a collected sample.
+ * Reads each request of the patient only once.
  */
 export async function findEarlierTests(
   database: OrderingDatabase,

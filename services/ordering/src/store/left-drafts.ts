@@ -73,8 +73,8 @@ export async function lockLeftDraft(
 
 /**
  * Hides the drafts of the owner's other launches from later launches. This transaction must have locked those
- * drafts. If a window that still shows such a draft changes it, later launches find it again. Does not change
- * submitted drafts.
+ * drafts. If a window that still shows a hidden draft changes that draft, later launches find it again. Does
+ * not change submitted drafts.
  */
 export async function forgetLeftDrafts(
   tx: OrderingTransaction,

@@ -25,7 +25,7 @@ export type Page = {
 
 type Query<Columns> = SelectQueryBuilder<OrderingTables, 'test_requests', Columns>;
 
-/** Reads a page of a list. Returns the positions of the requests on it. */
+/** Returns the positions of the requests on a page of a list. */
 export function readList(tx: OrderingTransaction, filter: ListFilter, page: Page): Promise<Place[]> {
   return nextOf(tx, filter, page).execute();
 }

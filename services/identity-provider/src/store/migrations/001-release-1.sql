@@ -10,7 +10,7 @@ create table identity_provider.signing_key (
   sealed_private_jwk text not null,
   signs_from timestamptz not null,
   longest_token_seconds integer not null,
-  -- Ensures even without the lock that two keys of a realm never start to sign at the same time.
+  -- Two keys of a realm never start to sign at the same time, even without the lock.
   unique (realm, signs_from)
 );
 
