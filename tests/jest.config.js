@@ -52,6 +52,6 @@ export default {
   // module.
   workerIdleMemoryLimit: '350MB',
   testTimeout: testLimitMs,
-  // A failed test may leave a server open, which must not keep the run from ending.
+  // Ends the run even if a failed test leaves a server open.
   forceExit: true,
 };

@@ -22,9 +22,7 @@ type Results = {
 const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-results-'));
 const node = ['--max-semi-space-size=8', 'node_modules/jest/bin/jest.js', '--config=tests/jest.config.js'];
 
-/**
- * Runs Jest, and returns its exit code, the failed files, and the controls of hazards that it did not show.
- */
+/** Runs Jest. Returns its exit code, the failed files, and the hazard controls that no passed test shows. */
 function run(name: string, options: readonly string[]) {
   const output = join(folder, name);
   const written = ['--json', `--outputFile=${output}`];
@@ -58,7 +56,7 @@ if (first.failed.length > 0) {
         process.stderr.write(`flaky: ${relative('.', name)}: ${fullName}\n`);
     }
   }
-  // The second run judges only the controls of its files.
+  // The second run checks only the hazard controls in its own files.
   const remaining = first.unshownControls.filter(({ file }) => !files.includes(file));
   writeUnshown(remaining);
   if (remaining.length > 0) exitCode = 1;

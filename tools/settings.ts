@@ -116,7 +116,7 @@ export const requiredSettings = (service: ServiceName): string[] =>
 
 const settingOf = (service: ServiceName, name: string) => own[service][name] ?? common[name];
 
-/** Returns true unless a setting has a default or is `Type.Optional`, which is marked by a symbol. */
+/** Returns whether a setting has neither a default nor the symbol that marks `Type.Optional`. */
 function isRequired(service: ServiceName, name: string): boolean {
   const setting: Setting | undefined = settingOf(service, name);
   if (setting === undefined || setting.default !== undefined) return false;

@@ -237,7 +237,6 @@ describe('the platform under a steady load through the Ingress, when Pods fail',
     const ledger = await expectBalanceUnderLoad(`${part} deleted`, async () => {
       kubectl(['delete', `pod/${part}-0`]);
       await awaitReady(part, 1);
-      // Waits until every service is ready again.
       for (const service of services) await awaitReady(service, 2);
     });
     expect(failuresOf(ledger).filter((text) => !/unavailable 503/.test(text))).toEqual([]);
@@ -246,7 +245,7 @@ describe('the platform under a steady load through the Ingress, when Pods fail',
 });
 
 describe('a cluster that assigns user ids', () => {
-  it('runs every image as a user id that the image does not define', async () => {
+  it('runs every image with a user id that the image does not define', async () => {
     const asUser = { op: 'add', path: '/spec/template/spec/securityContext/runAsUser', value: 1_000_730_000 };
     const patches = ['Deployment', 'Job'].map((kind) => ({
       target: { kind },

@@ -50,7 +50,7 @@ const auditedOf = (type: string): Promise<number> =>
   });
 
 describe('a flood of unauthenticated requests, with RabbitMQ stopped and 64 MB of Redis', () => {
-  it('prevents no launch of a registered client, and loses no event of these launches', async () => {
+  it('does not prevent the launches of a registered client, or the storage of their events', async () => {
     await system.rabbitMq.kill();
     const before = await usedMegabytes();
     const { strangers, client } = await floodWithLaunches(system, size.floodMs);

@@ -26,7 +26,8 @@ const strangersRequests: readonly Sent[] = [
     path: tokenRequest.path,
     body: new URLSearchParams({
       grant_type: 'client_credentials',
-      // Not the client that launches: wrong secrets for its id from the shared address would delay it.
+      // Uses a different client from the launching client. Wrong secrets from the shared address would delay
+      // the launching client.
       client_id: 'pms-other',
       client_secret: 'guessed',
     }),

@@ -14,7 +14,7 @@ export type Callback = {
   readonly state: string;
 };
 
-/** The callback address of the PMS. */
+/** A server that receives callbacks in place of the PMS. */
 export type Receiver = {
   /** Used as `PLATFORM_URL`, because the demo's registry defines its callback relative to that address. */
   readonly url: string;

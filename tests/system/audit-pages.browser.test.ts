@@ -296,7 +296,7 @@ describe('the search of the audit pages', () => {
     expect(await page.getByRole('link', { name: ordered }).count()).toBeGreaterThan(0);
   });
 
-  it('finds a launch by its originating id, and puts that id into no address', async () => {
+  it('finds a launch by its originating id, and keeps that id out of the address', async () => {
     const { page } = desk;
     await openMore(page);
     await page.getByLabel('Caller’s own identifier of the launch').fill(originatingId);

@@ -68,7 +68,7 @@ describe('a session of the audit pages', () => {
     }
   });
 
-  it('is answered 503 while ended sessions cannot be read or stored', async () => {
+  it('causes 503 while ended sessions cannot be read or stored', async () => {
     const session = await signIn();
     await redis.kill();
     for (const answer of [await open(platform, session), await signOut(session)]) {

@@ -133,7 +133,7 @@ describe('the order document', () => {
     expect(await deliveries('list')).toBe('');
   });
 
-  it('is refused by the PMS without a signature', async () => {
+  it('is refused by the PMS if it has no signature', async () => {
     const headers = { 'Content-Type': 'application/json' };
     const body = JSON.stringify({ type: 'order.document' });
     const address = `${platform.publicUrl}/demo/pms/callbacks`;

@@ -145,8 +145,8 @@ describe('npm run demo', () => {
   ])('plays both launches on a running instance, at a terminal %s', async (_case, noColour, hasColours) => {
     const url = await startDemo();
     const environment = { BASE_URL: url, NO_COLOR: noColour };
-    // `script` of util-linux provides a terminal. A CI job sets CI but not TERM, with which Node.js would
-    // print no colours.
+    // `script` of util-linux provides a terminal. A CI job sets CI but not TERM, so Node.js would print no
+    // colours.
     const play = 'exec env -u CI -u FORCE_COLOR TERM=xterm node tools/platform/src/play.ts';
     const demo = run('script', ['-qec', play, '/dev/null'], environment);
     expect([await demo.exited, demo.output()]).toEqual([0, expect.stringContaining('resource.read.v1')]);

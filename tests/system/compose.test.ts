@@ -125,7 +125,7 @@ describe('docker-compose.yml', () => {
     expect(containers[service]?.environment?.['PLATFORM_URL']).toBe('${PLATFORM_URL:-http://edge:8080}');
   });
 
-  it('stores the traces of the collector where the links of the dashboards lead', () => {
+  it('stores the traces of the collector in the Jaeger that the dashboards link to', () => {
     const loaded = collectorConfigsOf('otel-collector');
     const exporters = loaded.map(({ service }) => service.pipelines['traces']?.exporters).at(-1) ?? [];
     expect(exporters.map((name) => loaded.at(-1)?.exporters?.[name])).toEqual([

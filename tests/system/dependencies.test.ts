@@ -73,7 +73,7 @@ describe('the audit of dependencies (npm run audit:dependencies)', () => {
   const advisory = (severity: string) => ({
     express: [
       {
-        // npm caches advisories by id.
+        // Each advisory needs a new id, because npm caches advisories by id.
         id: (advisories += 1),
         url: 'https://advisories.example/1',
         title: 'Anybody may do anything',

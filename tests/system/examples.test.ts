@@ -33,7 +33,7 @@ async function registerPms(registry: string, callbackPort: string) {
 }
 
 describe('the example of a PMS in Python', () => {
-  it('plays OrderTest, UpdateTest, 400, 409 and 410, and verifies signed callbacks', async () => {
+  it('plays OrderTest and UpdateTest, causes 400, 409 and 410, and verifies signed callbacks', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'examples-'));
     try {
       const registry = join(folder, 'registry.json');

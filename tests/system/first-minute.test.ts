@@ -47,7 +47,7 @@ function press(browser: Browser, html: string, label: string) {
 }
 
 describe('the start page of the demo', () => {
-  it('shows a returned order when its first button is pressed, and then a 410 for one more press', async () => {
+  it('shows a returned order when its first button is pressed, and a 410 when the order is played again', async () => {
     const browser = new Browser();
     const { html } = await browser.open(platform.url);
     const [, first = ''] = /<button[^>]*>([^<]+)/.exec(html) ?? [];
@@ -133,7 +133,7 @@ function openVisitor() {
   };
   return {
     send,
-    /** Returns the launch URL of a patient. */
+    /** Requests a launch for a patient, and returns the launch URL. */
     launch: async () =>
       (await send('/demo/pms/launches', { patient: 'record-1', action: 'OrderTest' })).location,
     /** Returns the address of the page that shows the requests of the newest launch. */

@@ -237,7 +237,7 @@ function realParts() {
     PUBLIC_URL: 'https://launch.example',
     REDIS_URL: process.env.TEST_REDIS_URL,
     REDIS_PREFIX: own,
-    // One process has one user for all services.
+    // The platform in one process uses one Redis user for all services.
     REDIS_SERVICE_USERS: 'optional',
     AMQP_URL: process.env.TEST_AMQP_URL,
     AMQP_NAMESPACE: own,

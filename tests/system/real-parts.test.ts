@@ -68,7 +68,7 @@ describe('a whole launch over TLS', () => {
   const servers: PrivateServer[] = [];
   let environment: Record<string, string>;
   beforeAll(async () => {
-    // PostgreSQL runs as another user, and accepts only a private key of its own.
+    // PostgreSQL runs as another user, and accepts only a private key that this user owns.
     chmodSync(dirname(keyFile), 0o755);
     if (process.getuid?.() === 0) execFileSync('chown', ['postgres', keyFile]);
     const [redisPort, amqpPort] = [await findFreePort(), await findFreePort()];

@@ -127,7 +127,7 @@ describe('the access token of a desktop launch', () => {
   );
 });
 
-describe('the correlation id of an answer 400', () => {
+describe('the correlation id of a 400 answer', () => {
   it('finds the refusal in the log and the audit trail, both without patient data', async () => {
     const patient = {
       name: [{ use: 'usual', family: 'Quillfeather', given: ['Ottoline'] }],

@@ -131,7 +131,7 @@ describe('a platform on an empty Redis, an empty RabbitMQ and a PostgreSQL resto
     expect(await requestLaunch(platform, 'before-the-backup')).toBe(409);
   });
 
-  it('accepts an originating id again whose first use is not in the backup', async () => {
+  it('accepts a new use of an originating id whose first use is not in the backup', async () => {
     expect(await requestLaunch(platform, 'after-the-backup')).not.toBe(409);
     expect(await requestLaunch(platform, 'after-the-backup')).toBe(409);
   });

@@ -109,7 +109,7 @@ async function launch(wanted: Wanted = {}) {
   await page.waitForURL(/\/callback/);
   const found = await page.waitForFunction(() => (globalThis as { outcome?: unknown }).outcome);
   expect(await found.jsonValue()).toEqual({});
-  /** Returns the status with which a read of the library fails, or its resource. */
+  /** Returns the resource that the library reads, or the status if the read fails. */
   const read = (url: string) =>
     page.evaluate(
       (address) => client.request(address).catch((error: { status?: number }) => ({ status: error.status })),
@@ -189,7 +189,7 @@ describe('fhirclient', () => {
     await page.close();
   });
 
-  it('finds in the capability statement the addresses of the SMART configuration', async () => {
+  it('finds the addresses of the SMART configuration in the capability statement', async () => {
     const issuer = `${platform.url}/idp/demo/desktop/v2.0`;
     const read = async (path: string) => JSON.parse(await (await fetch(`${issuer}/${path}`)).text());
     const configuration = await read('.well-known/smart-configuration');

@@ -68,7 +68,7 @@ describe('the limit of refusals per address', () => {
     ['a protected resource', 401, '/resource/patient', {}],
     ['an unknown path', 404, '/wp-admin', {}],
   ])(
-    'applies to unauthenticated requests, answered 429 with Retry-After: %s',
+    'applies to unauthenticated requests, and causes 429 with Retry-After: %s',
     async (_name, refused, path, request) => {
       const from = nextAddress();
       const sent = { ...request, from };

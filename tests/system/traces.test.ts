@@ -92,7 +92,7 @@ describe('a process with a collector', () => {
     await collector.stop();
   });
 
-  it('answers requests and logs what is lost if the collector is down', async () => {
+  it('answers requests and logs lost spans and metrics while the collector is down', async () => {
     const { modules, log } = await startTraced({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
       OTEL_METRIC_EXPORT_INTERVAL: '1000',

@@ -82,7 +82,8 @@ describe('the launch session', () => {
     );
     const end = timeAfter(2700);
     application.clock.advance({ seconds: 900 });
-    // The session ends at its absolute end now, so further requests do not extend it.
+    // The idle timeout now ends at the absolute end of the session, so further requests do not extend the
+    // session.
     expect(await launch.page()).toContain(`Your session ends at ${end}.`);
   });
 

@@ -72,7 +72,7 @@ type Fields = readonly (readonly [name: string, value: string])[];
 
 const browserCookie = /^(__Secure-browser=[^;]*)/;
 
-/** The cookie that the windows of one browser share. */
+/** A browser, with the cookie that all its windows share. */
 export class TestBrowser {
   cookie: string | undefined;
 
@@ -299,8 +299,8 @@ export const shownIn = (html: string) =>
   [...html.matchAll(/data-test="([^"]*)">/g)].map(([, code = '']) => code);
 
 /**
- * Returns the invented patient, a woman of 68, with a new NHS number, so that a request of one test is no
- * repeat in another test.
+ * Returns the invented patient, a woman of 68. Her NHS number is new, so that a request in one Jest test is
+ * not a repeat in another.
  */
 export function aPatient(changes: Partial<LaunchRequest['patient']> = {}): LaunchRequest['patient'] {
   const value = String(randomInt(1_000_000_000, 9_999_999_999));

@@ -20,7 +20,7 @@ const plainWords = (text: string) =>
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '' && word !== 'and');
 
-/** Returns a word of four letters or more in American spelling. */
+/** Returns the American spelling of a word. Words of fewer than four letters are unchanged. */
 const spelt = (word: string) =>
   word.length < 4
     ? word

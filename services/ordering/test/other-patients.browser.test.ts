@@ -16,7 +16,7 @@ describe('several windows of one browser', () => {
     const again = await browser.newPage();
     await again.goto(addressOf(mine));
     const line = page.locator('#other-patients');
-    // The browser also receives the cookie of the other launch, which has its own path.
+    // Also gives the browser the cookie of the second launch, which has the path of that launch.
     await browser.addCookies([{ ...other.browserCookie, path: other.home }]);
     const second = await browser.newPage();
     await second.goto(addressOf(other));

@@ -223,7 +223,8 @@ describe('the printed form and labels of a request', () => {
     const printed = () => page.evaluate<string>('printed.join()');
     await until(async () => (await printed()).startsWith('form'));
     const isClosed = await page.evaluate<boolean>('dialogsClosed > 0');
-    // If the first print dialog stays open, the browser ignores the second, so the test checks its content.
+    // If the first print dialog is still open, the browser ignores the second dialog. The test then checks
+    // which content the page would print.
     if (!isClosed) await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
     const isLabels = () => page.locator('[data-now] .app-label').count();
     await until(async () => (isClosed ? (await printed()) === 'form,labels' : (await isLabels()) === 1));

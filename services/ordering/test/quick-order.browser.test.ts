@@ -219,7 +219,7 @@ describe('the page, without scrolling', () => {
 });
 
 describe.each([true, false])('the page on a telephone (scripts: %s)', (hasScript) => {
-  /** Returns on how many lines the visible elements are. */
+  /** Returns the number of lines that the visible elements occupy. */
   async function linesOf(elements: Locator): Promise<number> {
     const boxes = await Promise.all((await elements.all()).map((element) => element.boundingBox()));
     const ends = boxes.filter((box) => box !== null).map(({ y, height }) => Math.round((y + height) / 8));
@@ -238,7 +238,7 @@ describe.each([true, false])('the page on a telephone (scripts: %s)', (hasScript
     await page.locator('#search').fill('knee');
     await page.keyboard.press('Enter');
     await page.getByRole('checkbox', { name: /^Knee X-ray/ }).check();
-    // The bar is hidden while the same button below the chosen tests is visible.
+    // The bar repeats the button below the chosen tests, and is hidden while that button is visible.
     await page.locator('button[value="review"]:visible').first().click();
     await isReviewed(page);
     expect(await page.locator('.app-next .nhsuk-button:visible').count()).toBe(4);

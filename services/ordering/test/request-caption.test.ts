@@ -85,7 +85,7 @@ describe('the caption of a page', () => {
     const html = await list.page('requests');
     expect(html).toContain('nhsuk-table');
     expect(captionIn(html)).toBeUndefined();
-    // A row of the list does not repeat the patient of the banner either, although the banner adds a title.
+    // The rows of the list also omit the patient, although only the name in the banner has a title.
     expect(html).not.toContain('For <bdi>');
   });
 });

@@ -75,7 +75,7 @@ function leftAt() {
   return createTimeWriter('Europe/London')(application.clock.now() - 60_000);
 }
 
-/** Presses a button of the offer, on this page or on the current page. */
+/** Presses a button of the offer on `page`, by default the current page of the launch. */
 async function answer(launch: OpenLaunch, action: string, page?: string) {
   const [changedAt = ''] = fieldValues(page ?? (await launch.page()), 'changed-at');
   const response = await launch.post('left-request', [
@@ -286,7 +286,7 @@ describe('an unsubmitted draft', () => {
     const answers = await Promise.all(
       windows.map((launch) => launch.post('new-request', [['launch', launch.launchId]])),
     );
-    // A deadlock would be answered 500.
+    // The service would answer a deadlock with 500.
     expect(answers.map(({ status }) => status)).toEqual(windows.map(() => 303));
     for (const launch of [...windows, await openNext(context)]) {
       const html = await launch.page();

@@ -29,7 +29,7 @@ describe('sex and age', () => {
     await submitOrder(page);
     const fault = page.getByRole('link', { name: 'Give a reason for requesting High vaginal swab culture' });
     await fault.waitFor();
-    // The error summary takes the focus when the page's script runs.
+    // The error summary receives the focus when the page's script runs.
     await page.waitForLoadState();
     await fault.click();
     await page.keyboard.type('Trans man');

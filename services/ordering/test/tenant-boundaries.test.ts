@@ -120,7 +120,7 @@ describe('for all clients, practices, patients and actions', () => {
     );
   });
 
-  it('a launch offers only the tests of an earlier request of its patient in its practice', async () => {
+  it('a launch offers to repeat only an earlier request of its patient in its practice', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLaunch(['OrderTest']), async (launch) => {
         const known = orders.filter((order) => maySee({ ...launch, action: 'UpdateTest' }, order));
@@ -132,7 +132,7 @@ describe('for all clients, practices, patients and actions', () => {
     );
   });
 
-  it('a launch shows only warnings of repeats for its own patient', async () => {
+  it('a launch warns of repeats only for its own patient', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLaunch(['OrderTest']), async (launch) => {
         const known = orders.filter((order) => samePatient(launch, order) && isWithinBinding(launch, order));

@@ -101,7 +101,7 @@ describe('a test that does not apply to the patient', () => {
   });
 });
 
-describe('a test that practices request elsewhere', () => {
+describe('a test that cannot be requested here', () => {
   it('is explained if a search finds the test, and Enter does not add it, with and without scripts', async () => {
     const launch = await open();
     const text =

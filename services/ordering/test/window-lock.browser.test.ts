@@ -87,7 +87,7 @@ describe('a window', () => {
     await close();
   });
 
-  it('stays as it is while the connection is lost, and is locked when the user returns later', async () => {
+  it('stays locked while the connection is lost, and can be unlocked when the connection is back', async () => {
     const { page, browser, close } = await openReview();
     await openBeside(browser, await launchFor(aPatient(second)));
     await lockOf(page).waitFor();

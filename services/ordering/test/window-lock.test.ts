@@ -65,7 +65,7 @@ const heading = (html: string) => /<h1[^>]*>([^<]*)/.exec(html)?.[1];
 const isLocked = async (launch: OpenLaunch, path = '') => (await launch.send(path)).status === 409;
 
 describe('a window after another patient was opened in the same browser', () => {
-  it('shows a notice instead of its pages, also when it is reloaded, and names the other patient', async () => {
+  it('shows a notice instead of its pages, even after a reload, and names both patients', async () => {
     const browser = new TestBrowser();
     const mine = await ordering(browser);
     await open(browser, aPatient(other));
@@ -79,7 +79,7 @@ describe('a window after another patient was opened in the same browser', () => 
     }
   });
 
-  it('submits nothing, keeps the typed text, and submits it after the user chose the window', async () => {
+  it('submits nothing, keeps the typed text, and can submit the text once the user has chosen the window', async () => {
     const browser = new TestBrowser();
     const mine = await ordering(browser);
     const html = await mine.page('review');
@@ -96,7 +96,7 @@ describe('a window after another patient was opened in the same browser', () => 
     expect(locationOf(await sendReview(mine, again, 'Tired for three weeks'))).toContain('/orders/');
   });
 
-  it('locks the other window when the user chooses it', async () => {
+  it('locks the window of the other patient when the user chooses this window', async () => {
     const browser = new TestBrowser();
     const [mine, second] = [await ordering(browser), await ordering(browser, aPatient(other))];
     await workHere(mine);
@@ -153,7 +153,7 @@ describe('a window after another patient was opened in the same browser', () => 
 });
 
 describe('windows that do not lock each other', () => {
-  it('are of the same user and patient, even of several launches', async () => {
+  it('belong to the same user and patient, even in several launches', async () => {
     const browser = new TestBrowser();
     const patient = aPatient();
     const [mine, again] = [await ordering(browser, patient), await ordering(browser, patient)];
@@ -161,7 +161,7 @@ describe('windows that do not lock each other', () => {
     expect(locationOf(await submit(mine))).toContain('/orders/');
   });
 
-  it('are of different browsers; a page then says that another patient was opened elsewhere', async () => {
+  it('belong to different browsers, where a page says that another patient was opened elsewhere', async () => {
     const mine = await ordering(new TestBrowser());
     application.clock.advance({ seconds: 60 });
     await ordering(new TestBrowser(), aPatient(other));
@@ -172,7 +172,7 @@ describe('windows that do not lock each other', () => {
   });
 
   it.each(['PatientReport', 'PatientReportList', 'LocationReportList'] as const)(
-    'include windows that can only read: %s shows a warning instead',
+    'include read-only windows: %s shows a warning instead',
     async (action) => {
       const ordered = await anOrder(application, ['HFBC'], contextFor());
       const browser = new TestBrowser();
@@ -193,7 +193,7 @@ describe('windows that do not lock each other', () => {
   );
 });
 
-describe('the other patient', () => {
+describe('the patient of another window', () => {
   it.each([
     ['another user', { author: { ...user, username: 'another' } }],
     [
@@ -216,7 +216,7 @@ describe('the other patient', () => {
     expect(html).not.toContain('HUGHES');
   });
 
-  it('may be the same patient, if another user opened that patient: the first window is locked', async () => {
+  it('may be the same patient: if another user opens that patient, the first window is locked', async () => {
     const browser = new TestBrowser();
     const patient = aPatient();
     const mine = await ordering(browser, patient);
@@ -236,7 +236,7 @@ describe('the other patient', () => {
 });
 
 describe('a change and the samples of a request', () => {
-  it('are refused in a locked window: the changed tests and the typed text stay', async () => {
+  it('are refused in a locked window, which keeps the changed tests and the typed text', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const change = await openChange(application, ordered);
     await change.page(`${change.at}review`);
@@ -344,7 +344,7 @@ describe('the cookie of a browser', () => {
   });
 });
 
-describe('a window that nobody reads', () => {
+describe('a request that shows no page to the user', () => {
   it('locks nothing: a prefetch is refused, and HEAD opens no window', async () => {
     const browser = new TestBrowser();
     const mine = await ordering(browser);
@@ -356,7 +356,7 @@ describe('a window that nobody reads', () => {
     expect(await isLocked(mine)).toBe(false);
   });
 
-  it('is not reached by a form that would lead to a page outside the launch', async () => {
+  it('is refused if the target of its form is not a page of the launch', async () => {
     const mine = await ordering(new TestBrowser());
     for (const to of ['//evil.example', 'https://evil.example/', '../../sign-out', 'window', 'orders/x']) {
       expect([to, (await workHere(mine, to)).status]).toEqual([to, 400]);
@@ -364,7 +364,7 @@ describe('a window that nobody reads', () => {
   });
 });
 
-describe('a submission and the opening of another patient at the same time', () => {
+describe('a submission while another patient is being opened', () => {
   /** Waits until a query of another connection waits for a lock. */
   const someoneWaits = async (count: number) => {
     const database = await openOrderingDatabase(application.storage);
@@ -405,7 +405,7 @@ describe('a submission and the opening of another patient at the same time', () 
     expect(await isLocked(second)).toBe(false);
   });
 
-  it('refuses the order, if the other patient was opened first', async () => {
+  it('is refused if the other patient was opened first', async () => {
     const browser = new TestBrowser();
     const mine = await ordering(browser);
     const html = await mine.page('review');
@@ -441,7 +441,7 @@ describe('a submission while Redis is unavailable', () => {
 });
 
 describe('the audit events of a lock', () => {
-  it('are under the locked launch, with its patient and the launch that was opened', async () => {
+  it('are stored under the locked launch, with its patient and the launch that was opened', async () => {
     const browser = new TestBrowser();
     const [mine, second] = [await ordering(browser), await ordering(browser, aPatient(other))];
     await workHere(mine);

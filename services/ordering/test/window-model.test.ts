@@ -30,7 +30,7 @@ type ModelWindow = {
   readonly launch: OpenLaunch;
   readonly browser: ModelBrowser;
   readonly subject: string;
-  /** The pages of the review, newest last. A restored tab or a late form is of an older page. */
+  /** The pages of the review, newest last. A restored tab or a late form may send an older page. */
   readonly pages: ReviewPage[];
   tests: number;
   text: string;
@@ -94,7 +94,7 @@ class Model {
     expectSame((await window.launch.send('')).status, statusOf(window));
   }
 
-  /** Sends typed text without a submission, also from a locked window. */
+  /** Sends typed text without a submission, even from a locked window. */
   async type(window: ModelWindow): Promise<void> {
     const text = this.#nextText();
     const typed = await window.launch.post('review', [
@@ -123,7 +123,7 @@ class Model {
     settle(window, expected, text);
   }
 
-  /** Submits while another window is chosen. Either may come first. */
+  /** Submits while the user chooses another window. Either request may come first. */
   async race(window: ModelWindow, other: ModelWindow): Promise<void> {
     const page = window.pages.at(-1);
     if (page === undefined) return;
@@ -134,12 +134,12 @@ class Model {
     settle(window, outcome, text);
   }
 
-  /** Closes a window, but not the last one. The server does not learn it. */
+  /** Closes a window, unless it is the only open window. The server is not notified. */
   close(window: ModelWindow): void {
     if (this.windows.length > 1) this.#closed.push(...this.windows.splice(this.windows.indexOf(window), 1));
   }
 
-  /** Compares every window with the stored orders, and reads the text of those that were not submitted. */
+  /** Compares every window with the stored orders, and reads the text of windows without an order. */
   async end(): Promise<void> {
     for (const window of [...this.windows, ...this.#closed]) {
       const rows = await rowsOf(application, window.launch);
@@ -175,11 +175,11 @@ function choose(browser: ModelBrowser, subject: string): void {
   browser.choice += 1;
 }
 
-/** Returns the status of a page: of the order, of the notice, or of the page itself. */
+/** Returns the expected status: 303 after the order, 200 in a chosen window, 409 in a locked window. */
 const statusOf = ({ order, browser, subject }: ModelWindow) =>
   order !== undefined ? 303 : browser.chosen === subject ? 200 : 409;
 
-/** Returns what a form of a page must lead to. */
+/** Returns the expected outcome of submitting a page of the review. */
 function outcomeOf({ order, browser, subject, tests }: ModelWindow, page: ReviewPage): string {
   if (order !== undefined) return 'submitted';
   if (browser.chosen !== subject || browser.choice !== page.choice) return 'locked';
@@ -220,7 +220,7 @@ const kinds: Readonly<
 
 const step: fc.Arbitrary<Step> = fc.tuple(
   fc.constantFrom('open', 'review', 'submit', 'unlock', ...Object.keys(kinds)),
-  // Few windows, so that the steps are about the same ones.
+  // Uses few windows, so that several steps act on the same window.
   fc.nat({ max: 3 }),
   fc.nat({ max: 5 }),
 );
@@ -235,7 +235,7 @@ async function play(steps: readonly Step[]): Promise<void> {
   await model.end();
 }
 
-/** A page from before a lock, whose patient is open again. */
+/** Submits a page that was read before its window was locked and unlocked again. */
 const reopened: Step[] = [
   ['open', 0, 1],
   ['unlock', 0, 0],
@@ -246,7 +246,10 @@ const reopened: Step[] = [
 ];
 
 const isLong = process.env['LONG'] === '1';
-/** With `LONG=1` in the environment, 2,000 sequences in tests that each end within their time limit. */
+/**
+ * Runs 2,000 sequences with `LONG=1` in the environment. Each seed is a separate test, so that no test
+ * exceeds its time limit.
+ */
 const seeds = Array.from({ length: isLong ? 20 : 1 }, (_, index) => 20_261_125 + index);
 
 describe('any sequence of actions by two users with three patients in two browsers', () => {

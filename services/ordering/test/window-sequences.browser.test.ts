@@ -39,7 +39,7 @@ async function expectText({ page, text }: BrowserWindow): Promise<void> {
   expect(await page.locator('#details').inputValue()).toBe(text);
 }
 
-/** Two windows of one browser. Exactly the chosen one can be used. */
+/** Two windows of one browser. The user can work only in the chosen window. */
 class Desk {
   readonly #windows: readonly BrowserWindow[];
   #chosen: BrowserWindow;
@@ -101,7 +101,7 @@ class Desk {
     this.#chosen.isSubmitted = true;
   }
 
-  /** Submits what is not submitted yet. Returns the texts of the stored orders, and the typed texts. */
+  /** Submits the remaining orders. Returns the texts of the stored orders, and the typed texts. */
   async end() {
     await this.submit();
     await this.workInOther();
@@ -116,10 +116,13 @@ class Desk {
 
 const steps = ['workInOther', 'workInOther', 'type', 'type', 'reload', 'submit', 'submitOffline'] as const;
 
-/** The sequences of one test, so that each ends within its time limit. With `LONG=1`, 40 in each browser. */
+/**
+ * The batches of sequences, one for each test, so that no test exceeds its time limit. With `LONG=1`, each
+ * browser runs 40 sequences.
+ */
 const batches = process.env['LONG'] === '1' ? [1, 2, 3, 4, 5] : [1];
 
-/** Returns the same sequences in each run, so that no run fails by luck. */
+/** Returns the same sequences in each run, so that no run fails by chance. */
 const sequencesOf = (batch: number) =>
   fc.sample(fc.array(fc.constantFrom(...steps), { minLength: 2, maxLength: 5 }), {
     numRuns: 8,

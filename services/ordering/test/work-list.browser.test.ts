@@ -7,7 +7,7 @@ import { inventRequests } from './stored/invented-requests.ts';
 import { seedRequests } from './stored/seed.ts';
 
 const desk = useDesk();
-/** Has a fixed code, because the invented requests depend on the code. */
+/** A practice with a fixed code, because the invented requests depend on the code. */
 const practice = {
   identifier: { system: 'ods-organization-code', value: 'WORKLIST' },
   name: 'Harbour Surgery',

@@ -129,7 +129,7 @@ describe('an access token bound to a key (RFC 9449)', () => {
       expect(await faultOf(await rsaProof(bits, exponent))).toEqual(refusal);
     });
 
-    it('is refused because of its key before the signature is verified', async () => {
+    it('is refused because of the key of its proof before the signature is verified', async () => {
       const large = randomBytes(2048).toString('base64url');
       for (const jwk of [
         { kty: 'RSA', n: large, e: 'AQAB' },

@@ -40,7 +40,7 @@ async function patientWith(members: object): Promise<Record<string, unknown>> {
 }
 
 describe('a FHIR resource of the launch', () => {
-  it('is the patient', async () => {
+  it('represents the patient', async () => {
     const response = await api.getFhir(patient);
     expect([
       response.status,
@@ -57,7 +57,7 @@ describe('a FHIR resource of the launch', () => {
     });
   });
 
-  it('is the user as a Practitioner', async () => {
+  it('represents the user as a Practitioner', async () => {
     expect(await (await api.getFhir(practitioner)).json()).toEqual({
       resourceType: 'Practitioner',
       id: fhirIds.Practitioner,
@@ -67,7 +67,7 @@ describe('a FHIR resource of the launch', () => {
     });
   });
 
-  it('is the organisation', async () => {
+  it('represents the organisation', async () => {
     expect(await (await api.getFhir(organization)).json()).toEqual({
       resourceType: 'Organization',
       id: fhirIds.Organization,
@@ -116,7 +116,7 @@ describe('the Patient', () => {
     ]);
   });
 
-  it('contains the addresses and contacts that the tables know, and no empty element', async () => {
+  it('contains the known members of addresses and contacts, and no empty element', async () => {
     const { address, telecom, name } = await patientWith({
       title: '',
       forenames: ' Mary  Ann ',
@@ -158,7 +158,7 @@ describe('the Patient', () => {
     ['Indeterminate', 'other'],
     ['Unknown', 'unknown'],
     ['Not specified', 'unknown'],
-  ])('has for the gender %s the code %s', async (gender, code) => {
+  ])('maps the gender %s to the code %s', async (gender, code) => {
     expect((await patientWith({ gender })).gender).toBe(code);
   });
 });
@@ -168,14 +168,14 @@ describe('the scope of the token', () => {
     (await api.getFhir(path, { token: await api.sign({ scope }) })).status;
 
   it.each(['resource.read', 'patient/Patient.rs', 'patient/*.r', 'patient/Patient.read', 'user/*.rs'])(
-    'allows %s to read the patient',
+    '%s allows reading the patient',
     async (scope) => {
       expect(await statusWith(`openid ${scope}`, patient)).toBe(200);
     },
   );
 
   it.each(['launch', 'fhirUser', 'patient/Observation.rs', 'patient/Patient.cud', 'patient/Patient.rsx'])(
-    'does not allow %s to read the patient, and the challenge names the scope',
+    '%s does not allow reading the patient, and the challenge names the required scope',
     async (scope) => {
       const response = await api.getFhir(patient, { token: await api.sign({ scope: `openid ${scope}` }) });
       expect(response.headers.get('www-authenticate')).toBe(
@@ -185,7 +185,7 @@ describe('the scope of the token', () => {
     },
   );
 
-  it('allows fhirUser to read only the user', async () => {
+  it('fhirUser allows reading only the user', async () => {
     const statuses = [practitioner, organization].map((path) => statusWith('openid fhirUser', path));
     expect(await Promise.all(statuses)).toEqual([200, 403]);
   });
@@ -233,7 +233,7 @@ describe('an attack', () => {
     await expectOutcome(await api.getFhir(patient, { token }), 401, 'login');
   });
 
-  it('with a key-bound token needs a proof for exactly this address', async () => {
+  it('with a key-bound token and a proof for another address receives 401', async () => {
     const key = await createTestKey('partner-key');
     const token = await api.sign({ cnf: { jkt: await thumbprintOf(key) } });
     const readWith = async (url: string) => {
@@ -262,7 +262,7 @@ describe('an attack', () => {
   });
 });
 
-/** Sends a GET whose path is not normalised, as `fetch` would. */
+/** Sends a GET without normalising the path. `fetch` would normalise the path. */
 const sendRaw = (path: string, token: string) =>
   new Promise<{ status: number; body: string }>((resolve, reject) => {
     const sent = request(api.url, { path, headers: { Authorization: `Bearer ${token}` } }, (response) => {

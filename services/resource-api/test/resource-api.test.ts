@@ -36,7 +36,7 @@ async function expectRefusal(response: Response, status: number, error: string):
 }
 
 describe('a protected resource', () => {
-  it('contains at /resource/me the user, organisation and permissions of the launch', async () => {
+  it('contains the user, organisation and permissions of the launch: /resource/me', async () => {
     const response = await api.get('me');
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await response.json()).toEqual({
@@ -46,7 +46,7 @@ describe('a protected resource', () => {
     });
   });
 
-  it('contains at /resource/patient the unchanged patient of the launch', async () => {
+  it('contains the unchanged patient of the launch: /resource/patient', async () => {
     const response = await api.get('patient');
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,

@@ -24,7 +24,7 @@ describe('the metadata of a protected resource (RFC 9728)', () => {
     ['/resource/patient', ['demo/desktop', 'south/desktop']],
     [`/idp/demo/desktop/v2.0/Patient/${fhirIds.Patient}`, ['demo/desktop']],
     ['/idp/south/desktop/v2.0/Organization/unknown', ['south/desktop']],
-  ])('is named by both challenges at %s, whose address is `resource`', async (path, realms) => {
+  ])('is named by both challenges at %s, and contains the address of that resource', async (path, realms) => {
     const [address = '', ...others] = await metadataOf(path);
     expect(others).toEqual([address]);
     const response = await fetch(address);

@@ -151,7 +151,7 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
     sign,
     /** Reads a resource with a valid token, with the given token, or with none if it is null. */
     get: (name: string, options?: ReadOptions) => read(`${server.url}/resource/${name}`, options),
-    /** As `get`, for a path below the issuer. */
+    /** Like `get`, but reads a path below the issuer. */
     getFhir: (path: string, options?: ReadOptions) => read(`${issuer}/${path}`, options),
     async stop() {
       await server.stop();

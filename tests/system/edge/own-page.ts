@@ -14,8 +14,8 @@ export const referenceOf = ({ headers }: Pick<PageAnswer, 'headers'>) =>
   headers.get('x-correlation-id') ?? '';
 
 /**
- * Expects the page of the edge's or the firewall's own answers with this heading, and the security headers
- * that all our pages have.
+ * Expects a page that the edge or the firewall itself sends, with this heading and the security headers of
+ * all our pages.
  */
 export function expectPage(answer: PageAnswer, heading: string): void {
   const { body, headers } = answer;
@@ -38,7 +38,7 @@ export function expectPage(answer: PageAnswer, heading: string): void {
   );
 }
 
-/** Expects that a browser shows such a page at the address, in our style and accessible. */
+/** Expects that a browser shows the page at this address in our style, and that the page is accessible. */
 export async function expectPageInBrowser(url: string, heading: string): Promise<void> {
   const browser = await startChromium();
   try {

@@ -7,7 +7,9 @@ export type Answer = {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
-  /** The number of bytes of the request that the server read before it answered or closed. */
+  /**
+   * The number of bytes of the request that were sent before the server answered or closed the connection.
+   */
   readonly bytesSent: number;
 };
 

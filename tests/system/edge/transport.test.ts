@@ -202,7 +202,7 @@ describe('the edge without a certificate', () => {
     },
   );
 
-  it('refuses a body that is too long immediately if the request has Expect: 100-continue', async () => {
+  it('immediately refuses a body that is too long if the request has Expect: 100-continue', async () => {
     const head = post('/idp/demo/oauth2/v2.0/token', 'Content-Length: 4294967297', 'Expect: 100-continue');
     expect(await sendBytes({ port: edge.plain }, head)).toMatchObject(refusedAtOnce);
   });

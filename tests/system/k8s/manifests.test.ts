@@ -271,7 +271,7 @@ describe('the production overlay', () => {
     );
   });
 
-  it('lets services send telemetry only to the collector with the component collector', async () => {
+  it('with the component collector, lets services send telemetry only to the collector', async () => {
     const objects = renderWith('collector');
     await Promise.all(objects.map(validate));
     expect(settingsIn(objects, 'platform')['OTEL_EXPORTER_OTLP_ENDPOINT']).toBe('http://otel-collector:4318');
@@ -291,7 +291,7 @@ describe('the production overlay', () => {
     ).toEqual([[4318, 8888, 13133]]);
   });
 
-  it('has a migration Job with the name of this release, to which production adds a number', () => {
+  it('adds a number to the name of the migration Job, which contains the version of this release', () => {
     const { version }: { version: string } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
     const name = `migrate-${version.replaceAll('.', '-')}`;
     const jobsOf = (objects: readonly Manifest[]) =>
@@ -299,7 +299,7 @@ describe('the production overlay', () => {
     expect([jobsOf(renderBase()), jobsOf(render('production'))]).toEqual([[name], [`${name}-1`]]);
   });
 
-  it('has a migration Job that Argo CD and Flux can replace with the component gitops', async () => {
+  it('with the component gitops, has a migration Job that Argo CD and Flux can replace', async () => {
     const objects = renderWith('gitops');
     await Promise.all(objects.map(validate));
     const [job] = objects.filter(({ kind }) => kind === 'Job');
@@ -364,7 +364,7 @@ describe('the production overlay', () => {
     ]);
   });
 
-  it('sends every request through the firewall with the component waf', async () => {
+  it('with the component waf, sends every request through the firewall', async () => {
     const objects = renderWith('waf');
     await Promise.all(objects.map(validate));
     const [ingress] = ofKind<{ rules: { http: { paths: { backend: object }[] } }[] }>(objects, 'Ingress');

@@ -98,7 +98,7 @@ async function compareCluster(options: BenchOptions): Promise<Figure[]> {
   }
 }
 
-/** Adds the ratio of each further figure to the first figure. */
+/** Appends one ratio for each further figure: the figure divided by the first figure. */
 function withRatios(subject: string, figures: readonly Figure[]): Figure[] {
   const [first, ...others] = figures;
   return [

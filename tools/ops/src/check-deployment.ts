@@ -11,14 +11,14 @@ export type Placeholder = {
 };
 
 /**
- * The values of k8s/ that are marked CHANGE and cannot work: names reserved for examples (RFC 2606), networks
- * reserved for documentation (RFC 5737), digests of zeros, the realm and the stores called `example`, and
- * images without a registry.
+ * Matches the values of k8s/ that are marked CHANGE: names reserved for examples (RFC 2606), and networks
+ * reserved for documentation (RFC 5737). Also matches digests of zeros, the realm and the stores called
+ * `example`, and images without a registry.
  */
 const placeholder =
   /\bexample\.(?:org|com|net)\b|\.example\b|\b(?:192\.0\.2|198\.51\.100|203\.0\.113)\.\d|@sha256:0{64}|^example(?:\/|$)|^clinical-launch(?:-[a-z]+)?(?:[:@]|$)/;
 
-/** The texts whose values are names of our own objects or labels, which look like images. */
+/** Matches the paths of names and labels of our own objects, whose values look like images. */
 const ownNames =
   /^(?:metadata|.*(?<!\.secretStoreRef)\.(?:name|namespace|labels|matchLabels)(?:\.|$))|\.app\.kubernetes\.io\//;
 
@@ -48,7 +48,7 @@ export function checkDeployment(text: string): {
   return { objects: objects.length, placeholders, ...checkReferences(objects) };
 }
 
-/** A comment in a file of a ConfigMap. */
+/** Matches a comment in a file of a ConfigMap. */
 const comment = /^\s*#/;
 
 function textsOf(value: unknown, path: string): readonly { path: string; value: string }[] {

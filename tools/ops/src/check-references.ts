@@ -65,7 +65,7 @@ export function checkReferences(objects: readonly KubernetesObject[]): {
   missing: readonly NeededSource[];
 } {
   const provided: Sources = new Map([
-    // Kubernetes creates it in each namespace.
+    // Kubernetes creates this ConfigMap in each namespace.
     ['ConfigMap kube-root-ca.crt', undefined] as const,
     ...objects.flatMap(sourcesOf),
   ]);

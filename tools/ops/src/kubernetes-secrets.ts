@@ -47,7 +47,7 @@ function documentedKeysOf(service: ServiceName): readonly string[] {
   ];
 }
 
-/** The directories of the secrets that `ops -- secrets` writes, by the Secret that contains their files. */
+/** The Secrets whose files `ops -- secrets` writes, by kind and name. */
 const generated: ReadonlySet<string> = new Set(
   [...serviceNames, 'operator', 'database-owner'].map((name) => `Secret ${name}`),
 );

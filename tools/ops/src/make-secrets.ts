@@ -72,7 +72,7 @@ export function makeSecrets(directory: string): readonly string[] {
   return written;
 }
 
-/** Reads the key of a listener: the first one, if its keys are being rotated. */
+/** Reads the key of a listener. During a rotation, reads the first of its keys. */
 function storedKeyOf(directory: string, listener: ServiceName): Buffer {
   const stored = readFileSync(join(directory, `services/${listener}/event-verification-keys`), 'utf8');
   const [, key = ''] = stored.trim().split(',')[0]?.split(':') ?? [];

@@ -151,8 +151,8 @@ export const restoresIdentifiers: RedisAbility = {
 };
 
 /**
- * Returns the rights for chains that begin with a ticket of this kind: to store their records, and to revoke
- * the chains by their first ticket.
+ * Returns the rights for chains that begin with a ticket of this kind. The rights allow storing chain
+ * records, and revoking chains by their first ticket.
  */
 export const revokesChainsOf = (kind: TicketKind): RedisAbility => ({
   does: 'records and revokes chains',

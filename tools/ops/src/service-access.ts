@@ -39,7 +39,7 @@ export const databaseAccess: Readonly<Partial<Record<ServiceName, DatabaseAccess
   },
 };
 
-/** Returns the events of orders that a service publishes from its own database. */
+/** Returns the types of the order events that a service publishes from its own database. */
 const ofOrders = (service: 'ordering' | 'order-renderer'): readonly EventType[] =>
   eventSources[service].filter((type) => type.startsWith('order'));
 

@@ -247,7 +247,7 @@ describe('npm run ops -- launches end', () => {
     expect(outcomes.filter((outcome) => outcome !== 'redeemed')).toEqual(['unknown']);
   });
 
-  it('exits with 1 if events still wait, and ends their launches when it runs again', async () => {
+  it('exits with 1 if events are still in the outbox, and ends their launches when it runs again', async () => {
     const waiting = await launch();
     const ended = await run('--user', user, '--by', 'A Operator', '--wait', '0');
     expect(ended).toMatchObject({ code: 1, errors: expect.stringContaining('Run the command again later') });

@@ -260,7 +260,7 @@ describe('npm run ops -- migrate', () => {
     );
     afterEach(() => query(owner, putBack, 'drop table ordering.forgotten'));
 
-    it('fails with the command to run, because its role may not migrate', async () => {
+    it('fails and reports the command to run, because its role may not migrate', async () => {
       await expect(openAsService()).rejects.toThrow(
         'The schema ordering is not up to date. Run `npm run ops -- migrate`, then start again',
       );

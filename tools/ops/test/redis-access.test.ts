@@ -61,7 +61,10 @@ afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true });
 });
 
-/** The Redis operations of each service and of the operator, which run all of its scripts. */
+/**
+ * The Redis operations of each service and of the operator. Each function runs all Redis scripts of its
+ * service.
+ */
 const work: Readonly<Record<EventSource, (redis: RedisClient) => Promise<void>>> = {
   'identity-provider': async (redis) => {
     const tickets = createTickets(redis, prefix);
@@ -318,7 +321,7 @@ describe.each([
     );
   });
 
-  it.each(services)('are accepted in production: %s', async (service) => {
+  it.each(services)('are accepted in production for %s', async (service) => {
     const redis = await lab.client(as(service, url()));
     const options = { isProduction: true, acceptsVolatile: true, prefix };
     await expect(assertSafeRedis(redis, options)).resolves.toBeUndefined();

@@ -36,8 +36,8 @@ const demoRows = (publicUrl: string): string[][] => [
 ];
 
 /**
- * Returns the clients of the demo's registry. The secret of each client is its client id followed by
- * `-secret`.
+ * Returns the rows for the clients of the demo's registry, or for the path in `REGISTRY_FILE`. In the demo,
+ * each secret is the client id followed by `-secret`.
  */
 function clientRows(publicUrl: string, environment: Environment): string[][] {
   if (environment.REGISTRY_FILE) return [['Registry', environment.REGISTRY_FILE]];

@@ -36,5 +36,5 @@ export function getPatient(id: string | null): Patient {
   return patient;
 }
 
-/** Creates the 400 for an invalid form of a simulator. */
+/** Creates a 400 error for an invalid form of a simulator. */
 export const badRequest = (message: string) => new ServiceError({ code: 'invalid_request', message });

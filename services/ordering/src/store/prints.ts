@@ -14,7 +14,10 @@ export async function lockForPrinting(tx: OrderingTransaction, guid: string): Pr
     .executeTakeFirstOrThrow();
 }
 
-/** Finds the prints of one paper of a request, each with its user and time (ISO 8601), newest first. */
+/**
+ * Finds the prints of the form or the labels of a request, each with its user and time (ISO 8601), newest
+ * first.
+ */
 export async function findPrints(
   tx: OrderingTransaction,
   { guid, what }: Paper,
@@ -29,7 +32,7 @@ export async function findPrints(
   return rows.map(({ author, printed_at }) => ({ author, at: printed_at.toISOString() }));
 }
 
-/** Stores a print of one paper of a request by a launch. `at` is an ISO 8601 instant. */
+/** Stores a print of the form or the labels of a request by a launch. `at` is an ISO 8601 instant. */
 export async function insertPrint(
   tx: OrderingTransaction,
   { guid, what }: Paper,

@@ -49,7 +49,7 @@ export type RequestPage = {
 
 /**
  * Reads a page of a list. Reads a limited number of rows in the order of an index, even if the practice has
- * many requests. If these rows do not contain a page of matches, reads all matches by the index of words.
+ * many requests. If the matches in these rows do not fill a page, reads all matches from the index of words.
  */
 export async function readRequestPage(tx: OrderingTransaction, query: ListQuery): Promise<RequestPage> {
   // Prevents a sequential scan for a common word, and JIT compilation of a query that reads few rows.
@@ -62,7 +62,7 @@ async function readPage(tx: OrderingTransaction, { from, ...query }: ListQuery):
   const go = place === undefined ? 'older' : (from?.go ?? 'older');
   // Reads one request more than a page contains, to find out whether there is another page.
   const { places, ...counted } = await findPlaces(tx, query, { place, go, limit: pageSize + 1 });
-  // If no request is older, or fewer than a page are newer, shows the newest page.
+  // If no request is older, or the newer requests do not fill a page, reads the newest page.
   const isFirst = place !== undefined && places.length < (go === 'newer' ? pageSize : 1);
   if (isFirst) return readPage(tx, query);
   const hasMore = places.length > pageSize;
@@ -121,8 +121,8 @@ async function findPlaces(tx: OrderingTransaction, query: ListQuery, page: Page)
   // A search that consists of punctuation contains no words, so it matches no request.
   if (search.length === 0) return { places: [], count: 0 };
   const condition = searchCondition(search, query.sight);
-  // The next `maxNear` requests fill the page if the word is common. For a rare word, the
-  // index of words is fast.
+  // If the word is common, the next `maxNear` requests fill the page. If the word is rare, the index of words
+  // is fast.
   const near = await findNear(tx, query, { ...page, condition, bound: maxNear });
   if (near.length > pageSize) return { places: near };
   const { places, count } = await findMatches(tx, query, { ...page, condition });

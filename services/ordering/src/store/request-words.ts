@@ -9,9 +9,9 @@ import type { TestRequest } from '../domain/test-request.ts';
 import { practiceKeyOf, type Sight } from './keys.ts';
 
 /**
- * Returns the column `words`, in which lists search. Words for the list of a practice begin with a prefix of
- * that practice, so that a search reads only the index entries of its own practice. Words for the lists of
- * patients all have the same prefix, because a patient has few requests.
+ * Returns the column `words`, in which lists search. In the list of a practice, each word begins with a
+ * prefix of that practice. A search therefore reads only the index entries of its own practice. Words for the
+ * lists of patients all have the same prefix, because a patient has few requests.
  * @param timeZone IANA zone of the practices
  */
 export function requestWords(

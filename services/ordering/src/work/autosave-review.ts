@@ -24,7 +24,7 @@ export function autosaveReview(
   const author = fullName(context.request.author.name);
   return database.transaction().execute(async (tx): Promise<SaveOutcome> => {
     const stored = await lockDraft(tx, place, { beginning, now });
-    // After a submission, a change has a new draft with a new id. A new order is submitted once.
+    // A new order is submitted once. After the submission of a change, the draft has a new id.
     const isSubmitted =
       changed === undefined
         ? (await findOrderOf(tx, context.launchId)) !== undefined

@@ -29,7 +29,9 @@ export async function addFavourite(
   return 'added';
 }
 
-/** Adds a favourite of a user at an ISO 8601 instant. Returns `full` at the maximum number. */
+/**
+ * Adds a favourite of a user. `at` is an ISO 8601 instant. Returns `full` if the user has the maximum number.
+ */
 export async function addPersonalFavourite(
   tx: OrderingTransaction,
   favourite: { readonly userKey: string; readonly code: string; readonly at: string },

@@ -5,13 +5,13 @@ import { countTests, findMostRequested, storeMostRequested } from '../store/most
 
 const hourMs = 3_600_000;
 
-/** Counts the newest 300 requests of 90 days. A single request of a test is no habit, so two are needed. */
+/** Counts the newest 300 requests of 90 days, and the tests that at least two of them contain. */
 const counted = { requests: 300, atLeast: 2, codes: 50 };
 const countedMs = 90 * 24 * hourMs;
 
 /**
  * Counts the tests that the launch's practice requests most, if the last count is at least an hour old. Runs
- * in a submission, so that no page waits for the count.
+ * during a submission, so that no page waits for the count.
  * @param now milliseconds since 1970-01-01T00:00:00Z
  */
 export async function countMostRequested(

@@ -9,8 +9,8 @@ import type { Launch } from './launch.ts';
 type Prints = { readonly requests: readonly TestRequest[]; readonly what: PrintedPaper };
 
 /**
- * Records a print of one paper for each of these requests, in one transaction. The launch must be able to see
- * the requests.
+ * Records a print of the form or the labels of each of these requests, in one transaction. The launch must be
+ * able to see the requests.
  */
 export function countPrints(
   { database, clock, pseudonyms }: Pick<WorkDependencies, 'database' | 'clock' | 'pseudonyms'>,

@@ -41,8 +41,8 @@ export type Entered = WindowState & {
 
 /**
  * Returns whether the window of a launch is the chosen window of its browser. The first page of a launch, and
- * the button of a locked window, choose the window, unless the same user and patient are already chosen.
- * That locks the other windows of the browser, and stores the audit events in the same transaction.
+ * the button of a locked window, choose the window. If another user or patient was chosen, locks their
+ * windows, and stores the audit events in the same transaction.
  */
 export async function enterWindow(
   { database, pseudonyms, clock }: Pick<WorkDependencies, 'database' | 'pseudonyms' | 'clock'>,
@@ -92,7 +92,10 @@ async function stateOf(
   return { isChosen: true, token, ...(elsewhere && { elsewhere }), ...unchanged };
 }
 
-/** Returns whom a launch concerns, for the notices and the audit events of the windows that it locks. */
+/**
+ * Returns the patient that the notices of other windows name, and the data of the audit event if this launch
+ * is locked.
+ */
 function whoOf({ request }: LaunchContext, pseudonyms: PatientPseudonyms): WindowSubject['who'] {
   const { action, author, practice, patient } = request;
   const isOfPatient = actionRules[action].sees !== 'practice';
@@ -103,7 +106,10 @@ function whoOf({ request }: LaunchContext, pseudonyms: PatientPseudonyms): Windo
   };
 }
 
-/** Returns the event of each locked launch, under its own GUID, and the event of an unlocked launch. */
+/**
+ * Returns the event of each locked launch, under its own GUID. If a locked window was chosen, also returns
+ * the event that unlocks its launch.
+ */
 function eventsOf(
   { context, call }: Launch,
   displaced: readonly ChosenWindow[],

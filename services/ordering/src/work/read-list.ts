@@ -15,7 +15,7 @@ import type { WorkDependencies } from './dependencies.ts';
 import type { Launch, Moment } from './launch.ts';
 
 type ListReading = {
-  /** The catalogue of the launch's laboratory, if it has one. */
+  /** The catalogue of the launch's laboratory; undefined if the laboratory has no catalogue. */
   readonly catalogue: Catalogue | undefined;
   /** The cursor of the page; absent for the newest requests. */
   readonly from: ListQuery['from'];
@@ -23,7 +23,7 @@ type ListReading = {
   readonly isRead: boolean;
 };
 
-/** A page of a launch's list, its search, and for the list of a practice the requesters to filter by. */
+/** A page of a launch's list and its search. For the list of a practice, also the requesters to filter by. */
 export type ReadList = {
   readonly list: RequestPage;
   readonly search: ListSearch;

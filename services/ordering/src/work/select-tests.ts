@@ -26,8 +26,8 @@ export async function selectTests(
 }
 
 /**
- * Returns the result of `selectTests` with only the repeats of tests that have a minimum interval. If there
- * are such tests, no other submission for the patient is stored until the transaction ends.
+ * Returns the result of `selectTests` with only the repeats of tests that have a minimum interval. If the
+ * draft adds any of these tests, blocks other submissions for the patient until the transaction ends.
  */
 async function selectAndLock(tx: OrderingTransaction, basis: RepeatsBasis, draft: Draft): Promise<Selected> {
   const selection = selectionOf(draft, basis.catalogue);

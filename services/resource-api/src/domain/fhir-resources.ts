@@ -2,14 +2,14 @@ import { birthDateOf, type DesktopPatient, nhsNumberOf } from '@clinical-launch/
 import type { TokenContext } from '@clinical-launch/contracts/token-context';
 
 // The elements of FHIR R4 that UK Core marks as must-support and that a launch context contains. FHIR has no
-// empty texts and no empty lists, so such elements are absent.
+// empty texts and no empty lists, so empty elements are absent.
 
 /** The system of identifiers that are URIs. */
 const uriSystem = 'urn:ietf:rfc:3986';
 
 /**
- * Returns the elements of the Patient. Members of the launch context whose meaning the tables below do not
- * list are absent, because a wrong element would be worse than none. `/resource/patient` contains them.
+ * Returns the elements of the Patient. Omits members of the launch context that the tables below do not list,
+ * because a wrong element would be worse than none. `/resource/patient` contains all members.
  */
 export function patientOf({ patient }: TokenContext, nhsNamespace: string) {
   const { title, forenames, surname, gender, dob } = patient;
@@ -66,8 +66,8 @@ function nameOf(title: string, given: readonly string[], family: string) {
 }
 
 /**
- * Returns an identifier. Only a valid NHS number has its system. The systems of a host's own identifiers are
- * unknown, so their type is a text.
+ * Returns an identifier. A valid NHS number has the NHS system, and a GUID is a URI. The systems of all other
+ * identifiers are unknown, so these identifiers have a type with a text.
  */
 function identifierOf(identifier: DesktopPatient['patient-identifiers'][number], nhsNamespace: string) {
   const { identifierType, identifierValue } = identifier;
@@ -78,7 +78,10 @@ function identifierOf(identifier: DesktopPatient['patient-identifiers'][number],
   return { type: { text: identifierType }, value: identifierValue };
 }
 
-/** The elements of an address by the name of its member in lower case. Lines have their number. */
+/**
+ * Maps the members of an address, by name in lower case, to FHIR elements. `addressOf` adds the lines by
+ * their number.
+ */
 const addressElements: Readonly<Record<string, string>> = {
   town: 'city',
   city: 'city',
@@ -106,7 +109,7 @@ function addressOf(details: DesktopPatient['address-details'][number]) {
   return Object.keys(address).length === 0 ? [] : [address];
 }
 
-/** The system and use of a contact by the name of its member in lower case. */
+/** Maps the members of a contact, by name in lower case, to the system and use of a ContactPoint. */
 const contactPoints: Readonly<Record<string, { readonly system: string; readonly use?: string }>> = {
   email: { system: 'email' },
   emailaddress: { system: 'email' },

@@ -10,7 +10,7 @@ export type LaunchOfToken = {
   /** The GUID of the launch. Revoking the launch revokes the token, and events are stored under this GUID. */
   readonly correlationId: string;
   readonly tokenId: string;
-  /** The words of the scope. */
+  /** The scope values of the token. */
   readonly scopes: readonly string[];
   /** The permissions of the user, such as `clinical-cr.read`. */
   readonly authorizations: readonly string[];
@@ -80,7 +80,7 @@ export function fhirResources(nhsNamespace: string): readonly Resource[] {
 }
 
 /**
- * Returns the form of the scopes that allow to read a type: `resource.read`, and the scopes of SMART App
+ * Returns the pattern of the scopes that allow reading a type: `resource.read`, and the scopes of SMART App
  * Launch 2.2 and 1.0. With `fhirUser`, a partner may read the user.
  */
 function scopeOf(type: FhirResourceType): RegExp {

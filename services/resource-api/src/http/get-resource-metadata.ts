@@ -7,7 +7,9 @@ import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { ResourceApiConfig } from '../config.ts';
 import { addressOf, desktopRealmOf, realmOf } from './addresses.ts';
 
-/** The path before the path of a resource, below which its metadata is published (RFC 9728 section 3). */
+/**
+ * The prefix of a resource's path at which the metadata of the resource is published (RFC 9728 section 3).
+ */
 export const metadataPath = '/.well-known/oauth-protected-resource';
 
 /**
@@ -38,7 +40,7 @@ export function getResourceMetadata(
   };
 }
 
-/** The characters of paths that need no escape in a quoted text (RFC 9110 section 5.6.4). */
+/** Matches a path whose characters need no escape in a quoted string (RFC 9110 section 5.6.4). */
 const plainPath = /^\/[\w\-.~%/]*(?=\?|$)/;
 
 /**

@@ -39,9 +39,9 @@ type CallerExchange = Exchange & { readonly caller: Caller };
 /**
  * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls), or a FHIR resource below
  * the issuer. The checks refuse in this order. First come 401 for an invalid token, and 429 over the client's
- * rate limit. Then come 401 for a token without a launch or of a revoked launch, 403 without the scope or the
- * permission, and 404 for an id of another launch. Last come 401 for a used proof, and 429 over the limit of
- * the launch. The audit event is stored before the answer.
+ * rate limit. Then comes 401 for a token without a launch or of a revoked launch. Next come 403 without the
+ * scope or the permission, and 404 for an id of another launch. Last come 401 for a used proof, and 429 over
+ * the limit of the launch. The audit event is stored before the answer.
  */
 export function getResource(
   resource: Resource,
@@ -58,7 +58,8 @@ export function getResource(
       dpop: { header, method, url: addressOf(resource.path, config.publicUrl, exchange) },
     });
     const realm = realmOf(exchange);
-    // A token opens only the FHIR base of its own realm, because its ids are valid there alone.
+    // A token gives access only to the FHIR base of its own realm, because the ids of a launch are valid only
+    // there.
     if (realm !== undefined && caller.issuer !== issuerOf(config.publicUrl, realm))
       throw invalidToken('the issuer is not trusted');
     call.identify(`client ${caller.issuer} ${caller.clientId}`, caller.clientId);
@@ -117,7 +118,7 @@ async function recordRead(
   }
 }
 
-/** Checks that the scope of the token allows to read a resource. @throws ServiceError 403 */
+/** Checks that the scope of the token allows reading a resource. @throws ServiceError 403 */
 function assertScope({ scopes }: LaunchOfToken, { name, scope }: Resource): void {
   if (scope === undefined || scopes.some((word) => scope.test(word))) return;
   const needed = `patient/${name}.rs`;

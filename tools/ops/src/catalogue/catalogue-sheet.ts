@@ -45,10 +45,7 @@ const samples = (cell: string): Reading => ({
   }),
 });
 
-/**
- * The reader of each column. `of` names the member of the test that contains the value, if it is not the test
- * itself.
- */
+/** The reader of each column. If a member of the test contains the value, `of` is the name of that member. */
 const columns: Readonly<Record<string, { readonly read: (cell: string) => Reading; readonly of?: string }>> =
   {
     code: { read: text },

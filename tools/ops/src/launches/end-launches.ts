@@ -14,7 +14,7 @@ import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
 import { RedisTickets, type RedisTicketsDependencies } from '@clinical-launch/tickets/redis-tickets';
 import type { ChainRevocation } from '@clinical-launch/tickets/tickets';
 
-/** The criteria that a launch must match, all of them. */
+/** The criteria, all of which a launch must match. */
 export type LaunchSelection = EventData<'launches.ended.v1'>['selection'];
 
 export type EndRequest = {

@@ -63,8 +63,8 @@ function rowOf({ owner, kind, client }: Entry<AnyClient>, now: number): string[]
 }
 
 /**
- * Returns the text of the practices for which a client may launch. Clients of external identity providers
- * have no scopes and may launch.
+ * Returns the practices for which a client may launch, as a text. Clients of external identity providers have
+ * no scopes, but may launch.
  */
 function practicesCell({ scopes, practices }: AnyClient): string {
   if (scopes !== undefined && !scopes.includes('ocs-launch.write')) return none;

@@ -7,7 +7,7 @@ import type { RegistryDocument } from './registry-document.ts';
 
 type StatedPractices = NonNullable<LaunchPolicy['practices']>;
 
-/** Returns the error of a stated practice: `any`, or a code. */
+/** Returns the error of a stated practice, which must be `any` or a code. */
 export const practiceFault = (stated: string): string | undefined =>
   /^(any|(ods|local):\S{1,1024})$/.test(stated)
     ? undefined

@@ -175,7 +175,7 @@ describe('a registry entry', () => {
     expect((await copy.runHere('resume', ...of)).errors).toContain('is not suspended');
   });
 
-  it('can be removed from the first or last place of its list, or as its only entry', async () => {
+  it('can be removed if it is the first, the last or the only entry of its list', async () => {
     const clients = (...ids: string[]) =>
       JSON.stringify(
         { realms: [{ realm: 'demo', clients: ids.map((clientId) => aClient(clientId)) }] },

@@ -122,7 +122,7 @@ describe('roll-callback-secret', () => {
     expect(callback?.secrets[1]).not.toHaveProperty('expires');
   });
 
-  it('ends live secrets only with --keep-old-hours 0', async () => {
+  it('replaces two live secrets only with --keep-old-hours 0', async () => {
     await aCallback();
     await copy.runWith(keys, 'roll-callback-secret', ...other);
     const { code, errors } = await copy.runWith(keys, 'roll-callback-secret', ...other);

@@ -161,7 +161,7 @@ describe('the practices of a client', () => {
     expect(await copy.text()).toBe(copy.before);
   });
 
-  it('are reported by registry check if production requires them', async () => {
+  it('are reported by registry check if they are missing', async () => {
     const named = ['--realm', 'demo', '--name', 'X', '--client-id', 'unstated'];
     await copy.runHere('add-pms', ...named);
     const { output } = await copy.runHere('check');
@@ -296,7 +296,7 @@ describe('roll-secret', () => {
     ]);
   });
 
-  it('does not end a second live secret, and explains how to end it', async () => {
+  it('refuses a third secret while two secrets are live, and explains how to end both', async () => {
     await copy.runHere('roll-secret', ...of);
     const rolled = await copy.text();
     const { code, errors } = await copy.runHere('roll-secret', ...of);

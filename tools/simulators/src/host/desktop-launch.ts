@@ -29,7 +29,7 @@ export type HostClient = {
 };
 
 type WantedLaunch = {
-  /** The partner application. */
+  /** The client id of the partner application. */
   readonly clientId: string;
   readonly patient: Patient;
   /** The permissions of the signed-in user. */

@@ -22,7 +22,7 @@ create table ordering.drafts (
   primary key (launch_id, target)
 );
 create index drafts_updated_at on ordering.drafts (updated_at);
--- Finds the draft of a new order in the user's next launch for the same patient.
+-- Finds the drafts of a user's new orders, which the user's next launch for the same patient offers.
 create index drafts_owner on ordering.drafts (owner_key, updated_at desc) where owner_key is not null;
 
 create sequence ordering.batch_numbers;

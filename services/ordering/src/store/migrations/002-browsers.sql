@@ -14,8 +14,8 @@ create index browsers_chosen_at on ordering.browsers (chosen_at);
 -- Finds the other browsers of a user.
 create index browsers_user on ordering.browsers (user_key, chosen_at desc);
 
--- The launches whose first page was shown. A page that is reloaded or restored later does not choose its
--- window.
+-- The launches whose first page was shown. If the page is reloaded or restored later, its window does not
+-- become the chosen window.
 create table ordering.opened_launches (
   launch_id uuid primary key,
   opened_at timestamptz not null
