@@ -204,7 +204,7 @@ describe('the endpoints of the partner application', () => {
 });
 
 describe('a native partner application', () => {
-  it('opens by its own URI scheme, and receives user, organisation, patient and the resource', async () => {
+  it('opens by its own URI scheme, receives the user, organisation and patient, and reads the patient from the resource API', async () => {
     const { context, host } = await openHost();
     await follow(host, /gruffydd/i);
     const page = await press(context, host, 'Open in native partner application');

@@ -15,7 +15,7 @@ export function operationOutcome({ status, message, faults }: Reported, correlat
   return { resourceType: 'OperationOutcome', id: correlationId, issue };
 }
 
-/** The FHIR R4 issue types of answers without faults, by status. */
+/** The FHIR R4 issue types of refusals that list no faults, by status. Other statuses use `typeOfClass`. */
 const issueTypes: ReadonlyMap<number, string> = new Map([
   [401, 'login'],
   [403, 'forbidden'],

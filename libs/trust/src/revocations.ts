@@ -13,7 +13,7 @@ export type Revocations = {
   has(tokenId: string): boolean;
 };
 
-/** Revocations that are polled until they are stopped. */
+/** The revoked access tokens, from a list that is polled until `stop` is called. */
 export type FollowedRevocations = Revocations & {
   /** Returns whether the list was read recently enough. */
   isCurrent(): boolean;

@@ -120,7 +120,7 @@ describe('two laboratories of one practice', () => {
     expect(codes).toEqual([]);
   });
 
-  it('accept orders only for tests of the laboratory that the launch names', async () => {
+  it('receive orders only for their own tests, and only from launches that name them', async () => {
     const launch = await open(south);
     await press(launch, 'update', { tick: ['BUE', 'SVITD'] });
     expect(tickedIn(await launch.page())).toEqual(['SVITD']);

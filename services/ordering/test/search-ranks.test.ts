@@ -136,7 +136,7 @@ describe('the Enter key in the search box', () => {
     expect(offered('fbc').elsewhere).toEqual([]);
   });
 
-  it('adds a test that does not apply to the patient if the query is its name, and the search ranks it first', () => {
+  it('adds a test that does not apply to the patient if the query is the full name of the test, which the search then ranks first', () => {
     expect(added('psa')).toBe('MPSA');
     expect(added('fbc psa', man)).toBe('HFBC MPSA');
     expect(found('psa')).toEqual(['MPSA']);

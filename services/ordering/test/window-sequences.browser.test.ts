@@ -140,7 +140,7 @@ describe.each([
   afterAll(() => browser.close());
 
   it.each(batches)(
-    'submit the orders of the window in which the user works, with its text: %i',
+    'store the order of each window with the text that the user typed in that window: batch %i',
     async (batch) => {
       for (const sequence of sequencesOf(batch)) {
         const context = await browser.newContext();

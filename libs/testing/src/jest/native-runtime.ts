@@ -15,9 +15,9 @@ registerHooks({
   },
 });
 
-// Ends a worker when its parent has ended for any reason, with all processes that its tests started. The
-// listener would keep the worker alive, so it is removed when Jest stops listening for messages at a normal
-// end.
+// Ends a worker, and all processes that its tests started, when its parent ends for any reason. This
+// `disconnect` listener would keep the worker alive after a normal end, so it is removed when Jest removes
+// its `message` listener.
 const endWithParent = () => process.exit(1);
 process.on('disconnect', endWithParent).on('removeListener', (event) => {
   if (event === 'message') process.off('disconnect', endWithParent);

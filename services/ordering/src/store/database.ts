@@ -125,7 +125,7 @@ export type OrderingTransaction = Transaction<OrderingTables>;
 
 export const migrations = readMigrations(new URL('migrations/', import.meta.url));
 
-/** Migrates the schema of this service to the newest migration, and opens it. */
+/** Migrates the schema of this service to the newest migration, and returns the database. */
 export function openOrderingDatabase(storage: Storage): Promise<OrderingDatabase> {
   return storage.open<OrderingTables>('ordering', migrations);
 }
