@@ -127,7 +127,7 @@ describe('services that share one address', () => {
       const text = await response.text();
       const { name }: { name?: string } = text === '' ? {} : JSON.parse(text);
       const transport = response.headers.get('strict-transport-security');
-      return { status: response.status, text, name, transport };
+      return { status: response.status, text, name, transport, headers: response.headers };
     };
     return { ...server, answerTo };
   };
@@ -189,6 +189,18 @@ describe('services that share one address', () => {
       expect(preflight.status).toBe(204);
       expect(preflight.response.headers.get('access-control-allow-methods')).toBe('GET');
       expect((await send(`${path}/`)).status).toBe(404);
+    }
+    await server.stop();
+  });
+
+  it('forbid sniffing, content and frames in every answer', async () => {
+    const server = await serve();
+    for (const path of ['/here/Exactly', '/below/here/Exactly', '/nowhere', '/%zz']) {
+      const { headers } = await server.answerTo(path);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+      );
     }
     await server.stop();
   });

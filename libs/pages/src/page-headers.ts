@@ -36,7 +36,6 @@ export function pageHeaders({
     'Content-Security-Policy': policy.join('; '),
     'Referrer-Policy': 'no-referrer',
     'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
     'X-Robots-Tag': 'noindex',
     'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
     ...(frameAncestors.length === 0 ? { 'X-Frame-Options': 'DENY' } : {}),

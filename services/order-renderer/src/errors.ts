@@ -50,8 +50,8 @@ export function pageDialect({ pages, isProduction }: PageDialectOptions): ErrorD
       correlationId: expected.has(error.code) ? undefined : call.correlationId,
       refreshAfterSeconds: error.code === 'document_not_ready' ? retryAfterSeconds : undefined,
     });
-    // Keeps the policy that a handler has set, because the policy names the origins that may frame the page.
-    if (!response.hasHeader('Content-Security-Policy')) setHeaders(response, headers);
+    // Keeps the headers of a page, which a handler has set, because they name the origins that may frame it.
+    if (!response.hasHeader('Referrer-Policy')) setHeaders(response, headers);
     sendText(response, 'text/html', page);
   };
 }

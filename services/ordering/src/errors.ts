@@ -108,10 +108,10 @@ export function pageDialect(pages: Pages): ErrorDialect {
       fields: [...(form ?? [])].map(([name, value]) => ({ name, value })),
       correlationId: error.status === 401 ? undefined : call.correlationId,
     });
-    const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
-    // Keeps the frame-ancestors of the page, which is safe because an error page contains no patient data.
-    const policy = response.getHeader('Content-Security-Policy') ?? headers['Content-Security-Policy'];
-    setHeaders(response, { ...headers, 'Content-Security-Policy': policy });
+    // Keeps the headers of a launch's page, because they name the origins that may frame it. This is safe,
+    // because an error page contains no patient data.
+    if (!response.hasHeader('Referrer-Policy'))
+      setHeaders(response, pageHeaders({ scriptHashes: [pages.scriptHash] }));
     sendText(response, 'text/html', page);
   };
 }

@@ -266,7 +266,8 @@ describe('choosing tests with JavaScript', () => {
     );
     expect(assets).toContain('/oltr/assets/app.js');
     for (const path of [...assets, '/oltr/assets/nhsuk/nhsuk-frontend.js']) {
-      expect([path, (await fetchWhole(application.url + path)).status]).toEqual([path, 200]);
+      const { status, headers } = await fetchWhole(application.url + path);
+      expect([path, status, headers.get('x-content-type-options')]).toEqual([path, 200, 'nosniff']);
     }
   });
 });

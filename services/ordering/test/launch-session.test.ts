@@ -202,7 +202,9 @@ describe('the launch session', () => {
       expect(await response.text()).toContain('Start from your practice system');
     }
     for (const path of ['/oltr/nowhere', '/oltr/nowhere/', '/oltr/nowhere/review']) {
-      expect((await fetchWhole(application.url + path)).status).toBe(404);
+      const { status, headers } = await fetchWhole(application.url + path);
+      expect(status).toBe(404);
+      expect(headers.get('content-security-policy')).toContain("style-src 'self'");
     }
   });
 });

@@ -44,7 +44,10 @@ describe('the edge in front of a service that fails', () => {
       ]);
       const correlationId = referenceOf(answer);
       expect(answer.body).toBe(JSON.stringify({ type: 'about:blank', title, status, correlationId }));
-      expect(answer.headers.get('content-security-policy')).toBeUndefined();
+      expect(answer.headers.get('content-security-policy')).toBe(
+        "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+      );
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     },
   );
 
@@ -62,7 +65,7 @@ describe('the edge in front of a service that fails', () => {
   it('forwards the answer of the service to a browser unchanged', async () => {
     const { status, headers, body } = await send(edge.plain, '/oltr/answers', accept, navigation);
     expect([status, headers.get('content-type'), body]).toEqual([503, 'text/plain', 'busy']);
-    expect(headers.get('content-security-policy')).toBeUndefined();
+    expect(headers.get('permissions-policy')).toBeUndefined();
   });
 
   it('answers 503 with a page or problem details while the service is down', async () => {

@@ -30,6 +30,7 @@ export function expectPage(answer: PageAnswer, heading: string): void {
   expect(body).toMatch(/^<!DOCTYPE html>[^]*<\/html>$/);
 
   const { 'Content-Security-Policy': _policy, ...others } = pageHeaders({ frameAncestors: ["'self'"] });
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
   for (const [name, value] of Object.entries(others)) expect(headers.get(name.toLowerCase())).toBe(value);
   const [, style = ''] = /<style>([^<]+)<\/style>/.exec(body) ?? [];
   const hash = createHash('sha256').update(style).digest('base64');
