@@ -9,8 +9,8 @@ if (form) {
     form.querySelector('[data-start]').hidden = stock.value !== 'a4-24';
     for (const blank of labels.querySelectorAll('.app-label--blank')) blank.remove();
     labels.prepend(...Array.from({ length: Number(start.value) - 1 }, blankLabel));
-    const secure = location.protocol === 'https:' ? '; Secure' : '';
-    document.cookie = `label-stock=${stock.value}; Path=/oltr/; Max-Age=31536000; SameSite=Lax${secure}`;
+    const [prefix, secure] = location.protocol === 'https:' ? ['__Secure-', '; Secure'] : ['', ''];
+    document.cookie = `${prefix}label-stock=${stock.value}; Path=/oltr/; Max-Age=31536000; SameSite=Lax${secure}`;
   });
 }
 

@@ -93,10 +93,10 @@ describe('the label stock', () => {
     expect(stockOf(await chosen.text())).toBe('roll-57x32');
     const cookie = chosen.headers.get('set-cookie') ?? '';
     expect(cookie).toMatch(
-      /^label-stock=roll-57x32; Max-Age=31536000; Path=\/oltr\/; .*Secure; SameSite=Lax$/,
+      /^__Secure-label-stock=roll-57x32; Max-Age=31536000; Path=\/oltr\/; .*Secure; SameSite=Lax$/,
     );
     const later = await launch.send(path, {
-      headers: { cookie: `${launch.cookie}; label-stock=roll-57x32` },
+      headers: { cookie: `${launch.cookie}; __Secure-label-stock=roll-57x32` },
     });
     expect(stockOf(await later.text())).toBe('roll-57x32');
     for (const unknown of ['roll-1x1', '"><script>', 'toString']) {

@@ -15,8 +15,11 @@ import type { RequestVisit } from './page-guards.ts';
 import { isRead } from './reading.ts';
 import type { Visit } from './visit.ts';
 
-/** The cookie that stores the chosen label stock in the browser for a year. It contains no patient data. */
-const stockCookie = 'label-stock';
+/**
+ * Returns the name of the cookie that stores the chosen label stock in the browser for a year. The script
+ * `label-stock.js` also sets it. It contains no patient data.
+ */
+const stockCookie = (isSecure: boolean) => (isSecure ? '__Secure-label-stock' : 'label-stock');
 const yearSeconds = 365 * 86_400;
 
 /** Prints the labels of a request's samples: `GET /oltr/{launchId}/requests/{guid}/labels`. */
@@ -84,10 +87,11 @@ export async function readLabels(visit: Visit, dependencies: Dependencies, reque
 function readStock({ request, response }: Visit, { isSecure }: Dependencies) {
   const address = queryOf(request);
   const chosen = address.get('stock');
-  const stock = labelStockOf([chosen, ...readSentCookies(request, stockCookie)]);
+  const name = stockCookie(isSecure);
+  const stock = labelStockOf([chosen, ...readSentCookies(request, name)]);
   if (chosen === stock.id) {
     const options = { path: '/oltr/', maxAge: yearSeconds, sameSite: 'lax', secure: isSecure } as const;
-    setCookie(response, { name: stockCookie, value: stock.id, ...options });
+    setCookie(response, { name, value: stock.id, ...options });
   }
   const start = startOf(address.get('start'), stock);
   return { stock, start, ...presentLabelStocks(labelStocks, { stock, start }) };
