@@ -350,5 +350,22 @@ describe('the rate limit of a partner', () => {
     expect(limited.headers.get('retry-after')).toBe('1');
     clock.advance({ seconds: 1 });
     expect((await running.postAuthorize(fieldsOf(second), at)).status).toBe(302);
+    clock.advance({ seconds: 1 });
+  });
+
+  it('and max_age are checked with one reading of the launch', async () => {
+    const at = 'limited/desktop';
+    const launch = await running.launchFor({ auth_time: clock.now() / 1000 }, at);
+    const fields = { ...authorizeFields({ launch, challenge: aVerifier().challenge }), max_age: '900' };
+    const { tickets } = running;
+    const find = tickets.find.bind(tickets);
+    let readings = 0;
+    tickets.find = (...launchAndKind) => {
+      readings += 1;
+      return find(...launchAndKind);
+    };
+    expect((await running.postAuthorize(fields, at)).status).toBe(302);
+    tickets.find = find;
+    expect(readings).toBe(1);
   });
 });

@@ -7,7 +7,7 @@ import { isSpeculative, queryOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { launchOf } from '@clinical-launch/tickets/ticket-format';
-import type { Redemption, Tickets } from '@clinical-launch/tickets/tickets';
+import type { FoundTicket, Redemption, Tickets } from '@clinical-launch/tickets/tickets';
 import { AuthorizeRefusal, speculativeRequest } from '../authorize-errors.ts';
 import {
   type AuthorizationRequest,
@@ -41,9 +41,12 @@ export function authorize({ tickets, limiter, clock }: AuthorizeDependencies): H
       ? assertInOrder(await redeemPushed({ tickets, realm, sent, call }), realm)
       : assertPlain(assertInOrder(sent, realm));
     call.trace.follow(launchOf(authorization.launch));
+    // The launch is read at most once, and only if the rate limit or the sign-in depends on it.
+    let reading: Promise<FoundTicket | undefined> | undefined;
+    const findLaunch = () => (reading ??= tickets.find('launch-identifier', authorization.launch));
     // A pushed request already counted towards the rate limit when it was pushed.
-    if (!isPushed) await countHolder({ tickets, limiter, realm, authorization });
-    await assertSignIn({ tickets, clock, realm, authorization, call });
+    if (!isPushed) await countHolder({ findLaunch, limiter, realm, authorization });
+    await assertSignIn({ findLaunch, clock, realm, authorization, call });
     const redemption = await redeemLaunch({ tickets, realm, authorization, call });
     const code = assertRedeemed(redemption, call);
     const { redirectUri, state } = authorization;
@@ -116,9 +119,13 @@ async function redeemPushed({ tickets, realm, sent, call }: PushedUse): Promise<
 }
 
 type LaunchUse = {
-  readonly tickets: Tickets;
   readonly realm: DesktopIssuingRealm;
   readonly authorization: AuthorizationRequest;
+};
+
+type LaunchReading = LaunchUse & {
+  /** Reads the launch without using it up. */
+  readonly findLaunch: () => Promise<FoundTicket | undefined>;
 };
 
 /**
@@ -127,33 +134,33 @@ type LaunchUse = {
  * @throws ServiceError 429
  */
 export async function countHolder({
-  tickets,
+  findLaunch,
   limiter,
   realm,
   authorization,
-}: LaunchUse & { readonly limiter: RateLimiter }): Promise<void> {
+}: LaunchReading & { readonly limiter: RateLimiter }): Promise<void> {
   const { clientId, requestsPerSecond } = authorization.partner;
   if (requestsPerSecond === undefined) return;
-  const found = await tickets.find('launch-identifier', authorization.launch);
-  if (found !== undefined) await limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
+  if ((await findLaunch()) === undefined) return;
+  await limiter.count(`${realm.name} ${clientId}`, requestsPerSecond);
 }
 
 /**
  * Checks the sign-in of the user against `max_age` and, if the registry requires it, `acr_values` (OpenID
- * Connect Core 1.0 section 3.1.2.1). Reads the launch without using it up. Ignores a launch of another
- * application, because the redemption refuses that launch.
+ * Connect Core 1.0 section 3.1.2.1). Ignores a launch of another application, because the redemption refuses
+ * that launch.
  * @throws AuthorizeRefusal
  */
 async function assertSignIn({
-  tickets,
+  findLaunch,
   clock,
   realm,
-  authorization: { launch, partner, maxAgeSeconds, acrValues },
+  authorization: { partner, maxAgeSeconds, acrValues },
   call,
-}: LaunchUse & { readonly clock: Clock; readonly call: Call }): Promise<void> {
+}: LaunchReading & { readonly clock: Clock; readonly call: Call }): Promise<void> {
   const requiredValues = partner.requireAcrValues === true ? acrValues : undefined;
   if (maxAgeSeconds === undefined && requiredValues === undefined) return;
-  const found = await tickets.find('launch-identifier', launch);
+  const found = await findLaunch();
   if (found === undefined) return;
   const context = readLaunch(found);
   if (context.realm !== realm.name || context.clientId !== partner.clientId) return;
@@ -172,7 +179,7 @@ function redeemLaunch({
   realm,
   authorization,
   call,
-}: LaunchUse & { call: Call }): Promise<Redemption> {
+}: LaunchUse & { readonly tickets: Tickets; readonly call: Call }): Promise<Redemption> {
   const { redirectUri, codeChallenge, scope, nonce, dpopKey, partner } = authorization;
   const { clientId } = partner;
   const ttlSeconds = realm.desktop.authorizationCodeSeconds;

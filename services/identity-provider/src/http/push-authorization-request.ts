@@ -47,7 +47,9 @@ export function pushAuthorizationRequest(dependencies: PushDependencies): Handle
     const authorization = assertPushable(form, realm);
     call.trace.follow(launchOf(authorization.launch));
     // The request of an authenticated partner has already been counted towards its rate limit.
-    if (!isConfidential(authorization.partner)) await countHolder({ tickets, limiter, realm, authorization });
+    const findLaunch = () => tickets.find('launch-identifier', authorization.launch);
+    if (!isConfidential(authorization.partner))
+      await countHolder({ findLaunch, limiter, realm, authorization });
     const dpopProof = await readDpopProof({ dependencies, realm, request, endpoint: 'par' });
     const dpopKey = agreeDpopKey(authorization, dpopProof?.thumbprint);
     const proof = launchProof({ realm: realm.name, clientId: authorization.partner.clientId });
