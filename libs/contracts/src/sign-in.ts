@@ -1,5 +1,6 @@
 import type { Fault } from './fault.ts';
 import { memberOf, withoutUndefined } from './schema.ts';
+import { clockToleranceSeconds } from './time.ts';
 import { type Static, Type } from './type.ts';
 
 /**
@@ -35,9 +36,6 @@ export const signInMembers = {
 /** The schema of a stored sign-in. */
 export const signInSchema = Type.Object(signInMembers);
 export type SignIn = Static<typeof signInSchema>;
-
-/** The accepted difference in seconds between the clocks of the launching system and of this platform. */
-const clockToleranceSeconds = 10;
 
 /** Returns the values of `acr` that a client may send. @param agreed the values in the registry, if any */
 export function agreedAcrValues(agreed: readonly string[] | undefined): readonly string[] {

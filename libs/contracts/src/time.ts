@@ -1,3 +1,6 @@
+/** The accepted difference in seconds between the clocks of two systems. */
+export const clockToleranceSeconds = 10;
+
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /**

@@ -3,6 +3,7 @@ import { asymmetricAlgorithms } from '@clinical-launch/contracts/client-authenti
 import { type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchPolicy, Registry } from '@clinical-launch/contracts/registry';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { clockToleranceSeconds } from '@clinical-launch/contracts/time';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { createOutboundFetch, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -53,7 +54,6 @@ export type AccessTokenVerifier = {
   verify(authorization: string | undefined, possession?: Possession): Promise<Caller>;
 };
 
-const clockToleranceSeconds = 10;
 /**
  * The maximum time for which a verified token is cached. After this time, the token is verified again, and
  * refused if its key was withdrawn.

@@ -1,6 +1,7 @@
 import { asymmetricAlgorithms } from '@clinical-launch/contracts/client-authentication';
 import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 import { compileSchema } from '@clinical-launch/contracts/schema';
+import { clockToleranceSeconds } from '@clinical-launch/contracts/time';
 import { Type } from '@clinical-launch/contracts/type';
 import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 
@@ -9,7 +10,6 @@ export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-be
 
 /** The longest lifetime of a client assertion in seconds. A client signs a new assertion for each request. */
 const maxLifeSeconds = 5 * 60;
-const clockToleranceSeconds = 10;
 /**
  * The accepted values of the header `typ`, in lower case. Most libraries send `JWT`. The draft that updates
  * RFC 7523 defines `client-authentication+jwt`.
