@@ -39,6 +39,10 @@ async function patientWith(members: object): Promise<Record<string, unknown>> {
   return (await response.json()) as Record<string, unknown>;
 }
 
+const metaOf = (type: string) => ({
+  profile: [`https://fhir.hl7.org.uk/StructureDefinition/UKCore-${type}`],
+});
+
 describe('a FHIR resource of the launch', () => {
   it('represents the patient', async () => {
     const response = await api.getFhir(patient);
@@ -50,6 +54,7 @@ describe('a FHIR resource of the launch', () => {
     expect(await response.json()).toEqual({
       resourceType: 'Patient',
       id: fhirIds.Patient,
+      meta: metaOf('Patient'),
       identifier: [{ system: 'https://fhir.nhs.uk/Id/nhs-number', value: '9434765870' }],
       name: [{ use: 'official', family: 'Ó Súilleabháin', given: ['Cathal'], prefix: ['Mr'] }],
       gender: 'male',
@@ -61,6 +66,7 @@ describe('a FHIR resource of the launch', () => {
     expect(await (await api.getFhir(practitioner)).json()).toEqual({
       resourceType: 'Practitioner',
       id: fhirIds.Practitioner,
+      meta: metaOf('Practitioner'),
       identifier: [{ system: 'urn:ietf:rfc:3986', value: 'ern:demo:user:7f3' }],
       name: [{ use: 'official', family: 'Okonkwo', given: ['Adaeze'], prefix: ['Dr'] }],
       telecom: [{ system: 'email', value: 'a.okonkwo@example.org', use: 'work' }],
@@ -71,6 +77,7 @@ describe('a FHIR resource of the launch', () => {
     expect(await (await api.getFhir(organization)).json()).toEqual({
       resourceType: 'Organization',
       id: fhirIds.Organization,
+      meta: metaOf('Organization'),
       identifier: [
         { system: 'https://fhir.nhs.uk/Id/ods-organization-code', value: 'B82017' },
         { system: 'urn:ietf:rfc:3986', value: 'ern:demo:org:1' },
@@ -109,10 +116,23 @@ describe('the Patient', () => {
       ],
     });
     expect(identifier).toEqual([
+      { system: 'https://fhir.nhs.uk/Id/nhs-number', value: '9434765870' },
       { system: 'urn:ietf:rfc:3986', value: 'urn:uuid:d3b07384-d9a0-4c9b-8f2e-000000000001' },
       { type: { text: 'EHR Partner ID' }, value: '90210' },
-      { system: 'https://fhir.nhs.uk/Id/nhs-number', value: '9434765870' },
       { type: { text: 'NHS Number' }, value: '943 476 5871' },
+    ]);
+  });
+
+  it('contains one NHS number with the national system, as UK Core allows, if the host sent several', async () => {
+    const { identifier } = await patientWith({
+      'patient-identifiers': ['943 476 5870', '9434765870', '9434765919'].map((identifierValue) => ({
+        identifierType: 'NHS Number',
+        identifierValue,
+      })),
+    });
+    expect(identifier).toEqual([
+      { system: 'https://fhir.nhs.uk/Id/nhs-number', value: '9434765870' },
+      { type: { text: 'NHS Number' }, value: '9434765919' },
     ]);
   });
 
@@ -301,7 +321,11 @@ describe('the FHIR base', () => {
     });
     const [{ resource, security }] = statement.rest;
     expect(resource).toEqual(
-      ['Patient', 'Practitioner', 'Organization'].map((type) => ({ type, interaction: [{ code: 'read' }] })),
+      ['Patient', 'Practitioner', 'Organization'].map((type) => ({
+        type,
+        supportedProfile: metaOf(type).profile,
+        interaction: [{ code: 'read' }],
+      })),
     );
     expect(security.description).toContain(`${api.issuer}/.well-known/smart-configuration`);
   });

@@ -1,5 +1,6 @@
 import { issuerOf, realmUrl } from '@clinical-launch/contracts/addresses';
 import { fhirResourceTypes } from '@clinical-launch/contracts/token-context';
+import { ukCoreProfile } from './fhir-resources.ts';
 
 /** The date of the last change of the statement, which FHIR requires. */
 const changed = '2026-11-25';
@@ -52,7 +53,11 @@ export function capabilityStatement(publicUrl: string, realm: string) {
           ],
           description: `SMART App Launch 2.2. Clients configure themselves from ${issuer}/.well-known/smart-configuration`,
         },
-        resource: fhirResourceTypes.map((type) => ({ type, interaction: [{ code: 'read' }] })),
+        resource: fhirResourceTypes.map((type) => ({
+          type,
+          supportedProfile: [ukCoreProfile(type)],
+          interaction: [{ code: 'read' }],
+        })),
       },
     ],
   };

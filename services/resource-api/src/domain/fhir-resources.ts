@@ -1,8 +1,12 @@
 import { birthDateOf, type DesktopPatient, nhsNumberOf } from '@clinical-launch/contracts/desktop-context';
-import type { TokenContext } from '@clinical-launch/contracts/token-context';
+import type { FhirResourceType, TokenContext } from '@clinical-launch/contracts/token-context';
 
-// The elements of FHIR R4 that UK Core marks as must-support and that a launch context contains. FHIR has no
-// empty texts and no empty lists, so empty elements are absent.
+// The elements of FHIR R4 that UK Core marks as must-support and that a launch context contains. UK Core
+// requires no other element. FHIR has no empty texts and no empty lists, so such elements are absent.
+
+/** Returns the canonical address of the UK Core profile of a type, to which our resources conform. */
+export const ukCoreProfile = (type: FhirResourceType): string =>
+  `https://fhir.hl7.org.uk/StructureDefinition/UKCore-${type}`;
 
 /** The system of identifiers that are URIs. */
 const uriSystem = 'urn:ietf:rfc:3986';
@@ -14,7 +18,7 @@ const uriSystem = 'urn:ietf:rfc:3986';
 export function patientOf({ patient }: TokenContext, nhsNamespace: string) {
   const { title, forenames, surname, gender, dob } = patient;
   return filled({
-    identifier: patient['patient-identifiers'].map((identifier) => identifierOf(identifier, nhsNamespace)),
+    identifier: identifiersOf(patient['patient-identifiers'], nhsNamespace),
     name: [nameOf(title, forenames.split(/\s+/), surname)],
     telecom: patient['contact-details'].flatMap(telecomOf),
     gender: genders[gender.toLowerCase()] ?? 'unknown',
@@ -65,17 +69,24 @@ function nameOf(title: string, given: readonly string[], family: string) {
   });
 }
 
+type DesktopIdentifiers = DesktopPatient['patient-identifiers'];
+
 /**
- * Returns an identifier. A valid NHS number has the NHS system, and a GUID is a URI. The systems of all other
- * identifiers are unknown, so these identifiers have a type with a text.
+ * Returns the identifiers. The first valid NHS number, which also determines the id of the Patient, has the
+ * national system. UK Core allows only one.
  */
-function identifierOf(identifier: DesktopPatient['patient-identifiers'][number], nhsNamespace: string) {
-  const { identifierType, identifierValue } = identifier;
-  const nhsNumber = nhsNumberOf(identifier);
-  if (nhsNumber !== undefined) return { system: `${nhsNamespace}/Id/nhs-number`, value: nhsNumber };
-  if (identifierType === 'GUID')
-    return { system: uriSystem, value: `urn:uuid:${identifierValue.toLowerCase()}` };
-  return { type: { text: identifierType }, value: identifierValue };
+function identifiersOf(identifiers: DesktopIdentifiers, nhsNamespace: string) {
+  const [national] = identifiers.flatMap((identifier) => nhsNumberOf(identifier) ?? []);
+  if (national === undefined) return identifiers.map(ownIdentifier);
+  const others = identifiers.filter((identifier) => nhsNumberOf(identifier) !== national);
+  return [{ system: `${nhsNamespace}/Id/nhs-number`, value: national }, ...others.map(ownIdentifier)];
+}
+
+/** Returns an identifier of the host. Its system is unknown unless it is a GUID, so its type is a text. */
+function ownIdentifier({ identifierType, identifierValue }: DesktopIdentifiers[number]) {
+  return identifierType === 'GUID'
+    ? { system: uriSystem, value: `urn:uuid:${identifierValue.toLowerCase()}` }
+    : { type: { text: identifierType }, value: identifierValue };
 }
 
 /**

@@ -3,7 +3,7 @@ import {
   fhirResourceTypes,
   type TokenContext,
 } from '@clinical-launch/contracts/token-context';
-import { organizationOf, patientOf, practitionerOf } from './fhir-resources.ts';
+import { organizationOf, patientOf, practitionerOf, ukCoreProfile } from './fhir-resources.ts';
 
 /** The claims of a desktop launch in an access token (RFC 9068, and our own claims). */
 export type LaunchOfToken = {
@@ -74,7 +74,12 @@ export function fhirResources(nhsNamespace: string): readonly Resource[] {
     ...(type === 'Patient' ? { permission: readsPatient } : {}),
     represent: (context, _launch, id) =>
       id === context.fhirIds?.[type]
-        ? { resourceType: type, id, ...represent[type](context, nhsNamespace) }
+        ? {
+            resourceType: type,
+            id,
+            meta: { profile: [ukCoreProfile(type)] },
+            ...represent[type](context, nhsNamespace),
+          }
         : undefined,
   }));
 }

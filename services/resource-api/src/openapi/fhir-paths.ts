@@ -147,7 +147,7 @@ const address = Type.Object({
   postalCode: Type.Optional(text),
   country: Type.Optional(text),
 });
-const shared = { id: text, identifier: identifiers };
+const shared = { id: text, meta: Type.Object({ profile: texts }), identifier: identifiers };
 
 /** The schemas of the FHIR resources, with the elements that the platform returns. */
 export const fhirSchemas = {
