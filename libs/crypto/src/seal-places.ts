@@ -22,6 +22,9 @@ export const placeOfOrder = ({
   clientId,
 ];
 
+/** The purpose of the sealed launch context in an access token. */
+export const tokenContextPurpose = 'access-token-context';
+
 /**
  * Returns the place of the sealed launch context in an access token: the claims `jti` and `sid` of the token.
  */

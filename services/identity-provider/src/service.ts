@@ -78,13 +78,8 @@ export async function identityProvider(
     rotateEveryDays,
   });
   observeExpiries({ registry, keyRing });
-  const prepareTokens = createTokenIssue({
-    audience,
-    keyRing,
-    sealer: sealers['access-token'],
-    pseudonyms,
-    clock,
-  });
+  const contextSealer = sealers['access-token'];
+  const prepareTokens = createTokenIssue({ audience, keyRing, contextSealer, pseudonyms, clock });
   const grants = [
     clientCredentials({ audience, keyRing, clock }),
     authorizationCode(tickets, prepareTokens),
@@ -98,6 +93,7 @@ export async function identityProvider(
     publicUrl,
     isProduction,
     pseudonyms,
+    contextSealer,
     clientCertificateHeader,
     pages: createPages(fileURLToPath(new URL('views', import.meta.url)), config),
     scopes: [defaultScope(audience)],

@@ -116,7 +116,13 @@ describe('POST /{realm}/oauth2/v2.0/revoke (RFC 7009)', () => {
 });
 
 describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
-  it('returns the claims of an active access token without patient data', async () => {
+  const launchContext = {
+    patient: expect.stringMatching(/^[0-9a-f]{32}$/),
+    need_patient_banner: true,
+    fhirContext: [{ reference: expect.stringMatching(/^Organization\/[0-9a-f]{32}$/), type: 'Organization' }],
+  };
+
+  it('returns the claims of an active access token, and of the patient only an id', async () => {
     const { accessToken } = await running.tokensFor();
     const told = await running.introspect(accessToken);
     const now = clock.now() / 1000;
@@ -136,6 +142,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
       authorizations: ['clinical-cr.read', 'doc-app.addcode'],
       acr: 'urn:clinical-launch:acr:launched-by-host',
       auth_time: now,
+      ...launchContext,
     });
   });
 
@@ -149,6 +156,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
       iss: running.issuer(realm),
       acr: 'urn:clinical-launch:acr:launched-by-host',
       auth_time: clock.now() / 1000,
+      ...launchContext,
     });
   });
 

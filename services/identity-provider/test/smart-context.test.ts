@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { tokenContextPurpose } from '@clinical-launch/crypto/seal-places';
+import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
@@ -13,21 +16,27 @@ import {
   realm,
   runDesktop,
 } from './running-desktop.ts';
-import { record } from './running-identity-provider.ts';
+import { deploymentSealer, record } from './running-identity-provider.ts';
 
 const smartScopes = ['openid', 'fhirUser', 'launch', 'launch/patient', 'patient/*.rs', 'user/*.read'];
 const scopes = [...smartScopes, 'offline_access', 'authorization_details', 'resource.read'];
 const everyScope = scopes.join(' ');
+
+/** Decrypts the launch context in access tokens. */
+let openContext = deploymentSealer.open;
 
 let storage: Storage;
 let running: RunningDesktop;
 beforeAll(async () => {
   storage = await openTestStorage();
   const partners = [aPartner({ scopes }), aPartner({ clientId: 'other', scopes })];
+  const open: Sealer['open'] = (purpose, ...sealed) =>
+    (purpose === tokenContextPurpose ? openContext : deploymentSealer.open)(purpose, ...sealed);
   running = await runDesktop({
     clock: new TestClock(),
     storage,
     realms: desktopRealms({ desktop: { partners } }),
+    sealer: { ...deploymentSealer, open },
   });
 });
 afterAll(async () => {
@@ -64,6 +73,41 @@ describe('a token response with the scope launch', () => {
     expect(tokens).toHaveProperty('patient');
     const { tokens: without } = await answerOf('openid fhirUser patient/*.rs resource.read');
     expect(Object.keys(without).filter((name) => /patient|fhirContext/.test(name))).toEqual([]);
+  });
+});
+
+describe('an introspection response', () => {
+  it.each([
+    everyScope,
+    'openid launch/patient',
+    'openid fhirUser patient/*.rs',
+    'openid authorization_details',
+  ])(
+    'repeats the launch context and fhirUser for the scope %s, and contains no other patient data',
+    async (scope) => {
+      const { tokens, claims } = await answerOf(scope);
+      for (const token of [tokens.access_token, tokens.refresh_token]) {
+        const told = await running.introspect(String(token));
+        const { patient, need_patient_banner, fhirContext, fhirUser } = told;
+        expect({ patient, need_patient_banner, fhirContext }).toEqual({
+          patient: tokens.patient,
+          need_patient_banner: tokens.need_patient_banner,
+          fhirContext: tokens.fhirContext,
+        });
+        expect(fhirUser).toBe(claims.fhirUser);
+        expect(told).toMatchObject({ active: true, scope });
+        const members = Object.keys(told).join();
+        expect(members).not.toMatch(/launch_context|authorizationDetails|authorization_details/);
+        expect(JSON.stringify(told)).not.toMatch(/Bhriain|9434765919|1960/);
+      }
+    },
+  );
+
+  it('is that of an inactive token if the key of its launch context was removed', async () => {
+    const { tokens } = await answerOf(everyScope);
+    openContext = createSealer([{ id: 'k2', key: randomBytes(32) }]).open;
+    expect(await running.introspect(String(tokens.access_token))).toEqual({ active: false });
+    openContext = deploymentSealer.open;
   });
 });
 

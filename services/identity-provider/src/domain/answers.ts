@@ -4,6 +4,24 @@ const seconds = Type.Integer({ minimum: 1, description: 'seconds' });
 const words = Type.Array(Type.String());
 const address = Type.String({ format: 'uri' });
 
+/** The launch context (SMART App Launch 2.2). */
+const launchContext = {
+  patient: Type.Optional(
+    Type.String({
+      description:
+        'Only in a desktop launch with the scope `launch`: the id of the FHIR Patient, which is the same in every launch of the application for this patient.',
+    }),
+  ),
+  need_patient_banner: Type.Optional(
+    Type.Boolean({ description: 'With `patient`: true, because the application must show the patient.' }),
+  ),
+  fhirContext: Type.Optional(
+    Type.Array(Type.Object({ reference: Type.String(), type: Type.String() }), {
+      description: 'With `patient`: the organisation.',
+    }),
+  ),
+};
+
 /** The token response (RFC 6749 section 5.1). */
 export const tokenAnswer = Type.Object({
   access_token: Type.String({ description: 'A JWT (RFC 9068). Send it as `Authorization: Bearer`.' }),
@@ -20,20 +38,7 @@ export const tokenAnswer = Type.Object({
     }),
   ),
   scope: Type.Optional(Type.String({ description: 'Absent if the client has no rights.' })),
-  patient: Type.Optional(
-    Type.String({
-      description:
-        'Only in a desktop launch with the scope `launch`: the id of the FHIR Patient, which is the same in every launch of your application for this patient.',
-    }),
-  ),
-  need_patient_banner: Type.Optional(
-    Type.Boolean({ description: 'With `patient`: true, because your application must show the patient.' }),
-  ),
-  fhirContext: Type.Optional(
-    Type.Array(Type.Object({ reference: Type.String(), type: Type.String() }), {
-      description: 'With `patient`: the organisation.',
-    }),
-  ),
+  ...launchContext,
 });
 export type TokenAnswer = Readonly<Static<typeof tokenAnswer>>;
 
@@ -68,6 +73,10 @@ export const introspectionAnswer = Type.Object({
       { jkt: Type.Optional(Type.String()), 'x5t#S256': Type.Optional(Type.String()) },
       { description: 'The key or the certificate that the token is bound to.' },
     ),
+  ),
+  ...launchContext,
+  fhirUser: Type.Optional(
+    Type.String({ format: 'uri', description: 'With the scope `fhirUser`: the FHIR Practitioner.' }),
   ),
 });
 

@@ -46,7 +46,7 @@ export function signInClaims({ authTime, signIn = {} }: Pick<DesktopContext, 'au
 
 /**
  * Returns the claims of a partner's access token (RFC 9068 section 2.2). The token acts for the user, with
- * the rights in `scope` and `authorizations`. Only the resource API can decrypt the patient details.
+ * the rights in `scope` and `authorizations`. The patient details are encrypted for the resource API.
  */
 export function desktopAccessTokenClaims({
   realm,

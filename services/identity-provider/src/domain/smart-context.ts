@@ -23,25 +23,41 @@ export function smartContext(scope: string, ids: FhirIds) {
   };
 }
 
-type Requested = {
+type Granted = {
   readonly realm: Pick<IssuingRealm, 'issuer'>;
-  readonly context: Pick<DesktopContext, 'patient'>;
   readonly scope: string;
   readonly fhirIds: FhirIds;
 };
 
 /**
- * Returns the claims that the scope requests beyond the specification's table. `fhirUser` is an absolute URL
- * below the issuer (SMART App Launch 2.2, Scopes for requesting identity data). `authorization_details` is an
- * array (RFC 9396 section 2). `authorizationDetails` is the JSON text of this array.
+ * Returns the claim `fhirUser` if the scope requests it: an absolute URL below the issuer (SMART App Launch
+ * 2.2, Scopes for requesting identity data).
  */
-export function requestedClaims({ realm, context, scope, fhirIds }: Requested) {
-  const words = scope.split(' ');
+const fhirUserClaim = ({ realm, scope, fhirIds }: Granted) =>
+  scope.split(' ').includes('fhirUser')
+    ? { fhirUser: `${realm.issuer}/Practitioner/${fhirIds.Practitioner}` }
+    : {};
+
+/**
+ * Returns the members that the introspection response repeats: the launch context of the token response, and
+ * `fhirUser` of the ID token (SMART App Launch 2.2, Conditional fields in the introspection response).
+ */
+export const introspectedContext = (granted: Granted) => ({
+  ...smartContext(granted.scope, granted.fhirIds),
+  ...fhirUserClaim(granted),
+});
+
+/**
+ * Returns the claims that the scope requests beyond the specification's table. `authorization_details` is the
+ * array of which `authorizationDetails` is the JSON text, in the form of RFC 9396 section 2.
+ */
+export function requestedClaims({
+  context,
+  ...granted
+}: Granted & { readonly context: Pick<DesktopContext, 'patient'> }) {
   return {
-    ...(words.includes('fhirUser')
-      ? { fhirUser: `${realm.issuer}/Practitioner/${fhirIds.Practitioner}` }
-      : {}),
-    ...(words.includes('authorization_details')
+    ...fhirUserClaim(granted),
+    ...(granted.scope.split(' ').includes('authorization_details')
       ? { authorization_details: patientContext(context.patient) }
       : {}),
   };

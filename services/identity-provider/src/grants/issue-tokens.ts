@@ -3,7 +3,7 @@ import type { DesktopContext } from '@clinical-launch/contracts/desktop-context'
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { TokenContext } from '@clinical-launch/contracts/token-context';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
-import { placeOfTokenContext } from '@clinical-launch/crypto/seal-places';
+import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/seal-places';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import type { Call } from '@clinical-launch/http/call';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -19,15 +19,10 @@ import type { TokenBinding } from '../domain/token-binding.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { TokenAnswer } from './grant.ts';
 
-/**
- * The purpose with which `launch_context` is encrypted. The resource API decrypts it with the same purpose.
- */
-const contextSealPurpose = 'access-token-context';
-
 type TokenIssueDependencies = {
   readonly audience: string;
   readonly keyRing: KeyRing;
-  readonly sealer: Sealer;
+  readonly contextSealer: Pick<Sealer, 'seal'>;
   readonly pseudonyms: Pick<PatientPseudonyms, 'fhirIdsOf'>;
   readonly clock: Clock;
 };
@@ -69,7 +64,7 @@ export type PrepareTokens = (request: TokenIssueRequest) => Promise<TokenIssue>;
 export function createTokenIssue({
   audience,
   keyRing,
-  sealer,
+  contextSealer,
   pseudonyms,
   clock,
 }: TokenIssueDependencies): PrepareTokens {
@@ -92,7 +87,7 @@ export function createTokenIssue({
         const place = placeOfTokenContext({ tokenId, launchId });
         const fhirIds = pseudonyms.fhirIdsOf(context);
         const sealed: TokenContext = { user, organisation, patient, fhirIds };
-        const sealedContext = sealer.seal(contextSealPurpose, sealed, place);
+        const sealedContext = contextSealer.seal(tokenContextPurpose, sealed, place);
         const about = { realm, context, now: clock.now(), expiresInSeconds };
         const accessToken = signer.sign(
           'at+jwt',

@@ -1,3 +1,7 @@
+import { isTokenContext, type TokenContext } from '@clinical-launch/contracts/token-context';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/seal-places';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import { sendJson } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
@@ -11,6 +15,7 @@ import type { JWTPayload } from 'jose';
 import { readRefreshToken } from '../domain/desktop-chain.ts';
 import { signInClaims } from '../domain/desktop-tokens.ts';
 import type { IssuingRealm } from '../domain/realms.ts';
+import { introspectedContext } from '../domain/smart-context.ts';
 import { confirmationOf } from '../domain/token-binding.ts';
 import { TokenRefusal } from '../errors.ts';
 import type { FindOwnToken } from '../keys/own-tokens.ts';
@@ -27,13 +32,16 @@ type IntrospectDependencies = {
   readonly findOwnToken: FindOwnToken;
   readonly limiter: RateLimiter;
   readonly events: Outbox;
+  /** Decrypts the launch context in access tokens. */
+  readonly contextSealer: Pick<Sealer, 'open'>;
+  readonly pseudonyms: Pick<PatientPseudonyms, 'fhirIdsOf'>;
   readonly clientCertificateHeader?: string | undefined;
 };
 
 /**
  * Returns whether a token is active: `POST /{realm}/oauth2/v2.0/introspect` (RFC 7662). A resource server
  * must send an access token of one of our realms with the right `token.introspect` (section 2.1). The answer
- * contains no patient data.
+ * contains no patient data except the id of the FHIR Patient.
  */
 export function introspectToken(dependencies: IntrospectDependencies): Handler<RealmExchange> {
   const { tokens, limiter, events, clientCertificateHeader } = dependencies;
@@ -71,7 +79,7 @@ async function lookUp(
   realm: IssuingRealm,
   token: string,
 ): Promise<Introspection> {
-  const { tickets, findOwnToken } = dependencies;
+  const { tickets, findOwnToken, contextSealer, pseudonyms } = dependencies;
   const found = await tickets.find('refresh-token', token);
   if (found !== undefined) {
     const { context, detail } = readRefreshToken(found);
@@ -79,11 +87,36 @@ async function lookUp(
     const { clientId: client_id, scope } = detail;
     const sub = context.user.userERN;
     const claims = { ...signInClaims(context), ...confirmationOf(detail) };
-    return { active: true, client_id, scope, sub, iss: realm.issuer, ...claims };
+    const launch = introspectedContext({ realm, scope, fhirIds: pseudonyms.fhirIdsOf(context) });
+    return { active: true, client_id, scope, sub, iss: realm.issuer, ...claims, ...launch };
   }
   const claims = await findOwnToken(realm, token);
   if (claims === undefined || (await hasEnded(claims, realm, dependencies))) return inactive;
-  return { active: true, token_type: isBoundToKey(claims) ? 'DPoP' : 'Bearer', ...publicClaimsOf(claims) };
+  const { launch_context: sealed, ...others } = claims;
+  const answer = { active: true, token_type: isBoundToKey(claims) ? 'DPoP' : 'Bearer', ...others };
+  if (sealed === undefined) return answer;
+  const context = openContext(claims, contextSealer);
+  if (context === undefined) return inactive;
+  const { fhirIds } = context;
+  const scope = String(claims.scope);
+  return fhirIds === undefined ? answer : { ...answer, ...introspectedContext({ realm, scope, fhirIds }) };
+}
+
+/**
+ * Decrypts the launch context of an access token. Returns undefined if it cannot be decrypted, for example
+ * because a rotation removed its key. The resource API refuses such a token.
+ */
+function openContext(
+  { launch_context, jti, sid }: JWTPayload,
+  sealer: Pick<Sealer, 'open'>,
+): TokenContext | undefined {
+  const place = placeOfTokenContext({ tokenId: String(jti), launchId: String(sid) });
+  try {
+    const context = sealer.open(tokenContextPurpose, String(launch_context), place);
+    return isTokenContext(context) ? context : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -106,8 +139,3 @@ async function hasEnded(
  * (RFC 8705 section 3).
  */
 const isBoundToKey = ({ cnf }: JWTPayload) => typeof cnf === 'object' && cnf !== null && 'jkt' in cnf;
-
-/** Returns the claims without `launch_context`, which only the resource API can decrypt. */
-function publicClaimsOf({ launch_context: _sealed, ...claims }: JWTPayload): JWTPayload {
-  return claims;
-}

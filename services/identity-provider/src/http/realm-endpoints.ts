@@ -1,4 +1,5 @@
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import { behind, type Endpoint, endpoint } from '@clinical-launch/http/endpoint';
 import { oauthDialect } from '@clinical-launch/http/errors';
@@ -47,6 +48,7 @@ export type RouteDependencies = {
   readonly publicUrl: string;
   readonly isProduction: boolean;
   readonly pseudonyms: PatientPseudonyms;
+  readonly contextSealer: Pick<Sealer, 'open'>;
   readonly scopes: readonly string[];
   readonly clientCertificateHeader?: string | undefined;
   /** The page of a refused authorization request. */

@@ -106,7 +106,7 @@ export function introspectionPath(realm: DescribedRealm): PathItem {
   const operation: Operation = {
     operationId: `introspectToken${realm.suffix}`,
     summary: 'Check whether a token is active',
-    description: `For resource servers, with an access token of this platform that has the right \`${introspectionRight}\`. The answer contains no patient data.`,
+    description: `For resource servers, with an access token of this platform that has the right \`${introspectionRight}\`. The answer contains no patient data except the id of the FHIR Patient.`,
     tags: [realm.tag],
     security: [{ accessToken: [] }],
     requestBody: formBody(tokenForm(plainForm), { token: { token: 'the-token' } }),

@@ -1,7 +1,7 @@
 import { compileSchema, guidPattern } from '@clinical-launch/contracts/schema';
 import { isTokenContext, type TokenContext } from '@clinical-launch/contracts/token-context';
 import { Type } from '@clinical-launch/contracts/type';
-import { placeOfTokenContext } from '@clinical-launch/crypto/seal-places';
+import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/seal-places';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import type { Caller } from '@clinical-launch/trust/access-tokens';
 import { invalidToken } from '@clinical-launch/trust/invalid-token';
@@ -40,7 +40,7 @@ function open(
   sealer: Pick<Sealer, 'open'>,
 ): unknown {
   try {
-    return sealer.open('access-token-context', sealedContext, placeOfTokenContext({ tokenId, launchId }));
+    return sealer.open(tokenContextPurpose, sealedContext, placeOfTokenContext({ tokenId, launchId }));
   } catch (cause) {
     throw invalidToken('the launch context of the token cannot be decrypted', { cause });
   }

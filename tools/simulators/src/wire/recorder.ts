@@ -157,7 +157,7 @@ function answerOf({ status, headers, body }: Answered) {
   };
 }
 
-/** Shortens the encrypted launch context, which only the resource API can decrypt. */
+/** Shortens the encrypted launch context, which is for the resource API. */
 const withoutEncrypted = (name: string, value: unknown) =>
   name === 'launch_context' && typeof value === 'string' ? shortened(value) : value;
 
