@@ -1,6 +1,6 @@
 #!/bin/bash
 # Succeeds if a replica of every service has passed a health check, or if ten seconds have passed since the
-# start. The edge therefore serves the other services if one is down.
+# start. If a service is down, the edge therefore serves the other services.
 . /usr/local/bin/ready.sh && exit
 read -r now _ </proc/uptime
 stat=$(</proc/1/stat)

@@ -5,7 +5,7 @@ import { certificateThumbprint, hostName, httpAddress } from './words.ts';
 
 /**
  * A public signing key (RFC 7517). `kid` is required, because a client that rotates its keys has two keys.
- * The header of a token names the key that signed it by `kid`. `publicKeyFault` checks the key material.
+ * The header `kid` of a token names the key that signed the token. `publicKeyFault` checks the key material.
  */
 export const publicJwk = Type.Object({
   kty: Type.Enum(['RSA', 'EC', 'OKP']),

@@ -7,8 +7,8 @@ import { type Static, Type } from './type.ts';
 
 const described = (pattern: string, description: string) => Type.String({ pattern, description });
 /**
- * Returns the schema of one line of text. It must not contain control characters or lone surrogates, which
- * XML and PostgreSQL refuse.
+ * Returns the schema of one line of text. The text must not contain control characters or lone surrogates,
+ * which XML and PostgreSQL refuse.
  */
 const text = (maxLength: number) => Type.String({ ...singleLine, format: 'xml-text', maxLength });
 const filledText = (maxLength: number) =>

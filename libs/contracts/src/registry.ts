@@ -90,7 +90,7 @@ const client = Type.Object(
   {
     clientId,
     name,
-    /** SHA-256 hashes (hex) of at most two secrets, so that a client can rotate them. */
+    /** SHA-256 hashes (hex) of at most two secrets, so that a client can rotate its secret. */
     secrets: Type.Array(
       Type.Object(
         {

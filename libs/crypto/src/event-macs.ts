@@ -20,7 +20,7 @@ export type EventSigningKey = {
 /**
  * Converts an event to JSON. Adds `macs`, which contains an HMAC-SHA-256 (RFC 2104) for each service that
  * consumes the event type. Adds nothing if the event already contains `macs`, or if this process has no keys
- * of its source.
+ * of the event's source.
  */
 export type EventWriter = (event: CloudEvent) => string;
 

@@ -55,7 +55,7 @@ export function createPatientPseudonyms(key: Uint8Array): PatientPseudonyms {
 /** Returns true if an identifier is national and valid, so that every practice uses the same identifier. */
 const isSure = ({ system, isDoubtful }: PatientIdentifier) => system !== 'hospital-number' && !isDoubtful;
 
-/** For each identifier type of desktop launches that OLTR launches also have: its system in OLTR launches. */
+/** The OLTR identifier system of each desktop identifier type that OLTR launches also have. */
 const desktopSystems: Readonly<Record<string, string>> = { 'NHS Number': 'nhs-number' };
 
 /** Returns the user, practice and patient for the events of an OLTR launch, as far as they are known. */

@@ -32,7 +32,7 @@ export type Sealer = {
    * @throws Error if the key was removed
    */
   derive(purpose: string, text: string, keyId?: string): Buffer;
-  /** The id of the key that `seal` uses, and `derive` if no `keyId` is passed. */
+  /** The id of the key that `seal` uses, and that `derive` uses if no `keyId` is passed. */
   readonly currentKeyId: string;
 };
 

@@ -51,7 +51,10 @@ type WorkerOptions<Due extends LeasedDelivery, Reason extends string> = {
   readonly queue: DeliveryQueue<Due>;
   /** Attempts a delivery. Must stop the attempt if the signal aborts. */
   readonly deliver: (due: Due, ending: AbortSignal) => Promise<DeliveryAttempt<Reason>>;
-  /** Stores the result of an attempt and its events. If it rejects, the delivery is attempted again. */
+  /**
+   * Stores the result of an attempt, and the events about the result. If this function rejects, the delivery
+   * is attempted again.
+   */
   readonly settle: (due: Due, settlement: Settlement, events: readonly CloudEvent[]) => Promise<void>;
   /** Returns the event about a result. */
   readonly eventOf: (result: DeliveryResult<Due, Reason>) => CloudEvent;
@@ -65,8 +68,8 @@ type WorkerOptions<Due extends LeasedDelivery, Reason extends string> = {
 };
 
 /**
- * The milliseconds that `stop` waits for current attempts. They are fewer than a process has for stopping,
- * because open requests must end before the deliveries within the same limit.
+ * The milliseconds that `stop` waits for current attempts. This wait is shorter than the time that a process
+ * has for stopping, because open requests must end first.
  */
 const endWithinMs = 3000;
 const firstRetryMs = 2000;
@@ -75,9 +78,9 @@ const maxRetryMs = 5000;
 const minWaitMs = 100;
 
 /**
- * Attempts due deliveries until it is stopped. Several attempts run at the same time, but only one for each
- * receiver, so that a slow receiver does not delay others. The worker sleeps until the next delivery is due
- * or `nudge` is called. If a process dies, another process repeats its deliveries after the leases end.
+ * Attempts due deliveries until `stop` is called. Several attempts run at the same time, but only one for
+ * each receiver, so that a slow receiver does not delay others. The worker sleeps until the next delivery is
+ * due or `nudge` is called. If a process dies, another process repeats its deliveries after the leases end.
  * Messages are therefore delivered at least once.
  */
 export function startDeliveryWorker<Due extends LeasedDelivery, Reason extends string = never>(

@@ -43,8 +43,8 @@ export interface EventBus {
    */
   publish(events: readonly CloudEvent[]): Promise<void>;
   /**
-   * Publishes events with the text that an outbox stored. Does not check them, because the outbox has done
-   * so.
+   * Publishes events with the text that an outbox stored. Does not check the events, because the outbox has
+   * checked them.
    */
   publishWritten(events: readonly WrittenEvent[]): Promise<void>;
   /** Starts a consumer. */

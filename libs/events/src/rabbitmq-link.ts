@@ -173,7 +173,7 @@ async function openConnection<Session>(
 
 function socketOptions(name: string, signal: AbortSignal) {
   return {
-    // Otherwise each small write waits until the previous write is acknowledged (Nagle's algorithm).
+    // Without `noDelay`, each small write waits until the previous write is acknowledged (Nagle's algorithm).
     noDelay: true,
     keepAlive: true,
     timeout: connectWithinMs,

@@ -1,8 +1,9 @@
 import type { Channel, ConsumeMessage } from 'amqplib';
 
 /**
- * The messages of a channel that are neither acknowledged nor returned. Can acknowledge many messages with
- * one frame. After the channel is closed, does nothing, because the broker has already requeued the messages.
+ * Tracks the messages of a channel that are neither acknowledged nor returned. Can acknowledge many messages
+ * with one frame. After the channel is closed, does nothing, because the broker has already requeued the
+ * messages.
  */
 export class UnsettledMessages {
   readonly #channel: Channel;

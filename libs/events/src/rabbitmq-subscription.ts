@@ -29,7 +29,7 @@ export type Subscription = {
 };
 
 /**
- * Passes the events of a queue to a consumer in order, until it is stopped. Passes one event at a time, or
+ * Passes the events of a queue to a consumer in order, until `stop` is called. Passes one event at a time, or
  * batches if the consumer handles batches. A failed event returns to the queue after a wait, and any instance
  * may receive it next. After a limited number of attempts, the event becomes a dead letter. Events are
  * acknowledged only after they were handled, so an event may be delivered twice. Resolves when the consumer

@@ -40,7 +40,7 @@ const gatherMs = 5;
 const firstRetryMs = 200;
 
 /**
- * Publishes the events of an outbox, each at least once, until it is stopped. A call of `nudge` causes a
+ * Publishes the events of an outbox, each at least once, until `stop` is called. A call of `nudge` causes a
  * poll. While the bus is down, the relay retries with increasing waits. `nudge` does not shorten these waits,
  * because each attempt is a database transaction.
  */

@@ -59,7 +59,7 @@ describe('dead letters', () => {
       await bus.publish([event]);
       await buried(index + 1);
     }
-    // Listing 25 times exceeds RabbitMQ's default delivery limit, after which it would drop a message.
+    // Listing 25 times exceeds RabbitMQ's default delivery limit, after which RabbitMQ would drop a message.
     for (let look = 0; look < 25; look += 1) {
       const letters = await listDeadLetters(place.broker, consumer);
       expect(letters.map(({ id }) => id)).toEqual(idsOf(events));

@@ -7,7 +7,7 @@ import type { Endpoint, PathParameters } from './endpoint.ts';
 import { type ErrorDialect, problemDialect, refuse, ServiceError } from './errors.ts';
 import type { Refusals } from './refusals.ts';
 
-/** The answer to requests below a path that match no endpoint. */
+/** The answer to requests that are below a path and match no endpoint. */
 export type Edge = {
   readonly path: string;
   /**

@@ -93,11 +93,15 @@ type EndpointOptions<Placed extends Exchange, Reached extends Exchange> = {
   /** The handler of each method. Without a handler for HEAD, the handler for GET answers without a body. */
   readonly methods: Readonly<Partial<Record<Method, Handler<Placed>>>>;
   /**
-   * If true, a HEAD without a handler is refused, because a GET would use up a single-use ticket.
+   * If true, a HEAD without a handler is refused, because the handler for GET would use up a single-use
+   * ticket.
    */
   readonly refusesHead?: boolean;
   readonly audit?: RefusalAudit<Reached>;
-  /** Counts refusals and failures. Is called with every one, including refusals because of a limit. */
+  /**
+   * Counts refusals and failures. Is called for each refusal and failure, including refusals because of a
+   * limit.
+   */
   readonly onRefused?: (error: ServiceError, exchange: Refused<Reached>) => void;
 };
 
@@ -111,9 +115,9 @@ export type Endpoint = {
 };
 
 /**
- * Creates an endpoint. The endpoint logs and audits every error of its guards and handlers, and answers it in
- * its dialect. It answers 405 with `Allow` to other methods (RFC 9110 section 15.5.6). The guard `place` runs
- * before the method is checked.
+ * Creates an endpoint. The endpoint logs and audits every error of its guards and handlers, and answers in
+ * its own dialect. It answers 405 with `Allow` to other methods (RFC 9110 section 15.5.6). The guard `place`
+ * runs before the method is checked.
  */
 export function endpoint<Placed extends Exchange, Reached extends Exchange = Placed>(
   options: EndpointOptions<Placed, Reached> & { readonly place: Guard<Exchange, Placed> },

@@ -38,7 +38,9 @@ const wanted: Readonly<Record<State, string>> = {
   end: 'nothing is allowed after the end',
 };
 
-/** Returns the state after a token that begins with this character, or undefined if it is not allowed. */
+/**
+ * Returns the state after a token that begins with this character, or undefined if the token is not allowed.
+ */
 function follows(state: State, character: string, open: readonly string[]): State | undefined {
   switch (state) {
     case 'value':

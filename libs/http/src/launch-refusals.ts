@@ -3,9 +3,9 @@ import type { ServiceError } from './errors.ts';
 
 /**
  * Creates the metric counter `clinical_launch.launches.refused`, and returns the function that increments it.
- * Its attributes are the client, the refusal code and the step of the launch: `request` of the launch URL, or
- * `open`. Call this function after metrics have started. The counter ignores 405 answers, because a request
- * with another method is not a launch.
+ * The attributes of the counter are the client, the refusal code and the step of the launch: `request` of the
+ * launch URL, or `open`. Call this function after metrics have started. The counter ignores 405 answers,
+ * because a request with another method is not a launch.
  */
 export function countLaunchRefusals(step: 'request' | 'open') {
   const refused = meter().createCounter('clinical_launch.launches.refused', {

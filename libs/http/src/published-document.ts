@@ -8,7 +8,7 @@ type PublishedDocument = {
   readonly make: () => Promise<string>;
 };
 
-/** Creates the handler of a document that is the same for every caller, so that it is created only once. */
+/** Creates the handler of a document that is created only once, because it is the same for every caller. */
 export function publishDocument({ contentType, make }: PublishedDocument): Handler {
   let making: Promise<Buffer> | undefined;
   const prepare = async () => Buffer.from(await make());

@@ -3,7 +3,7 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
 /** A request that is about to be refused. */
 export type RefusedRequest = {
-  /** The audit event of the refusal, if one must be stored. */
+  /** The audit event of the refusal, if the refusal must be audited. */
   readonly event: CloudEvent<RefusalType> | undefined;
   readonly address: string | undefined;
   /** The verified caller. Its refusals are not counted for its address. */

@@ -89,7 +89,8 @@ export class RequestTrace {
 
   /**
    * Begins the trace of the launch that this request issued, if this request is in a trace of its caller.
-   * Later requests of the launch know only the GUID of the launch, so they cannot continue that trace.
+   * Later requests of the launch know only the GUID of the launch, so they cannot continue the trace of the
+   * caller.
    */
   beginLaunch(): void {
     if (this.#parent === undefined || !isTracing()) return;

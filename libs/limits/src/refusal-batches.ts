@@ -6,7 +6,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 export type Batches = {
   /** Returns the event if it begins an interval and must be stored now. Otherwise counts the refusal. */
   add(address: string, event: CloudEvent<RefusalType>): CloudEvent<RefusalType> | undefined;
-  /** Stores the combined events of ended intervals. With `isLast`, also ends the other intervals. */
+  /** Stores the combined events of ended intervals. With `isLast`, first ends all intervals. */
   flush(options?: { isLast?: boolean }): Promise<void>;
 };
 
@@ -22,7 +22,7 @@ type BatchesOptions = {
 type Batch = {
   readonly address: string;
   /**
-   * The event of the first refusal that was counted in the interval. The combined event contains its time and
+   * The event of the first refusal that was counted in the interval. The combined event contains the time and
    * correlation id.
    */
   event: CloudEvent<RefusalType>;

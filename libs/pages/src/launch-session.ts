@@ -63,8 +63,8 @@ type SessionSearch = {
 };
 
 /**
- * Finds the launch sessions of a browser that have not ended, in the order of its cookies. If another host
- * has set a session cookie too, there may be several sessions, from which callers must choose.
+ * Finds the unexpired launch sessions of a browser, in the order of its cookies. If another host has set a
+ * session cookie too, there may be several sessions, from which callers must choose.
  * @throws Unavailable if Redis does not answer
  */
 export async function findLaunchSessions(

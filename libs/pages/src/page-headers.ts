@@ -11,7 +11,7 @@ export type PagePolicy = {
 
 /**
  * Returns the headers of every page. They forbid content of other origins, referrers and caching. They omit
- * Cross-Origin-Opener-Policy, because the result page must access the window of the PMS that opened it.
+ * Cross-Origin-Opener-Policy, because the result page must access the PMS window that opened it.
  */
 export function pageHeaders({
   frameAncestors = [],

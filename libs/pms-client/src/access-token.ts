@@ -41,7 +41,7 @@ export class TokenRefused extends Error {
   }
 }
 
-/** Caches the access token of a client. Use it for APIs for which this package has no function. */
+/** Caches the access token of a client. Use this cache for APIs for which this package has no function. */
 export type TokenCache = {
   /**
    * Returns the cached token, or a new token if the cached token expires within a minute.

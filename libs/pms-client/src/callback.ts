@@ -13,7 +13,7 @@ export type OrderDocumentCallback = {
   readonly timestamp: string;
   readonly data: {
     readonly orderGuid: string;
-    /** The version of the order in the document. Do not replace a newer version with an older one. */
+    /** The version of the order in the document. Do not replace a newer version with an older version. */
     readonly orderVersion: number;
     /** The correlation id of the launch in which the order was submitted. */
     readonly launchId: string;
@@ -58,7 +58,10 @@ export type CallbackToVerify = {
   readonly secrets: readonly string[];
   /** Returns milliseconds since 1970. By default, the system clock. */
   readonly now?: () => number;
-  /** The maximum difference between the timestamp of the callback and the current time. By default 300. */
+  /**
+   * The maximum difference between the timestamp of the callback and the current time. By default, 300
+   * seconds.
+   */
   readonly toleranceSeconds?: number;
 };
 

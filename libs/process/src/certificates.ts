@@ -38,8 +38,9 @@ export function readWatchedCertificates(environment: Environment): readonly stri
 }
 
 /**
- * Observes the expiry of certificates. Reads them at the start and then only each hour, because a server's
- * certificate needs a connection. If a certificate cannot be read, the metric keeps the last known expiry.
+ * Observes the expiry of certificates. Reads them at the start and then only every hour, because reading a
+ * server's certificate needs a connection. If a certificate cannot be read, the metric keeps the last known
+ * expiry.
  */
 export function watchCertificates(places: readonly string[], logger: Logger): RunningPart {
   if (places.length === 0) return { checks: {}, stop: async () => undefined };

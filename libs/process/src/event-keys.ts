@@ -60,8 +60,8 @@ export type EventKeys = {
 };
 
 /**
- * Reads the event keys of a source of events. A process that is no source has no keys.
- * `EVENT_SIGNING_KEYS` contains an entry `service:key` for each service that consumes its events.
+ * Reads the event keys of a source of events. A process that is no source has no keys. `EVENT_SIGNING_KEYS`
+ * contains an entry `service:key` for each service that consumes events of this source.
  * `EVENT_VERIFICATION_KEYS` of a consuming service contains its own keys, from which `deriveEventKey` derives
  * the key of each source. Keys are 32 bytes in Base64URL, several separated by commas. Outside production,
  * missing keys are derived from `SEALING_KEYS` or from the key of the demo.

@@ -6,8 +6,8 @@ import type { PartOptions, RunningPart } from './parts.ts';
 export type StoragePart = RunningPart & { readonly storage: Storage };
 
 /**
- * How long a process waits for its schema before it ends, in milliseconds. Longer than a database start and
- * an operator's migrations usually take.
+ * The milliseconds that a process waits for its schema before it ends. This wait is longer than a database
+ * start and an operator's migrations usually take.
  */
 const schemaWithinMs = 120_000;
 

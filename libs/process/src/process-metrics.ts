@@ -14,8 +14,8 @@ import { observeRuntime } from './runtime-metrics.ts';
 import { resourceOf, type Telemetry } from './telemetry-settings.ts';
 
 /**
- * Milliseconds that a scrape waits for the values of all parts. Shorter than the scrape timeout of
- * Prometheus, so that only the metrics of a part that does not answer are missing.
+ * The milliseconds that a scrape waits for the values of all parts. This wait is shorter than the scrape
+ * timeout of Prometheus. If a part does not answer, only its metrics are therefore missing.
  */
 const collectWithinMs = 3000;
 

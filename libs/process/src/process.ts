@@ -81,10 +81,10 @@ type ProcessPlan<Config> = {
 };
 
 /**
- * Runs one process of the platform until SIGTERM or SIGINT. Reads the configuration (reports all problems
- * together with exit code 1), connects and serves. On the signal, lets current work finish and then stops
- * everything in reverse order. A secret may also be given as `<NAME>_FILE`, the path of a file that contains
- * the secret.
+ * Runs one process of the platform until SIGTERM or SIGINT. Reads the configuration, connects and serves. If
+ * the configuration is invalid, reports all problems together and exits with code 1. On the signal, lets
+ * current work finish and then stops everything in reverse order. A secret may also be given as
+ * `<NAME>_FILE`, the path of a file that contains the secret.
  */
 export async function runProcess<Config>(plan: ProcessPlan<Config>): Promise<void> {
   // Process 1 of a container ignores signals without a handler, so it would not stop while it waits for

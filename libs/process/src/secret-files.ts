@@ -20,8 +20,8 @@ export const secretSettings: readonly string[] = [
 ];
 
 /**
- * Reads secrets from files: `<NAME>_FILE` is the path of the file with the secret `<NAME>`. It is ignored if
- * `<NAME>` is set.
+ * Reads secrets from files: `<NAME>_FILE` is the path of the file with the secret `<NAME>`. If `<NAME>` is
+ * set, `<NAME>_FILE` is ignored.
  * @throws ConfigurationError for a file that cannot be read
  */
 export function withSecretFiles(environment: Environment): Environment {

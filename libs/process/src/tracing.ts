@@ -5,7 +5,7 @@ import { enableTracing, traceIds } from '@clinical-launch/runtime/tracing';
 import { reportFailures } from './exporters.ts';
 import { resourceOf, type Telemetry } from './telemetry-settings.ts';
 
-/** The maximum milliseconds that a process waits, when it ends, for its last spans to be sent. */
+/** The maximum milliseconds that an ending process waits until its last spans are sent. */
 const flushWithinMs = 3000;
 
 /**

@@ -10,8 +10,8 @@ export type RedisLogger = {
 type ConnectOptions = {
   readonly logger?: RedisLogger;
   /**
-   * Milliseconds to wait for Redis at the start, as long as for the database. Later reconnections have no
-   * time limit.
+   * The milliseconds that a starting process waits for Redis. It waits for the database equally long. Later
+   * reconnections have no time limit.
    */
   readonly readyWithinMs?: number;
 };

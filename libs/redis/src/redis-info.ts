@@ -60,7 +60,8 @@ type SafetyOptions = {
 /**
  * Checks, on every node, the settings on which the single use of tickets depends. Redis must not evict keys,
  * because a ticket without its used-marker works again. It must write an append-only file, because otherwise
- * a restart loses tickets and events. In production, its user must not have the rights of other services.
+ * a restart loses tickets and events. In production, the user of the connection must not have the rights of
+ * other services.
  * @throws UnsafeRedis in production, with every problem of every node; elsewhere logs a warning
  */
 export async function assertSafeRedis(

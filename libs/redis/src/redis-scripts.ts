@@ -15,9 +15,9 @@ export type RedisClient = Redis | Cluster;
 export type Script = { readonly name: string; readonly lua: string; readonly sha1: string };
 
 /**
- * Returns a function that reads a script from the folder `lua` in the folder of a module. Its arguments are
- * the names of the parts that the script depends on, then the name of the script. The part `shared` is in
- * this library.
+ * Returns a function that reads a script from the folder `lua` in the folder of a module. The arguments of
+ * the function are the names of the parts that the script needs, then the name of the script. The part
+ * `shared` is in this library.
  * @param module the `import.meta.url` of the module
  */
 export const createScriptReader =
@@ -184,7 +184,7 @@ export const millisecondsOrNone = (seconds: number | undefined): ScriptArgument 
   seconds === undefined ? '' : milliseconds(seconds);
 
 /**
- * Returns the events as the outbox stores them, with the correlation id of their chain if they belong to one.
+ * Returns the events as the outbox stores them. If the events belong to a chain, adds its correlation id.
  * @throws TypeError for an event that the bus would refuse, because such an event must not enter the outbox
  */
 export function eventTexts(

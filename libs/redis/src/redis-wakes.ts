@@ -6,15 +6,15 @@ import type { RedisClient } from './redis-scripts.ts';
 /** An outbox, and the function that wakes its relay. */
 export type WokenOutbox = { readonly outbox: RedisOutbox; readonly nudge: () => void };
 
-/** Milliseconds before reconnecting after a successful connection was lost. */
+/** The milliseconds before the next connection, after a successful connection was lost. */
 const reconnectAfterMs = 250;
 const retryAfterMs = backoff({ firstMs: 500, maxMs: 5000 });
 
 /**
  * Wakes relays when events are appended: the appending scripts publish the shard. Listens on a separate
- * connection, because a subscribed connection cannot run scripts. In a Redis Cluster it can use any node,
- * because a message reaches all nodes. Reconnects without a limit. If a message is lost, the relay's polls
- * find the events.
+ * connection, because a subscribed connection cannot run scripts. In a Redis Cluster, the connection can use
+ * any node, because a message reaches all nodes. Reconnects without a limit. If a message is lost, the
+ * relay's polls find the events.
  * @returns a function that stops listening
  */
 export function wakeRelays(redis: RedisClient, woken: readonly WokenOutbox[]): () => Promise<void> {
@@ -30,7 +30,7 @@ export function wakeRelays(redis: RedisClient, woken: readonly WokenOutbox[]): (
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const stop = () => listener.disconnect();
     listener.once('end', end).on('message', onMessage);
-    // Not logged here, because the main client already logs that Redis is unavailable.
+    // The error is not logged here, because the main client already logs that Redis is unavailable.
     listener.on('error', () => undefined);
     stopping.addEventListener('abort', stop);
     try {
@@ -50,7 +50,7 @@ export function wakeRelays(redis: RedisClient, woken: readonly WokenOutbox[]): (
   const loop = startLoop({
     work: listen,
     everyMs: reconnectAfterMs,
-    // Not logged here, because the main client already logs that Redis is unavailable.
+    // The failure is not logged here, because the main client already logs that Redis is unavailable.
     onFailure: () => undefined,
     retryAfterMs,
   });

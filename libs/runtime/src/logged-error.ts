@@ -5,7 +5,7 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 export type LoggedError = {
   readonly type: string;
   readonly message: string;
-  /** Only the stack frames, because the first lines of an error's own `stack` repeat its message. */
+  /** Contains only the stack frames, because the first lines of an error's own `stack` repeat its message. */
   readonly stack?: string;
   readonly code?: string | number;
   readonly cause?: LoggedError;

@@ -40,7 +40,10 @@ export const logLevelSetting = Type.String({
   description: `must be ${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}`,
 });
 
-/** Returns the log level until the configuration is checked: `info` if `LOG_LEVEL` is invalid. */
+/**
+ * Returns the log level to use before the configuration is checked. If `LOG_LEVEL` is invalid, returns
+ * `info`.
+ */
 export function initialLogLevel(level: string | undefined): string {
   return level !== undefined && levels.includes(level) ? level : 'info';
 }
@@ -102,7 +105,7 @@ export function createLogger({
     serializers: { err: (thrown: unknown) => describeError(thrown) },
     hooks: {
       logMethod([first, ...others], method) {
-        // Without this, pino would use the error's message as the message of the line.
+        // Without this branch, pino would use the error's message as the message of the line.
         if (types.isNativeError(first) && others.length === 0) method.call(this, { err: first }, 'failed');
         else method.call(this, first, ...others);
       },

@@ -28,7 +28,8 @@ export type LoopOptions = {
    */
   readonly retryAfterMs?: (failures: number) => number;
   /**
-   * Milliseconds between a call of `nudge` and its run, so that one run handles the work of several calls.
+   * Milliseconds between a call of `nudge` and the run that it causes, so that one run handles the work of
+   * several calls.
    */
   readonly gatherMs?: number;
   /** Whether the wait between two runs keeps the process alive; true by default. */
@@ -45,8 +46,8 @@ export const backoff =
     Math.min(firstMs * 2 ** (failures - 1), maxMs);
 
 /**
- * Runs work immediately and then repeatedly, never twice at once, until it is stopped. If `nudge` is called
- * during a run, another run follows, because the current run may have missed the new work.
+ * Runs work immediately and then repeatedly, never twice at once, until `stop` is called. If `nudge` is
+ * called during a run, another run follows, because the current run may have missed the new work.
  */
 export function startLoop(options: LoopOptions): Loop {
   const { work, everyMs, onFailure, onRecovery, retryAfterMs = () => everyMs, gatherMs = 0 } = options;

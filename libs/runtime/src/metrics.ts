@@ -83,7 +83,9 @@ function bucketOf(seconds: number): number {
 /** Counts refused requests from addresses over their limit, and audit events that were dropped. */
 export type RefusalMeter = { limited(): void; dropped(count: number): void };
 
-/** Creates two counters: requests that were answered 429, and dropped audit events of refused requests. */
+/**
+ * Creates the counters of requests that were answered 429, and of dropped audit events of refused requests.
+ */
 export function createRefusalMeter(): RefusalMeter {
   const limited = meter().createCounter('clinical_launch.refusals.limited', {
     description: 'Refusals answered 429 because their address is over its limit',
@@ -123,7 +125,7 @@ const exemplars = new Map<string, BucketExemplars>();
 
 /**
  * Returns the exemplars of a series. The code that records measurements must set them, because the metrics
- * SDK does not support exemplars. Each process stores its own exemplars, as it does its metrics.
+ * SDK does not support exemplars. Each process stores its own exemplars and metrics.
  */
 export function exemplarsOfSeries(metric: string, attributes: object): BucketExemplars {
   const key = keyOf(metric, attributes);

@@ -15,8 +15,8 @@ export const modeSetting = {
 /**
  * Returns whether `NODE_ENV` states that this process serves real patients. No other code reads that
  * variable.
- * @throws ConfigurationError for an unknown value, so that a typing error never starts the demo's settings in
- * production
+ * @throws ConfigurationError for an unknown value, so that a typing error never enables the demo's settings
+ *   in production
  */
 export function isProduction({ NODE_ENV: mode }: Environment): boolean {
   if (mode && !modes.includes(mode)) {

@@ -16,11 +16,11 @@ export type DatabaseRole = {
 
 /**
  * Creates the missing roles, sets the passwords of all roles, and gives each role exactly the rights in
- * `roles`. Revokes the rights of `PUBLIC` to the database and to the schema `public`. It can be repeated, and
- * several processes can run it at once. The schemas and their tables must exist, and the role of `url` must
- * own them and have CREATEROLE.
+ * `roles`. Revokes the rights of `PUBLIC` to the database and to the schema `public`. This function can be
+ * repeated, and several processes can run it at once. The schemas and their tables must exist, and the role
+ * of `url` must own them and have CREATEROLE.
  * @throws TypeError when two roles share a name. Error when an existing role has more rights than a service
- * may have
+ *   may have
  */
 export async function separateRoles(url: string, roles: readonly DatabaseRole[]): Promise<void> {
   const names = roles.map(({ name }) => name);

@@ -21,12 +21,13 @@ export type PostgresStorageOptions = {
    * `max_connections`.
    */
   readonly poolSize?: number;
-  /** Milliseconds to connect, or to wait for a connection of the pool. */
+  /** The maximum milliseconds to connect, or to wait for a connection of the pool. */
   readonly connectTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
   readonly lockTimeoutMs?: number;
   /**
-   * Milliseconds that a transaction may be idle in the database. Longer than an outbox may take to publish.
+   * The milliseconds that a transaction may be idle in the database. This time is longer than an outbox may
+   * take to publish.
    */
   readonly idleInTransactionTimeoutMs?: number;
   readonly schemaWait?: SchemaWait;

@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * The migrations of a schema by name, in alphabetical order. A released migration must not change, and must
- * only add things, because processes of the previous release still run. A migration that removes something is
- * named `<number>-<what>-after-<release>`. That release, such as `1.4.0`, is the last release that uses the
- * removed table or column.
+ * The migrations of a schema by name, in alphabetical order. A released migration must not change. No
+ * migration removes what the previous release uses, because processes of that release still run. A migration
+ * that removes something is named `<number>-<what>-after-<release>`. That release, such as `1.4.0`, is the
+ * last release that uses the removed table or column.
  */
 export type ServiceMigrations = Readonly<Record<string, Migration>>;
 

@@ -28,8 +28,8 @@ export async function hideValues(connection: DatabaseConnection): Promise<void> 
 const fieldsWithValues = ['detail', 'where', 'internalQuery', 'params'];
 
 /**
- * Returns the error without the values of rows and parameters, so that it can be logged. Keeps its code and
- * names.
+ * Returns the error without the values of rows and parameters, so that it can be logged. Keeps the error
+ * code, and names such as those of tables.
  */
 export function withoutValues(error: unknown): unknown {
   if (typeof error !== 'object' || error === null) return error;

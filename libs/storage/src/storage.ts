@@ -60,7 +60,7 @@ export async function measureServer(database: Kysely<Record<never, never>>): Pro
   return { connections: Number(connections), maxConnections: Number(most), bytes: Number(bytes) };
 }
 
-/** How long `open` waits while the database starts or its owner migrates it. */
+/** The time that `open` waits while the database starts or its owner migrates it. */
 export type SchemaWait = {
   readonly withinMs: number;
   /** Called once for each schema that is not ready yet, with the error. */

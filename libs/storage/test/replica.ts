@@ -1,6 +1,6 @@
 // One of several processes that open the same schema at the same moment. Reports that it is ready, waits for
 // the signal, and reports which migrations it ran and how many rows it found. The migrations take longer than
-// its statement timeout.
+// the statement timeout of the process.
 import { once } from 'node:events';
 import { type Kysely, sql } from 'kysely';
 import { openPostgresStorage } from '../src/postgres-storage.ts';

@@ -41,8 +41,8 @@ const namesIn = async (database: Kysely<Tables>) =>
   (await database.selectFrom('thing').select('name').orderBy('id').execute()).map(({ name }) => name);
 
 /**
- * Tests an implementation of `Storage`. `open` opens a separate database for the suite, and the same database
- * each time.
+ * Tests an implementation of `Storage`. Every call of `open` opens the same database, which no other suite
+ * uses.
  */
 export function describeStorage(name: string, open: () => Promise<Storage>): void {
   describe(`Storage (${name})`, () => {

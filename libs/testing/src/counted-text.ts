@@ -1,7 +1,7 @@
 /**
  * Returns a text that reports how many characters a parser reads. An indexed access reads one character. A
- * search or decoding reads all characters of the part. A regular expression counts as one character, because
- * it reads one token.
+ * search or decoding reads all characters of the searched or decoded part. A regular expression counts as one
+ * character, because it reads one token.
  */
 export function countedText(text: string, report: (characters: number) => void): string {
   return counted(text, report, 1);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * The maximum milliseconds of a test or a hook, and the only protection against hanging tests. The limit is
- * so long that tests are slower on a busy machine, but never fail because of it. The long fault tests run for
+ * so long that a busy machine makes tests slower, but never makes tests fail. The long fault tests run for
  * many minutes.
  */
 export const testLimitMs = process.env['FAULTS'] === 'long' ? 900_000 : 240_000;

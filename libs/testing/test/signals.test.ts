@@ -16,7 +16,7 @@ import { until } from '../src/until.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** A test that starts every kind of server and a process that loses its parent, and then hangs. */
+/** A test that starts every kind of server, starts a process that loses its parent, and then hangs. */
 const hangingTest = `
 import { spawn } from 'node:child_process';
 import { startRedis } from '${root}libs/testing/src/servers/redis.ts';

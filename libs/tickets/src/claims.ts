@@ -8,7 +8,7 @@ export type HeldClaim = {
 
 /**
  * The claims of a ticket store, for a service that also records claims elsewhere. If the store loses its
- * data, its claims are rebuilt from that record before it accepts new claims.
+ * data, its claims are rebuilt from the records of the service before it accepts new claims.
  */
 export interface Claims {
   /**

@@ -61,7 +61,10 @@ export type ChainRecord = {
 export type RefusalNotice = {
   /** JSON. */
   readonly content: unknown;
-  /** Longer than the ticket's lifetime, so that refusals after its expiry also contain the notice. */
+  /**
+   * The lifetime of the notice, which is longer than the ticket's lifetime, so that refusals after its expiry
+   * also contain the notice.
+   */
   readonly ttlSeconds: number;
 };
 
@@ -142,8 +145,8 @@ export type Successor = {
 export type RedeemRequest = {
   readonly proofs?: readonly string[];
   /**
-   * Used up by `redeemed` and `repeated`. A used proof is refused before all other checks, and revokes
-   * nothing.
+   * The outcomes `redeemed` and `repeated` use up the proof. A used proof is refused before all other checks,
+   * and revokes nothing.
    */
   readonly proof?: SingleUse;
   /**
@@ -151,7 +154,7 @@ export type RedeemRequest = {
    * `exhausted`: the ticket stays usable and nothing is revoked.
    */
   readonly limit?: { readonly redemptions: number };
-  /** Issued in the same step, in the same chain: it inherits the context and the correlation id. */
+  /** The ticket to issue in the same step and chain. It inherits the context and the correlation id. */
   readonly successor?: Successor;
   /**
    * The repeatable window. For this many seconds after the redemption, a repetition with the same ticket and
@@ -174,7 +177,8 @@ export type RedeemRequest = {
     readonly events: readonly CloudEvent[];
   };
   /**
-   * Appended to the outbox in the same step, if the ticket is redeemed, under the ticket's correlation id.
+   * If the ticket is redeemed, these events are appended to the outbox in the same step, with the ticket's
+   * correlation id.
    */
   readonly events: readonly CloudEvent[];
 };

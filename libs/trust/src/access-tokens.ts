@@ -32,7 +32,7 @@ export type Caller = {
   /** The rights in the token that the registry grants to this client. */
   readonly rights: ReadonlySet<string>;
   readonly policy: LaunchPolicy;
-  /** The practices for which the client may act. If absent, it may act for every practice. */
+  /** The practices for which the client may act. If absent, the client may act for every practice. */
   readonly practices?: PracticeBinding;
   /** All claims of the verified token, for code that needs further claims. Their types are not checked. */
   readonly claims: Readonly<Record<string, unknown>>;

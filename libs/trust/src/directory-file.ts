@@ -173,7 +173,7 @@ const besideRegistry = (registryFile: string | URL, name: string) =>
 export const readDirectoryFile = (path: string): Directory =>
   parseDirectoryText(readFileSync(path, 'utf8'), path);
 
-/** Reads a directory: CSV if its name ends in `.csv`, otherwise JSON. */
+/** Reads a directory: CSV if the name of the file ends in `.csv`, otherwise JSON. */
 function parseDirectoryText(text: string, path: string): Directory {
   if (path.toLowerCase().endsWith('.csv')) return parseDirectoryCsv(text);
   return parseDirectory(parseJson(text));

@@ -96,7 +96,7 @@ function keyIn(proof: string): JWK | undefined {
   try {
     return decodeProtectedHeader(proof).jwk;
   } catch {
-    // The caller then verifies the proof, and the verification reports the fault.
+    // The verification that follows reports the fault.
     return undefined;
   }
 }

@@ -22,8 +22,8 @@ export type IssuerPolicy = {
   /** The claims that may contain the client id. The first claim that is a text is used. */
   readonly clientIdClaims: readonly string[];
   /**
-   * Whether tokens must name their key. A token without `kid` is accepted if exactly one published key has
-   * its algorithm.
+   * Whether tokens must name their key. If false, a token without `kid` is accepted if exactly one published
+   * key has the token's algorithm.
    */
   readonly requiresKeyId: boolean;
   /** The clients whose tokens are accepted. */
@@ -31,7 +31,7 @@ export type IssuerPolicy = {
 };
 
 export type AcceptedClient = {
-  /** The rights that its tokens may grant. Other rights in a token are ignored. */
+  /** The rights that tokens of the client may grant. Other rights in a token are ignored. */
   readonly grants: readonly string[];
   readonly policy: LaunchPolicy;
 };

@@ -31,7 +31,7 @@ type FollowOptions = {
 };
 
 /**
- * Follows the list of revoked tokens: reads the new entries every two seconds, independent of requests, and
+ * Follows the list of revoked tokens: reads the new entries every two seconds, independently of requests, and
  * removes expired entries. A revocation that was read counts until it ends, even if the store loses it.
  * Resolves after the first read, whether it succeeds or not.
  */

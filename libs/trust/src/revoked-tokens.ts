@@ -1,7 +1,7 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
 export type TokenRevocation = {
-  /** The holder of the token. Each owner has a limited number of entries. */
+  /** The owner of the token. Each owner has a limited number of entries. */
   readonly owner: string;
   /** The remaining lifetime of the token, plus the clock tolerance of the verifiers. */
   readonly forSeconds: number;

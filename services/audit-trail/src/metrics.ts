@@ -2,7 +2,7 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { meter } from '@clinical-launch/runtime/metrics';
 
-/** Creates the meter of the delay between an event and the storage of its row. */
+/** Returns a function that records the delay between an event and the storage of its row. */
 export function createLagMeter(clock: Clock): (events: readonly CloudEvent[]) => void {
   const lag = meter().createHistogram('clinical_launch.audit.lag', {
     description: 'Time from an event until its row in the audit trail is stored',

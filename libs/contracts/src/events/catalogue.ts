@@ -170,7 +170,7 @@ export const eventCatalogue = {
       attempts: Type.Integer({ minimum: 1 }),
       /** A `DeliveryFailure`. */
       reason: text(40),
-      /** The status of the receiver's answer, if it answered. */
+      /** The status of the receiver's answer, if the receiver answered. */
       status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
       /** True if no further attempt follows. */
       isFinal: Type.Boolean(),
@@ -236,7 +236,7 @@ export const eventCatalogue = {
       launchId: guid,
       issuer: text(300),
       clientId: text(200),
-      /** The version of the request: 1 when it is ordered, and one more after each amendment. */
+      /** The version of the request, which starts at 1 and increases by 1 with each amendment. */
       orderVersion: Type.Optional(Type.Integer({ minimum: 1 })),
       action: Type.Optional(text(25)),
       /** The status of the request after this submission (OLTR: Request status). */
@@ -294,7 +294,7 @@ export const eventCatalogue = {
       attempts: Type.Integer({ minimum: 0 }),
       /** A `DocumentFailure`. */
       reason: text(40),
-      /** The status of the receiver's answer, if it answered. */
+      /** The status of the receiver's answer, if the receiver answered. */
       status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
       /** True if only a replay by an operator can cause a further attempt. */
       isFinal: Type.Boolean(),
@@ -306,7 +306,7 @@ export const eventCatalogue = {
      * users in.
      */
     clientId: text(200),
-    /** The GUID in the criteria, if the search used one. */
+    /** The GUID in the criteria, if the criteria contain a GUID. */
     searchedId: Type.Optional(text(64)),
     /** The names of all search criteria, without their values. */
     criteria: Type.Optional(Type.Array(text(40), { maxItems: 30 })),

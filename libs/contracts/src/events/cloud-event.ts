@@ -165,7 +165,10 @@ export type EventSource = keyof typeof eventSources;
 /** The name of a service. Excludes the operator's commands, which also write events but are not a service. */
 export type ServiceName = Exclude<EventSource, 'operator'>;
 
-/** The event types that each source publishes. Consumers reject an event that another source signed. */
+/**
+ * The event types that each source publishes. Consumers reject an event whose type its source may not
+ * publish.
+ */
 export const eventSources = {
   'identity-provider': [
     'access.token.issued.v1',
@@ -204,8 +207,8 @@ export const eventSources = {
 
 /**
  * The service and the event types of each consumer, by the name of its queue. A consumer without `types`
- * receives every type. Every publisher declares these queues too, so that events wait there until a consumer
- * starts for the first time.
+ * receives every type. Every publisher declares these queues too, so that events wait in a queue until its
+ * consumer starts for the first time.
  */
 export const eventConsumers: Readonly<
   Record<

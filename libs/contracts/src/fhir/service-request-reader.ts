@@ -44,7 +44,9 @@ export type Agreement = {
   readonly practices?: PracticeBinding | undefined;
   /** The practices, users, clinicians and performers. */
   readonly directory?: Directory | undefined;
-  /** The values of `acr` that the client may send. If absent, it may send those of `agreedAcrValues`. */
+  /**
+   * The values of `acr` that the client may send. If absent, the client may send those of `agreedAcrValues`.
+   */
   readonly acrValues?: readonly string[] | undefined;
 };
 

@@ -10,7 +10,7 @@ const prefix = 'clinical-launch-run-';
 
 /** The file system in memory, on Linux. */
 const memory = '/dev/shm';
-/** The free bytes in memory that are required: more than the data of all servers of a run needs. */
+/** The required free memory in bytes, which is more than the data of all servers of a run needs. */
 const enoughBytes = 2 ** 30;
 
 /**

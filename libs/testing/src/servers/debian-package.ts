@@ -6,8 +6,8 @@ const run = promisify(execFile);
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Installs a Debian package, after any installation that is still running. Returns false unless this process
- * runs as root on Debian.
+ * Waits until the previous installation has ended, and installs a Debian package. Returns false unless this
+ * process runs as root on Debian.
  */
 export function installDebianPackage(name: string): Promise<boolean> {
   const installed = last.then(() => install(name));

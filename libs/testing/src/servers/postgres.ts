@@ -86,7 +86,8 @@ async function findUnprivilegedUser() {
 }
 
 /**
- * Finds the newest PostgreSQL of Debian, which installs each major version in a directory outside the path.
+ * Finds the newest PostgreSQL of Debian, which installs each major version in a directory that is not in
+ * `PATH`.
  */
 function findNewestDebianProgram(): string | undefined {
   return globSync('/usr/lib/postgresql/*/bin/postgres')

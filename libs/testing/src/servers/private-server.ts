@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serverFolder } from '../jest/run-folder.ts';
 import { waitLimitMs } from '../until.ts';
 
-/** A server for one test, which may break it. */
+/** A server for one test. The test may break the server. */
 export type PrivateServer = {
   /** The address of the server, which stays the same until the server is stopped. */
   readonly url: string;

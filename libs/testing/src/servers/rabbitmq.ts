@@ -23,7 +23,7 @@ export type PrivateRabbitMq = PrivateServer & {
   readonly metricsAddress: string;
 };
 
-/** The server program. Debian's command in the path would change the user and the directory. */
+/** The server program. Debian's command in `PATH` would change the user and the directory. */
 const debianProgram = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
 type RabbitMqOptions = {

@@ -17,7 +17,7 @@ export type ServerKind = {
 
 export type StartedServer = { readonly server: PrivateServer; readonly from: string };
 
-/** Finds a program in the path, or in Debian's directories for administrators. */
+/** Finds a program in `PATH`, or in Debian's directories for administrators. */
 export function findProgram(name: string): string | undefined {
   const directories = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return directories.map((directory) => join(directory, name)).find(isExecutable);

@@ -3,23 +3,19 @@ import { type AuditColumns, userKeyOf } from './audit-row.ts';
 
 /**
  * The hash chain of a partition. It proves that no row was changed, removed or inserted between other rows:
- *
- * hash of row n = SHA-256(hash of row n - 1, text of row n)
- *
- * The text of a row contains every column in the order of `chainedColumns`, each as
- * `<bytes in UTF-8>:<value>`, or as `-` if it is null, so that two different rows never have the same text.
- * The chain starts with the hash of the partition's name.
- *
- * Anyone who can write rows can compute such hashes. Therefore each row also has a seal: an HMAC of its hash
- * under a key that the database does not have.
+ * hash of row n = SHA-256(hash of row n - 1, text of row n) The text of a row contains every column in the
+ * order of `chainedColumns`, each as `<bytes in UTF-8>:<value>`, or as `-` if it is null. Two different rows
+ * therefore never have the same text. The chain starts with the hash of the partition's name. Anyone who can
+ * write rows can compute such hashes. Therefore each row also has a seal: an HMAC of its hash under a key
+ * that the database does not have.
  */
 
 export type AuditRow = AuditColumns & {
   /** Starts at 1 in each partition and has no gaps. */
   readonly sequence: number;
   /**
-   * True if this event started a launch and was stored after other events of the launch. The rows of these
-   * events lack the launch's client, user and patient.
+   * True if this event started a launch and was stored after other events of the launch. The rows of those
+   * other events lack the launch's client, user and patient.
    */
   readonly isLate: boolean;
 };

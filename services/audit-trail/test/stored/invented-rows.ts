@@ -10,7 +10,7 @@ export type Invention = {
   readonly from: Date;
   readonly to: Date;
   readonly rows: number;
-  /** The number of the first launch. Two inventions with different numbers create different rows. */
+  /** The number of the first launch. Different numbers give different rows. */
   readonly firstLaunch: number;
   readonly sealKey: KeyObject;
   readonly progress?: (rows: number) => void;

@@ -16,7 +16,7 @@ export function isRegisteredRedirect(registered: string, requested: string): boo
 
 /**
  * Returns whether the service may call a registered launchUrl itself. In production, the launchUrl must be
- * https, so that a launch identifier is never sent in clear text and the service never calls its own
+ * https. A launch identifier is therefore never sent in clear text, and the service never calls its own
  * loopback.
  */
 export function isCallable(launchUrl: string, { isProduction }: { isProduction: boolean }): boolean {

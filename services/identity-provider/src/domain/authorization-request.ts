@@ -117,7 +117,7 @@ const rules: readonly Rule[] = [
     name: 'state',
     code: invalid,
     message: 'must be UTF-8 of at most 2,048 bytes, since it is returned unchanged',
-    // The decoder replaces invalid bytes by U+FFFD, so the returned state would differ from the sent state.
+    // The decoder replaces invalid bytes with U+FFFD, so the returned state would differ from the sent state.
     fits: (value) => !value.includes('\uFFFD') && Buffer.byteLength(value) <= stateBytes,
   },
   { name: 'launch', code: invalid, message: 'was not issued by this service', fits: () => true },

@@ -40,8 +40,8 @@ export type DesktopIssuingRealm = IssuingRealm & { readonly desktop: DesktopSett
 export type Realms = {
   all(): readonly IssuingRealm[];
   /**
-   * Returns the realm of a path. Ignores the case of segments and a leading `tfp`, because some clients
-   * lower-case and prefix the authority.
+   * Returns the realm of a path. Ignores the case of segments and a leading `tfp`, because some clients write
+   * the authority in lower case and with this prefix.
    */
   find(segments: readonly string[]): IssuingRealm | undefined;
 };

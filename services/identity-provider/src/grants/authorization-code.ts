@@ -166,8 +166,8 @@ function refreshBinding(
 }
 
 /**
- * Refuses an invalid code. If the code was already used, revokes the launch. The call sends no code verifier,
- * so it can never redeem the code.
+ * Refuses an invalid code. If the code was already used, revokes the launch. Passes no code verifier to
+ * `redeem`, so that the code can never be redeemed.
  */
 async function refuseDeadCode(tickets: Tickets, code: string, request: PartnerRequest): Promise<never> {
   const redemption = await tickets.redeem('authorization-code', code, {

@@ -17,7 +17,7 @@ export function certificateToBind(client: Bound, presented: string | undefined):
 }
 
 /**
- * Checks that the DPoP proof of a token request is signed with the key that its code or refresh token is
+ * Checks that the DPoP proof of a token request is signed with the key that the code or refresh token is
  * bound to. Also checks that a partner sends a DPoP proof if the registry requires DPoP (RFC 9449 sections 5
  * and 10). Keys are identified by their thumbprints (RFC 7638).
  * @throws TokenRefusal 400

@@ -53,11 +53,11 @@ export type ClientExchange = FormExchange &
   Pick<Authenticating, 'certificate'>;
 
 /**
- * Creates the guard that authenticates the client of a request and counts the request towards its rate limit.
- * It accepts a secret (RFC 6749 section 2.3.1), a signed assertion (RFC 7523 section 2.2), or the certificate
- * of the connection (RFC 8705 section 2). It throws TokenRefusal 401 for invalid credentials, and 400 for two
- * kinds of credentials at once. It throws ServiceError 429 after wrong secrets or over the client's rate
- * limit.
+ * Creates the guard that authenticates the client of a request and counts the request towards the client's
+ * rate limit. It accepts a secret (RFC 6749 section 2.3.1), a signed assertion (RFC 7523 section 2.2), or the
+ * certificate of the connection (RFC 8705 section 2). It throws TokenRefusal 401 for invalid credentials, and
+ * 400 for two kinds of credentials at once. It throws ServiceError 429 after wrong secrets, or if the client
+ * exceeds its rate limit.
  */
 export function authenticateClient(dependencies: SenderDependencies) {
   return async <In extends FormExchange>(exchange: In): Promise<In & ClientExchange> => {

@@ -19,7 +19,7 @@ export type PartnerExchange = NamedExchange<DesktopIssuingRealm> & {
  * token that it sends. The guard refuses any credentials of a public client. A partner with registered keys
  * or certificates must authenticate by mutual TLS, or by an assertion, which the guard uses up. The guard
  * counts the request of an authenticated partner. It throws TokenRefusal for invalid credentials, and
- * ServiceError 429 over the partner's rate limit.
+ * ServiceError 429 if the partner exceeds its rate limit.
  */
 export function authenticatePartner(dependencies: SenderDependencies) {
   return async <In extends FormExchange<DesktopIssuingRealm>>(

@@ -40,7 +40,7 @@ export type TypedSearch = {
 const wordFields = ['q', 'practice', 'user', 'client'] as const;
 
 /**
- * Reads the search form. Replaces a patient's identifier by its pseudonym and seals the caller's identifier,
+ * Reads the search form. Replaces a patient's identifier with a pseudonym and seals the caller's identifier,
  * so that no address contains them.
  */
 export function readSearchForm(

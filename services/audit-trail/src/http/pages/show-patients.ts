@@ -18,7 +18,7 @@ export function showPatients(dependencies: PagesDependencies): Handler<Visit> {
 
 /**
  * Reads the identifier of a patient and redirects to the page that shows who has seen the patient: `POST
- * /audit/patients`. Replaces the identifier by a pseudonym at once, so that no address contains it and
+ * /audit/patients`. Replaces the identifier with a pseudonym at once, so that no address contains it and
  * nothing stores it.
  */
 export function searchPatient(dependencies: PagesDependencies): Handler<Visit> {
@@ -42,8 +42,8 @@ export function searchPatient(dependencies: PagesDependencies): Handler<Visit> {
 }
 
 /**
- * Returns the fault of a typed identifier. A mistyped NHS number would look as if nobody had seen the
- * patient.
+ * Returns the fault of a typed identifier. For a mistyped NHS number, the page would state that nobody has
+ * seen the patient.
  */
 function faultOf(system: (typeof patientSystems)[number], value: string): FormFault | undefined {
   const field = 'patientValue';

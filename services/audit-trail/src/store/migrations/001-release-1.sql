@@ -98,7 +98,7 @@ create table audit_trail.originating_id (
 );
 create index originating_id_by_expiry on audit_trail.originating_id (expires_at);
 
--- The progress of background work. These are not audit events.
+-- The progress of background work. The rows of this table are not audit events.
 create table audit_trail.progress (
   name text primary key,
   place bigint not null,
