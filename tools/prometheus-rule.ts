@@ -3,7 +3,7 @@ import { parse, stringify } from 'yaml';
 
 const folder = new URL('../deploy/telemetry/', import.meta.url);
 
-/** The rules as a Kubernetes object, because the Prometheus Operator reads no rule files. */
+/** The path of the rules as a Kubernetes object. The Prometheus Operator reads no rule files. */
 export const prometheusRuleFile = new URL('prometheus-rule.yaml', folder);
 
 /**

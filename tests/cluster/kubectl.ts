@@ -134,7 +134,7 @@ export async function forward(pod: string, port: number): Promise<Forward> {
     address: `127.0.0.1:${local}`,
     async renew() {
       // Ends the running port forward, which may still lead to a deleted Pod. Its exit handler starts a new
-      // one.
+      // port forward.
       if (child.exitCode === null && child.signalCode === null) {
         const exited = once(child, 'exit');
         child.kill();

@@ -13,7 +13,7 @@ import type { System } from './system.ts';
 /** A fault, and the alerts that must report it. */
 export type Cause = {
   readonly alerts: readonly string[];
-  /** Causes the fault; resolves with a function that ends it. */
+  /** Causes the fault. Resolves with a function that ends the fault. */
   readonly cause: () => Promise<() => Promise<void>>;
 };
 

@@ -37,8 +37,8 @@ export type Edge = {
 
 const lookEveryMs = 250;
 /**
- * A process that does not answer for a second is busy, not stopped. Load balancers also wait for several
- * failed checks.
+ * The milliseconds after which a process that does not answer counts as not ready. A busy process may not
+ * answer for a second.
  */
 const lookTimeoutMs = 5000;
 

@@ -8,7 +8,7 @@ type Work = { readonly caller: Caller; readonly launch: string; readonly session
 const stateOf = (guid: string, version: number) => `${guid} ${version}`;
 
 /**
- * Orders a test through the forms of the OLTR application; each step is idempotent. Resolves with the order's
+ * Orders a test through the forms of the OLTR application. Each step is idempotent. Resolves with the order's
  * GUID, or with undefined if the order was not submitted.
  */
 export async function order(work: Work): Promise<string | undefined> {

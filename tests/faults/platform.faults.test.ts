@@ -247,8 +247,8 @@ describe('the platform under a steady load, monitored by Prometheus', () => {
 
   it('drops no request when each process in turn receives SIGTERM', async () => {
     const { ledger, books } = await expectBalanceUnderLoad('SIGTERM', async () => {
-      // Restarts the identity provider first, because the other services query it at their start. Then the
-      // first replica of each service, then the second.
+      // Restarts the identity provider first, because the other services query it at their start. Then
+      // restarts the first replica of each service, and then the second replica.
       const others = serviceNames.slice(1);
       const turns = [
         system.replicasOf('identity-provider'),

@@ -34,7 +34,8 @@ export type Receiver = {
 const secrets = ['whsec_Y2xpbmljYWwtbGF1bmNoLWRlbW8tY2FsbGJhY2tzISE='];
 
 /**
- * Starts a receiver on a free port. It accepts callbacks with a valid signature and answers 400 to others.
+ * Starts a receiver on a free port. It accepts callbacks with a valid signature and answers 400 to other
+ * callbacks.
  */
 export async function startReceiver(): Promise<Receiver> {
   const taken: Callback[] = [];

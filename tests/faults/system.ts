@@ -61,7 +61,7 @@ export type SystemOptions = {
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-/** Starts the platform. If one part fails to start, stops the others. */
+/** Starts the platform. If one part fails to start, stops the other parts. */
 export async function startSystem({
   services = replicas,
   redisSettings = [],

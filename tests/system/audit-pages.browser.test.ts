@@ -141,7 +141,7 @@ describe('a session of the audit pages', () => {
 
   it('ends after 30 minutes without a request, and after 8 hours in any case', async () => {
     const { context, page } = await openStaffBrowser(chromium);
-    // Sends and renews the cookies of the browser, but does not render the page.
+    // This request sends and renews the cookies of the browser, but does not render the page.
     const isSignedIn = async () => {
       const response = await context.request.get(`${platform.url}/audit/patients`);
       return new URL(response.url()).pathname === '/audit/patients';

@@ -46,7 +46,7 @@ function anchorsIn(markdown: string): Set<string> {
   return anchors;
 }
 
-/** Returns true if the file of a link exists, and the heading if the link names one. */
+/** Returns true if the file of a link exists and, if the link names a heading, the heading exists too. */
 function leadsSomewhere(from: string, target: string): boolean {
   const [path = '', anchor] = target.split('#');
   const file = path === '' ? from : normalize(join(dirname(from), path));

@@ -113,7 +113,7 @@ describe('the host application of the demo', () => {
   });
 });
 
-/** A visitor of the demo whose browser follows no redirects, so that tests can read each answer. */
+/** Returns a visitor of the demo whose browser follows no redirects, so that tests can read each answer. */
 function openVisitor() {
   let cookie = '';
   const send = async (path: string, fields?: Record<string, string>) => {

@@ -72,7 +72,7 @@ describe('an originating id', () => {
 
     await client.flushall();
     expect(await answersUntil('409', () => launch(platform, payload))).toEqual(['409']);
-    // The other identifiers may be restored later, and new launches are answered 503 until then.
+    // Some identifiers may not be restored yet. Until then, new launches are answered 503.
     expect(await answersUntil('200', () => launch(platform, aServiceRequest()))).toEqual(['200']);
   });
 

@@ -61,7 +61,10 @@ async function undelivered({ platform }: Stage, username: string): Promise<strin
   return guid;
 }
 
-/** Requests of a known user at a practice, which can also be found by practice, user and time. */
+/**
+ * Requests of a known user at a practice. The audit pages also find these requests by practice, user and
+ * time.
+ */
 export const ofUsers: Readonly<Record<string, PreparedRefusal>> = {
   'a date that does not exist': {
     send: request({ patient: { birthDate: '1958-02-30' } }),
@@ -105,8 +108,8 @@ export const ofUsers: Readonly<Record<string, PreparedRefusal>> = {
   'a launch opened too late': {
     send: late,
     type: refusedOpening,
-    // The list of events shows the reason in the event. The page of the launch also knows when the launch was
-    // issued.
+    // The list of events shows the reason in the event. The page of the launch also shows how late the
+    // browser opened the launch.
     cause: /opened too late|the browser opened it after 14 seconds/,
   },
 };

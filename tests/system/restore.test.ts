@@ -17,7 +17,10 @@ import { createDemoPms, startPlatformForTest } from './running-platform.ts';
 type Database = Awaited<ReturnType<typeof createTestDatabase>>;
 type Platform = Awaited<ReturnType<typeof startPlatformForTest>>;
 
-/** The port of every start, because claims on identifiers contain the address of the issuer. */
+/**
+ * The port of every platform that a test starts, because claims on identifiers contain the address of the
+ * issuer.
+ */
 let port: number;
 
 /** Starts the platform on a database, with an empty Redis and an empty RabbitMQ. */

@@ -15,7 +15,7 @@ async function round(server: Measured, requests: readonly RequestText[]): Promis
   return { ...measured, cpuUs: measured.cpuUs / requests.length };
 }
 
-/** A measured program that is compared with others. */
+/** A measured program that is compared with other programs. */
 export type Contender = { readonly name: string; readonly server: Measured };
 
 /** Runs rounds in which the contenders take turns. The first rounds are warm-ups. */

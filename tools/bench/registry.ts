@@ -13,7 +13,7 @@ export const tokenScope = 'api://clinical-launch/.default';
 /** Returns the realm whose tokens are signed with an algorithm. */
 export const realmOf = (algorithm: SigningAlgorithm): string => algorithm.toLowerCase();
 
-/** The numbers of realms and clients in addition to those of the bench. */
+/** The numbers of realms and clients in addition to the realms and clients of the bench. */
 export type RegistrySize = { readonly realms?: number; readonly clients?: number };
 
 /** Writes the registry of the bench to a new directory. */

@@ -18,7 +18,8 @@ import {
 } from './running-desktop.ts';
 import { aClient, basic, record, scope } from './running-identity-provider.ts';
 
-// Third-party clients use the machine's clock, and an assertion with a later `iat` is refused.
+// Third-party clients use the machine's clock, and the service refuses an assertion whose `iat` is later than
+// its own clock.
 const clock = new MachineClock();
 const algorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'] as const;
 const insecure = { execute: [openid.allowInsecureRequests] };

@@ -60,8 +60,8 @@ afterAll(async () => {
 });
 
 /**
- * Returns a function that pushes the same request of a launch each time, and returns the reference to the
- * pushed request.
+ * Returns a function that pushes the same request of a launch each time. The function returns the reference
+ * to the pushed request.
  */
 async function pushesOf(launch: string) {
   const fields = authorizeFields({ launch, challenge: aVerifier().challenge });

@@ -67,7 +67,7 @@ async function requestUriOf(response: Response): Promise<string> {
   return String(record(await response.json()).request_uri);
 }
 
-/** Pushes a valid request. Returns the fields of the authorization request with its reference. */
+/** Pushes a valid request. Returns the request, and the form fields with its `request_uri`. */
 async function pushed(clientId = 'partner', of = realm) {
   const request = await aRequest(clientId, of);
   const request_uri = await requestUriOf(await push(request.fields, of));

@@ -50,10 +50,11 @@ type RunOptions = {
   readonly sealer?: Sealer;
   readonly isProduction?: boolean;
   readonly allowedNetworks?: readonly string[];
-  /** The header in which an edge would forward client certificates. If absent, they are ignored. */
+  /** The header in which an edge would forward client certificates. If absent, certificates are ignored. */
   readonly clientCertificateHeader?: string;
   /**
-   * Creates the registry when the address is known. By default it consists of `realms` and does not change.
+   * Creates the registry when the address is known. By default, the registry consists of `realms` and does
+   * not change.
    */
   readonly registryAt?: (publicUrl: string) => RegistrySource;
 };
@@ -136,8 +137,8 @@ export async function runIdentityProvider({
 }
 
 /**
- * Creates a verifier that fetches keys again by the test's clock. The verifier's own cache uses the machine's
- * clock, which does not advance.
+ * Creates a verifier that fetches the keys again after five minutes of the test's clock. The verifier's own
+ * cache uses the machine's clock, which does not advance.
  */
 function verifierByClock(clock: TestClock, make: () => AccessTokenVerifier): AccessTokenVerifier {
   let verifier = make();
@@ -153,7 +154,7 @@ function verifierByClock(clock: TestClock, make: () => AccessTokenVerifier): Acc
   };
 }
 
-/** Parses a registry after replacing `${PUBLIC_URL}` by the address of the server. */
+/** Parses a registry after replacing `${PUBLIC_URL}` with the address of the server. */
 export function registryOf(registry: Record<string, unknown>, publicUrl: string): Registry {
   return parseRegistry(JSON.parse(JSON.stringify(registry).replaceAll('${PUBLIC_URL}', publicUrl)));
 }

@@ -340,7 +340,7 @@ describe('a token of node-oidc-provider', () => {
     const trusting = await startLaunchApi({
       trustedIssuers: [{ issuer, clients: [{ clientId: 'customer-pms' }] }],
     });
-    // The other provider uses the machine's clock.
+    // node-oidc-provider uses the machine's clock.
     trusting.clock.advance({ seconds: (Date.now() - trusting.clock.now()) / 1000 });
     const accepted = await trusting.post({ token });
     const elsewhere = await api.post({ token });

@@ -36,7 +36,10 @@ beforeAll(async () => {
   replicas = [await startReplica(), await startReplica()];
 });
 
-/** Starts a launch API with its own connection to the shared Redis, with the same parts as its process. */
+/**
+ * Starts a launch API with its own connection to the shared Redis, and with the parts that the process of the
+ * launch API opens.
+ */
 async function startReplica() {
   const REDIS_URL = process.env.TEST_REDIS_URL;
   if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');

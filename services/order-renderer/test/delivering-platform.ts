@@ -89,7 +89,7 @@ export async function startDeliveringPlatform({ registry, callbacks, ...options 
   };
 }
 
-/** Returns the secrets that signed a request, checked with the reference library of Standard Webhooks. */
+/** Returns the secrets that signed a request, according to the reference library of Standard Webhooks. */
 export function signersOf({ headers, body }: Received, secrets: readonly string[]): string[] {
   const at = new Date(Number(headers['webhook-timestamp']) * 1000);
   const signatures = String(headers['webhook-signature']).split(' ');

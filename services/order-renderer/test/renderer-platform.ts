@@ -143,7 +143,10 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
     },
     /** Waits until a request of this launch has passed the check of its session. */
     isReading: (launchId: string) => untilLogged(launchId, 'the request belongs to a launch'),
-    /** Sends a request, disconnects while the service waits, and resolves when the service has noticed. */
+    /**
+     * Sends a request, disconnects while the service waits, and resolves when the service has noticed the
+     * disconnection.
+     */
     async leaveWhileWaiting(path: string, { launchId, cookie }: { launchId: string; cookie: string }) {
       const request = get(`${server.url}${path}`, { headers: { cookie } }).on('error', () => undefined);
       await untilLogged(launchId, 'the request belongs to a launch');

@@ -82,7 +82,10 @@ function keepPanelInStep(form) {
   });
   return (codes) => queue(() => choose(codes));
 
-  /** Finds a button by its value, because the pressed button may have been replaced with its panel. */
+  /**
+   * Finds a button by its value, because a response may have replaced the panel that contained the pressed
+   * button.
+   */
   function buttonFor(action, place = form) {
     return [...place.querySelectorAll('button[name="action"]')].find(({ value }) => value === action);
   }
@@ -205,8 +208,8 @@ function warningsIn(panel) {
 }
 
 /**
- * Makes the Enter key in the field for the name of an order set save the set. By default, the key presses the
- * form's first button.
+ * If the user presses Enter in the field for the name of an order set, saves the set. By default, the Enter
+ * key presses the form's first button.
  */
 function saveSetWithEnter(form) {
   document.getElementById('set-name')?.addEventListener('keydown', (event) => {
@@ -233,7 +236,10 @@ function restBarBesidePanel() {
   observe();
 }
 
-/** Sends the order document to the window that opened or frames this page, if its origin is registered. */
+/**
+ * If an origin is registered, sends the order document to the window of that origin that opened or frames
+ * this page.
+ */
 function offerDocument(frame) {
   const { launchId, orderGuid, resultOrigin } = frame.dataset;
   if (!resultOrigin) return;

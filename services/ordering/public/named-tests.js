@@ -45,9 +45,9 @@ export function american(word) {
 }
 
 /**
- * Returns the keys of a complete name, in American spelling and without spaces: one with its words as they
- * are, and one with its words in the singular. Words of fewer than four letters have no singular. A capital S
- * at the end is no plural: DHEAS is not the plural of DHEA.
+ * Returns the keys of a complete name, in American spelling and without spaces. The first key has the words
+ * as they are, and the second key has them in the singular. Words of fewer than four letters have no
+ * singular. A capital S at the end is no plural: DHEAS is not the plural of DHEA.
  * @param {string} name
  */
 export function keysOfName(name) {

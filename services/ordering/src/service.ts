@@ -34,8 +34,8 @@ export type OrderingDependencies = {
 const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * Migrates the schema and creates the OLTR web application. Mount it at `/`; it answers below `/oltr` and at
- * `/accessibility`.
+ * Migrates the schema and creates the OLTR web application. The application must be mounted at `/`. It
+ * answers below `/oltr` and at `/accessibility`.
  */
 export async function ordering(config: OrderingConfig, backing: OrderingDependencies): Promise<Service> {
   const { tickets, storage, bus, sealers, clock, logger } = backing;

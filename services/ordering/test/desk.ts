@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { type Application, type OpenLaunch, startOrdering } from './launches.ts';
 
-/** A launch, and the browser window in which its page is open. */
+/** The browser window in which the page of a launch is open. */
 type OpenedWindow = {
   readonly browser: BrowserContext;
   readonly page: Page;

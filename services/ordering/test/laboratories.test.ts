@@ -24,8 +24,8 @@ import {
 const shipped = new URL('../catalogue/catalogue.json', import.meta.url);
 
 /**
- * The catalogue of a southern laboratory, with three tests. One has a code of its own; the codes of the
- * other two are also in the default catalogue.
+ * The catalogue of a southern laboratory, with three tests. One test has its own code. The codes of the other
+ * two tests are also in the default catalogue.
  */
 const southern = {
   id: 'south',

@@ -85,9 +85,9 @@ export class TestBrowser {
 }
 
 /**
- * Opens a launch as a browser does, with its URL and its cookies. Its requests do not follow redirects. Each
- * launch has its own browser by default. Submissions without a field `window` get the token of the page that
- * was read last.
+ * Issues the session of a launch. Returns functions that send requests with the cookies of a browser, and do
+ * not follow redirects. Each launch has its own browser by default. Submissions without a field `window` get
+ * the token of the page that was read last.
  */
 async function openLaunch({
   browser,
@@ -162,7 +162,7 @@ async function openLaunch({
 export const tokenIn = (text: string): string | undefined =>
   /(?:name="window" value=|data-token=|"token":)"([0-9a-f-]{36})"/.exec(text)?.[1];
 
-/** Reads the whole response to free its connection, and returns it so that it can be read again. */
+/** Reads the whole response to free its connection. Returns a copy whose body can still be read. */
 export async function fetchWhole(address: URL | string, init?: RequestInit): Promise<Response> {
   const response = await fetch(address, { redirect: 'manual', ...init });
   const kept = response.clone();

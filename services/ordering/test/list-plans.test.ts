@@ -120,7 +120,8 @@ describe('a page of a list', () => {
     );
     const plans = await plansOf((recorded) => findRequesters(recorded, sight));
     expect(plans.flatMap(scansOf).filter(({ kind }) => kind === 'Seq Scan')).toEqual([]);
-    // For each requester, the query reads an identifier and a name; finally it reads the end of the index.
+    // For each requester, the query reads an identifier and a name. Finally, the query reads the end of the
+    // index.
     expect(rowsOf(plans)).toBeLessThanOrEqual(4 * requesters.length);
   });
 

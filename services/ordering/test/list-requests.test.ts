@@ -227,8 +227,8 @@ describe('the pages of a list', () => {
     const newer = await orderFor(application, { request: own });
     const second = await launch.page(next);
     expect(listedIn(second)).toEqual(made.slice(25));
-    // 26 requests are newer than the second page. The previous page shows 25, so the newest
-    // is another page back.
+    // 26 requests are newer than the second page. The previous page shows 25, so the newest request is
+    // another page back.
     const back = await launch.page(pageLink(second, 'prev'));
     expect(listedIn(back)).toEqual(made.slice(0, 25));
     expect(listedIn(await launch.page(pageLink(back, 'prev')))).toEqual([newer.guid, ...made.slice(0, 24)]);

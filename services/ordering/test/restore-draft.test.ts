@@ -156,7 +156,7 @@ describe('an unsubmitted draft', () => {
       expect(await offerOf(launch)).toBeUndefined();
     }
     expect(tickedIn(await next.page())).toEqual([]);
-    // The window of the first launch can still change the draft; then other launches offer it again.
+    // The window of the first launch can still change the draft. Then other launches offer the draft again.
     const first = await application.openLaunch(context);
     await press(first, 'update', { tick: ['BUE'] });
     expect(await offerOf(next)).toBeUndefined();
@@ -405,7 +405,7 @@ describe('an unsubmitted draft', () => {
     await press(other, 'update', { tick: ['BLFT'] });
     application.clock.advance({ seconds: 1 });
     expect(tickedIn(await (await continueNext(context)).page())).toEqual(['HFBC', 'BLFT', 'XCXR']);
-    // The other window has its own draft.
+    // The window `one` still has its own draft.
     expect(tickedIn(await one.page())).toEqual(['HFBC', 'BUE', 'XCXR']);
   });
 

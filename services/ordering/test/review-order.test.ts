@@ -63,7 +63,7 @@ describe('the questions of the laboratory', () => {
     ]);
     expect(html).toContain('id="answer-anticoagulant"');
     expect(faultsIn(html)).toEqual([]);
-    // Required questions come before optional ones.
+    // Required questions come before optional questions.
     const asked = [...html.matchAll(/Asked for: ([^<]*?)\s*</g)].map(([, tests]) => tests);
     expect(asked).toEqual(['INR', 'MSU, Knee X-ray', 'MSU']);
     await launch.post('review', [

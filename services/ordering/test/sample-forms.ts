@@ -15,9 +15,9 @@ export const threeSamples = ['BUE', 'HFBC', 'KMSU'];
 export const now = '2026-03-02T09:30:00.000Z';
 export const author = 'Okonkwo, Adaeze (Dr)';
 
-/** The path of the page for recording samples, relative to the launch. */
+/** Returns the path of the page for recording samples, relative to the launch. */
 export const samplesPage = ({ guid }: { guid: string }) => `requests/${guid}/samples`;
-/** The path of the result page, from the root. */
+/** Returns the path of the result page, from the root. */
 export const resultOf = ({ home, guid }: Collector) => `${home}orders/${guid}`;
 
 /**

@@ -2,7 +2,7 @@ import { actions } from '@clinical-launch/contracts/launch-context';
 import type { Client, Practice, StoredOrder, Tenant, TenantLaunch } from './tenants.ts';
 
 /**
- * For each action, states whose requests it may see (OLTR: Action definitions). The table shares no code with
+ * The requests that a launch of each action may see (OLTR: Action definitions). The table shares no code with
  * the rules of the service.
  */
 const reach: Readonly<Record<(typeof actions)[number], readonly ('patient' | 'practice')[] | 'own'>> = {

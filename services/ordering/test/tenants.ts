@@ -91,8 +91,8 @@ export const arbitraryLaunch = (actions: readonly Action[]): fc.Arbitrary<Tenant
   fc.constantFrom(...tenants).chain((tenant) => launchOf(tenant, actions));
 
 /**
- * Generates a launch, and another tenant whose order the launch tries to read. The two often differ in only
- * one of client, practice and patient.
+ * Generates a launch, and another tenant whose order the launch tries to read. Both tenants often differ in
+ * only one of client, practice and patient.
  */
 export function arbitraryPair(
   actions: readonly Action[],
@@ -113,8 +113,8 @@ export const namesakes: { readonly launch: TenantLaunch; readonly other: Tenant 
 };
 
 /**
- * Pairs of tenants. They differ only in the patient, only in a patient with the same hospital number, only in
- * the practice, or only in the client.
+ * Pairs of tenants. Each pair differs only in the patient, only in a patient with the same hospital number,
+ * only in the practice, or only in the client.
  */
 const neighbours: readonly (readonly [Tenant, Tenant])[] = [
   [0, 3],

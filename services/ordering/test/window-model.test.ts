@@ -25,7 +25,7 @@ const codes = ['HFBC', 'BUE', 'BLFT', 'BCRP'];
 /** The page of a review, as one window shows it. */
 type ReviewPage = { readonly fields: [string, string][]; readonly choice: number; readonly tests: number };
 
-/** A window and what the server must have stored for it. */
+/** A window, and the data that the server must have stored for this window. */
 type ModelWindow = {
   readonly launch: OpenLaunch;
   readonly browser: ModelBrowser;

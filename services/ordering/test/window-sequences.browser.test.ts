@@ -82,7 +82,7 @@ class Desk {
     await this.settle();
   }
 
-  /** Presses the button of a window that has no connection. */
+  /** Presses the submit button of a window that has no connection. */
   async submitOffline(): Promise<void> {
     const { page, isSubmitted } = this.#chosen;
     if (isSubmitted) return;

@@ -19,8 +19,8 @@ async function eventOf(correlationId: string) {
 }
 
 /**
- * Checks the status and challenge of RFC 6750 section 3, and a body like the identity provider's. Returns the
- * description of the error.
+ * Checks the status, the challenge (RFC 6750 section 3) and the body, which has the members of an OAuth
+ * error. Returns the description of the error.
  */
 async function expectRefusal(response: Response, status: number, error: string): Promise<string> {
   expect(response.status).toBe(status);

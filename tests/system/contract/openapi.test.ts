@@ -20,7 +20,10 @@ const without = (names: readonly string[], values: Readonly<Record<string, strin
 /** An assertion of an unknown type, which every client authentication refuses. */
 const strange = { client_assertion: 'x', client_assertion_type: 'y' };
 
-/** Whether a path is the path of a FHIR resource, whose realm must be the realm of the token. */
+/**
+ * Returns whether a path is the path of a FHIR resource. The realm of such a path must be the realm of the
+ * token.
+ */
 const isFhirRead = (path: string) => /^\/idp\/.*\/v2\.0\/\w+\/\{id\}$/.test(path);
 
 /** The requests that cause each refusal of an operation. */

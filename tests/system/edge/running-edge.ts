@@ -95,7 +95,7 @@ export async function startEdgeBefore({
     tls,
     admin,
     log: () => haproxy.log(),
-    /** Whether the script of the image's health check succeeds. */
+    /** Returns whether the script of the image's health check succeeds. */
     isReady: () => spawnSync('bash', ['-c', script]).status === 0,
     /** Runs the script that watches the certificate, with shorter pauses. Returns the running script. */
     watchCertificate() {

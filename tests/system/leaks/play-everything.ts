@@ -38,7 +38,8 @@ async function playActions(baseUrl: string, order: Order): Promise<void> {
     const page = await browser.open(launch.url);
     if (page.status !== 200) throw new Error(`${action} was answered ${page.status}`);
     const home = /^.*\/oltr\/[0-9a-f-]{36}\//.exec(page.url)?.[0] ?? '';
-    // Searches for a patient and for tests, because the search words are stored, and opens a missing page.
+    // Searches for a patient and for tests, because the service stores the search words. Also opens a missing
+    // page.
     await browser.open(`${home}requests`, new URLSearchParams({ q: order.patient.name.family }));
     await browser.open(home, new URLSearchParams({ q: order.patient.name.family, action: 'search' }));
     await browser.open(`${home}requests/${randomUUID()}`);

@@ -14,7 +14,7 @@ const folder = fileURLToPath(new URL('deploy/telemetry/prometheus/', root));
 type Series = Readonly<Record<string, string>>;
 
 const always = (value: number) => `${value}x60`;
-/** A counter that grows by `byMinute` each minute. */
+/** Returns a counter that grows by `byMinute` each minute. */
 const growing = (byMinute: number) => `0+${byMinute}x60`;
 
 const serviceNames = [
@@ -45,13 +45,13 @@ function request(endpoint: Endpoint, status: number, part: 'count' | 'bucket' = 
   return `${requests}_${part}{${of(service)},http_request_method="POST",http_route="${route}",http_response_status_code="${status}"${bound}}`;
 }
 
-/** Sixty requests a minute, of which `slow` are slow. */
+/** Returns the series of sixty requests a minute, of which `slow` are slow. */
 const answered = (endpoint: Endpoint, slow: number): Series => ({
   [request(endpoint, 200)]: growing(60),
   [request(endpoint, 200, 'bucket')]: growing(60 - slow),
 });
 
-/** Sixty events a minute, of which `late` are late. */
+/** Returns the series of sixty events a minute, of which `late` are late. */
 const timely = (histogram: string, le: string, late: number): Series => ({
   [`${histogram}_bucket{le="${le}"}`]: growing(60 - late),
   [`${histogram}_count`]: growing(60),
@@ -117,7 +117,7 @@ const healthy: Series = {
   [verified]: always(0),
 };
 
-/** The series of an endpoint that answers a share of its requests with 503. */
+/** Returns the series of an endpoint that answers a share of its requests with 503. */
 const failing = (endpoint: Endpoint, share: number): Series => ({
   [request(endpoint, 503)]: growing(60 * share),
 });

@@ -14,7 +14,7 @@ import { type RunningWaf, startWaf } from './running-waf.ts';
 const samples = new URL('../../../libs/testing/samples/', import.meta.url);
 const json = { 'Content-Type': 'application/json' };
 
-/** The numbers of the rules that the firewall has logged. */
+/** Returns the numbers of the rules that the firewall has logged. */
 const rulesOf = (log: string) => [...log.matchAll(/"rule":(\d+)/g)].map(([, rule]) => rule);
 
 describe.each([1, 2])('the firewall at paranoia level %i', (level) => {

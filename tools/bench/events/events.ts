@@ -4,7 +4,7 @@ import { pause } from '@clinical-launch/runtime/clock';
 import { type Bench, cpuOf, cpuOfMachine, type Figure, quantile } from '../bench.ts';
 import { openStage, type Stage } from './stage.ts';
 
-/** The rate at which the latency is measured: half of the rate that is the goal for draining. */
+/** The rate at which the latency is measured: half of the goal for draining. */
 const offeredPerSecond = 2_500;
 const appendsAtOnce = 64;
 const pollMs = 4;

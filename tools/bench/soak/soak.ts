@@ -84,8 +84,8 @@ function redisFigures(samples: readonly Sample[], launchesPerMinute: number): Fi
       name: 'Redis, memory of a launch after its session',
       unit: 'B',
       values: [((last - first) * megabyte) / ((steady.length - 1) * launchesPerMinute)],
-      // The used-marker (stored for one day), the originating id (400 days), and a quarter more for Redis's
-      // tables.
+      // The goal covers the used-marker (stored for one day), the originating id (400 days), and a quarter
+      // more for Redis's tables.
       goal: { atMost: 300 },
     },
   ];

@@ -24,7 +24,7 @@ const services = [
   'audit-trail',
   'resource-api',
 ];
-/** The time after `ready` in which a process releases the memory of its start. */
+/** The milliseconds after `ready` in which a process releases the memory that only its start needed. */
 const settledMs = 1500;
 const counter = fileURLToPath(new URL('count-modules.ts', import.meta.url));
 

@@ -23,8 +23,8 @@ const ownNames =
   /^(?:metadata|.*(?<!\.secretStoreRef)\.(?:name|namespace|labels|matchLabels)(?:\.|$))|\.app\.kubernetes\.io\//;
 
 /**
- * Finds the placeholders in rendered manifests, and the Secrets and ConfigMaps that they reference but do not
- * contain. Ignores comments, also those in the files of a ConfigMap.
+ * Finds the placeholders in rendered manifests, and the Secrets and ConfigMaps that the manifests reference
+ * but do not contain. Ignores comments, even in the files of a ConfigMap.
  * @throws Error if the text is not YAML
  */
 export function checkDeployment(text: string): {

@@ -2,13 +2,13 @@ import { documentedSecrets, howToCreate } from './kubernetes-secrets.ts';
 
 /** A Secret or ConfigMap that a manifest references, and the command that creates it. */
 export type NeededSource = {
-  /** The kind and name of the object that references it. */
+  /** The kind and name of the object that references the Secret or ConfigMap. */
   readonly object: string;
-  /** The kind and name: `Secret ordering`. */
+  /** The kind and name of the Secret or ConfigMap: `Secret ordering`. */
   readonly source: string;
-  /** The keys that are missing. Empty if the objects name no key, or a documented Secret has all of them. */
+  /** The missing keys. Empty for a documented Secret, and if the objects name no key. */
   readonly keys: readonly string[];
-  /** The instruction that creates the source, or adds the keys. */
+  /** The instruction that creates the Secret or ConfigMap, or adds the keys. */
   readonly command: string;
 };
 
@@ -38,7 +38,7 @@ export type KubernetesObject = {
       readonly jobTemplate?: { readonly spec?: Template };
       /** Only in an Ingress. */
       readonly tls?: readonly { readonly secretName?: string }[];
-      /** Only in an ExternalSecret, as are the next two members. */
+      /** Present only in an ExternalSecret, as are the next two members. */
       readonly target?: { readonly name?: string; readonly template?: object };
       readonly dataFrom?: object;
       readonly data?: readonly { readonly secretKey?: string }[];
@@ -57,8 +57,8 @@ type Reference = { readonly source: string; readonly key?: string };
 
 /**
  * Finds the Secrets and ConfigMaps that Pods and Ingresses reference and that the objects do not contain.
- * `documented` contains the Secrets in the table of the production overlay, each once. `missing` contains all
- * others. Omits optional references.
+ * `documented` contains each of these Secrets that the table of the production overlay lists. `missing`
+ * contains the other Secrets, and the ConfigMaps. Omits optional references.
  */
 export function checkReferences(objects: readonly KubernetesObject[]): {
   documented: readonly NeededSource[];
@@ -96,7 +96,10 @@ const has = (sources: Sources, source: string, key: string | undefined) =>
 
 type ProvidedSource = readonly [string, ReadonlySet<string> | undefined];
 
-/** Returns the Secrets and ConfigMaps that an object is or creates. */
+/**
+ * If an object is a Secret or ConfigMap, returns the object. Otherwise, returns the Secrets that the object
+ * creates.
+ */
 function sourcesOf(object: KubernetesObject): readonly ProvidedSource[] {
   switch (object.kind) {
     case 'Secret':

@@ -43,7 +43,7 @@ export type Input = {
   readonly now: number;
   /** Whether to print the result as one JSON value. */
   readonly isJson: boolean;
-  /** Prints a line immediately. For commands whose whole output does not fit in memory. */
+  /** Prints a line immediately, because the whole output of some commands does not fit in memory. */
   readonly print: (line: string) => Promise<void>;
 };
 

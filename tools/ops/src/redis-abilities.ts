@@ -21,7 +21,7 @@ export type RedisAbility = { readonly does: string; readonly rights: readonly Re
 
 const words = (text: string): readonly string[] => text.split(' ');
 
-/** The rights to append events to a stream, which only its relay reads. */
+/** Returns the rights to append events to a stream, which only its relay reads. */
 const appending = (stream: 'outbox' | 'refused'): readonly RedisRight[] => [
   { commands: words('xlen xadd'), writes: [stream] },
   { commands: ['publish'], channels: [`waiting:${stream}`] },
@@ -180,7 +180,7 @@ export const endsLaunches: RedisAbility = {
 
 export const seesRevocations: RedisAbility = { does: 'sees which chains are revoked', rights: [seesRevoked] };
 
-/** The rights to add to a list of revocations, and to look up an entry. */
+/** Returns the rights to add to a list of revocations, and to look up an entry. */
 const addingTo = (list: RevocationList): readonly RedisRight[] => [
   {
     commands: words('zrange zrem zremrangebyscore zscore zcard zadd pexpireat pexpiretime'),

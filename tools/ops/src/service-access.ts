@@ -54,7 +54,6 @@ const consumersOf = (service: ServiceName): readonly string[] =>
  * these types, but cannot sign them. The operator publishes nothing: see `access`.
  */
 export const brokerAccess: Readonly<Partial<Record<ServiceName, BrokerAccess>>> = {
-  // The identity provider publishes nothing itself, because the audit trail relays its events from Redis.
   'identity-provider': { publishes: [], consumes: consumersOf('identity-provider') },
   ordering: { publishes: ofOrders('ordering'), consumes: consumersOf('ordering') },
   'order-renderer': { publishes: ofOrders('order-renderer'), consumes: consumersOf('order-renderer') },

@@ -57,7 +57,7 @@ spec: { template: { spec: { containers: [{ name: main, image: 'registry.nhs.uk/c
     expect(await check('{ not: [yaml')).toMatchObject({ code: 1, output: '' });
   });
 
-  /** A Deployment whose container reads the file `key` of the Secret in the volume. */
+  /** Returns a Deployment whose container reads the file `key` of the Secret in the volume. */
   const pod = (secret: string, key: string) => `kind: Deployment
 metadata: { name: ordering, namespace: launch }
 spec:

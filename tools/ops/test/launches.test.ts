@@ -125,7 +125,7 @@ type Ended = {
   readonly isComplete: boolean;
 };
 
-/** Runs a relay until the command has ended, and returns what the command printed. */
+/** Runs a relay until the command has ended, and returns the output of the command. */
 async function relayDuring(running: ReturnType<typeof run>): Promise<Ended> {
   let isRunning = true;
   const ran = running.finally(() => (isRunning = false));

@@ -103,7 +103,7 @@ describe('npm run ops -- secrets --kubernetes', () => {
     parseAllDocuments(read(file)).map((document) => document.toJS() as Object);
 
   beforeAll(async () => {
-    // The operator stores the secret that the staff's issuer made.
+    // The operator stores the client secret that the staff's issuer issued.
     writeFileSync(join(directory, 'services/audit-trail/audit-oidc-client-secret'), 'secret');
     await runOpsHere(['secrets', '--kubernetes', directory], {});
   });

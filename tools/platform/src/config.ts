@@ -26,7 +26,8 @@ const environmentSchema = Type.Object({
 });
 
 /**
- * Reads the settings of the single process in addition to those of the services. @throws ConfigurationError
+ * Reads the settings of the process itself. The settings of its services are read separately.
+ * @throws ConfigurationError
  */
 export function readDemoConfig(environment: Environment) {
   const read = readEnvironment(environmentSchema, environment);

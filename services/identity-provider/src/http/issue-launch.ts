@@ -82,8 +82,8 @@ export function issueLaunch(dependencies: IssueLaunchDependencies): Handler<Desk
 type HostExchange = DesktopExchange & { readonly host: Caller };
 
 /**
- * Guards a handler: only host applications whose access token has the right `launch.issue` reach it. It
- * throws ServiceError 401, 429 or 403.
+ * Returns a handler that accepts only host applications whose access token has the right `launch.issue`. The
+ * handler throws ServiceError 401, 429 or 403.
  */
 export function behindHost(
   { tokens, limiter, clientCertificateHeader }: HostDependencies,

@@ -110,7 +110,9 @@ async function findHeld(
   return { clientId: claims.client_id, chain: claims.sid };
 }
 
-/** The seconds by which verifiers' clocks may be behind ours, including their tolerance. */
+/**
+ * The seconds for which verifiers may accept an expired token, because of their tolerance and slower clocks.
+ */
 const clockSlackSeconds = 60;
 
 async function revokeClientToken(dependencies: RevokeDependencies, exchange: ClientExchange): Promise<void> {

@@ -28,7 +28,7 @@ export async function createKeyPair(
 
 /**
  * Decrypts the private part of a stored key, and returns its signature function. The function signs
- * synchronously, because a job of the thread pool takes longer than an ES256 or EdDSA signature, and makes
+ * synchronously. A job of the thread pool would take longer than an ES256 or EdDSA signature, and would make
  * RS256 a seventh slower.
  * @throws Error if none of the sealing keys decrypts it
  */

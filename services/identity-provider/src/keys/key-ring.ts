@@ -45,8 +45,9 @@ const readAgainAfterFailureMs = 5000;
 
 /**
  * The signing keys that this replica has read. Reads the keys again if they are used more than a minute after
- * the last read. Creates and removes keys by the lifecycle, and decrypts each private key once. If the
- * database is down, the known keys continue to sign until another replica could have replaced them.
+ * the last read. Creates and removes keys as signing-key-lifecycle.ts defines, and decrypts each private key
+ * once. If the database is down, the known keys continue to sign until another replica could have replaced
+ * them.
  */
 export class KeyRing {
   readonly #dependencies: KeyRingDependencies;
@@ -92,7 +93,7 @@ export class KeyRing {
   }
 
   /**
-   * Returns the published keys of a realm. They verify its past, current and future tokens.
+   * Returns the published keys of a realm. The keys verify past, current and future tokens of the realm.
    * @throws ServiceError 503 if the keys are unavailable
    */
   async publicKeys(realm: IssuingRealm): Promise<JWK[]> {

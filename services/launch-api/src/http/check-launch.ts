@@ -49,7 +49,7 @@ export type LaunchCheckDependencies = {
   readonly directories?: Directories | undefined;
 };
 
-/** A request for a launch URL, whose caller is verified. */
+/** A request for a launch URL from a verified caller. */
 export type CallerExchange = Exchange & { readonly caller: Caller };
 
 /** A refused request for a launch URL. Its caller is known if the token was verified. */
@@ -156,8 +156,8 @@ const challengePath = 'Code-Challenge';
 const challengeMethodNames = { headers: [], fields: ['codeChallengeMethod', 'code_challenge_method'] };
 
 /**
- * Creates a function that reads values by name from the headers, the query and the body. A repeated header
- * contains a list.
+ * Returns a function that reads all sent values of the named headers, query fields and body members. The
+ * values of a repeated header are separated by commas.
  */
 function sentValuesOf(request: IncomingMessage, payload: unknown) {
   const query = queryOf(request);

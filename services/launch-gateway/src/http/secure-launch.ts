@@ -130,7 +130,7 @@ const refusals = {
 function assertRedeemed(redemption: Redemption, { request, call, launchId }: LaunchExchange): Redeemed {
   switch (redemption.outcome) {
     case 'redeemed':
-    // Cannot occur, because a launch token may not be redeemed again.
+    // The outcome `repeated` cannot occur, because a launch token may not be redeemed again.
     case 'repeated':
       return openedLaunch(redemption, call);
     case 'used':

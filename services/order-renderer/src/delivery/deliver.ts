@@ -96,8 +96,8 @@ function openSecrets({ secrets }: RegisteredCallback, sealer: Sealer, now: numbe
 }
 
 /**
- * Returns the address to connect to. Replaces the public address of the platform itself by the address within
- * the deployment.
+ * Returns the address to connect to. Replaces the public address of the platform itself with the address
+ * within the deployment.
  */
 function reach(address: string, { publicUrl, platformUrl }: CallbackConfig) {
   const isOurs = platformUrl !== undefined && address.startsWith(`${publicUrl}/`);

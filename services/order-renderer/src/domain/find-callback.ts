@@ -5,8 +5,8 @@ import type { RegisteredCallback, Registry } from '@clinical-launch/contracts/re
 export type ClientKey = { readonly issuer: string; readonly clientId: string };
 
 /**
- * Returns the callback of this client of a realm of the platform or of a trusted issuer. Returns undefined if
- * the client has no callback.
+ * Returns the callback of a client of one of our realms or of a trusted issuer. Returns undefined if the
+ * client has no callback.
  */
 export function findCallback(
   { realms, trustedIssuers = [] }: Registry,

@@ -131,7 +131,7 @@ export const catalogueSchema = closedObject({
       note: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
       /** True if the practice must telephone the laboratory for each request. */
       telephoneFirst: Type.Optional(Type.Boolean()),
-      /** The codes of the tests that a panel contains. They need not be ordered separately. */
+      /** The codes of the tests that a panel contains. These tests need not be ordered separately. */
       covers: Type.Optional(Type.Array(code, { minItems: 1 })),
       /** Within this interval, a repeat for the same patient needs a reason. */
       minimumIntervalDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3660 })),

@@ -19,7 +19,7 @@ import {
   type TestRequest,
 } from './test-request.ts';
 
-/** A test to add, with the reasons for a repeat, or for a patient to whom the test does not apply. */
+/** A test to add, with the reasons for a repeat and for a test that does not apply to the patient. */
 export type AddedTest = { readonly test: Orderable } & Pick<RequestedTest, 'repeatReason' | 'overrideReason'>;
 
 export type TestChange = {
@@ -40,10 +40,10 @@ export function newLocations(batches: readonly RequestedBatch[], add: readonly A
 }
 
 /**
- * Adds tests to a request and removes others. An added test joins the batch of its location. It shares a
- * sample of the same `SampleKind` only if that sample is not collected yet, because only the laboratory knows
- * whether a tube has enough blood for another test. A removed test stays in the request with status D (OLTR:
- * the UpdateTest document contains all batches).
+ * Adds tests to a request and removes other tests. An added test joins the batch of its location. It shares a
+ * sample of the same `SampleKind` only if that sample is not collected yet. Only the laboratory knows whether
+ * a tube has enough blood for another test. A removed test stays in the request with status D (OLTR: the
+ * UpdateTest document contains all batches).
  * @throws RangeError if there are fewer numbers than new batches
  */
 export function changeTests(request: TestRequest, change: TestChange): TestRequest {

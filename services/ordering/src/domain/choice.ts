@@ -148,9 +148,9 @@ export function readChoiceButton(
 }
 
 /**
- * Returns the draft after a posted form. Applies only the changes that the user made on the page: tests that
- * a search hid, or that another window has chosen since, stay as they are. Always removes tests that a chosen
- * panel contains.
+ * Returns the draft after a posted form. Applies only the changes that the user made on the page. Tests that
+ * a search hid, or that another window has chosen since the page was created, stay as they are. Always
+ * removes tests that a chosen panel contains.
  */
 export function applyChoice(draft: Draft, choice: Choice, catalogue: Catalogue): Draft {
   const { action, ticked, was, search = draft.search } = choice;

@@ -37,8 +37,8 @@ export type WindowState =
   | { readonly isChosen: false; readonly by: OtherSubject };
 
 /**
- * A launch for another patient that the same user has opened since, in another browser or on another
- * computer.
+ * A launch for another patient that the same user opened after this window was chosen, in another browser or
+ * on another computer.
  */
 export type Elsewhere = {
   /** ISO 8601 instant */

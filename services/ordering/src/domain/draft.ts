@@ -30,11 +30,11 @@ export type Draft = {
   readonly priority: Priority;
   /** The typed answers, by the key of the answer. A date has the format of `writeTypedDate`. */
   readonly answers: Readonly<Record<string, string>>;
-  /** The reason for a repeat of one test, by the code of the test. */
+  /** The reasons for repeats of single tests, by the code of the test. */
   readonly repeatReasons: Readonly<Record<string, string>>;
   /** The shared reason for all other repeats: the choice from the list, and the typed text. */
   readonly repeatReason: RepeatReason;
-  /** The reason for a test that does not apply to the patient, by the code of the test. */
+  /** The reasons for tests that do not apply to the patient, by the code of the test. */
   readonly overrideReasons: Readonly<Record<string, string>>;
   readonly collection: CollectionPlan;
   /**

@@ -112,7 +112,7 @@ export const byWholeName: readonly Match[] = [isTitle, isAbbreviation, isSynonym
 
 /**
  * The criteria for a query that names the test itself, best match first. An exact synonym ranks above the
- * beginning of a name, because synonyms include abbreviations: the synonym TSH must not rank below the name
+ * beginning of a name, because synonyms include abbreviations. The synonym TSH must not rank below the name
  * “TSH receptor antibody”.
  */
 export const byName: readonly Match[] = [

@@ -64,8 +64,8 @@ export function repeatSearch(tests: readonly Orderable[], catalogue: Catalogue, 
 }
 
 /**
- * Returns the codes that count as a repeat of a test: its own code, the codes of panels that contain the
- * test, and for a panel the codes of its tests.
+ * Returns the codes that count as a repeat of a test: its own code, and the codes of panels that contain the
+ * test. For a panel, also returns the codes of its tests.
  */
 function countedAs({ code, covers }: Orderable, { orderables }: Catalogue): string[] {
   const panels = [...orderables.values()].filter((panel) => panel.covers.includes(code));

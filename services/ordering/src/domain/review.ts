@@ -30,9 +30,9 @@ export type ReviewFault = { readonly field: string; readonly message: string };
 /** The values that a submission stores with the tests. */
 export type Decision = {
   readonly details: RequestDetails;
-  /** The reason for repeating a test, by the code of the test. */
+  /** The reasons for repeating tests, by the code of the test. */
   readonly repeatReasons: Readonly<Record<string, string>>;
-  /** The reason for requesting a test that does not apply to the patient, by the code of the test. */
+  /** The reasons for requesting tests that do not apply to the patient, by the code of the test. */
   readonly overrideReasons: Readonly<Record<string, string>>;
   /** Who collected all samples of a new order, and when; absent if the samples are collected later. */
   readonly collected?: Collected;

@@ -23,8 +23,8 @@ export function selectionOf(draft: Draft, catalogue: Catalogue): Selection {
 }
 
 /**
- * Returns the added tests of a selection with their reasons for a repeat, or for a patient to whom a test
- * does not apply.
+ * Returns the added tests of a selection with their reasons for a repeat, and for a test that does not apply
+ * to the patient.
  */
 export function withReasons(
   { addedTests }: Pick<Selection, 'addedTests'>,

@@ -22,9 +22,9 @@ export type RequestedSample = OrderSample & {
 };
 
 export type RequestedTest = OrderedTest & {
-  /** When the test was added, if that was after the request was made; ISO 8601 instant. */
+  /** The ISO 8601 instant at which the test was added. Absent for a test of the original request. */
   readonly requestedAt?: string;
-  /** The ids of the test's samples after the first. `sample` is the id of the first. */
+  /** The ids of the test's samples after the first sample, whose id is `sample`. */
   readonly otherSamples?: readonly string[];
   /** The key of the answer that names the site of the test's sample. */
   readonly siteFrom?: string;

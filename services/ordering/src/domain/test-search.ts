@@ -39,7 +39,7 @@ export type TestSearch = {
 
 export type FoundElsewhere = {
   readonly entries: readonly Elsewhere[];
-  /** Whether the whole query is the name of an entry. If so, the page offers no test. */
+  /** Whether the whole query is the name of one of the `entries`. If so, the page offers no test. */
   readonly isWhole: boolean;
 };
 
@@ -127,7 +127,10 @@ function createFind({ orderables }: Catalogue): TestSearch['find'] {
       rank(toSearchQuery(words), entries, matches);
   // Returns every test that the query names, and then the panels that contain any of these tests.
   const findAll = find([...byName, ...bySynonym, ...byPart]);
-  /** Creates a search that returns the matches of `findAll`, but none if `strict` finds too few tests. */
+  /**
+   * Creates a search. If `strict` finds enough tests, the search returns the matches of `findAll`, otherwise
+   * none.
+   */
   const onlyIf =
     (strict: Find, isEnough = isFound): Find =>
     (words) =>

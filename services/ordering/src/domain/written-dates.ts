@@ -1,7 +1,7 @@
 import { isCalendarDate } from '@clinical-launch/contracts/formats';
 import { dayAfter } from './local-instants.ts';
 
-/** The dates that a text contains, and the rest of the text. */
+/** The dates that a text contains, and the text without the dates. */
 export type WrittenDates = {
   /** For each date, the days that it may mean (YYYY-MM-DD). `digits` is absent if the date has letters. */
   readonly dates: readonly { readonly days: readonly string[]; readonly digits?: string }[];

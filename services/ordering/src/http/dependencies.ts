@@ -31,6 +31,6 @@ export type SearchIn = (catalogue: Catalogue) => TestSearch;
 /** Prepares the search of each catalogue once, instead of for each HTTP request. */
 export function createSearches({ all }: Pick<Catalogues, 'all'>): SearchIn {
   const searches = new Map(all.map((catalogue) => [catalogue, createTestSearch(catalogue)]));
-  // The empty catalogue of a laboratory without a catalogue has no prepared search.
+  // The empty catalogue, which `ofRequest` returns for a removed catalogue, has no prepared search.
   return (catalogue) => searches.get(catalogue) ?? createTestSearch(catalogue);
 }

@@ -70,8 +70,8 @@ export function ofChange(dependencies: Dependencies, { shows = true } = {}): Gua
     }
     const moment = { now: clock.now(), timeZone };
     const choosing = toChange(visit.context, request, catalogues.ofRequest(request), moment);
-    // The response to a form shows the request. If the launch has no draft yet, this response is
-    // its first view of the request.
+    // The response to a form shows the request. If the launch has no draft yet, this response is the launch's
+    // first view of the request.
     const isReading = visit.request.method !== 'POST' || (shows && !(await hasDraft(dependencies, choosing)));
     if (isReading) await readRequest(visit, request, dependencies);
     return { ...visit, ...choosing, base: `${visit.home}requests/${request.guid}/tests/` };

@@ -99,7 +99,7 @@ function nextPage(base: string, action: ChoiceAction): string {
 
 /**
  * Handles the form of this page when a script sends it: `POST …/chosen`. Answers with only the panel of the
- * chosen tests; after a change of favourites, also with the chips.
+ * chosen tests. After a change of favourites, also answers with the chips.
  */
 export function postChosenPanel(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
@@ -123,8 +123,8 @@ export function postChosenPanel(dependencies: Dependencies): Handler<ChoosingVis
 }
 
 /**
- * Answers `POST …/matches` with the codes of the tests that match a search, best match first. The notes
- * explain matches that cannot be chosen. The method is POST, so that the search appears in no URL.
+ * Answers `POST …/matches` with the codes of the tests that match a search, best match first, and with notes
+ * on matches that cannot be chosen. The method is POST, so that the search appears in no URL.
  */
 export function postMatches(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
@@ -159,7 +159,7 @@ async function readAllowedForm(visit: ChoosingVisit): Promise<ChoiceForm> {
 
 /**
  * Returns whether the user may change the practice's favourites and order sets. If the directory lists no
- * editors, every user may.
+ * editors, every user may change them.
  */
 const isEditor = ({ context }: ChoosingVisit) => context.isPracticeEditor !== false;
 

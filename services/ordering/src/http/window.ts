@@ -78,9 +78,7 @@ export function showLocked(visit: Visit, dependencies: Dependencies, locked: Loc
   dependencies.show(visit, 'locked.njk', presentLock({ ...visit, ...locked }));
 }
 
-/**
- * Shows the notice after a submission was refused, because the page belongs to a window that is not chosen.
- */
+/** Shows the notice after a submission from a window that is not chosen. */
 export async function refuseLocked(
   visit: Visit,
   dependencies: Dependencies,
@@ -106,7 +104,8 @@ export function checkWindow(dependencies: Dependencies): Handler<Visit> {
 
 /**
  * Chooses the window of this launch, and so locks the other windows of the browser: `POST
- * /oltr/{launchId}/window`. Redirects to the page `to`; a script sends no `to`, and receives the new token.
+ * /oltr/{launchId}/window`. Redirects to the page `to`. Answers a script, which sends no `to`, with the new
+ * token.
  */
 export function chooseWindow(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {

@@ -10,7 +10,7 @@ const quietZone = 10;
  * @throws Error if the text contains a character that the symbology does not support
  */
 export async function createBarcode(text: string, { heightMm }: { heightMm: number }): Promise<string> {
-  // Loads the module with the first barcode, because it would take a twentieth of the startup time.
+  // Loads the module for the first barcode, because the module would take a twentieth of the startup time.
   const { toSVG } = await import('@bwip-js/node');
   const svg = toSVG({ bcid: 'code128', text, scale: 1, height: heightMm, paddingwidth: quietZone });
   const [opening, modules] = /^<svg viewBox="0 0 (\d+) \d+"/.exec(svg) ?? [];

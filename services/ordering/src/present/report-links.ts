@@ -6,8 +6,8 @@ import { requestPage, resultPage } from './addresses.ts';
 type Reported = { readonly request: TestRequest; readonly rule: ActionRule; readonly home: string };
 
 /**
- * Presents the links on the page of a request: back to the list or the result page, and to the page on which
- * the action changes the request.
+ * Presents the links on the page of a request: back to the list or the result page, and to the page for
+ * changing the request.
  */
 export function presentReportLinks({ request, rule, home }: Reported, write: WriteTime) {
   const change = changeName(rule);

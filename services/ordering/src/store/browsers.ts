@@ -19,7 +19,7 @@ export async function findBrowsers(
 
 /**
  * Returns the chosen windows, as `findBrowsers` does. Until the transaction ends, no other transaction can
- * choose a window or submit.
+ * choose a window or submit in these browsers.
  */
 export async function lockBrowsers(
   tx: OrderingTransaction,

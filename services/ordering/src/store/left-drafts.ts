@@ -48,8 +48,8 @@ export async function findLeftDraft(
 
 /**
  * Finds the draft as `findLeftDraft` does, and locks it until the end of the transaction. Call this before
- * `lockDraft` to avoid a deadlock: transactions that lock several drafts of one owner then run one after the
- * other, and every other transaction locks only its own draft.
+ * `lockDraft` to avoid a deadlock. Transactions that lock several drafts of one owner then run one after the
+ * other. Every other transaction locks only its own draft.
  */
 export async function lockLeftDraft(
   tx: OrderingTransaction,

@@ -16,7 +16,7 @@ export type Submission = {
 
 type SubmissionKey = { readonly id: string; readonly guid: string; readonly launchId: string };
 
-/** Returns whether a launch has already stored this submission, because the form was sent twice. */
+/** Returns whether a launch has already stored this submission. A user can send the same form twice. */
 export async function isSubmitted(
   tx: OrderingTransaction,
   { id, guid, launchId }: SubmissionKey,

@@ -13,9 +13,15 @@ type OfferAnswer = {
 export type OfferOutcome =
   /** The draft was continued or discarded, now or when the same form was sent before. */
   | 'done'
-  /** The offered draft was changed, submitted or discarded since, or is too old. Nothing was stored. */
+  /**
+   * The offered draft was changed, submitted or discarded since the page was created, or is too old. Nothing
+   * was stored.
+   */
   | 'gone'
-  /** The user has chosen tests in this launch since, so no draft can be continued. Nothing was stored. */
+  /**
+   * The user has chosen tests in this launch since the page was created, so no draft can be continued.
+   * Nothing was stored.
+   */
   | 'chosen';
 
 /**

@@ -50,7 +50,7 @@ export function chooseTests(
   return database.transaction().execute(async (tx) => {
     const before = await lockDraft(tx, place, { beginning, now });
     const action = await actionOf(tx, form, { practiceKey, before, choosing });
-    // Another user has deleted the order set since the page was created.
+    // True if another user has deleted the order set since the page was created.
     const isGone = form.button.kind === 'add-set' && action.kind !== 'add-set';
     const chosen = applyChoice(before, { ...form, action }, catalogue);
     const tests = chosenTests(chosen, catalogue).map(({ code }) => code);

@@ -5,7 +5,7 @@ import { countTests, findMostRequested, storeMostRequested } from '../store/most
 
 const hourMs = 3_600_000;
 
-/** Counts the newest 300 requests of 90 days, and the tests that at least two of them contain. */
+/** The limits of the count: 300 requests, at least two requests that contain a test, and 50 codes. */
 const counted = { requests: 300, atLeast: 2, codes: 50 };
 const countedMs = 90 * 24 * hourMs;
 

@@ -25,7 +25,8 @@ export type ChangeOutcome =
   /** The typed fields are invalid. Only the draft was stored, so that the user can correct the fields. */
   | { readonly outcome: 'faulty' }
   /**
-   * A launch for another patient or user was opened in this browser since. Only the typed fields were stored.
+   * A launch for another patient or user was opened in this browser since the page was created. Only the
+   * typed fields were stored.
    */
   | { readonly outcome: 'locked' }
   /** Another user changed the request. The draft was merged with the latest version. */

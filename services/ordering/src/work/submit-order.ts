@@ -17,14 +17,15 @@ import { decideSubmission } from './select-tests.ts';
 import { submittedEvent } from './submitted-event.ts';
 
 export type OrderOutcome =
-  /** The order was stored, now or by an earlier form. A launch submits one order. */
+  /** The order was stored from this form or from an earlier form. A launch submits one order. */
   | { readonly outcome: 'submitted'; readonly request: TestRequest }
   /** Other tests, or no tests, were chosen since the page was created. Only the typed fields were stored. */
   | { readonly outcome: 'changed' }
   /** The typed fields are invalid. Only the draft was stored, so that the user can correct the fields. */
   | { readonly outcome: 'faulty' }
   /**
-   * A launch for another patient or user was opened in this browser since. Only the typed fields were stored.
+   * A launch for another patient or user was opened in this browser since the page was created. Only the
+   * typed fields were stored.
    */
   | { readonly outcome: 'locked' };
 

@@ -12,7 +12,9 @@ export type Invention = {
   /** The number of patients; by default, a quarter of the number of requests. */
   readonly patients?: number;
   readonly catalogue: Catalogue;
-  /** The time of the newest request. The other requests are spread evenly over the two years before. */
+  /**
+   * The time of the newest request. The other requests are spread evenly over the two years before this time.
+   */
   readonly newest: Date;
   /** The first order number of this practice. */
   readonly firstNumber: number;
@@ -22,8 +24,8 @@ export const client = { issuer: 'https://launch.example.org/idp/demo/v2.0', clie
 
 const twoYearsMs = 2 * 365 * 86_400_000;
 /**
- * Generates the requests of one practice, oldest first. The result is the same for the same practice. One
- * request in 30 waits for samples, and one in 20 is urgent.
+ * Generates the requests of one practice, oldest first. The requests of a practice are the same in every run.
+ * One request in 30 waits for samples, and one in 20 is urgent.
  */
 export function* inventRequests(invention: Invention): Generator<TestRequest> {
   for (let index = 0; index < invention.count; index += 1) yield inventRequest(invention, index);

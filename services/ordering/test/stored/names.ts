@@ -1,6 +1,6 @@
 const words = (text: string) => text.trim().split(/\s+/);
 
-/** Lists common names first. Many more patients have a name from the start of the list than from the end. */
+/** Common names come first. Many more patients have a name from the start of the list than from the end. */
 export const familyNames = words(`
   Smith Jones Taylor Brown Williams Wilson Johnson Davies Patel Robinson Wright Thompson Evans Walker White Roberts
   Green Hall Wood Jackson Clarke Khan Harrison Ward Turner Hill Cooper Morris Moore Clark Lewis Baker Harris King

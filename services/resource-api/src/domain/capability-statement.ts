@@ -2,7 +2,7 @@ import { issuerOf, realmUrl } from '@clinical-launch/contracts/addresses';
 import { fhirResourceTypes } from '@clinical-launch/contracts/token-context';
 import { ukCoreProfile } from './fhir-resources.ts';
 
-/** The date of the last change of the statement, which FHIR requires. */
+/** The date of the last change of the statement. FHIR requires this date. */
 const changed = '2026-11-25';
 
 /**

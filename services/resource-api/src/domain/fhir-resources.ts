@@ -102,7 +102,10 @@ const addressElements: Readonly<Record<string, string>> = {
   country: 'country',
 };
 
-/** Returns an address with its lines in the order of their numbers, or no address if it is empty. */
+/**
+ * Returns a list with the address, whose lines are in the order of their numbers. Returns an empty list if
+ * the address is empty.
+ */
 function addressOf(details: DesktopPatient['address-details'][number]) {
   const members = membersOf(details);
   const line = members

@@ -54,7 +54,7 @@ export function withResourceMetadata(dialect: ErrorDialect, publicUrl: string): 
     const [path] = plainPath.exec(request.url ?? '') ?? [];
     if (error.status === 401 && typeof challenges === 'string' && path !== undefined) {
       const parameter = `resource_metadata="${publicUrl}${metadataPath}${path}"`;
-      // Without a token, the challenges are those of Bearer and DPoP.
+      // If the request has no token, `challenges` contains the challenges of Bearer and DPoP.
       const first = challenges.replace(/^Bearer,/, `Bearer ${parameter},`);
       response.setHeader('WWW-Authenticate', `${first}, ${parameter}`);
     }

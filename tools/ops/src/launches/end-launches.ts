@@ -39,7 +39,7 @@ type Dependencies = {
 };
 
 const pauseMs = 250;
-/** Covers the lifetime of a launch token, and clocks that differ. */
+/** The extra seconds for the lifetime of a launch token, and for clocks that differ. */
 const slackSeconds = 3600;
 
 /**
@@ -126,7 +126,7 @@ const isSelected = ({ event }: AuditEntry, { partner }: LaunchSelection): boolea
 
 type Ending = { readonly partner?: string; readonly revocation: ChainRevocation };
 
-/** Returns how to revoke the chain of a launch, with the event that reports it. */
+/** Returns the revocation of a launch's chain, with the event that reports the revocation. */
 function endingOf({ event }: AuditEntry, by: string, create: CreateEvent): Ending {
   const reason = 'ended_by_operator' as const;
   if (isDesktopLaunch(event)) {

@@ -1,4 +1,4 @@
-/* Edits a JSON text, and preserves the order, the indentation and the line breaks of the rest. */
+/* Edits a JSON text, and preserves the order, the indentation and the line breaks of the unchanged text. */
 import {
   applyEdits,
   findNodeAtLocation,

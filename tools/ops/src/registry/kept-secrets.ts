@@ -3,7 +3,7 @@ import type { Reported } from './registry-command.ts';
 type Ending = { readonly expires?: string };
 
 /**
- * Returns the old secret with its expiry, or nothing if it has expired.
+ * Returns a list with the old secret and its new expiry, or an empty list if no old secret remains live.
  * @throws Error if two secrets are live, because a registration can keep only one old secret
  */
 export function keptSecrets<Secret extends Ending>(

@@ -23,7 +23,7 @@ export type Authorization = {
 export type Tokens = openid.TokenEndpointResponse & openid.TokenEndpointResponseHelpers;
 
 type Options = Onboarding & {
-  /** Returns the address at which this backend reaches a published address. */
+  /** Returns the address that this backend calls in place of a published address. */
   readonly reach: (address: string) => string;
   readonly send: typeof fetch;
 };

@@ -7,8 +7,8 @@ import type { Dialect } from '../dialect.ts';
 export type Played = Dialect & { readonly baseUrl: string };
 
 /**
- * Returns a function that replaces the public address of the platform by `BASE_URL`. The two differ behind a
- * forwarded port, for example.
+ * Returns a function that replaces the public address of the platform with `BASE_URL`. The addresses differ
+ * behind a forwarded port, for example.
  */
 export const reachedAt =
   ({ baseUrl }: Pick<Played, 'baseUrl'>) =>

@@ -52,7 +52,7 @@ export function staffSimulator(simulation: Simulation): Pick<Required<Mounted>, 
         path,
         serve: async (request, response) => {
           const provider = await load(request);
-          // The pages and redirects of the provider need the same headers as those of the simulators.
+          // The pages and redirects of the provider need the same headers as the pages of the simulators.
           setHeaders(response, headers);
           await provider.callback()(request, response);
         },

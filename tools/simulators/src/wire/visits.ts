@@ -95,8 +95,8 @@ export function createVisits({ clock, isSecure }: { clock: Clock; isSecure: bool
     },
 
     /**
-     * Returns the launch with a key, whichever browser made it, or undefined if the key is unknown or the
-     * launch has expired.
+     * Returns the launch with a key, from any browser. Returns undefined if the key is unknown or the launch
+     * has expired.
      */
     find(key: string): VisitedLaunch | undefined {
       const launch = byKey.get(key);
