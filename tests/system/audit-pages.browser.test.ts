@@ -447,7 +447,7 @@ describe('the audit trail', () => {
     await expectLastSearch({ criteria: ['patient'], patient: pseudonym, format: 'ndjson' });
   });
 
-  it('records sign-ins, also of people without the right to read it, and refused requests', async () => {
+  it('records refused requests and sign-ins, including those of people who may not read the audit trail', async () => {
     await eventOf('user=r.adeyemi&type=audit.session.started.v1', { clientId: 'audit-pages' });
     const withoutRight = { reason: 'insufficient_scope', status: 403, interface: 'pages' };
     await eventOf('user=m.doyle&type=audit.refused.v1', withoutRight);
@@ -493,7 +493,7 @@ describe('the audit trail', () => {
       isDeepStrictEqual((whole as Record<string, unknown>)[name], value),
     );
 
-  it('receives no patient’s number in an address', () => {
+  it('has no page whose address contains the number or name of a patient', () => {
     const number = /943[ +%20-]*476[ +%20-]*591|4711|Whitfield/;
     expect(desk.addresses.length).toBeGreaterThan(50);
     // A random GUID may contain these digits.

@@ -48,7 +48,7 @@ const resourceOf = (partner: Page, path: string) =>
   partner.getByRole('region', { name: `GET ${path}: 200` }).innerText();
 
 describe('a desktop launch in a browser', () => {
-  it('shows user, organisation, patient and the resource in the partner application', async () => {
+  it('shows the user, organisation, patient and answers of the resource API in the partner application', async () => {
     const { context, host, complaints } = await openHost();
     await follow(host, /súilleabháin/i);
     await expectAccessible(host);

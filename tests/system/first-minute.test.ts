@@ -47,7 +47,7 @@ function press(browser: Browser, html: string, label: string) {
 }
 
 describe('the start page of the demo', () => {
-  it('shows a returned order when its first button is pressed, and a 410 when the order is played again', async () => {
+  it('shows a returned order when its first button is pressed, and a 410 when the launch is played again', async () => {
     const browser = new Browser();
     const { html } = await browser.open(platform.url);
     const [, first = ''] = /<button[^>]*>([^<]+)/.exec(html) ?? [];

@@ -119,7 +119,7 @@ async function launch(wanted: Wanted = {}) {
 }
 
 describe('fhirclient', () => {
-  it('starts from iss and launch, and reads its patient, its user and the organisation', async () => {
+  it('starts from iss and launch, and reads the patient, the user and the organisation of the launch', async () => {
     const { page, read } = await launch();
     const [tokens, idToken, patient, user] = await page.evaluate(async () => [
       client.state.tokenResponse,
@@ -143,7 +143,7 @@ describe('fhirclient', () => {
     await page.close();
   });
 
-  it('reads the same patient after a refresh, and the resource API as before', async () => {
+  it('reads the same patient after a refresh, and can still read the resource API', async () => {
     const { page, read } = await launch();
     const [before, after] = await page.evaluate(async () => {
       const { id } = client.patient;
@@ -158,7 +158,7 @@ describe('fhirclient', () => {
     await page.close();
   });
 
-  it('reads no other patient of its partner, and none by the id of another partner', async () => {
+  it('reads no other patient of its partner, and no patient by the id that another partner received', async () => {
     const [own, other, foreign] = await Promise.all([
       launch(),
       launch({ record: 'record-1' }),

@@ -99,7 +99,7 @@ describe.each(names)('the given names of %s', (name) => {
     ]);
   });
 
-  it('cause one error about a single name that is too long, or else about the total length', () => {
+  it('cause an error about the total length only if no single name is too long', () => {
     const message = 'must have at most 70 characters';
     expect(faultsOf(replaceAt(full, path, ['x'.repeat(71)]))).toEqual([{ path: `${path}[0]`, message }]);
     expect(faultsOf(replaceAt(full, path, ['x'.repeat(70)]))).toEqual([

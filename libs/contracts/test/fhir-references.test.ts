@@ -67,11 +67,11 @@ describe.each(references)('the reference %s', (path, type, otherId, ownId) => {
 describe('the list `contained`', () => {
   const practice = { resourceType: 'Organization', id: 'other', identifier: [], name: 'Other' };
 
-  it('is validated including resources that nothing refers to', () => {
+  it('is validated completely, including resources that nothing refers to', () => {
     expect(faultPathsOf(withContained(practice))).toEqual(['contained[6].identifier']);
   });
 
-  it('is validated including a resource whose reference is broken', () => {
+  it('is validated completely, including a resource to which a reference is broken', () => {
     const broken = replaceAt(replaceAt(valid, 'subject.reference', '#nobody'), 'contained[1].gender', 'F');
     expect(faultPathsOf(broken)).toEqual(['subject.reference', 'contained[1].gender']);
   });

@@ -43,7 +43,7 @@ describe('the JSON Schema of the payload', () => {
     );
   });
 
-  it('refuses every payload that the reader refuses, except for rules that only its description texts state', () => {
+  it('refuses every payload that the reader refuses, unless only the description texts state the broken rule', () => {
     let refused = 0;
     fc.assert(
       fc.property(mutatedServiceRequest(), (payload) => {

@@ -182,7 +182,7 @@ describe('a registry', () => {
       },
       'trustedIssuers[0].clients[1]',
     ],
-  ])('must not contain %s twice', (_what, registry, path) => {
+  ])('must not contain duplicates: %s', (_what, registry, path) => {
     expect(refusalOf(registry)).toEqual([`${path} is registered twice`]);
   });
 

@@ -35,7 +35,7 @@ describe('a sealed value', () => {
     expect(sealer.open('ticket context', sealed, [])).toBe('Whitfield');
   });
 
-  it('does not open for another place (the ids of its owner), even if the joined ids give the same text', () => {
+  it('does not open with the ids of another owner, even if the joined ids give the same text', () => {
     const place = ['order 1', 'launch 1', 'pms-demo'];
     const sealed = sealer.seal('order', 'Whitfield', place);
     for (const other of [

@@ -57,7 +57,7 @@ describe('an event on RabbitMQ', () => {
     expect(await letters()).toEqual([]);
   });
 
-  it('keeps the signature that it received in the outbox, even if another service publishes it', async () => {
+  it('keeps the signature of its source, even if another service publishes the event', async () => {
     const { handed } = await startAuditTrail();
     const event = redeemed();
     await publish([signed(event)], createEventWriter([keyOf('ordering')]));

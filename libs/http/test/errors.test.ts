@@ -118,7 +118,7 @@ describe('a refusal as problem+json (RFC 9457)', () => {
     },
   );
 
-  it.each([413, 415, 503])('contains a title that says what to do if the status is %i', async (status) => {
+  it.each([413, 415, 503])('with the status %i contains a title that says what to do', async (status) => {
     const { response, guid, text } = await get(`/refused/${status}`);
     expect(response.status).toBe(status);
     expect(JSON.parse(text)).toMatchObject({

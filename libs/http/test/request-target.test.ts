@@ -53,7 +53,7 @@ describe('the query of a request', () => {
     'http:///query',
     '//[/query',
     '*',
-  ])('is read without a 5xx answer if the request target is %s', async (target) => {
+  ])('causes no 5xx answer if the request target is %s', async (target) => {
     expect(await get(target)).toMatch(/^HTTP\/1\.1 [24]/);
   });
 });

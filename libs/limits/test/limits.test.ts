@@ -131,7 +131,7 @@ describe('RedisLimits', () => {
     expect(await limits.failAttempt('key')).toEqual({ isCounted: true, waitMs: 1000 });
   });
 
-  it('counts and forgets failed attempts of the previous period', async () => {
+  it('counts failed attempts of the previous period, and forgets them when the caller has authenticated', async () => {
     // Repeats the test if a new period began during it, because the attempts are then two periods old.
     for (let isRead = false; !isRead; ) {
       const prefix = aPrefix();

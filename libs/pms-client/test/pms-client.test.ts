@@ -231,7 +231,7 @@ describe('a refused launch', () => {
     expect(await refusalOf(createClient().requestLaunch(payload))).toMatchObject({ status: 200 });
   });
 
-  it('is not requested again at the target of a redirect, which fetch rejects', async () => {
+  it('is not requested again at the target of a redirect, because fetch rejects the redirect', async () => {
     other.answerLaunchWith(() => ({ status: 307, headers: { Location: `${other.url}/elsewhere` } }));
     await expect(createClient().requestLaunch(payload)).rejects.toThrow('fetch failed');
     expect(other.launchRequests).toHaveLength(1);

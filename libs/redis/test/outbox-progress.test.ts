@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.disconnect());
 
-it('reports that all earlier events of an outbox are relayed, even if a later event still waits', async () => {
+it('followOutbox reports that all earlier events of an outbox are relayed, even if a later event still waits', async () => {
   const place = { redis, prefix: aPrefix() };
   const outbox = new RedisOutbox(place);
   expect(await (await followOutbox(place))()).toBe(true);

@@ -3,7 +3,7 @@ import { assertPublicAddresses, isProduction } from '../src/mode.ts';
 
 describe('NODE_ENV', () => {
   it.each([{}, { NODE_ENV: '' }, { NODE_ENV: 'development' }, { NODE_ENV: 'demo' }, { NODE_ENV: 'test' }])(
-    'does not mean production in %j',
+    'does not mean production in the environment %j',
     (environment) => expect(isProduction(environment)).toBe(false),
   );
 

@@ -94,7 +94,7 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
     });
 
     waiting.it(
-      'is refused if its chain issued too many recently, and the previous additional ticket stays live',
+      'is refused if its chain issued too many additional tickets recently, and the previous additional ticket stays live',
       async () => {
         const [one, other] = [await aLaunch(), await aLaunch()];
         const limit = { tickets: 2, seconds: 3 };

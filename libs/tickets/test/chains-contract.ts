@@ -420,7 +420,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf(sent)).toEqual(sent.slice(1, 2));
     });
 
-    it('is revoked together with its session by the claim with which it began', async () => {
+    it('is revoked together with its session if the revocation names the claim with which the chain began', async () => {
       const names = Array.from({ length: 8 }, () => randomUUID());
       for (const claim of names) {
         const { ticket, correlationId } = await issue('launch-token', {
@@ -449,7 +449,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
     });
 
     waiting.it(
-      'has no owner after its end; its record requires `chainSeconds`, and excludes a claim',
+      'cannot be revoked by its owner after its end; a chain record requires `chainSeconds` and excludes a claim',
       async () => {
         const { tickets } = under();
         const chainRecord = { owner: 'host', audience: 'partner' };

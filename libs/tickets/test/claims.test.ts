@@ -146,7 +146,7 @@ describe('the claims in Redis', () => {
   const inventClaims = (count: number, expiresAt: number) =>
     Array.from({ length: count }, () => ({ ...recorded(aClaim()), expiresAt }));
 
-  it('are removed after their expiry, when their hash grows', async () => {
+  it('are removed after their expiry when a claim is added to their hash', async () => {
     const { claims, keyOf } = connect();
     const claim = recorded(aClaim());
     const { claims: hash } = keyOf(claim.name);

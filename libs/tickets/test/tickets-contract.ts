@@ -187,7 +187,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       });
     });
 
-    it('issues the successor in the same step, with the same context and correlation id', async () => {
+    it('issues the successor in the same step as the redemption, with the same context and correlation id', async () => {
       const ticket = await issue({ context: { launch: 1 }, correlationId: guid(3) });
       const redemption = await under.tickets.redeem('launch-token', ticket, {
         successor: { kind: 'launch-session', ttlSeconds: 60, detail: { step: 2 } },
@@ -230,7 +230,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(issues.filter(({ outcome }) => outcome === 'claimed')).toHaveLength(49);
     });
 
-    it('lets a launch share the claim of a holder that its own claim lists in `joins`, and leaves that claim unchanged', async () => {
+    it('lets a launch share a claim if the launch lists the holder in `joins`, and leaves the shared claim unchanged', async () => {
       const name = freshClaim();
       const outcome = async (holder: string, joins?: string[]) => {
         const claim = { name, holder, ttlSeconds: 60, ...withoutUndefined({ joins }) };

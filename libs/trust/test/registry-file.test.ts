@@ -78,7 +78,7 @@ describe('a watched registry file', () => {
     expect(faults).toEqual([]);
   });
 
-  it('is checked including its suspended entries, which are then ignored', async () => {
+  it('is checked completely, including its suspended entries, which are then ignored', async () => {
     const client = { clientId: 'a', name: 'A', secrets: [], scopes: [] };
     const partner = { clientId: 'c', name: 'C', scopes: [], launchUrl: 'c:/l', redirectUris: ['c:/r'] };
     const registryWith = (state: object) => ({

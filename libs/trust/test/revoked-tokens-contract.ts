@@ -91,23 +91,26 @@ export function describeRevokedTokens(name: string, create: () => Promise<Revoke
       expect((await readAll(position)).tokenIds).toEqual([tokenId]);
     });
 
-    waiting.it('refuses revocations beyond an owner’s limit until one of its entries expires', async () => {
-      const owner = randomUUID();
-      const event = anEvent();
-      await revoke(randomUUID(), { owner, forSeconds: 3 });
-      for (let tokens = 1; tokens < maxTokens; tokens += 1) await revoke(randomUUID(), { owner });
-      const tokenId = randomUUID();
-      const refused = await revoke(tokenId, { owner, events: [event] });
-      expect(refused).toEqual({ outcome: 'full', retryAfterSeconds: expect.any(Number) });
-      const { retryAfterSeconds } = refused as { retryAfterSeconds: number };
-      expect(retryAfterSeconds).toBeGreaterThan(0);
-      expect(retryAfterSeconds).toBeLessThanOrEqual(3);
-      expect(await under.revokedTokens.has(tokenId)).toBe(false);
-      expect((await under.outbox()).map(({ id }) => id)).not.toContain(event.id);
-      expect(await revoke(randomUUID())).toEqual({ outcome: 'revoked' });
-      await under.pass(retryAfterSeconds + 0.1);
-      expect(await revoke(tokenId, { owner })).toEqual({ outcome: 'revoked' });
-    });
+    waiting.it(
+      'refuses revocations beyond the limit of an owner until an entry of that owner expires',
+      async () => {
+        const owner = randomUUID();
+        const event = anEvent();
+        await revoke(randomUUID(), { owner, forSeconds: 3 });
+        for (let tokens = 1; tokens < maxTokens; tokens += 1) await revoke(randomUUID(), { owner });
+        const tokenId = randomUUID();
+        const refused = await revoke(tokenId, { owner, events: [event] });
+        expect(refused).toEqual({ outcome: 'full', retryAfterSeconds: expect.any(Number) });
+        const { retryAfterSeconds } = refused as { retryAfterSeconds: number };
+        expect(retryAfterSeconds).toBeGreaterThan(0);
+        expect(retryAfterSeconds).toBeLessThanOrEqual(3);
+        expect(await under.revokedTokens.has(tokenId)).toBe(false);
+        expect((await under.outbox()).map(({ id }) => id)).not.toContain(event.id);
+        expect(await revoke(randomUUID())).toEqual({ outcome: 'revoked' });
+        await under.pass(retryAfterSeconds + 0.1);
+        expect(await revoke(tokenId, { owner })).toEqual({ outcome: 'revoked' });
+      },
+    );
 
     it('answers `revoked` for an already revoked token even if its owner reached the limit', async () => {
       const owner = randomUUID();

@@ -266,7 +266,7 @@ describe.each<[string, () => Promise<Storage>]>([
         [order],
       ],
       ['an unknown user', { user: 'nobody' }, []],
-    ])('by %s returns the newest entries first', async (_criterion, criteria, expected) => {
+    ])('by %s returns exactly the matching entries, newest first', async (_criterion, criteria, expected) => {
       expect(await idsOf(criteria)).toEqual(expected.map(({ id }) => id));
     });
 

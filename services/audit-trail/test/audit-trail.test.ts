@@ -88,7 +88,7 @@ describe('an event', () => {
     expect(audit.deadLetters).toEqual([]);
   });
 
-  it('that cannot be stored becomes a dead letter, and the rest of its batch is stored in order', async () => {
+  it('that cannot be stored becomes a dead letter, and the other events of its batch are stored in order', async () => {
     const guid = randomUUID();
     const batch = ['one', 'two', 'poison', 'three'].map((reason) => aRefusal(guid, reason));
     const [one, two, bad, three] = batch;

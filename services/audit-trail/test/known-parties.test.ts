@@ -37,7 +37,7 @@ describe('a user', () => {
     expect(await names(text)).toEqual(expected);
   });
 
-  it('is found alone by the exact username, even if the name of another user contains that word', async () => {
+  it('is the only result for the exact username, even if the name of another user contains the same word', async () => {
     expect(await names('Bairstow')).toEqual(['bairstow']);
     expect(await names('Ms Bairstow Jane')).toEqual(['jb']);
   });

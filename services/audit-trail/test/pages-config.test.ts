@@ -30,7 +30,7 @@ describe('readAuditPagesConfig', () => {
       { AUDIT_OIDC_ISSUER: 'http://id.example' },
       'AUDIT_OIDC_ISSUER must be an https address in production',
     ],
-    ['no client', { AUDIT_OIDC_CLIENT_ID: undefined }, 'AUDIT_OIDC_CLIENT_ID is not set'],
+    ['a missing client', { AUDIT_OIDC_CLIENT_ID: undefined }, 'AUDIT_OIDC_CLIENT_ID is not set'],
   ])('throws in production for %s', (_case, settings, problem) => {
     expect(() => readAuditPagesConfig({ ...production, ...issuer, ...settings })).toThrow(problem);
   });

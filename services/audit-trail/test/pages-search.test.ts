@@ -123,7 +123,7 @@ describe('unrecognised text', () => {
   it.each([
     ['ten digits that are not an NHS number', { q: '943 476 5918' }, 'q'],
     ['a control character', { q: 'r.adeyemi\0' }, 'q'],
-    ['a blank', { q: ' ' }, 'q'],
+    ['a single space', { q: ' ' }, 'q'],
     [
       'a day that does not exist',
       { q: 'pms', 'from-day': '30', 'from-month': '2', 'from-year': '2026' },

@@ -168,7 +168,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await tamper(partition, `truncate audit_trail.${partition}`);
   });
 
-  it('reports rows removed from the end, which their checkpoint or its external copy reveals', async () => {
+  it('reports rows removed from the end if their checkpoint or its external copy still exists', async () => {
     const { partition, signed } = await aMonth();
     await tamper(partition, `delete from audit_trail.${partition} where sequence > 15`);
     const tail = { kind: 'removed', partition, firstSequence: 16, sequence: 20 };
@@ -216,7 +216,7 @@ describe.each<[string, () => Promise<Storage>]>([
     ]);
   });
 
-  it('accepts a month dropped after its retention, and then refuses its events', async () => {
+  it('accepts a month dropped after its retention, for which the store then refuses events', async () => {
     const store = createAuditStore({ database, sealKey: sealKeyFrom(keys) });
     const old = () => anEvent('launch.token.redeemed.v1', { time: '2004-05-06T07:08:09.000Z' });
     await store.append([old()]);

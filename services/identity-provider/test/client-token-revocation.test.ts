@@ -143,7 +143,7 @@ describe('POST /{realm}/oauth2/v2.0/revoke with the access token of a client (RF
     ['no secret', { client_id: 'host' }],
     ['no client', {}],
     ['an invalid assertion', { client_assertion_type: assertionType, client_assertion: 'a.b.c' }],
-  ])('answers 401 to %s and leaves the token active', async (_which, credentials) => {
+  ])('answers 401 to a request with %s, and leaves the token active', async (_which, credentials) => {
     const token = await tokenOf('north', 'host');
     const response = await revoke({ token, ...credentials } as Record<string, string>);
     expect(await refusalOf(response)).toEqual(refused('invalid_client', 401));

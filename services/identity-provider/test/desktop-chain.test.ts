@@ -76,7 +76,7 @@ describe('a launch identifier', () => {
   it.each([
     [realm, 300],
     ['brief/desktop', 20],
-  ])('of %s expires after %d seconds', async (at, seconds) => {
+  ])('of the realm %s expires after %d seconds', async (at, seconds) => {
     const [inTime, late] = [await running.launchFor({}, at), await running.launchFor({}, at)];
     clock.advance({ seconds: seconds - 1 });
     expect((await use(inTime, at)).status).toBe(302);
@@ -173,7 +173,7 @@ describe('an authorization code', () => {
   it.each([
     [realm, 60],
     ['brief/desktop', 10],
-  ])('of %s expires after %d seconds', async (at, seconds) => {
+  ])('of the realm %s expires after %d seconds', async (at, seconds) => {
     const [inTime, late] = [await running.codeFor({}, { at }), await running.codeFor({}, { at })];
     clock.advance({ seconds: seconds - 1 });
     expect((await running.postToken(inTime, at)).status).toBe(200);
@@ -186,7 +186,7 @@ describe('an authorization code', () => {
     ['another client', { client_id: 'partner-standard' }, 'code_of_other_client'],
     ['another redirectUri', { redirect_uri: 'https://partner.example/auth' }, 'code_mismatch'],
     ['another verifier', { code_verifier: aVerifier().verifier }, 'code_mismatch'],
-  ])('is refused with %s, and stays usable', async (_who, change, reason) => {
+  ])('is refused if the request contains %s, and stays usable', async (_who, change, reason) => {
     const fields = await running.codeFor();
     const response = await running.postToken({ ...fields, ...change });
     expect(await refusalOf(response)).toEqual(refused('invalid_grant'));
@@ -243,7 +243,7 @@ describe('a refresh token', () => {
     expect(await running.isActive(first.accessToken)).toBe(true);
   });
 
-  it('gives the same successor for ten seconds after its use, for a lost answer or a second tab', async () => {
+  it('gives the same successor for ten seconds after its use, in case an answer was lost or a second tab uses it', async () => {
     const { refreshToken } = await running.tokensFor();
     const first = tokensOf(await (await running.refresh(refreshToken)).json());
     clock.advance({ seconds: 9 });

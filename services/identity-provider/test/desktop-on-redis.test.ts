@@ -90,7 +90,7 @@ describe('a desktop launch on Redis', () => {
     expect(await running.isActive(accessToken)).toBe(true);
   });
 
-  it('pushes a request at one replica and authorizes it once at any replica, even by concurrent requests', async () => {
+  it('can push a request at one replica; concurrent requests at all replicas authorize the pushed request only once', async () => {
     const { challenge } = aVerifier();
     const fields = authorizeFields({ launch: await running.launchFor(), challenge });
     const pushed = await running.idp.postForm('/north/desktop/oauth2/v2.0/par', fields);

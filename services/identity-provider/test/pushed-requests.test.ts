@@ -185,7 +185,7 @@ describe('a request_uri', () => {
     expect(await refusalOf(response)).toEqual(deadRequest);
   });
 
-  it('is refused after its host ended the launch', async () => {
+  it('is refused after the host has ended the launch', async () => {
     const { launch, reference } = await pushed();
     const authorization = `Bearer ${await running.hostToken()}`;
     await running.idp.get(`/${realm}/launches/${launch}`, { method: 'DELETE', headers: { authorization } });
@@ -313,7 +313,7 @@ describe('the state of an authorization request', () => {
 });
 
 describe('a partner that must push its requests', () => {
-  it('cannot send a plain authorization request, which leaves the launch identifier usable', async () => {
+  it('cannot send a plain authorization request; the refused request leaves the launch identifier usable', async () => {
     const { launch, fields } = await aRequest('only-pushes', at);
     const plain = { ...fields, redirect_uri: standardRedirect };
     expect(await refusalOf(await running.postAuthorize(plain, at))).toEqual(refused('invalid_request'));

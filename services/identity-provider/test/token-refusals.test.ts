@@ -157,7 +157,7 @@ const refusals: [number, string, string, Record<string, Sent>][] = [
 ];
 
 describe('a token request with two Authorization headers', () => {
-  it('is refused, because a proxy may have checked the other header', async () => {
+  it('is refused, because a proxy may have checked a different header than the service reads', async () => {
     const { status, body } = await postWithTwoAuthorizations(running.idp.base + path, {
       ...ours,
       contentType: formType,

@@ -40,28 +40,34 @@ describe('the practice in a request of a client with a list of agreed practices'
     ['an ODS code', systems.ods, 'B82017'],
     ['an ODS code in another case', systems.ods, 'b82017'],
     ['a local code', systems.local, 'Oak42'],
-  ])('is accepted by %s, and the launch contains the agreed practices', async (_what, system, value) => {
-    const payload = aServiceRequest({ practice: aPractice({ system, value }) });
-    expect(await clientOf(await api.post({ payload }))).toMatchObject({
-      practices: { 'ods-organization-code': ['B82017'], 'local-org-code': ['Oak42'] },
-    });
-  });
+  ])(
+    'is accepted if it is identified by %s, and the launch contains the agreed practices',
+    async (_what, system, value) => {
+      const payload = aServiceRequest({ practice: aPractice({ system, value }) });
+      expect(await clientOf(await api.post({ payload }))).toMatchObject({
+        practices: { 'ods-organization-code': ['B82017'], 'local-org-code': ['Oak42'] },
+      });
+    },
+  );
 
   it.each([
     ['another ODS code', systems.ods, 'B82018'],
     ['a local code in another case', systems.local, 'oak42'],
     ['the code of another code set', systems.local, 'B82017'],
     ['the name of an inherited property', systems.local, 'constructor'],
-  ])('is refused with 400 and its path for %s', async (_what, system, value) => {
-    const payload = aServiceRequest({ practice: aPractice({ system, value }) });
-    const response = await api.post({ payload });
-    expect(response.status).toBe(400);
-    const body = await response.clone().text();
-    expect(body).not.toContain(value);
-    expect(await faultsOf(response)).toEqual([
-      { path: practicePath, message: expect.stringContaining('agreed') },
-    ]);
-  });
+  ])(
+    'is refused with 400 and the path of its code if it is identified by %s',
+    async (_what, system, value) => {
+      const payload = aServiceRequest({ practice: aPractice({ system, value }) });
+      const response = await api.post({ payload });
+      expect(response.status).toBe(400);
+      const body = await response.clone().text();
+      expect(body).not.toContain(value);
+      expect(await faultsOf(response)).toEqual([
+        { path: practicePath, message: expect.stringContaining('agreed') },
+      ]);
+    },
+  );
 
   it('is checked by its first supported identifier, which is also the identifier that the launch uses', async () => {
     const agreed = { system: systems.ods, value: 'B82017' };

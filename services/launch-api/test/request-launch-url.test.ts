@@ -149,7 +149,7 @@ describe('RequestLaunchUrl', () => {
 });
 
 describe('a request with two Authorization headers', () => {
-  it('is refused, because a proxy may have checked the other header', async () => {
+  it('is refused, because a proxy may have checked a different header than the service reads', async () => {
     const { status, body } = await postWithTwoAuthorizations(api.url, {
       authorization: `Bearer ${await api.issuer.sign()}`,
       contentType: 'application/json',

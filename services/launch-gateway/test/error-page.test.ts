@@ -134,7 +134,7 @@ describe('a refused request', () => {
     ['an older browser that accepts HTML', { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }],
   ];
   const others: [string, Readonly<Record<string, string>>][] = [
-    ['a program without these headers', {}],
+    ['a program without browser headers', {}],
     ['a program that accepts everything', plainHeaders],
     ['a program that accepts JSON', { accept: 'application/json' }],
     ['a script of a page', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }],

@@ -220,8 +220,8 @@ describe('an invalid launch', () => {
     ['two codeVerifiers', (t: string, v: string) => `launchToken=${t}&codeVerifier=${v}&codeVerifier=${v}`],
     ['launchtoken in lower case', (t: string, v: string) => `launchtoken=${t}&codeVerifier=${v}`],
     ['a capitalised CodeVerifier', (t: string, v: string) => `launchToken=${t}&CodeVerifier=${v}`],
-    ['an array', (t: string, v: string) => `launchToken[]=${t}&codeVerifier=${v}`],
-    ['an object', (t: string, v: string) => `launchToken[a]=${t}&codeVerifier=${v}`],
+    ['launchToken as an array', (t: string, v: string) => `launchToken[]=${t}&codeVerifier=${v}`],
+    ['launchToken as an object', (t: string, v: string) => `launchToken[a]=${t}&codeVerifier=${v}`],
   ])('with %s is answered with 401 and leaves the token usable', async (_fault, query) => {
     const issued = await gateway.issue();
     await expectEmpty(await fetch(`${gateway.url}?${query(issued.launchToken, issued.codeVerifier)}`), 401);

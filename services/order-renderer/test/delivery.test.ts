@@ -316,7 +316,7 @@ describe('a hostile receiver', () => {
     },
   );
 
-  it('that redirects causes a failed attempt, and the other address receives no request', async () => {
+  it('that redirects causes a failed attempt, and the target of the redirect receives no request', async () => {
     const elsewhere = await startReceiver();
     for (const status of [301, 302, 303, 307, 308]) {
       receiver.behave(answering(status, { Location: elsewhere.url }));

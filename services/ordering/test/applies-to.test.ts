@@ -11,13 +11,13 @@ const women: AppliesTo = { sex: 'female', ageFrom: 12, ageTo: 55 };
 describe('a test for women aged 12 to 55', () => {
   it.each([
     ['a girl on her 12th birthday', 'female', '2014-03-02', true],
-    ['a girl on the day before', 'female', '2014-03-03', false],
-    ['a woman on the last day of her 56th year', 'female', '1970-03-03', true],
+    ['a girl on the day before her 12th birthday', 'female', '2014-03-03', false],
+    ['a woman on the day before her 56th birthday', 'female', '1970-03-03', true],
     ['a woman on her 56th birthday', 'female', '1970-03-02', false],
     ['a man', 'male', '1996-03-02', false],
     ['a patient of another gender', 'other', '1996-03-02', true],
     ['a patient of unknown gender', 'unknown', '1996-03-02', true],
-    ['a patient of unknown gender and 60 years', 'unknown', '1966-03-01', false],
+    ['a patient of unknown gender aged 60', 'unknown', '1966-03-01', false],
     ['a woman whose date of birth is in the future', 'female', '2027-01-01', true],
   ] as const)('applies to %s (%s, born %s): %s', (_who, gender, birthDate, expected) => {
     expect(isFor({ appliesTo: women }, traits(gender, birthDate))).toBe(expected);

@@ -85,7 +85,7 @@ describe('the default catalogue', () => {
     expect(catalogue.orderables.get('VBBV')?.covers).toContain('VHBCB');
   });
 
-  it('has panels of single tests of one laboratory, and no order set with a panel and a part of it', () => {
+  it('has only panels of single tests of one laboratory, and no order set with both a panel and one of its tests', () => {
     const panels = orderables.filter(({ covers }) => covers.length > 0);
     expect(panels.map(({ code }) => code)).toEqual(['HHAEM', 'BPROF', 'BMSCR', 'EFERT', 'VBBV']);
     for (const panel of panels) {

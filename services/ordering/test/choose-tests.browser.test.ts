@@ -118,7 +118,7 @@ describe('the search box, used by keyboard', () => {
     await close();
   });
 
-  it('shows what Enter will do, and for which patients an unusual test is', async () => {
+  it('shows what Enter will do, and which patients an unusual test is for', async () => {
     const { page, close } = await openPage();
     const said = async (query: string, text: string) => {
       await page.locator('#search').fill(query);
@@ -134,7 +134,7 @@ describe('the search box, used by keyboard', () => {
     await close();
   });
 
-  it('moves to the first match that is not chosen if the query names no test; a second Enter adds it', async () => {
+  it('moves the focus to the first match that is not chosen if the query names no test; a second Enter adds that match', async () => {
     const { launch, page, close } = await openPage();
     await box(page, 'DGLUF').check();
     await page.locator('#bar-count', { hasText: '1 test' }).waitFor({ state: 'attached' });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-describe('choosing tests without JavaScript', () => {
+describe('the page for choosing tests, without JavaScript,', () => {
   it('shows the whole catalogue with specimens and locations, and no test is chosen', async () => {
     const launch = await application.openLaunch();
     const html = await launch.page();
@@ -227,7 +227,7 @@ it('the server shortens search text to 100 characters without splitting a surrog
   expect(await launch.page()).toContain(`value="${'a'.repeat(99)}"`);
 });
 
-describe('choosing tests with JavaScript', () => {
+describe('the page for choosing tests, with JavaScript,', () => {
   it('answers a change with only the HTML of the chosen tests', async () => {
     const launch = await application.openLaunch();
     const response = await launch.post('chosen', [

@@ -43,7 +43,7 @@ describe('readCollectionEntry', () => {
     ['12:15pm', '12:15'],
     ['2:05 pm', '14:05'],
     ['23:59', '23:59'],
-  ])('reads the time %p in the afternoon', (time, clock) => {
+  ])('reads the time %p, which is after noon', (time, clock) => {
     expect(instantOf(read({ date: '1 3 2026', time }))).toBe(`2026-03-01T${clock}:00.000Z`);
   });
 
@@ -87,14 +87,14 @@ describe('readCollectionEntry', () => {
   it.each([
     ['09:31', '2026-03-02T09:31:00.000Z'],
     ['09:32', [{ field: 'time', message: 'The time must be now or in the past' }]],
-  ])('accepts a time up to one minute in the future: at 09:30, the time %s', (time, expected) => {
+  ])('accepts only times up to one minute in the future: at 09:30, the time %s', (time, expected) => {
     expect(instantOf(read({ time }))).toEqual(expected);
   });
 
   it.each([
     ['09:30', '2026-01-01T09:30:00.000Z'],
     ['09:29', [{ field: 'date', message: 'The date must be within the last 60 days' }]],
-  ])('accepts a time up to 60 days ago: at 09:30, the time %s of the 60th day', (time, expected) => {
+  ])('accepts only times up to 60 days ago: at 09:30, the time %s of the 60th day', (time, expected) => {
     expect(instantOf(read({ date: '1 1 2026', time }))).toEqual(expected);
   });
 

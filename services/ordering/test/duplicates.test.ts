@@ -55,7 +55,7 @@ describe('a chosen test that was requested before', () => {
     expect(found('XCXR', { ...image, requestedAt: '2026-03-02T00:00:00Z' })).toHaveLength(1);
   });
 
-  it('is reported with any older request whose sample is not collected, which can be used instead', () => {
+  it('is reported with its latest request, and with an older request that can be used if its sample is not collected', () => {
     expect(
       found(
         'DHBA1C',
@@ -65,7 +65,7 @@ describe('a chosen test that was requested before', () => {
     ).toEqual([['NCP-000002', 'NCP-000001', 56]]);
   });
 
-  it('can be replaced by an earlier panel that contains it; a panel cannot be replaced by a part', () => {
+  it('can be replaced by an earlier panel that contains it; a panel cannot be replaced by one of its tests', () => {
     expect(found('BUE', { code: 'BPROF' })).toEqual([['NCP-000001', 'NCP-000001', 0]]);
     expect(found('BPROF', { code: 'BUE' })).toEqual([['NCP-000001', undefined, 0]]);
   });
@@ -107,7 +107,7 @@ describe('an earlier request of a chosen test', () => {
     expect(row?.batches.flatMap(({ tests }) => tests.map(({ code }) => code.value))).toEqual(['BCRP']);
   });
 
-  it('can be used instead of a new request, by a button next to the chosen tests, which also stores the ticked boxes', async () => {
+  it('can be used instead of a new request: the button next to the chosen tests also stores the ticked boxes', async () => {
     const { launch, reference } = await chooseAgain(['HFBC'], ['HFBC', 'BUE']);
     await press(launch, `use:${reference}`, { tick: ['BCRP'] });
     expect(tickedIn(await launch.page())).toEqual(['BUE', 'BCRP']);

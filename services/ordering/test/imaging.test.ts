@@ -157,7 +157,7 @@ describe('a catalogue entry that may cause harm', () => {
     ]);
   });
 
-  it('is reported for a question about the side that is asked once for several tests', () => {
+  it('is reported if a question about the side is asked once for several tests', () => {
     const [asks, once] = ask('side');
     expect(check({ imaging: { modality: 'ultrasound', hasSides: true }, ...asks }, [...once])).toEqual([
       'question q must be asked per test',

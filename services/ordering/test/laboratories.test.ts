@@ -95,30 +95,36 @@ describe('two laboratories of one practice', () => {
   it.each([
     ['by its own code', south],
     ['by its ODS code in another case', performerOf('STH01', 'ods-organization-code')],
-  ])('offer only the tests of the laboratory that the launch names: %s', async (_how, performer) => {
-    const launch = await open(performer);
-    const html = await launch.page();
-    expect(shownIn(html)).toEqual(['SVITD', 'HFBC', 'DHBA1C']);
-    expect(html).toContain('Southern full blood count');
-    expect(html).toContain('Southern set');
-    const { codes } = (await (await launch.post('matches', [['q', 'southern']])).json()) as {
-      codes: string[];
-    };
-    expect(codes).toEqual(['SVITD', 'HFBC', 'DHBA1C']);
-  });
+  ])(
+    'have separate tests: a launch offers only the tests of the laboratory that it names %s',
+    async (_how, performer) => {
+      const launch = await open(performer);
+      const html = await launch.page();
+      expect(shownIn(html)).toEqual(['SVITD', 'HFBC', 'DHBA1C']);
+      expect(html).toContain('Southern full blood count');
+      expect(html).toContain('Southern set');
+      const { codes } = (await (await launch.post('matches', [['q', 'southern']])).json()) as {
+        codes: string[];
+      };
+      expect(codes).toEqual(['SVITD', 'HFBC', 'DHBA1C']);
+    },
+  );
 
   it.each([
     ['a performer that no catalogue names', north],
     ['the code of another code set', performerOf('SOUTH', 'local-org-code')],
     ['a local code in another case', performerOf('south')],
-  ])('offer the default catalogue if the launch names %s', async (_what, performer) => {
-    const launch = await open(performer);
-    expect(shownIn(await launch.page())).toEqual(offeredCodes(application.catalogue));
-    const { codes } = (await (await launch.post('matches', [['q', 'southern']])).json()) as {
-      codes: string[];
-    };
-    expect(codes).toEqual([]);
-  });
+  ])(
+    'do not replace the default catalogue, which a launch offers if it names %s',
+    async (_what, performer) => {
+      const launch = await open(performer);
+      expect(shownIn(await launch.page())).toEqual(offeredCodes(application.catalogue));
+      const { codes } = (await (await launch.post('matches', [['q', 'southern']])).json()) as {
+        codes: string[];
+      };
+      expect(codes).toEqual([]);
+    },
+  );
 
   it('receive orders only for their own tests, and only from launches that name them', async () => {
     const launch = await open(south);
@@ -143,7 +149,7 @@ describe('two laboratories of one practice', () => {
     expect(tickedIn(await other.page())).toEqual([]);
   });
 
-  it('use the laboratory of a stored request for a change, even if the launch names the other laboratory', async () => {
+  it('keep their stored requests: a change uses the laboratory of the request, even if the launch names the other laboratory', async () => {
     const ordered = await anOrder(application, ['SVITD'], contextOf(south));
     const { request } = ordered.context;
     const change = await openChange(application, {
@@ -187,7 +193,7 @@ describe('two laboratories of one practice', () => {
     expect(html).not.toContain('Set of the north');
   });
 
-  it('warn of a repeat if the other laboratory has a test with the same code', async () => {
+  it('cause a warning of a repeat if both have a test with the same code', async () => {
     const patient = aPatient();
     await anOrder(application, ['DHBA1C'], contextOf(north, { patient }));
     const launch = await open(south, { patient });

@@ -222,7 +222,7 @@ describe('a forged form from another site', () => {
     ['a foreign site that claims our Origin', { 'sec-fetch-site': 'cross-site', origin: publicUrl }, 403],
     ['our own Origin', { origin: publicUrl }, 303],
     ['our own page', { 'sec-fetch-site': 'same-origin', origin: publicUrl }, 303],
-    ['no browser', {}, 303],
+    ['a program that is not a browser', {}, 303],
   ])('is recognised by its headers, unlike a form of the service: %s', async (_case, headers, status) => {
     const launch = await application.openLaunch();
     expect((await launch.post('', choice, headers)).status).toBe(status);

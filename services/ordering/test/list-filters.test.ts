@@ -180,7 +180,7 @@ describe('a day in a filter', () => {
     ]);
   });
 
-  it('is 24 hours from the time of the request in the filter for overdue requests', async () => {
+  it('lasts 24 hours from the time of the request if the filter selects overdue requests', async () => {
     const now = application.clock.now();
     const instants = [now - 86_400_001, now - 86_400_000 + 3_600_000].map((time) =>
       new Date(time).toISOString(),

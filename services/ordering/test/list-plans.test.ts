@@ -142,7 +142,7 @@ describe('a page of a list', () => {
 });
 
 describe('the count of the most requested tests', () => {
-  it('reads only the newest requests, by indexes, even if the practice has many', async () => {
+  it('reads only the newest requests, by indexes, even if the practice has many requests', async () => {
     const context = aLaunchContext({ client, request: { practice } });
     const now = Date.parse('2026-03-02T09:30:00Z');
     const plans = await plansOf((recorded) =>

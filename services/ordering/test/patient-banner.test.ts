@@ -62,7 +62,7 @@ describe('the patient banner', () => {
   it.each([
     ['the day before a birthday', '2026-02-27', '1958-02-28', '67 years'],
     ['the birthday', '2026-02-28', '1958-02-28', '68 years'],
-    ['29 February in a year without one', '2026-02-28', '2004-02-29', '21 years'],
+    ['a birthday on 29 February, in a year without that day', '2026-02-28', '2004-02-29', '21 years'],
     ['a child under two', '2026-03-01', '2024-03-02', '23 months'],
     ['the second birthday', '2026-03-02', '2024-03-02', '2 years'],
     ['a month', '2026-03-02', '2026-02-02', '1 month'],

@@ -54,7 +54,7 @@ describe('the caption of a page', () => {
   it.each([
     [1, 'yesterday at 9:30am'],
     [2, 'on 2 March 2026 at 9:30am'],
-  ])('shows the request’s day at the practice, %i days later: %s', async (days, said) => {
+  ])('shows the time of a request that was made %i days ago: requested %s', async (days, said) => {
     const app = await startOrdering();
     try {
       const ordered = await anOrder(app, ['HFBC']);

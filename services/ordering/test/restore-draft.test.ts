@@ -139,7 +139,7 @@ describe('an unsubmitted draft', () => {
           ['action', 'review'],
         ]),
     ],
-  ])('adds no test to an order whose own tests were chosen %s', async (_, choose) => {
+  ])('adds no test to an order for which the user chose other tests %s', async (_, choose) => {
     const next = await openNext(await leaveDraft());
     await choose(next);
     expect((await submit(next)).headers.get('location')).toContain('/orders/');

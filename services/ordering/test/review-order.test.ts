@@ -133,7 +133,7 @@ describe('the questions of the laboratory', () => {
 });
 
 describe('the priority of an order', () => {
-  it('is routine by default, and any other value than routine or urgent is answered 400', async () => {
+  it('is routine by default, and any value except routine or urgent is answered 400', async () => {
     const launch = await review(['HFBC']);
     expect((await send(launch, [['priority', 'emergency']])).status).toBe(400);
     await send(launch, []);

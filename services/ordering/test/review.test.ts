@@ -179,7 +179,7 @@ describe('the answer to a question', () => {
       `${date} Enter a date for ${lmp}`,
     ],
   ])(
-    'is stored, or its error is returned, if %s',
+    'is stored if it is valid, and otherwise causes an error: %s',
     (_case, test, answers: Record<string, string>, expected, at = now) => {
       const outcome = decide({ chosen: [test], answers, at });
       const said =

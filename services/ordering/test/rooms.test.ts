@@ -7,7 +7,7 @@ const sources = globSync('**/*.ts', { cwd: src })
   .map((path) => ({ path, text: readFileSync(`${src}${path}`, 'utf8') }));
 
 describe('the source files of the service', () => {
-  it('start a transaction only in a use case, once in each', () => {
+  it('start a transaction only in a use case, and only once in each file', () => {
     const transactions = sources
       .map(({ path, text }) => ({ path, count: text.split('.transaction()').length - 1 }))
       .filter(({ count }) => count > 0);

@@ -57,7 +57,7 @@ describe('sex and age', () => {
 });
 
 describe('samples', () => {
-  it('from two sites are two swabs; the review asks for a missing site, and the result page shows it', async () => {
+  it('from two sites are two swabs; the review asks for a missing site, and the result page shows the answer', async () => {
     const { launch, page, close } = await openPage();
     await page.locator('#test-VHSV').check();
     await page.locator('#test-VRESP').check();

@@ -106,7 +106,7 @@ describe('the Enter key in the search box', () => {
     expect(added('vzv')).toBe('');
   });
 
-  it('adds nothing if a part of the query names no test, and the search reports that part', () => {
+  it('adds nothing if a part of the query names no test; the search then reports that part', () => {
     expect(offered('fbc qqq').named).toEqual({ codes: [], known: ['HFBC'], unknown: ['qqq'] });
     expect(found('fbc qqq')).toEqual(['HFBC']);
     expect(offered('fbc knee scan crp').named.unknown).toEqual(['knee scan']);
@@ -127,7 +127,7 @@ describe('the Enter key in the search box', () => {
     }
   });
 
-  it('adds nothing if a part of the query is a test that is requested elsewhere, which the search explains', () => {
+  it('adds nothing if a part of the query is a test that is requested elsewhere; the search then reports that test', () => {
     expect(offered('fbc hpv').elsewhere.map(({ name }) => name)).toEqual(['Cervical screening']);
     expect(offered('fbc hpv').named).toEqual({ codes: [], known: ['HFBC'], unknown: ['hpv'] });
     expect(offered('cervical').elsewhere.map(({ name }) => name)).toEqual(['Cervical screening']);

@@ -73,7 +73,7 @@ describe('a test that does not apply to the patient', () => {
     expect((await matches(woman, 'swab')).notes).toEqual([]);
   });
 
-  it('has no questions for the patient, such as the last menstrual period of a man', async () => {
+  it('the review asks a man no question about pregnancy or the last menstrual period', async () => {
     const man = await chooseAndReview(
       application,
       ['ETFT', 'EFSH'],

@@ -106,7 +106,7 @@ describe('a window after another patient was opened in the same browser', () => 
     expect([await isLocked(mine), await isLocked(second)]).toEqual([true, false]);
   });
 
-  it('stores ticks, removals and text that a script saves while the user types', async () => {
+  it('stores added tests, and text that a script saves while the user types', async () => {
     const browser = new TestBrowser();
     const mine = await ordering(browser);
     const html = await mine.page('review');
@@ -153,7 +153,7 @@ describe('a window after another patient was opened in the same browser', () => 
 });
 
 describe('windows that do not lock each other', () => {
-  it('belong to the same user and patient, even in several launches', async () => {
+  it('include windows of the same user and patient, even in several launches', async () => {
     const browser = new TestBrowser();
     const patient = aPatient();
     const [mine, again] = [await ordering(browser, patient), await ordering(browser, patient)];
@@ -161,7 +161,7 @@ describe('windows that do not lock each other', () => {
     expect(locationOf(await submit(mine))).toContain('/orders/');
   });
 
-  it('belong to different browsers, where a page says that another patient was opened elsewhere', async () => {
+  it('include windows of different browsers: a page says that another patient was opened in another browser', async () => {
     const mine = await ordering(new TestBrowser());
     application.clock.advance({ seconds: 60 });
     await ordering(new TestBrowser(), aPatient(other));
@@ -236,7 +236,7 @@ describe('the patient of another window', () => {
 });
 
 describe('a change and the samples of a request', () => {
-  it('are refused in a locked window, which keeps the changed tests and the typed text', async () => {
+  it('are refused in a locked window: after the notice, the review of a change contains the typed text', async () => {
     const ordered = await anOrderToChange(application, ['HFBC']);
     const change = await openChange(application, ordered);
     await change.page(`${change.at}review`);

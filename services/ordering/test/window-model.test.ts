@@ -254,7 +254,7 @@ const seeds = Array.from({ length: isLong ? 20 : 1 }, (_, index) => 20_261_125 +
 
 describe('any sequence of actions by two users with three patients in two browsers', () => {
   it.each(seeds)(
-    'submits orders only from the chosen window, each once, and loses no text: %i',
+    'submits orders only from the chosen window, each once, and loses no text: seed %i',
     async (seed) => {
       const steps = fc.array(step, { minLength: 12, maxLength: 20 });
       await fc.assert(fc.asyncProperty(steps, play), {

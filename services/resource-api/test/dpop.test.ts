@@ -56,7 +56,7 @@ describe('an access token bound to a key (RFC 9449)', () => {
     expect(responses.filter(({ status }) => status === 401)).toHaveLength(19);
   });
 
-  it('is refused with a used proof, and later because the proof is too old', async () => {
+  it('is refused with a used proof, both before and after the proof becomes too old', async () => {
     const proof = await proofFor({ claims: { iat: seconds() + 60 } });
     expect((await read(`DPoP ${bound}`, proof)).status).toBe(200);
     api.clock.advance({ seconds: 120 });

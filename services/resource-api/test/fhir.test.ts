@@ -86,7 +86,7 @@ describe('a FHIR resource of the launch', () => {
     });
   });
 
-  it('causes the same audit event as another resource, without patient data', async () => {
+  it('causes an audit event of the type resource.read.v1, without patient data', async () => {
     const [sid, jti] = [randomUUID(), randomUUID()];
     const response = await api.getFhir(patient, { token: await api.sign({ sid, jti }) });
     expect(response.headers.get('x-correlation-id')).toBe(sid);
@@ -221,17 +221,17 @@ describe('an attack', () => {
 
   it.each([
     ['of another patient of the same partner', `Patient/${'d4'.repeat(16)}`],
-    ['of the Practitioner at the Patient', `Patient/${fhirIds.Practitioner}`],
-    ['in other letters', `Patient/${fhirIds.Patient.toUpperCase()}`],
+    ['of the Practitioner at the address of the Patient', `Patient/${fhirIds.Practitioner}`],
+    ['in capital letters', `Patient/${fhirIds.Patient.toUpperCase()}`],
     ['that is the NHS number', 'Patient/9434765870'],
-    ['that continues', `Patient/${fhirIds.Patient}0`],
+    ['that has one more character', `Patient/${fhirIds.Patient}0`],
     ['with an encoded slash', `Patient/x%2f..%2f${fhirIds.Patient}`],
     ['that is a property of objects', 'Patient/__proto__'],
   ])('with an id %s receives 404', async (_which, path) => {
     await expectOutcome(await api.getFhir(path), 404, 'not-found');
   });
 
-  it('with a token of a release without ids receives 404', async () => {
+  it('with a token of an earlier release, which contains no FHIR ids, receives 404', async () => {
     const ids = { jti: randomUUID(), sid: randomUUID() };
     const token = await api.sign({ ...ids, launch_context: api.sealContext(ids, { context: aContext }) });
     for (const path of [patient, 'Patient/undefined'])

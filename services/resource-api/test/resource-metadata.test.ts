@@ -24,21 +24,24 @@ describe('the metadata of a protected resource (RFC 9728)', () => {
     ['/resource/patient', ['demo/desktop', 'south/desktop']],
     [`/idp/demo/desktop/v2.0/Patient/${fhirIds.Patient}`, ['demo/desktop']],
     ['/idp/south/desktop/v2.0/Organization/unknown', ['south/desktop']],
-  ])('is named by both challenges at %s, and contains the address of that resource', async (path, realms) => {
-    const [address = '', ...others] = await metadataOf(path);
-    expect(others).toEqual([address]);
-    const response = await fetch(address);
-    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
-    expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    expect(await response.json()).toEqual({
-      resource: `${api.url}${path}`,
-      authorization_servers: realms.map((realm) => `${api.url}/idp/${realm}/v2.0`),
-      bearer_methods_supported: ['header'],
-      dpop_signing_alg_values_supported: expect.arrayContaining(['ES256']),
-      dpop_bound_access_tokens_required: false,
-      tls_client_certificate_bound_access_tokens: false,
-    });
-  });
+  ])(
+    'is named by both challenges (Bearer, DPoP) at %s, and contains the address of that resource',
+    async (path, realms) => {
+      const [address = '', ...others] = await metadataOf(path);
+      expect(others).toEqual([address]);
+      const response = await fetch(address);
+      expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(await response.json()).toEqual({
+        resource: `${api.url}${path}`,
+        authorization_servers: realms.map((realm) => `${api.url}/idp/${realm}/v2.0`),
+        bearer_methods_supported: ['header'],
+        dpop_signing_alg_values_supported: expect.arrayContaining(['ES256']),
+        dpop_bound_access_tokens_required: false,
+        tls_client_certificate_bound_access_tokens: false,
+      });
+    },
+  );
 
   it('is named once by the challenge for an invalid token, without the query of the request', async () => {
     const [address, ...others] = await metadataOf('/resource/me?access_token=secret', {

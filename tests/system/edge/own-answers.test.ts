@@ -58,7 +58,7 @@ describe('the edge in front of a service that fails', () => {
     expectPage(answer, notAvailable);
   });
 
-  it.each([[accept], [navigation]])('recognises a browser if it sends only the header %s', async (header) => {
+  it.each([[accept], [navigation]])('recognises a browser that sends only the header %s', async (header) => {
     expectPage(await send(edge.plain, '/oltr/closes', header), notAvailable);
   });
 

@@ -147,7 +147,7 @@ describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ 
     expect(lost).toEqual([]);
   });
 
-  it('has selectors that match one workload each, with the ports of its Service', () => {
+  it('has selectors that match one workload each, and each workload has the ports of its Service', () => {
     const services = ofKind<ServiceSpec>(objects, 'Service');
     const budgets = ofKind<{ selector: PolicySpec['podSelector'] }>(objects, 'PodDisruptionBudget');
     const selected = [
@@ -315,7 +315,7 @@ describe('the production overlay', () => {
     expect(job?.spec).not.toHaveProperty('ttlSecondsAfterFinished');
   });
 
-  it('contains placeholders in five kinds of objects and needs every documented Secret, which `deploy check` lists', () => {
+  it('contains placeholders in five kinds of objects, and needs every documented Secret; `deploy check` lists all of them', () => {
     const { placeholders, documented, missing } = checkDeployment(
       render('production')
         .map((object) => stringify(object))

@@ -135,7 +135,7 @@ describe('a spreadsheet of tests', () => {
     expect(readCatalogueSheet(csv).faults).toEqual(faults);
   });
 
-  it('is read despite a byte order mark and spaces, with the sites of samples', () => {
+  it('may contain a byte order mark, spaces and the sites of samples', () => {
     const csv =
       '\uFEFFcode, name ,group,location,samples,telephoneFirst\nA,B,C,D,swab @ Throat; swab ? where,Yes';
     expect(readCatalogueSheet(csv)).toEqual({

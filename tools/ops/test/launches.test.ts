@@ -276,7 +276,7 @@ describe('npm run ops -- launches end', () => {
       '--by must be one line of at most 100 characters',
     ],
     ['text that the database can store', ['--user', '\u0000', '--by', 'a'], '--user must be one line'],
-  ])('exits with 2 without %s', async (_what, args, error) => {
+  ])('exits with 2 unless the arguments contain %s', async (_what, args, error) => {
     expect(await run(...args)).toMatchObject({ code: 2, errors: expect.stringContaining(error) });
   });
 

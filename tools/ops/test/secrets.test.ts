@@ -137,7 +137,7 @@ describe('npm run ops -- secrets --kubernetes', () => {
     expect(texts).not.toContain(new URL(read('services/ordering/redis-url')).password);
   });
 
-  it('adds a key for a file that the operator has stored, and keeps a changed kustomization', async () => {
+  it('adds a key for a file that the operator has stored, and keeps a changed external-secrets.yaml', async () => {
     writeFileSync(join(directory, 'services/ordering/another-key'), 'secret');
     rmSync(join(directory, 'kustomization.yaml'));
     writeFileSync(join(directory, 'external-secrets.yaml'), 'changed');

@@ -110,7 +110,7 @@ describe('set-client and set-partner', () => {
     ['a value other than yes or no', ['set-partner', ...partner, '--dpop-bound-access-tokens', 'true'], 2],
     ['a partner as a client', ['set-client', ...partner, '--name', 'x'], 1],
     ['no option', ['set-client', ...pms], 2],
-  ])('refuse %s without changes', async (_what, args, expected) => {
+  ])('refuse %s, and change nothing', async (_what, args, expected) => {
     expect((await copy.runHere(...args)).code).toBe(expected);
     expect(await copy.text()).toBe(copy.before);
   });
@@ -133,7 +133,7 @@ describe('registry schema', () => {
 });
 
 describe('set-directory', () => {
-  it('sets a directory file next to the registry, and clears it', async () => {
+  it('sets and clears the name of a directory file next to the registry', async () => {
     await writeFile(
       join(copy.folder, 'north.csv'),
       'kind,system,value,practice\r\npractice,local-org-code,P1,\r\n',

@@ -54,7 +54,7 @@ describe('the registry file', () => {
     }
   });
 
-  it('is checked for validity and for production', async () => {
+  it('is accepted by check, which also reports why production refuses the file', async () => {
     const { code, output } = await copy.runHere('check');
     expect(code).toBe(0);
     expect(output).toContain('registry: can be used');
@@ -86,7 +86,7 @@ describe('a new registry', () => {
     expect([code, output]).toEqual([0, 'registry: can be used\nproduction: accepts it\n']);
   });
 
-  it('is refused with the next step if the file or its folder is missing, or the file exists', async () => {
+  it('requires init if the file is missing; init refuses an existing file and a missing folder', async () => {
     const missing = await run('new.json', 'list');
     expect([missing.code, missing.errors]).toEqual([
       1,
@@ -133,7 +133,7 @@ describe('the onboarding sheet', () => {
     expect(text).not.toContain(told.get('client_secret'));
   });
 
-  it('requires PUBLIC_URL, and if it cannot be written, nothing is registered', async () => {
+  it('requires PUBLIC_URL, and nothing is registered if the sheet cannot be written', async () => {
     const args = ['add-pms', ...pms, '--sheet', sheet()];
     expect(await copy.runWith({}, ...args)).toMatchObject({ code: 2 });
     await writeFile(sheet(), 'mine');

@@ -116,7 +116,7 @@ describe('the practices of a client', () => {
   ];
   const practicesOf = async (clientId: string) => (await copy.clientNamed('demo', clientId))?.practices;
 
-  it('are set as any or as a list when the client is registered, and are otherwise reported as not stated', async () => {
+  it('may be any or a list when a client is registered, and are reported as not stated if they are absent', async () => {
     const codes = ['--practices', 'ods:B82017', '--practices', 'local:Oak:42'];
     const listing = await copy.runHere('add-pms', ...pms, ...codes);
     expect([listing.code, listing.told.get('practices')]).toEqual([0, 'B82017 Oak:42']);
@@ -152,7 +152,7 @@ describe('the practices of a client', () => {
     ['any with a code', ['any', 'ods:B82017'], 1],
     ['a code without its code set', ['B82017'], 2],
     ['no practices', [], 2],
-  ])('are refused without changes: %s', async (_what, practices, expected) => {
+  ])('are refused, and nothing is changed: %s', async (_what, practices, expected) => {
     const stated = practices.flatMap((practice) => ['--practices', practice]);
     const of = ['set-practices', '--realm', 'demo', '--client-id', 'pms-demo'];
     const { code, errors } = await copy.runHere(...of, ...stated);
