@@ -84,7 +84,7 @@ export function createAccessTokenVerifier({
   const trusted = new Map(
     issuers.map((policy) => [
       policy.issuer,
-      { policy, keys: createIssuerKeys(policy, fetchOutbound), bindings: bindingsOf(policy) },
+      { policy, keys: createIssuerKeys(policy, { clock, fetchOutbound }), bindings: bindingsOf(policy) },
     ]),
   );
   const remembered = new LRUCache<string, { caller: Caller; until: number }>({ max: rememberedTokens });

@@ -1,24 +1,34 @@
 import { minRsaBits } from '@clinical-launch/contracts/client-authentication';
 import { ServiceError, temporarilyUnavailable } from '@clinical-launch/http/errors';
 import { asResponse, type OutboundAnswer, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import { meter } from '@clinical-launch/runtime/metrics';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { invalidToken } from './invalid-token.ts';
 import type { IssuerPolicy } from './issuer-policies.ts';
 
+/** The milliseconds for which fetched keys are cached. */
+const cachedForMs = 10 * 60_000;
+
+type Options = { readonly clock: Clock; readonly fetchOutbound: OutboundFetch };
+
 /**
  * Creates the function that returns the issuer's key for a token. It fetches the issuer's keys when they are
- * first needed.
+ * first needed, and again when they are used after `cachedForMs`.
  * @throws ServiceError 503 if the keys cannot be fetched
  */
-export function createIssuerKeys(policy: IssuerPolicy, fetchOutbound: OutboundFetch): JWTVerifyGetKey {
+export function createIssuerKeys(policy: IssuerPolicy, { clock, fetchOutbound }: Options): JWTVerifyGetKey {
   const get = countingFetches(policy.issuer, (address) =>
     fetchOutbound(address, { isOperators: policy.isConfigured }),
   );
-  let remote: Promise<JWTVerifyGetKey> | undefined;
+  let remote: Promise<ReturnType<typeof createRemoteJWKSet>> | undefined;
+  let fetchedAt = Number.NEGATIVE_INFINITY;
   const find = () => {
     remote ??= locateKeys(policy, get).then((address) =>
-      createRemoteJWKSet(address, { [customFetch]: async (url) => asResponse(await get(new URL(url))) }),
+      createRemoteJWKSet(address, {
+        cacheMaxAge: Number.POSITIVE_INFINITY,
+        [customFetch]: async (url) => asResponse(await get(new URL(url))),
+      }),
     );
     // Does not cache a failed look-up.
     remote.catch(() => {
@@ -28,7 +38,13 @@ export function createIssuerKeys(policy: IssuerPolicy, fetchOutbound: OutboundFe
   };
   return async (header, token) => {
     try {
-      return strong(await (await find())(header, token));
+      const keys = await find();
+      // jose would count the age of its cache by the machine's clock.
+      if (clock.now() - fetchedAt >= cachedForMs) {
+        await keys.reload();
+        fetchedAt = clock.now();
+      }
+      return strong(await keys(header, token));
     } catch (error) {
       if (error instanceof ServiceError) throw error;
       if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
