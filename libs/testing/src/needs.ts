@@ -22,6 +22,7 @@ const startWords = [
   'startChromium',
   'startFirefox',
   'startPlatform',
+  'startTwin',
   'openEmbeddedStorage',
   'child_process',
 ];

@@ -47,6 +47,7 @@ describe('the imports between packages', () => {
     'tools/simulators': [...ground, 'http', 'pages', 'process', 'trust', 'pms-client'],
     'tools/platform': [...libs, 'simulators', ...services],
     'tools/ops': [...libs, ...services],
+    'tools/twin': [...shared, 'process', 'platform'],
   };
 
   it.each(packages)('follow the rules in %s', (name) => {

@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 const root = new URL('../../../', import.meta.url).pathname;
 export const services = globSync('services/*', { cwd: root }).map((path) => path.slice('services/'.length));
 /** The folders of the platform's packages. */
-export const packages = globSync(['libs/*', 'services/*', 'tools/{ops,platform,simulators}'], {
+export const packages = globSync(['libs/*', 'services/*', 'tools/{ops,platform,simulators,twin}'], {
   cwd: root,
 }).toSorted();
 /** The sources of these packages, as paths relative to the root. */

@@ -21,7 +21,7 @@ import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { type Mount, startServices } from '@clinical-launch/process/start-services';
 import { readResourceApiConfig } from '@clinical-launch/resource-api/config';
 import { resourceApi } from '@clinical-launch/resource-api/service';
-import type { Clock } from '@clinical-launch/runtime/clock';
+import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
 import { type Environment, readTogether } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { assertPublicAddresses, isProduction } from '@clinical-launch/runtime/mode';
@@ -38,6 +38,8 @@ import { chooseBus, chooseStorage, chooseTicketParts } from './parts.ts';
 export type Platform = {
   /** The address that browsers and backends use. */
   readonly publicUrl: string;
+  /** The address on this machine, for a reverse proxy in front. */
+  readonly localUrl: string;
   readonly adminUrl: string;
   /** Finishes open requests, then stops all parts in reverse order. */
   stop(): Promise<void>;
@@ -94,6 +96,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     answer = parts.listener;
     return {
       publicUrl,
+      localUrl: platformUrl,
       adminUrl: `http://127.0.0.1:${admin.port}`,
       stop: () => stopAll([server, parts, admin]),
     };
@@ -169,7 +172,8 @@ async function connectParts({
   const storagePart = await chooseStorage(options);
   const busPart = await chooseBus(options);
   const ticketParts = await chooseTicketParts({ ...options, sealers, requiresCompleteClaims: true });
-  const revocationsPart = await openRevocationsPart(ticketParts, { clock, logger });
+  // The list is polled in real time, so its age counts in real time, even if a test moves the clock.
+  const revocationsPart = await openRevocationsPart(ticketParts, { clock: systemClock, logger });
   const fetchOutbound = createOutboundFetch({ allowedNetworks: readAllowedNetworks(environment) });
   const trust = { publicUrl, audience, identityProviderUrl: `${platformUrl}/idp` };
   const verifierOf = (policies: typeof issuerPolicies) =>

@@ -1,0 +1,21 @@
+/** An option of a command: `--port <number>`. */
+export type Option = {
+  /** The name of the value in the usage. */
+  readonly value: string;
+  readonly summary: string;
+};
+
+/** The values of the given options, by name. */
+export type Given = Readonly<Record<string, string | undefined>>;
+
+/** A command of the twin. Its help and the parsing of its arguments follow from this description. */
+export type Command = {
+  /** A sentence that begins with a verb. */
+  readonly summary: string;
+  readonly options: Readonly<Record<string, Option>>;
+  /** Ends when the command is done. @returns the exit code, or undefined if the process keeps running */
+  run(given: Given): Promise<number | undefined>;
+};
+
+/** Thrown if a command was called incorrectly. */
+export class UsageError extends Error {}
