@@ -1,12 +1,13 @@
 import { callbackSecretPurpose, type RegisteredCallback } from '@clinical-launch/contracts/registry';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
+import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
 import { attemptDelivery, type DeliveryAttempt } from '@clinical-launch/deliveries/delivery-attempt';
 import { createOutboundFetch, type ResolveName } from '@clinical-launch/http/outbound-fetch';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { CallbackConfig } from '../config.ts';
-import { callbackBody, signatureHeaders } from '../domain/callback-message.ts';
+import { callbackBody } from '../domain/callback-message.ts';
 import { type ClientKey, findCallback } from '../domain/find-callback.ts';
 import type { DueDelivery } from '../store/deliveries.ts';
 

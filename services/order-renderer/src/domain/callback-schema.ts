@@ -36,4 +36,3 @@ export const callbackHeadersSchema = Type.Object({
     description: 'HMAC-SHA-256 of `id.timestamp.body`, one for each valid secret.',
   }),
 });
-export type CallbackHeaders = Static<typeof callbackHeadersSchema>;
