@@ -40,6 +40,7 @@ describe('the imports between packages', () => {
     'libs/trust': shared,
     'libs/pages': ['contracts', 'http', 'tickets'],
     'libs/deliveries': ['contracts', 'http', 'runtime', 'storage'],
+    'libs/conformance': [...ground, 'http'],
     'libs/process': libs,
     'libs/pms-client': [],
     'libs/testing': [...libs, 'pms-client'],
@@ -47,7 +48,7 @@ describe('the imports between packages', () => {
     'tools/simulators': [...ground, 'http', 'pages', 'process', 'trust', 'pms-client'],
     'tools/platform': [...libs, 'simulators', ...services],
     'tools/ops': [...libs, ...services],
-    'tools/twin': [...shared, 'process', 'platform'],
+    'tools/twin': [...shared, 'conformance', 'pages', 'process', 'trust', 'platform', 'simulators'],
   };
 
   it.each(packages)('follow the rules in %s', (name) => {

@@ -1,0 +1,121 @@
+import { decodeJwt } from 'jose';
+import {
+  type Exchange,
+  endpointOf,
+  membersOf,
+  type ProxiedRequest,
+  parametersOf,
+  tokenIn,
+} from './exchange.ts';
+
+/** The client and the launch of a request, as far as they are known. */
+export type Attributed = Pick<Exchange, 'clientId' | 'launchId'>;
+
+const maxKnown = 10_000;
+
+export type Attribution = ReturnType<typeof createAttribution>;
+
+/**
+ * Finds the client and the launch of requests. Reads only what a client states about itself, without verifying
+ * it: the platform verifies each request afterwards. Learns launch tokens, codes, refresh tokens and session
+ * cookies from the answers that issue them.
+ */
+export function createAttribution() {
+  const known = new Map<string, Attributed>();
+  const learn = (secret: unknown, attributed: Attributed) => {
+    if (typeof secret !== 'string' || secret === '') return;
+    known.set(secret, attributed);
+    for (const oldest of known.keys()) {
+      if (known.size <= maxKnown) break;
+      known.delete(oldest);
+    }
+  };
+  return {
+    /** Returns the client and the launch of a request. */
+    of(request: ProxiedRequest): Attributed {
+      const parameters = parametersOf(request);
+      const secrets = [
+        ...['launchToken', 'code', 'refresh_token', 'launch', 'request_uri'].map((name) =>
+          parameters.get(name),
+        ),
+        tokenIn(request),
+        ...cookiesIn(request),
+      ];
+      const found = secrets.map((secret) => known.get(secret ?? '')).find((one) => one !== undefined);
+      const clientId = statedClient(request, parameters) ?? found?.clientId;
+      return { ...found, ...(clientId === undefined ? {} : { clientId }) };
+    },
+
+    /** Learns the secrets in an answer. */
+    learn({ request, answer, ...attributed }: Pick<Exchange, 'request' | 'answer'> & Attributed): void {
+      const { clientId } = attributed;
+      const correlationId = answer.headers['x-correlation-id'];
+      const launchId = attributed.launchId ?? (typeof correlationId === 'string' ? correlationId : undefined);
+      const owner = { ...(clientId === undefined ? {} : { clientId }) };
+      const launched = { ...owner, ...(launchId === undefined ? {} : { launchId }) };
+      const members = membersOf(answer.body);
+      switch (endpointOf(request)) {
+        case 'launch-url':
+          return learn(launchTokenIn(members['url']), launched);
+        case 'open':
+          for (const cookie of setCookiesIn(answer.headers['set-cookie'])) learn(cookie, attributed);
+          return;
+        case 'launches':
+          return learn(members['launch'], { ...(launchId === undefined ? {} : { launchId }) });
+        case 'push':
+          return learn(members['request_uri'], attributed);
+        case 'authorize':
+          return learn(queryOf(answer.headers['location'])?.get('code'), attributed);
+        case 'token':
+          learn(members['access_token'], attributed);
+          return learn(members['refresh_token'], attributed);
+        default:
+      }
+    },
+  };
+}
+
+/** Returns the client that a request names: in a form, in Basic credentials, in an assertion or in a token. */
+function statedClient(request: ProxiedRequest, parameters: URLSearchParams): string | undefined {
+  const stated = parameters.get('client_id');
+  if (stated) return stated;
+  const basic = /^Basic +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (basic !== undefined) {
+    const [encoded = ''] = Buffer.from(basic, 'base64').toString().split(':');
+    return decodedOrUndefined(encoded);
+  }
+  const assertion = parameters.get('client_assertion');
+  if (assertion) return claimOf(assertion, 'sub');
+  const token = tokenIn(request);
+  return token === undefined ? undefined : claimOf(token, 'client_id');
+}
+
+function decodedOrUndefined(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function claimOf(token: string, name: string): string | undefined {
+  try {
+    const claim = decodeJwt(token)[name];
+    return typeof claim === 'string' ? claim : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const launchTokenIn = (url: unknown) => queryOf(url)?.get('launchToken');
+
+/** Returns the query of an address, or undefined if the value is no address. */
+function queryOf(address: unknown): URLSearchParams | undefined {
+  return typeof address === 'string' && URL.canParse(address) ? new URL(address).searchParams : undefined;
+}
+
+const cookiesIn = ({ headers }: ProxiedRequest): readonly string[] =>
+  (headers.cookie ?? '').split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
+
+const setCookiesIn = (headers: unknown): readonly string[] =>
+  [headers].flat().flatMap((header) => /^[^=]+=([^;]+)/.exec(String(header ?? ''))?.[1] ?? []);

@@ -1,0 +1,100 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { FaultName } from './faults.ts';
+
+/** A request that the proxy received or sent. */
+export type ProxiedRequest = {
+  readonly method: string;
+  /** The address that the sender used. */
+  readonly url: URL;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+};
+
+export type ProxiedAnswer = {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: Buffer;
+};
+
+/**
+ * A request and its answer. Contains secrets and patient data, so it stays in memory. Reports contain only
+ * findings.
+ */
+export type Exchange = {
+  /** `received` by the platform, or `sent` by the platform to the client: a callback or a logout token. */
+  readonly direction: 'received' | 'sent';
+  readonly request: ProxiedRequest;
+  readonly answer: ProxiedAnswer;
+  /** The time of the answer, in milliseconds since 1970. */
+  readonly answeredAt: number;
+  readonly clientId?: string;
+  /** The correlation id of the launch, if the exchange belongs to a launch. */
+  readonly launchId?: string;
+  /** The fault that was answered instead of the answer of the platform. */
+  readonly fault?: FaultName;
+  /** The deliberate change of this message by a conformance run. */
+  readonly probe?: string;
+};
+
+/** The kinds of requests that requirements refer to. */
+export const endpointNames = [
+  'token',
+  'launch-url',
+  'open',
+  'authorize',
+  'push',
+  'keys',
+  'discovery',
+  'launches',
+  'resource',
+  'revoke',
+  'other',
+] as const;
+
+export type Endpoint = (typeof endpointNames)[number];
+
+const endpoints: readonly (readonly [path: RegExp, endpoint: Endpoint])[] = [
+  [/^\/AccessApi\/RequestLaunchUrl$/, 'launch-url'],
+  [/^\/secureLaunch$/, 'open'],
+  [/^\/idp\/.+\/oauth2\/v2\.0\/token$/, 'token'],
+  [/^\/idp\/.+\/oauth2\/v2\.0\/authorize$/, 'authorize'],
+  [/^\/idp\/.+\/oauth2\/v2\.0\/par$/, 'push'],
+  [/^\/idp\/.+\/oauth2\/v2\.0\/revoke$/, 'revoke'],
+  [/^\/idp\/.+\/discovery\/v2\.0\/keys$/, 'keys'],
+  [/^\/idp\/.+\/\.well-known\//, 'discovery'],
+  [/^\/idp\/.+\/launches(?:\/[^/]+)?$/, 'launches'],
+  [/^\/resource\//, 'resource'],
+  [/^\/idp\/.+\/v2\.0\/(?:Patient|Practitioner|Organization)\//, 'resource'],
+];
+
+/** Returns the endpoint of a request by its path. */
+export const endpointOf = ({ url }: Pick<ProxiedRequest, 'url'>): Endpoint =>
+  endpoints.find(([path]) => path.test(url.pathname))?.[1] ?? 'other';
+
+/** Returns the parameters of the query and, if the body is a form, of the body. */
+export function parametersOf({ url, headers, body }: ProxiedRequest): URLSearchParams {
+  const parameters = new URLSearchParams(url.search);
+  if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true) {
+    for (const [name, value] of new URLSearchParams(body)) parameters.append(name, value);
+  }
+  return parameters;
+}
+
+/** Returns the members of a JSON object. Returns no members for any other text. */
+export function membersOf(text: string | Buffer): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text.toString());
+    return isMembers(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Returns the bearer or DPoP token of a request, or undefined without one (RFC 6750 section 2.1). */
+export const tokenIn = ({ headers }: Pick<ProxiedRequest, 'headers'>): string | undefined =>
+  /^(?:Bearer|DPoP) +(\S+)$/i.exec(headers.authorization ?? '')?.[1];

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import type { Endpoint, ProxiedAnswer } from './exchange.ts';
+
+/** The faults that a developer can request: a status, an answer after ten seconds, and a cut connection. */
+export const faultNames = ['401', '403', '409', '410', '429', '500', '503', 'slow', 'cut'] as const;
+
+export type FaultName = (typeof faultNames)[number];
+
+/** The seconds in `Retry-After` of the faults 429 and 503. */
+export const retryAfterSeconds = 2;
+/** The delay of the fault `slow`. */
+export const slowMs = 10_000;
+
+/** Returns true if the text is the name of a fault. */
+export const isFaultName = (text: string): text is FaultName => faultNames.some((name) => name === text);
+
+/** The faults that the proxy answers itself. */
+export type AnsweredFault = Exclude<FaultName, 'slow' | 'cut'>;
+
+const refusals: Readonly<Record<AnsweredFault, { readonly code: string; readonly headers: object }>> = {
+  401: { code: 'invalid_token', headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
+  403: { code: 'insufficient_scope', headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' } },
+  409: { code: 'identifier_used', headers: {} },
+  410: { code: 'token_used', headers: {} },
+  429: { code: 'too_many_requests', headers: { 'retry-after': String(retryAfterSeconds) } },
+  500: { code: 'server_error', headers: {} },
+  503: { code: 'temporarily_unavailable', headers: { 'retry-after': String(retryAfterSeconds) } },
+};
+
+/**
+ * Returns the answer of the platform for a fault: without a body and with the code in `Launch-Refusal`, or an
+ * OAuth error at endpoints of the identity provider (RFC 6749 section 5.2).
+ */
+export function faultyAnswer(fault: AnsweredFault, endpoint: Endpoint): ProxiedAnswer {
+  const { code, headers } = refusals[fault];
+  const correlationId = randomUUID();
+  const shared = { 'x-correlation-id': correlationId, 'cache-control': 'no-store', ...headers };
+  const status = Number(fault);
+  if (endpoint === 'launch-url' || endpoint === 'open' || endpoint === 'other') {
+    const reason = status < 500 ? { 'launch-refusal': code } : {};
+    return { status, headers: { ...shared, ...reason }, body: Buffer.alloc(0) };
+  }
+  const error = {
+    error: code,
+    error_description: 'This error was requested for a test',
+    correlation_id: correlationId,
+  };
+  return {
+    status,
+    headers: { ...shared, 'content-type': 'application/json; charset=utf-8' },
+    body: Buffer.from(JSON.stringify(error)),
+  };
+}
+
+/** A fault for the next requests of a client. */
+export type ArmedFault = {
+  readonly clientId: string;
+  readonly fault: FaultName;
+  /** Without an endpoint, the fault applies to the next request of any kind. */
+  readonly endpoint?: Endpoint;
+  readonly times: number;
+};
+
+const maxArmed = 100;
+
+export type Faults = ReturnType<typeof createFaults>;
+
+/** Stores the faults that developers requested, each for a number of requests. */
+export function createFaults() {
+  let armed: readonly ArmedFault[] = [];
+  return {
+    /** Adds a fault. The oldest fault is dropped if there are more than 100. */
+    arm(fault: ArmedFault): void {
+      armed = [...armed, fault].slice(-maxArmed);
+    },
+    /** Returns the faults of a client that are still to come. */
+    of: (clientId: string): readonly ArmedFault[] => armed.filter((one) => one.clientId === clientId),
+    /** Removes all faults of a client. */
+    clear(clientId: string): void {
+      armed = armed.filter((one) => one.clientId !== clientId);
+    },
+    /** Returns the fault for a request, and counts the request. */
+    take(clientId: string, endpoint: Endpoint): FaultName | undefined {
+      const found = armed.find(
+        (one) => one.clientId === clientId && (one.endpoint === undefined || one.endpoint === endpoint),
+      );
+      if (found === undefined) return undefined;
+      const left = found.times > 1 ? [{ ...found, times: found.times - 1 }] : [];
+      armed = armed.flatMap((one) => (one === found ? left : [one]));
+      return found.fault;
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { http } from '@clinical-launch/http/node-http';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import { type Attributed, createAttribution } from './attribution.ts';
+import { type Exchange, endpointOf, type ProxiedAnswer, type ProxiedRequest } from './exchange.ts';
+import { type FaultName, faultyAnswer, slowMs } from './faults.ts';
+
+type Awaitable<Value> = Value | Promise<Value>;
+
+/** The functions that watch and change the requests of a proxy. */
+export type Watch = {
+  /** Returns the fault for a request, or undefined to forward the request. */
+  readonly faultFor: (request: ProxiedRequest, attributed: Attributed) => FaultName | undefined;
+  /** Returns the answer that the client receives. `probe` names a deliberate change. */
+  readonly alter: (
+    exchange: Exchange,
+  ) => Awaitable<{ readonly answer: ProxiedAnswer; readonly probe?: string } | undefined>;
+  /** Receives each exchange before its answer is sent. */
+  readonly record: (exchange: Exchange) => void;
+};
+
+type ProxyOptions = {
+  /** The platform: the origin of an http address. */
+  readonly target: URL;
+  /** The address that clients use. */
+  readonly publicUrl: URL;
+  readonly clock: Clock;
+  readonly watch: Watch;
+};
+
+/** The maximum number of bytes in a request. The platform itself accepts less. */
+const maxRequestBytes = 2 * 1024 * 1024;
+
+/**
+ * Creates a reverse proxy for the platform that records each request with its answer, and answers some requests
+ * with a fault instead. Buffers both bodies. Answers 413 for a larger request than 2 MiB, and 502 if the
+ * platform does not answer.
+ */
+export function createRecordingProxy({ target, publicUrl, clock, watch }: ProxyOptions): RequestListener {
+  const attribution = createAttribution();
+
+  const answerOf = async (incoming: IncomingMessage, sent: Sent, fault?: FaultName) => {
+    if (fault === 'slow') await pause(slowMs);
+    // A cut connection loses the request, so the platform never receives it.
+    if (fault === 'cut') return unreachable;
+    return fault === undefined || fault === 'slow'
+      ? await forward(incoming, { target, body: sent.body }).catch(() => unreachable)
+      : faultyAnswer(fault, endpointOf(sent.request));
+  };
+
+  const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const body = await readBody(incoming, response);
+    if (body === undefined) return sendAnswer(incoming, response, { status: 413, headers: {}, body: empty });
+    const { method = 'GET', headers } = incoming;
+    const url = new URL(incoming.url ?? '/', publicUrl);
+    const request = { method, url, headers, body: body.toString(), at: clock.now() };
+    const attributed = attribution.of(request);
+    const fault = watch.faultFor(request, attributed);
+    const answer = await answerOf(incoming, { request, body }, fault);
+    const exchange: Exchange = {
+      direction: 'received',
+      request,
+      answer,
+      answeredAt: clock.now(),
+      ...attributed,
+      ...(fault === undefined ? {} : { fault }),
+    };
+    attribution.learn(exchange);
+    const altered = await watch.alter(exchange);
+    watch.record({ ...exchange, ...altered });
+    if (fault === 'cut') return void response.destroy();
+    sendAnswer(incoming, response, altered?.answer ?? answer);
+  };
+
+  return (incoming, response) => {
+    handle(incoming, response).catch(() => response.destroy());
+  };
+}
+
+type Sent = { readonly request: ProxiedRequest; readonly body: Buffer };
+
+const empty = Buffer.alloc(0);
+const unreachable: ProxiedAnswer = { status: 502, headers: {}, body: empty };
+
+/** Reads a body. Returns undefined if it is too long. */
+async function readBody(incoming: IncomingMessage, response: ServerResponse): Promise<Buffer | undefined> {
+  if (incoming.headers.expect !== undefined) response.writeContinue();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming) {
+    bytes += chunk.length;
+    if (bytes > maxRequestBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The headers of one connection (RFC 9110 section 7.6.1), and those that the proxy writes itself. */
+const ofConnection = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+  'content-length',
+  'x-forwarded-for',
+]);
+
+const forwardedOf = (headers: IncomingHttpHeaders) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
+
+/** Sends a request to the platform, and resolves with the whole answer. */
+function forward(
+  { method, url, headers, socket }: IncomingMessage,
+  { target, body }: { readonly target: URL; readonly body: Buffer },
+): Promise<ProxiedAnswer> {
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  const { promise, resolve, reject } = Promise.withResolvers<ProxiedAnswer>();
+  const request = http.request(target, {
+    method,
+    path: url,
+    headers: {
+      ...forwardedOf(headers),
+      ...(hasBody ? { 'Content-Length': body.length } : {}),
+      'X-Forwarded-For': socket.remoteAddress ?? '',
+    },
+  });
+  request.once('error', reject).once('response', (answer) => {
+    const chunks: Buffer[] = [];
+    answer
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .once('error', reject)
+      .once('end', () =>
+        resolve({
+          status: answer.statusCode ?? 502,
+          headers: Object.fromEntries(
+            Object.entries(answer.headers).filter(
+              ([name]) => name === 'content-length' || !ofConnection.has(name),
+            ),
+          ),
+          body: Buffer.concat(chunks),
+        }),
+      );
+  });
+  request.end(body);
+  return promise;
+}
+
+function sendAnswer(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: ProxiedAnswer,
+): void {
+  const { 'content-length': stated, ...others } = headers;
+  const isWithoutBody = method === 'HEAD' || status === 204 || status === 304;
+  const length = isWithoutBody ? stated : body.length;
+  response.writeHead(status, { ...others, ...(length === undefined ? {} : { 'Content-Length': length }) });
+  response.end(body);
+}
