@@ -1,0 +1,89 @@
+import type { Endpoint, Exchange, ProxiedAnswer, ProxiedRequest } from './exchange.ts';
+import type { FaultName } from './faults.ts';
+
+/** The judgement of a requirement. `finding` says what was wrong, without secrets and patient data. */
+export type Judgement =
+  | { readonly verdict: 'passed' | 'waiting' }
+  | { readonly verdict: 'failed'; readonly finding: string };
+
+export const passed: Judgement = { verdict: 'passed' };
+export const waiting: Judgement = { verdict: 'waiting' };
+
+/** Returns a failed judgement. The finding says what was wrong, without secrets and patient data. */
+export const failed = (finding: string): Judgement => ({ verdict: 'failed', finding });
+
+/** Judges all exchanges of the client since the start of the run. */
+export type Judge = (exchanges: readonly Exchange[]) => Judgement;
+
+/** A rule of a guide that a run judges. */
+export type Requirement = {
+  /** A stable id, such as `pms.token-reused`. */
+  readonly id: string;
+  /** What the client does, as a sentence. */
+  readonly title: string;
+  /** The section of the guide. */
+  readonly guide: string;
+  /**
+   * Absent if no exchange can show the requirement. A person at the vendor must then attest it.
+   */
+  readonly judge?: Judge;
+  /** The part of the registration without which the requirement does not apply. */
+  readonly needs?: 'callback' | 'logout';
+};
+
+/** What the developer or the test suite does in a step. */
+export type Action = 'launch' | 'amend' | 'wait';
+
+/** A message that a run sends to the client. */
+export type Outgoing = {
+  readonly probe: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** The functions that a step may use when it begins. */
+export type StepTools = {
+  /** Sends a message to the callback or logout address of the client, and records the exchange. */
+  readonly send: (message: Outgoing) => Promise<void>;
+  /** The secret of the callback, `whsec_…`. */
+  readonly callbackSecret?: string;
+  /** Creates a desktop launch for the client. Returns the launch URL. */
+  readonly createLaunch: () => Promise<string>;
+  /** Ends the newest desktop launch of the client, as the host application. */
+  readonly endLaunch: () => Promise<void>;
+  readonly now: () => number;
+};
+
+/** A part of a conformance run. The run continues with the next step when `isDone` returns true. */
+export type Step = {
+  readonly id: string;
+  readonly action: Action;
+  /** What the developer does now. */
+  readonly instruction: string;
+  readonly needs?: 'callback' | 'logout';
+  /** Runs once when the step begins. Returns the launch URL that the client must open, if any. */
+  readonly begin?: (tools: StepTools, exchanges: readonly Exchange[]) => Promise<string | undefined>;
+  /** Returns the fault for a request. `during` contains the exchanges of this step. */
+  readonly faultFor?: (
+    request: ProxiedRequest,
+    during: readonly Exchange[],
+    all: readonly Exchange[],
+  ) => FaultName | undefined;
+  /** Returns a changed answer and the name of the change, or undefined. */
+  readonly alter?: (
+    exchange: Exchange,
+    during: readonly Exchange[],
+  ) => Promise<{ readonly answer: ProxiedAnswer; readonly probe: string } | undefined>;
+  readonly isDone: (during: readonly Exchange[]) => boolean;
+  /** The seconds that a person or a test suite waits before the next action. */
+  readonly pauseSeconds?: number;
+};
+
+/** One side of a launch: the steps of a run, and the requirements that it judges. */
+export type Protocol = {
+  readonly name: 'pms' | 'partner';
+  readonly steps: readonly Step[];
+  readonly requirements: readonly Requirement[];
+  /** The endpoints whose requests name no client, such as the public keys. Each run records them. */
+  readonly sharedEndpoints: readonly Endpoint[];
+};
