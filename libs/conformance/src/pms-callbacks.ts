@@ -1,0 +1,181 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { defaultXmlNamespace } from '@clinical-launch/contracts/namespaces';
+import type { Order } from '@clinical-launch/contracts/order/order';
+import { renderOrderDocument } from '@clinical-launch/contracts/order/order-document';
+import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
+import type { Exchange } from './exchange.ts';
+import {
+  failed,
+  type Judge,
+  type Judgement,
+  passed,
+  type Requirement,
+  type StepTools,
+  waiting,
+} from './requirement.ts';
+
+const oldSeconds = 600;
+/** The maximum time to answer a callback, in milliseconds. */
+const maxAnswerMs = 5000;
+
+/**
+ * Sends five callbacks one after the other: valid, the same again, with a signature of another secret, with a
+ * valid signature of an old time, and with two signatures of which only the second is of the secret.
+ */
+export async function sendCallbacks(
+  { send, callbackSecret = '', now }: StepTools,
+  exchanges: readonly Exchange[],
+): Promise<undefined> {
+  const launchId = exchanges.findLast((one) => one.launchId !== undefined)?.launchId ?? randomUUID();
+  const foreign = `whsec_${randomBytes(32).toString('base64')}`;
+  const first = { id: randomUUID(), body: bodyOf(launchId, now()) };
+  const post = (
+    probe: string,
+    message: { readonly id: string; readonly body: string },
+    {
+      secrets = [callbackSecret],
+      at = now(),
+    }: { readonly secrets?: readonly string[]; readonly at?: number } = {},
+  ) => send({ probe, body: message.body, headers: signatureHeaders({ ...message, now: at, secrets }) });
+  const another = () => ({ id: randomUUID(), body: bodyOf(launchId, now()) });
+
+  await post('valid', first);
+  await post('duplicate', first);
+  await post('foreign-signature', another(), { secrets: [foreign] });
+  await post('old', another(), { at: now() - oldSeconds * 1000 });
+  await post('two-signatures', another(), { secrets: [foreign, callbackSecret] });
+}
+
+/** Judges the answer to one of the callbacks. */
+const answered =
+  (probe: string, isExpected: (status: number) => boolean, finding: string): Judge =>
+  (exchanges) => {
+    const sent = exchanges.find((one) => one.direction === 'sent' && one.probe === probe);
+    if (sent === undefined) return waiting;
+    return isExpected(sent.answer.status)
+      ? passed
+      : failed(`${finding} (answer: ${shown(sent.answer.status)})`);
+  };
+
+const isAccepted = (status: number) => status >= 200 && status < 300;
+const isRefused = (status: number) => status >= 400;
+const shown = (status: number) => (status === 0 ? 'none' : String(status));
+
+const section = 'pms.md#receive-it-by-callback';
+
+/** The requirements for callbacks. They apply to clients with a callback address. */
+export const judgeCallbacks: readonly Requirement[] = [
+  {
+    id: 'pms.result-read',
+    title: 'The client accepts the order document by callback',
+    guide: section,
+    needs: 'callback',
+    judge: answered('valid', isAccepted, 'A valid callback was not accepted'),
+  },
+  {
+    id: 'pms.callback-duplicate',
+    title: 'The client accepts a callback that arrives twice',
+    guide: section,
+    needs: 'callback',
+    judge: answered('duplicate', isAccepted, 'The second delivery of a callback was not accepted'),
+  },
+  {
+    id: 'pms.callback-signature',
+    title: 'The client refuses a callback whose signature is wrong',
+    guide: section,
+    needs: 'callback',
+    judge: answered('foreign-signature', isRefused, 'A callback with a wrong signature was not refused'),
+  },
+  {
+    id: 'pms.callback-time',
+    title: 'The client refuses a callback whose timestamp is older than five minutes',
+    guide: section,
+    needs: 'callback',
+    judge: answered('old', isRefused, 'A callback with an old timestamp was not refused'),
+  },
+  {
+    id: 'pms.callback-rotation',
+    title: 'The client accepts a callback if one of two signatures is valid',
+    guide: section,
+    needs: 'callback',
+    judge: answered('two-signatures', isAccepted, 'A callback with two signatures was not accepted'),
+  },
+  {
+    id: 'pms.callback-in-time',
+    title: 'The client answers each callback within five seconds',
+    guide: section,
+    needs: 'callback',
+    judge: judgeTimes,
+  },
+  {
+    id: 'pms.callback-filed-once',
+    title: 'The client stores the document of a repeated callback once',
+    guide: section,
+    needs: 'callback',
+  },
+];
+
+function judgeTimes(exchanges: readonly Exchange[]): Judgement {
+  const sent = exchanges.filter(({ direction }) => direction === 'sent');
+  const late = sent.find(({ request, answeredAt }) => answeredAt - request.at > maxAnswerMs);
+  if (late !== undefined) return failed('A callback was answered after more than five seconds');
+  return sent.length > 0 ? passed : waiting;
+}
+
+function bodyOf(launchId: string, now: number): string {
+  const order = sampleOrder(new Date(now).toISOString());
+  const messageId = randomUUID();
+  const document = renderOrderDocument(order, {
+    messageId,
+    xmlNamespace: defaultXmlNamespace,
+    timeZone: 'Europe/London',
+    system: { name: 'Clinical Launch', version: '1.0.0' },
+  });
+  const data = { orderGuid: order.guid, orderVersion: 1, launchId, messageId, document };
+  return JSON.stringify({ type: 'order.document', timestamp: new Date(now).toISOString(), data });
+}
+
+/** Returns an order of a synthetic patient. */
+function sampleOrder(at: string): Order {
+  const laboratory = 'North Coast Pathology';
+  return {
+    guid: randomUUID(),
+    patient: {
+      name: { family: 'Whitfield', given: ['Margaret'] },
+      birthDate: '1958-02-28',
+      gender: 'female',
+      address: { lines: ['4 Harbour Row'] },
+      telecom: [],
+      identifiers: [{ system: 'nhs-number', value: '9990000018' }],
+    },
+    requester: {
+      name: { family: 'Bairstow', given: ['Thomas'] },
+      identifier: { system: 'professional-code', value: 'G8134567' },
+    },
+    practice: { name: 'Harbour Surgery', identifier: { system: 'ods-organization-code', value: 'B82017' } },
+    performer: { name: laboratory, identifier: { system: 'performing-org', value: 'RCB00' } },
+    authoredOn: at,
+    batches: [
+      {
+        id: 'B1',
+        guid: randomUUID(),
+        orderReference: 'CL-0-1',
+        provider: { name: laboratory, code: { value: 'RCB00', scheme: 'LOCAL' } },
+        category: 'Blood Sciences',
+        status: 'R',
+        statusAt: at,
+        samples: [{ id: 'S1', description: 'EDTA blood' }],
+        tests: [
+          {
+            id: 'T1',
+            sample: 'S1',
+            description: 'Full blood count',
+            code: { value: 'FBC', scheme: 'LOCAL', term: 'Full blood count' },
+            status: 'R',
+            statusAt: at,
+          },
+        ],
+      },
+    ],
+  };
+}

@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import { type Exchange, endpointOf, membersOf, type ProxiedRequest } from './exchange.ts';
+import { type FaultName, retryAfterSeconds } from './faults.ts';
+import { failed, type Judge, type Judgement, passed, waiting } from './requirement.ts';
+
+type Requested = Pick<Exchange, 'request'>;
+
+const isLaunchUrl = (exchange: Requested) => endpointOf(exchange.request) === 'launch-url';
+export const isToken = (exchange: Requested) => endpointOf(exchange.request) === 'token';
+const isOpening = (exchange: Requested) => endpointOf(exchange.request) === 'open';
+export const isOpened = (exchange: Exchange) => isOpening(exchange) && exchange.answer.status === 200;
+const isIssued = (exchange: Exchange) => isLaunchUrl(exchange) && exchange.answer.status === 200;
+
+export const challengeOf = ({ headers }: ProxiedRequest) => String(headers['code-challenge'] ?? '');
+export const base64UrlHash = (text: string) => createHash('sha256').update(text).digest('base64url');
+export const launchUrlOf = ({ answer }: Exchange) => String(membersOf(answer.body)['url'] ?? '');
+const launchTokenOf = ({ request }: Requested) => request.url.searchParams.get('launchToken');
+
+type Payload = {
+  readonly identifier?: readonly { readonly value?: unknown }[];
+  readonly extension?: readonly { readonly url?: unknown; readonly valueString?: unknown }[];
+  readonly contained?: readonly Readonly<Record<string, unknown>>[];
+};
+
+const payloadOf = ({ body }: ProxiedRequest): Payload => membersOf(body);
+const listOf = <Entry>(value: readonly Entry[] | undefined): readonly Entry[] =>
+  Array.isArray(value) ? value : [];
+
+const identifierOf = (request: ProxiedRequest) =>
+  String(listOf(payloadOf(request).identifier)[0]?.value ?? '');
+const actionOf = (request: ProxiedRequest) =>
+  listOf(payloadOf(request).extension).find(({ url }) => String(url).endsWith('/extension/action'))
+    ?.valueString;
+
+/** Returns true if both requests are for the same order of the practice management system. */
+export const isRepeat = (one: Requested, other: Requested) =>
+  identifierOf(one.request) === identifierOf(other.request);
+
+/** Judges every request for a launch URL by a function that returns what is wrong. */
+export function everyLaunch(faultOf: (exchange: Exchange) => string | undefined): Judge {
+  return (exchanges) => {
+    const launches = exchanges.filter(isLaunchUrl);
+    const fault = launches.map(faultOf).find((one) => one !== undefined);
+    if (fault !== undefined) return failed(fault);
+    return launches.length > 0 ? passed : waiting;
+  };
+}
+
+/** Judges every opened launch URL together with the request that issued it. */
+export function everyOpening(faultOf: (opening: Exchange, issuing: Exchange) => string | undefined): Judge {
+  return (exchanges) => {
+    const openings = exchanges.filter(isOpening).flatMap((opening) => {
+      const token = launchTokenOf(opening);
+      const issuing = exchanges.find(
+        (one) => isIssued(one) && new URL(launchUrlOf(one)).searchParams.get('launchToken') === token,
+      );
+      return issuing === undefined ? [] : [{ opening, issuing }];
+    });
+    const fault = openings
+      .map(({ opening, issuing }) => faultOf(opening, issuing))
+      .find((one) => one !== undefined);
+    if (fault !== undefined) return failed(fault);
+    return openings.length > 0 ? passed : waiting;
+  };
+}
+
+/** Requires different values in all requests that were answered with a launch URL, at least two. */
+export function distinct(valueOf: (request: ProxiedRequest) => string, finding: string): Judge {
+  return (exchanges) => {
+    const values = exchanges.filter(isIssued).map(({ request }) => valueOf(request));
+    if (new Set(values).size < values.length) return failed(finding);
+    return values.length > 1 ? passed : waiting;
+  };
+}
+
+export function judgeNewIdentifiers(exchanges: readonly Exchange[]): Judgement {
+  const isOrder = ({ request }: Exchange) => actionOf(request) === 'OrderTest';
+  const reused = exchanges.find(
+    (one) => isLaunchUrl(one) && one.fault === undefined && one.answer.status === 409,
+  );
+  if (reused !== undefined) return failed('An OrderTest repeats the identifier of an earlier request');
+  return distinct(
+    identifierOf,
+    'Two launches with OrderTest have the same identifier',
+  )(exchanges.filter(isOrder));
+}
+
+export function judgeAmendments(exchanges: readonly Exchange[]): Judgement {
+  const issued = exchanges.filter(isIssued);
+  const ordered = new Set(
+    issued
+      .filter(({ request }) => actionOf(request) === 'OrderTest')
+      .map(({ request }) => identifierOf(request)),
+  );
+  const amendments = issued.filter(({ request }) => actionOf(request) === 'UpdateTest');
+  if (amendments.length === 0) return waiting;
+  return amendments.every(({ request }) => ordered.has(identifierOf(request)))
+    ? passed
+    : failed('UpdateTest has an identifier that no earlier OrderTest has');
+}
+
+/** The seconds before the expiry in which a client may already request a new token. */
+const renewalSeconds = 300;
+
+export function judgeTokens(exchanges: readonly Exchange[]): Judgement {
+  let expiresAt = 0;
+  for (const exchange of exchanges) {
+    if (exchange.answer.status === 401) expiresAt = 0;
+    if (!isToken(exchange) || exchange.answer.status !== 200) continue;
+    if (exchange.request.at < expiresAt - renewalSeconds * 1000)
+      return failed('A new access token was requested although the last token was still valid');
+    expiresAt = exchange.answeredAt + Number(membersOf(exchange.answer.body)['expires_in']) * 1000;
+  }
+  const used = exchanges.filter(isIssued).map(({ request }) => request.headers.authorization);
+  return new Set(used).size < used.length ? passed : waiting;
+}
+
+/** Judges what follows the refusal of a launch URL, until the client sends the next request for one. */
+export function after(
+  fault: FaultName,
+  judge: (refused: Exchange, next: Exchange | undefined, between: readonly Exchange[]) => Judgement,
+): Judge {
+  return (exchanges) => {
+    const at = exchanges.findIndex((one) => one.fault === fault && isLaunchUrl(one));
+    const refused = exchanges[at];
+    if (refused === undefined) return waiting;
+    const later = exchanges.slice(at + 1);
+    const next = later.findIndex(isLaunchUrl);
+    return judge(refused, later[next], next === -1 ? later : later.slice(0, next));
+  };
+}
+
+/** The milliseconds by which clocks and networks may shorten a wait. */
+const slackMs = 100;
+
+export const waited = (fault: FaultName) =>
+  after(fault, (refused, next) =>
+    next === undefined
+      ? waiting
+      : next.request.at - refused.answeredAt >= retryAfterSeconds * 1000 - slackMs
+        ? passed
+        : failed(`The next request came before the ${retryAfterSeconds} seconds in Retry-After had passed`),
+  );
+
+/** Allows a number of repeats of a refused request, until the client launches another request. */
+export function repeated(fault: FaultName, maxRepeats: number): Judge {
+  return (exchanges) => {
+    const at = exchanges.findIndex((one) => one.fault === fault && isLaunchUrl(one));
+    const refused = exchanges[at];
+    if (refused === undefined) return waiting;
+    const later = exchanges.slice(at + 1).filter(isLaunchUrl);
+    const repeats = later.filter((one) => isRepeat(refused, one)).length;
+    if (repeats > maxRepeats) return failed(`The request was repeated after ${fault}`);
+    return later.length > repeats ? passed : waiting;
+  };
+}
+
+export function judgeGone(exchanges: readonly Exchange[]): Judgement {
+  const at = exchanges.findIndex((one) => one.fault === '410' && isOpening(one));
+  const refused = exchanges[at];
+  if (refused === undefined) return waiting;
+  const later = exchanges.slice(at + 1);
+  if (later.some((one) => isOpening(one) && launchTokenOf(one) === launchTokenOf(refused)))
+    return failed('The launch URL was opened again after 410');
+  return later.some(isLaunchUrl) ? passed : waiting;
+}
+
+/** The parameters that must never be in an address, in any spelling. */
+const secretNames = new Set([
+  'access_token',
+  'client_secret',
+  'client_assertion',
+  'code_verifier',
+  'refresh_token',
+]);
+
+export function judgeAddresses(exchanges: readonly Exchange[]): Judgement {
+  const patient = new Set(exchanges.filter(isLaunchUrl).flatMap(({ request }) => patientValues(request)));
+  for (const { request } of exchanges) {
+    const referer = request.headers.referer ?? '';
+    const addresses = [request.url, ...(URL.canParse(referer) ? [new URL(referer)] : [])];
+    for (const address of addresses) {
+      const parameters = [...address.searchParams];
+      if (parameters.some(([name]) => secretNames.has(name))) return failed('An address contains a secret');
+      if (parameters.some(([, value]) => patient.has(value.toLowerCase())))
+        return failed('An address contains patient data');
+    }
+    if (new URLSearchParams(referer.split('?')[1]).has('launchToken'))
+      return failed('A Referer contains a launch token');
+  }
+  return exchanges.some((one) => isOpening(one)) ? passed : waiting;
+}
+
+/** Returns the values that identify the patient of a payload, in lower case. */
+function patientValues(request: ProxiedRequest): readonly string[] {
+  const patients = listOf(payloadOf(request).contained).filter(
+    ({ resourceType }) => resourceType === 'Patient',
+  );
+  return patients.flatMap((patient) => [
+    ...textsIn(patient['name']),
+    ...textsIn(patient['birthDate']),
+    ...identifiersIn(patient),
+  ]);
+}
+
+const identifiersIn = ({ identifier }: Readonly<Record<string, unknown>>) =>
+  Array.isArray(identifier)
+    ? identifier.flatMap((one: unknown) => textsIn(membersOf(JSON.stringify(one))['value']))
+    : [];
+
+/** Returns all texts of at least three characters in a JSON value, in lower case. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return value.length > 2 ? [value.toLowerCase()] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}

@@ -1,0 +1,225 @@
+import { endpointOf } from './exchange.ts';
+import { type FaultName, retryAfterSeconds } from './faults.ts';
+import { judgeCallbacks, sendCallbacks } from './pms-callbacks.ts';
+import {
+  after,
+  base64UrlHash,
+  challengeOf,
+  distinct,
+  everyLaunch,
+  everyOpening,
+  isOpened,
+  isRepeat,
+  isToken,
+  judgeAddresses,
+  judgeAmendments,
+  judgeGone,
+  judgeNewIdentifiers,
+  judgeTokens,
+  launchUrlOf,
+  repeated,
+  waited,
+} from './pms-judges.ts';
+import { failed, type Protocol, passed, type Step, waiting } from './requirement.ts';
+
+/** Creates the step in which a request for a launch URL is refused. 403 and 500 also refuse its repeats. */
+function refusal(fault: FaultName, instruction: string): Step {
+  const refusesRepeats = fault === '403' || fault === '500';
+  return {
+    id: `refused-${fault}`,
+    action: 'launch',
+    instruction,
+    faultFor(request, during) {
+      if (endpointOf(request) !== 'launch-url') return undefined;
+      const refused = during.find((one) => one.fault !== undefined);
+      return refused === undefined || (refusesRepeats && isRepeat(refused, { request })) ? fault : undefined;
+    },
+    isDone: (during) => during.some(isOpened),
+  };
+}
+
+/** The steps and requirements of a practice management system (docs/guides/pms.md). */
+export const pmsProtocol: Protocol = {
+  name: 'pms',
+  sharedEndpoints: [],
+  steps: [
+    {
+      id: 'launch',
+      action: 'launch',
+      instruction: 'Launch a patient with OrderTest, and open the launch URL.',
+      isDone: (during) => during.some((one) => isOpened(one)),
+    },
+    {
+      id: 'second-launch',
+      action: 'launch',
+      instruction: 'Launch another request with OrderTest, and open the launch URL.',
+      isDone: (during) => during.some((one) => isOpened(one)),
+    },
+    {
+      id: 'amend',
+      action: 'amend',
+      instruction: 'Launch the first request again with UpdateTest, and open the launch URL.',
+      isDone: (during) => during.some((one) => isOpened(one)),
+    },
+    refusal('401', 'The next request for a launch URL is answered 401. Launch a new request until it opens.'),
+    refusal('403', 'The next request for a launch URL is answered 403. Then launch another request.'),
+    refusal('409', 'The next request for a launch URL is answered 409. Launch again with a new identifier.'),
+    {
+      id: 'refused-410',
+      action: 'launch',
+      instruction: 'The next launch URL is answered 410 when it is opened. Then launch again.',
+      faultFor: (request, during) =>
+        endpointOf(request) === 'open' && !during.some(({ fault }) => fault !== undefined)
+          ? '410'
+          : undefined,
+      isDone: (during) => during.some((one) => isOpened(one)),
+    },
+    {
+      ...refusal('429', 'The next request for a launch URL is answered 429. Launch again after Retry-After.'),
+      pauseSeconds: retryAfterSeconds,
+    },
+    refusal('500', 'The next request for a launch URL is answered 500. Then launch another request.'),
+    {
+      ...refusal('503', 'The next request for a launch URL is answered 503. Launch again after Retry-After.'),
+      pauseSeconds: retryAfterSeconds,
+    },
+    {
+      id: 'callbacks',
+      action: 'wait',
+      needs: 'callback',
+      instruction: 'Wait. Your callback address receives five callbacks. Three of them are valid.',
+      begin: sendCallbacks,
+      isDone: (during) => during.some(({ probe }) => probe === 'two-signatures'),
+    },
+  ],
+  requirements: [
+    {
+      id: 'pms.token-reused',
+      title: 'The client uses an access token for several launches until it expires',
+      guide: 'pms.md#1-get-a-token',
+      judge: judgeTokens,
+    },
+    {
+      id: 'pms.challenge-form',
+      title: 'The client sends the SHA-256 of the verifier as 43 characters of Base64URL',
+      guide: 'pms.md#2-request-the-launch-url',
+      judge: everyLaunch(({ request }) =>
+        /^[\w-]{43}$/.test(challengeOf(request))
+          ? undefined
+          : 'Code-Challenge is missing or has another form',
+      ),
+    },
+    {
+      id: 'pms.challenge-fresh',
+      title: 'The client creates a new code challenge for each launch',
+      guide: 'pms.md#2-request-the-launch-url',
+      judge: distinct(challengeOf, 'Two launches have the same Code-Challenge'),
+    },
+    {
+      id: 'pms.identifier-new',
+      title: 'The client sends a new identifier with each OrderTest',
+      guide: 'pms.md#the-payload',
+      judge: judgeNewIdentifiers,
+    },
+    {
+      id: 'pms.identifier-kept',
+      title: 'The client repeats the identifier of the request that it amends',
+      guide: 'pms.md#the-eight-actions',
+      judge: judgeAmendments,
+    },
+    {
+      id: 'pms.verifier-appended',
+      title: 'The client appends the verifier to the launch URL without any other change',
+      guide: 'pms.md#3-open-the-launch-url',
+      judge: everyOpening(({ request }, issuing) => {
+        const [verifier] = request.url.searchParams.getAll('codeVerifier');
+        if (verifier === undefined || base64UrlHash(verifier) !== challengeOf(issuing.request))
+          return 'The query has no codeVerifier, or its SHA-256 is not the challenge';
+        return request.url.href === `${launchUrlOf(issuing)}&codeVerifier=${verifier}`
+          ? undefined
+          : 'The opened address is not the launch URL followed by &codeVerifier= and the verifier';
+      }),
+    },
+    {
+      id: 'pms.opened-in-time',
+      title: 'The browser opens the launch URL within ten seconds',
+      guide: 'pms.md#3-open-the-launch-url',
+      judge: everyOpening(({ request }, issuing) =>
+        request.at - issuing.answeredAt <= 10_000
+          ? undefined
+          : `The launch URL was opened after ${Math.round((request.at - issuing.answeredAt) / 1000)} seconds`,
+      ),
+    },
+    {
+      id: 'pms.refused-401',
+      title: 'After 401, the client requests a new access token before it tries again',
+      guide: 'pms.md#when-something-is-refused',
+      judge: after('401', (_refused, next, between) =>
+        between.some(isToken)
+          ? passed
+          : next === undefined
+            ? waiting
+            : failed('The next request after 401 was sent without a new access token'),
+      ),
+    },
+    {
+      id: 'pms.refused-403',
+      title: 'After 403, the client does not repeat the request',
+      guide: 'pms.md#when-something-is-refused',
+      judge: repeated('403', 0),
+    },
+    {
+      id: 'pms.refused-409',
+      title: 'After 409, the client sends a new identifier',
+      guide: 'pms.md#when-something-is-refused',
+      judge: after('409', (refused, next) =>
+        next === undefined
+          ? waiting
+          : isRepeat(refused, next)
+            ? failed('The next request after 409 has the same identifier')
+            : passed,
+      ),
+    },
+    {
+      id: 'pms.refused-410',
+      title: 'After 410, the client requests a new launch URL and does not open the old one again',
+      guide: 'pms.md#4-the-user-orders',
+      judge: judgeGone,
+    },
+    {
+      id: 'pms.limited-429',
+      title: 'After 429, the client waits for the seconds in Retry-After',
+      guide: 'pms.md#when-something-is-refused',
+      judge: waited('429'),
+    },
+    {
+      id: 'pms.failed-500',
+      title: 'After 500, the client repeats the request at most once',
+      guide: 'pms.md#when-something-is-refused',
+      judge: repeated('500', 1),
+    },
+    {
+      id: 'pms.unavailable-503',
+      title: 'After 503, the client waits for the seconds in Retry-After',
+      guide: 'pms.md#when-something-is-refused',
+      judge: waited('503'),
+    },
+    ...judgeCallbacks,
+    {
+      id: 'pms.private-addresses',
+      title: 'No address and no Referer contains a token, a secret or patient data',
+      guide: 'pms.md#1-get-a-token',
+      judge: judgeAddresses,
+    },
+    {
+      id: 'pms.secrets-stored',
+      title: 'The client secret, the token and the callback secret are in a secret store, and in no log',
+      guide: 'pms.md#before-you-go-live',
+    },
+    {
+      id: 'pms.reference-shown',
+      title: 'Users see the reference of a launch that failed',
+      guide: 'pms.md#before-you-go-live',
+    },
+  ],
+};
