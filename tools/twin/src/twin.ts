@@ -1,12 +1,19 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { createRecordingProxy } from '@clinical-launch/conformance/recording-proxy';
 import { createApp } from '@clinical-launch/http/app';
-import { http } from '@clinical-launch/http/node-http';
 import { listen } from '@clinical-launch/http/server';
 import { startPlatform } from '@clinical-launch/platform/platform';
+import { systemClock } from '@clinical-launch/runtime/clock';
 import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { isProduction } from '@clinical-launch/runtime/mode';
+import { readDialect } from '@clinical-launch/simulators/dialect';
+import { createHostClient } from '@clinical-launch/simulators/host/desktop-launch';
+import { createRecorder } from '@clinical-launch/simulators/wire/recorder';
+import { conformanceEndpoints } from './conformance-endpoints.ts';
+import { type ConformanceRuns, createConformanceRuns } from './conformance-runs.ts';
 import { MovableClock, moveClock } from './movable-clock.ts';
+import { type VendorClient, writeRegistry } from './vendor-client.ts';
 
 export type TwinOptions = {
   /** The port, or 0 for any free port. */
@@ -16,6 +23,8 @@ export type TwinOptions = {
   readonly publicUrl?: string;
   /** By default, the registry of the demo. */
   readonly registryFile?: string;
+  /** The client of the vendor, which is added to the registry. */
+  readonly client?: VendorClient;
   readonly logger: Logger;
   /** Only `NODE_ENV` is read. Other variables, such as `DATABASE_URL`, belong to the vendor's product. */
   readonly environment: Environment;
@@ -24,6 +33,7 @@ export type TwinOptions = {
 export type Twin = {
   /** The address that browsers and backends use. */
   readonly url: string;
+  readonly runs: ConformanceRuns;
   /** Finishes open requests, then stops the platform. Its data is lost. */
   stop(): Promise<void>;
 };
@@ -34,82 +44,66 @@ export type Twin = {
  * @throws ConfigurationError in production mode, and if an option is invalid
  */
 export async function startTwin(options: TwinOptions): Promise<Twin> {
-  const { logger, environment, publicUrl, registryFile } = options;
+  const { logger, environment, client } = options;
   if (isProduction(environment))
     throw new ConfigurationError(['NODE_ENV must not be production. The secrets of the twin are public']);
   let answer: RequestListener = startingUp;
   const server = await listen((request, response) => answer(request, response), options);
+  const publicUrl = options.publicUrl ?? `http://localhost:${server.port}`;
+  const registry = client && writeRegistry(options.registryFile ?? demoRegistry, client);
   try {
     const clock = new MovableClock();
     const platform = await startPlatform({
       environment: {
         PORT: '0',
         HOST: '127.0.0.1',
-        PUBLIC_URL: publicUrl ?? `http://localhost:${server.port}`,
+        PUBLIC_URL: publicUrl,
         TRUSTED_PROXIES: '1',
-        REGISTRY_FILE: registryFile,
+        REGISTRY_FILE: registry?.path ?? options.registryFile,
       },
       clock,
       logger,
     });
+    const platformUrl = platform.localUrl;
+    const host = createHostClient({
+      config: { publicUrl, platformUrl, dialect: readDialect({}) },
+      clock,
+      recorder: createRecorder(clock),
+    });
+    const runs = createConformanceRuns({ client, host });
     const control = createApp({
-      mounts: [{ path: '/', service: { endpoints: [moveClock(clock)] } }],
+      mounts: [{ path: '/', service: { endpoints: [moveClock(clock), ...conformanceEndpoints(runs)] } }],
       logger,
       clock,
       isProduction: false,
     });
-    const forward = front(new URL(platform.localUrl));
-    answer = (request, response) => (isForClock(request) ? control : forward)(request, response);
+    const forward = createRecordingProxy({
+      target: new URL(platformUrl),
+      publicUrl: new URL(publicUrl),
+      clock: systemClock,
+      watch: runs.watch,
+    });
+    answer = (request, response) => (isForTwin(request) ? control : forward)(request, response);
     return {
       url: platform.publicUrl,
+      runs,
       async stop() {
         await server.stop();
         await platform.stop();
+        registry?.remove();
       },
     };
   } catch (error) {
     await server.stop();
+    registry?.remove();
     throw error;
   }
 }
+
+const demoRegistry = new URL(import.meta.resolve('@clinical-launch/simulators/registry.json'));
 
 const startingUp: RequestListener = (_request, response) => {
   response.writeHead(503, { 'Retry-After': '1' }).end();
 };
 
-const isForClock = ({ url = '' }: IncomingMessage) => /^\/clock(?:\?|$)/.test(url);
-
-/**
- * Returns a listener that forwards each request unchanged, except for hop-by-hop headers (RFC 9110 section
- * 7.6.1) and `X-Forwarded-For`.
- */
-function front({ hostname, port }: URL): RequestListener {
-  return (request, response) => {
-    const { method, url, rawHeaders, headers, socket } = request;
-    const outgoing = http.request({
-      hostname,
-      port,
-      method,
-      path: url,
-      headers: [...endToEnd(rawHeaders), 'X-Forwarded-For', socket.remoteAddress ?? ''],
-      agent: false,
-    });
-    if (headers.expect !== undefined) response.writeContinue();
-    outgoing.once('response', (incoming) => {
-      response.writeHead(incoming.statusCode ?? 502, endToEnd(incoming.rawHeaders));
-      incoming.pipe(response);
-    });
-    outgoing.once('error', () => {
-      if (response.headersSent) response.destroy();
-      else response.writeHead(502).end();
-    });
-    response.once('close', () => outgoing.destroy());
-    request.pipe(outgoing);
-  };
-}
-
-const isHopByHop =
-  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|x-forwarded-for)$/i;
-
-const endToEnd = (rawHeaders: readonly string[]): string[] =>
-  rawHeaders.filter((_text, at) => !isHopByHop.test(rawHeaders[at - (at % 2)] ?? ''));
+const isForTwin = ({ url = '' }: IncomingMessage) => /^\/(?:clock|faults|messages|runs)(?:[/?]|$)/.test(url);

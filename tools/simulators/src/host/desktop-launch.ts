@@ -26,6 +26,11 @@ export type HostClient = {
    * @throws DesktopLaunchRefused, TokenRefused, or fetch's error if no answer arrives
    */
   requestLaunch(launch: WantedLaunch): Promise<DesktopLaunchAnswer>;
+  /**
+   * Ends a launch by its correlation id.
+   * @throws DesktopLaunchRefused, TokenRefused, or fetch's error if no answer arrives
+   */
+  endLaunch(correlationId: string): Promise<void>;
 };
 
 type WantedLaunch = {
@@ -40,7 +45,11 @@ type WantedLaunch = {
  * Creates the backend of a host application. The backend authenticates with its own client id, and states the
  * signed-in user.
  */
-export function createHostClient({ config, clock, recorder }: Simulation): HostClient {
+export function createHostClient({
+  config,
+  clock,
+  recorder,
+}: Pick<Simulation, 'config' | 'clock' | 'recorder'>): HostClient {
   const { platformUrl, dialect } = config;
   const send = recorder.fetchAs('Host application');
   const tokens = createTokenCache(
@@ -53,12 +62,13 @@ export function createHostClient({ config, clock, recorder }: Simulation): HostC
     },
     () => clock.now(),
   );
-  const post = async (body: object) => {
+  const launches = `${platformUrl}/idp/demo/desktop/launches`;
+  const request = async (method: 'POST' | 'DELETE', address: string, body?: object) => {
     const token = await tokens.get();
-    const response = await send(`${platformUrl}/idp/demo/desktop/launches`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
+    const response = await send(address, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
       redirect: 'error',
       signal: AbortSignal.timeout(10_000),
     });
@@ -69,14 +79,20 @@ export function createHostClient({ config, clock, recorder }: Simulation): HostC
   return {
     async requestLaunch(wanted) {
       const body = launchBody(wanted);
-      let response = await post(body);
+      let response = await request('POST', launches, body);
       // Tries once more with a new token, because the signing keys may have changed since the token was
       // cached.
-      if (response.status === 401) response = await post(body);
+      if (response.status === 401) response = await request('POST', launches, body);
       const correlationId = response.headers.get('x-correlation-id');
       if (response.status !== 201) throw new DesktopLaunchRefused(response.status, correlationId);
       const { launchUrl, expires_in } = (await response.json()) as { launchUrl: string; expires_in: number };
       return { launchUrl, expiresInSeconds: expires_in, correlationId: correlationId ?? '' };
+    },
+
+    async endLaunch(correlationId) {
+      const response = await request('DELETE', `${launches}/${correlationId}`);
+      if (!response.ok)
+        throw new DesktopLaunchRefused(response.status, response.headers.get('x-correlation-id'));
     },
   };
 }

@@ -1,0 +1,139 @@
+import { fileURLToPath } from 'node:url';
+import { endpointNames } from '@clinical-launch/conformance/exchange';
+import { faultNames } from '@clinical-launch/conformance/faults';
+import { junitOf } from '@clinical-launch/conformance/results';
+import type { Run } from '@clinical-launch/conformance/run';
+import { type CompiledSchema, closedObject, compileSchema } from '@clinical-launch/contracts/schema';
+import { Type } from '@clinical-launch/contracts/type';
+import { preferredType, sendJson, sendStatus, sendText, setHeaders } from '@clinical-launch/http/answer';
+import { readBytes, readJson } from '@clinical-launch/http/body';
+import {
+  type Endpoint,
+  type Exchange,
+  endpoint,
+  type Handler,
+  textParameter,
+} from '@clinical-launch/http/endpoint';
+import { problemDialect, ServiceError } from '@clinical-launch/http/errors';
+import { pageHeaders } from '@clinical-launch/pages/page-headers';
+import { createPages } from '@clinical-launch/pages/templates';
+import type { ConformanceRuns } from './conformance-runs.ts';
+
+const maxMessageBytes = 1024 * 1024;
+const clientId = Type.String({ minLength: 1, maxLength: 200 });
+
+const wantedRun = compileSchema(
+  closedObject({
+    client: clientId,
+    protocol: Type.Enum(['pms', 'partner']),
+    attestations: Type.Optional(
+      Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 200 }), { maxProperties: 50 }),
+    ),
+  }),
+);
+const wantedChange = compileSchema(closedObject({ do: Type.Enum(['skip', 'finish']) }));
+const wantedFault = compileSchema(
+  closedObject({
+    client: clientId,
+    fault: Type.Enum([...faultNames]),
+    endpoint: Type.Optional(Type.Enum([...endpointNames])),
+    times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  }),
+);
+
+/**
+ * Creates the endpoints of conformance runs and of faults on demand. They accept only JSON, which a page of
+ * another origin cannot send without a CORS preflight, and answer no preflight.
+ */
+export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[] {
+  const pages = createPages(fileURLToPath(new URL('./views', import.meta.url)));
+  const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
+
+  const getRun = (exchange: Exchange): Run => {
+    const run = runs.find(textParameter(exchange, 'id'));
+    if (run === undefined) throw new ServiceError({ code: 'not_found', message: 'Run not found' });
+    return run;
+  };
+
+  const show: Handler = (exchange) => {
+    const { request, response } = exchange;
+    const report = getRun(exchange).report();
+    const type = preferredType(request, ['application/json', 'text/html', 'application/xml']);
+    if (type === 'application/xml') return sendText(response, 'application/xml', junitOf(report));
+    if (type !== 'text/html') return sendJson(response, report);
+    setHeaders(response, headers);
+    if (report.state === 'running') response.setHeader('Refresh', '2');
+    sendText(response, 'text/html', pages.render('run.njk', { report }));
+  };
+
+  return [
+    controlled('/runs', {
+      async POST(exchange) {
+        const { response } = exchange;
+        const { client, protocol, attestations = {} } = await readMembers(exchange, wantedRun);
+        const run = runs.start({ clientId: client, protocol, attestations });
+        await run.begun();
+        response.statusCode = 201;
+        response.setHeader('Location', `/runs/${run.id}`);
+        sendJson(response, run.report());
+      },
+    }),
+    controlled('/runs/:id', {
+      GET: show,
+      async POST(exchange) {
+        const run = getRun(exchange);
+        const { do: wanted } = await readMembers(exchange, wantedChange);
+        if (wanted === 'skip') run.skip();
+        else run.finish();
+        await run.begun();
+        sendJson(exchange.response, run.report());
+      },
+    }),
+    controlled('/faults', {
+      async POST(exchange) {
+        const { client, ...fault } = await readMembers(exchange, wantedFault);
+        runs.faults.arm({ times: 1, ...fault, clientId: client });
+        sendJson(exchange.response, { faults: runs.faults.of(client) });
+      },
+    }),
+    controlled('/messages/:client', {
+      async POST({ request, response }) {
+        // A form of a web page could otherwise post to the vendor's backend through the twin.
+        if (request.headers.origin !== undefined)
+          throw new ServiceError({
+            code: 'insufficient_scope',
+            message: 'Only the platform may send messages',
+          });
+        const body = (await readBytes(request, response, maxMessageBytes)).toString();
+        const passed = Object.entries(request.headers).filter(
+          ([name]) => name === 'content-type' || name.startsWith('webhook-'),
+        );
+        const headersOf = Object.fromEntries(passed.map(([name, value]) => [name, String(value)]));
+        sendStatus(response, await runs.forward({ headers: headersOf, body }));
+      },
+    }),
+  ];
+}
+
+const controlled = (path: string, methods: Readonly<Partial<Record<'GET' | 'POST', Handler>>>): Endpoint =>
+  endpoint({
+    path,
+    source: '/twin',
+    dialect: problemDialect({ isProduction: false }),
+    headers: { 'Cache-Control': 'no-store' },
+    methods,
+  });
+
+/** Reads a JSON body. @throws ServiceError 400 that lists every fault, 413 or 415 */
+async function readMembers<Members>(
+  { request, response }: Exchange,
+  schema: CompiledSchema<Members>,
+): Promise<Members> {
+  const body = await readJson(request, response, { types: ['application/json'], limitBytes: 64 * 1024 });
+  if (schema.is(body)) return body;
+  throw new ServiceError({
+    code: 'invalid_request',
+    message: 'The request is invalid. Correct the fields listed in `errors` and send it again',
+    faults: schema.faultsOf(body),
+  });
+}

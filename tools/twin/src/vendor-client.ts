@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { callbackSecretPurpose } from '@clinical-launch/contracts/registry';
+import { createPurposeSealer, demoSealingKey } from '@clinical-launch/crypto/sealing-purposes';
+import { demoSecret } from '@clinical-launch/trust/production-registry';
+
+/** The registration of a vendor's client in the twin. */
+export type VendorClient = {
+  readonly clientId: string;
+  /** The address of the vendor's backend that receives order documents or logout tokens. */
+  readonly callbackUrl?: string;
+} & (
+  | { readonly protocol: 'pms' }
+  | { readonly protocol: 'partner'; readonly redirectUri: string; readonly launchUrl: string }
+);
+
+/** Returns the public secret that signs the callbacks of a client. */
+export const callbackSecretOf = (clientId: string): string =>
+  `whsec_${createHash('sha256').update(`callback of ${clientId}`).digest('base64')}`;
+
+/** Returns the path at which the twin receives the messages for a client. The twin forwards them. */
+export const messagePathOf = (clientId: string): string => `/messages/${encodeURIComponent(clientId)}`;
+
+type RegistryFile = {
+  readonly path: string;
+  /** Deletes the file. */
+  readonly remove: () => void;
+};
+
+type Entry = { readonly clientId: string };
+type Document = {
+  readonly realms: readonly {
+    readonly realm: string;
+    readonly clients: readonly Entry[];
+    readonly desktop?: { readonly partners: readonly Entry[] };
+  }[];
+};
+
+/**
+ * Writes a copy of a registry that also contains the client of a vendor. The client replaces a client with the
+ * same id. A practice management system has the secret `{clientId}-secret`; a partner has none.
+ */
+export function writeRegistry(registryFile: string | URL, client: VendorClient): RegistryFile {
+  const { realms }: Document = JSON.parse(readFileSync(registryFile, 'utf8'));
+  const replaced = (entries: readonly Entry[], entry: Entry) => [
+    ...entries.filter(({ clientId }) => clientId !== entry.clientId),
+    entry,
+  ];
+  const written = realms.map((realm) => {
+    if (client.protocol === 'pms' && realm.realm === 'demo')
+      return { ...realm, clients: replaced(realm.clients, practiceSystem(client)) };
+    if (client.protocol === 'partner' && realm.desktop !== undefined)
+      return {
+        ...realm,
+        desktop: { ...realm.desktop, partners: replaced(realm.desktop.partners, partner(client)) },
+      };
+    return realm;
+  });
+  const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-twin-'));
+  const path = join(directory, 'registry.json');
+  writeFileSync(path, JSON.stringify({ realms: written }));
+  return { path, remove: () => rmSync(directory, { recursive: true, force: true }) };
+}
+
+const messageAddress = (clientId: string) => `\${PUBLIC_URL}${messagePathOf(clientId)}`;
+
+function practiceSystem({ clientId, callbackUrl }: VendorClient) {
+  const sealer = createPurposeSealer('callback', [demoSealingKey]);
+  const sealed = sealer.seal(callbackSecretPurpose, callbackSecretOf(clientId), []);
+  return {
+    clientId,
+    name: clientId,
+    secrets: [{ sha256: createHash('sha256').update(demoSecret(clientId)).digest('hex') }],
+    scopes: ['ocs-launch.write'],
+    practices: 'any',
+    ...(callbackUrl === undefined
+      ? {}
+      : { callback: { url: messageAddress(clientId), secrets: [{ sealed }] } }),
+  };
+}
+
+function partner({
+  clientId,
+  callbackUrl,
+  redirectUri,
+  launchUrl,
+}: Extract<VendorClient, { readonly protocol: 'partner' }>) {
+  return {
+    clientId,
+    name: clientId,
+    profile: 'standard',
+    redirectUris: [redirectUri],
+    launchUrl,
+    scopes: [
+      'openid',
+      'profile',
+      'email',
+      'offline_access',
+      'launch',
+      'resource.read',
+      'fhirUser',
+      'launch/patient',
+      'patient/*.rs',
+    ],
+    ...(callbackUrl === undefined ? {} : { backchannelLogoutUri: messageAddress(clientId) }),
+  };
+}
