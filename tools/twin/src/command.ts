@@ -14,7 +14,9 @@ export type Command = {
   readonly summary: string;
   readonly options: Readonly<Record<string, Option>>;
   /** Ends when the command is done. @returns the exit code, or undefined if the process keeps running */
-  run(given: Given): Promise<number | undefined>;
+  run(given: Given, words: readonly string[]): Promise<number | undefined>;
+  /** What the words after `--` are. Without it, the command takes none. */
+  readonly rest?: string;
 };
 
 /** Thrown if a command was called incorrectly. */

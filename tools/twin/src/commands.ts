@@ -16,4 +16,22 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     run: async (given) => (await import('./start.ts')).start(given),
   },
+  'conformance run': {
+    summary: 'Judges a client against the requirements of its guide, and exits with 0 or 1',
+    options: {
+      client: { value: 'id', summary: 'The client id of your product' },
+      protocol: { value: 'name', summary: '`pms` or `partner`. Default: pms' },
+      callback: { value: 'url', summary: 'Your address for callbacks, or for logout tokens' },
+      'redirect-uri': { value: 'url', summary: 'The redirect URI of a partner' },
+      'launch-url': { value: 'url', summary: 'The launch URL of a partner' },
+      expect: { value: 'file', summary: 'The expected results: the --json file of an earlier run' },
+      attest: { value: 'file', summary: 'JSON with the name of the person who attests a requirement, by id' },
+      json: { value: 'file', summary: 'Writes the report as JSON' },
+      junit: { value: 'file', summary: 'Writes the report as JUnit XML' },
+      port: { value: 'number', summary: 'The port of the platform, or 0 for any free port. Default: 8080' },
+      host: { value: 'address', summary: 'The address to listen on. Default: 127.0.0.1' },
+    },
+    rest: 'A command that makes your product launch. It runs for each step',
+    run: async (given, words) => (await import('./conformance.ts')).conformanceRun(given, words),
+  },
 };

@@ -12,9 +12,11 @@ const program = 'clinical-launch';
  */
 export async function runTwin(args: readonly string[]): Promise<number | undefined> {
   const { stdout, stderr } = process;
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
   const begin = args.findIndex((word) => word.startsWith('-'));
   const words = begin < 0 ? args : args.slice(0, begin);
-  const options = args.slice(words.length);
+  const options = args.slice(words.length, end);
+  const rest = args.slice(end + 1);
   const name = words.join(' ') || 'start';
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   try {
@@ -22,7 +24,8 @@ export async function runTwin(args: readonly string[]): Promise<number | undefin
     else if (options.includes('--help'))
       stdout.write(words.length > 0 && command ? usage(name, command) : help());
     else if (command === undefined) throw new UsageError(`Unknown command "${name}"`);
-    else return await command.run(readOptions(command, options));
+    else if (rest.length > 0 && command.rest === undefined) throw new UsageError(`${name} takes no command`);
+    else return await command.run(readOptions(command, options), rest);
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -52,9 +55,14 @@ const help = () =>
     Object.entries(commands).map(([name, { summary }]) => [name, summary]),
   )}\n\`${program} <command> --help\` describes a command. The default is \`start\`.\n`;
 
-const usage = (name: string, { summary, options }: Command) =>
-  `Usage: ${program} ${name} [<option>...]\n\n${summary}.\n\nOptions:\n${table(
-    Object.entries(options).map(([option, { value, summary: does }]) => [`--${option} <${value}>`, does]),
+const usage = (name: string, { summary, options, rest }: Command) =>
+  `Usage: ${program} ${name} [<option>...]${rest === undefined ? '' : ' [-- <command>]'}\n\n${summary}.\n\nOptions:\n${table(
+    [
+      ...Object.entries(options).map(
+        ([option, { value, summary }]) => [`--${option} <${value}>`, summary] as const,
+      ),
+      ...(rest === undefined ? [] : [['-- <command>', rest] as const]),
+    ],
   )}`;
 
 const table = (rows: readonly (readonly [string, string])[]) => {

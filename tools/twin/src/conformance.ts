@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { differencesOf, junitOf, readExpected } from '@clinical-launch/conformance/results';
+import type { Run, RunReport } from '@clinical-launch/conformance/run';
+import { createServiceLogger } from '@clinical-launch/runtime/logger';
+import { demoSecret } from '@clinical-launch/trust/production-registry';
+import { type Given, UsageError } from './command.ts';
+import { startTwin } from './twin.ts';
+import { callbackSecretOf, type VendorClient } from './vendor-client.ts';
+
+/** The number of times that a command may run in one step, for example again after a refusal. */
+const maxAttempts = 3;
+const pollMs = 500;
+
+/**
+ * Starts a twin, runs the conformance steps for one client, and writes the results. With a command, runs it for
+ * each step. Without a command, prints each instruction and waits for the developer.
+ * @returns the exit code: 0 if the results are as expected, otherwise 1
+ * @throws UsageError if an option or a file is invalid
+ */
+export async function conformanceRun(given: Given, command: readonly string[]): Promise<number> {
+  const client = clientIn(given);
+  const expected = given['expect'] === undefined ? undefined : readJsonFile(given['expect'], readExpected);
+  const attestations = given['attest'] === undefined ? {} : readJsonFile(given['attest'], readAttestations);
+  const twin = await startTwin({
+    port: Number(given['port'] ?? 8080),
+    host: given['host'] ?? '127.0.0.1',
+    logger: createServiceLogger('twin', { level: 'error' }),
+    environment: process.env,
+    client,
+  });
+  try {
+    print(`ready ${twin.url}`);
+    if (client.protocol === 'pms') print(`client secret ${demoSecret(client.clientId)}`);
+    if (client.protocol === 'pms' && client.callbackUrl !== undefined)
+      print(`callback secret ${callbackSecretOf(client.clientId)}`);
+    const run = twin.runs.start({ clientId: client.clientId, protocol: client.protocol, attestations });
+    print(`run ${twin.url}/runs/${run.id}`);
+    await (command.length > 0 ? drive(run, command, twin.url) : follow(run));
+    run.finish();
+    const report = run.report();
+    if (given['json'] !== undefined)
+      writeFileSync(given['json'], `${JSON.stringify(report, undefined, 2)}\n`);
+    if (given['junit'] !== undefined) writeFileSync(given['junit'], junitOf(report));
+    return printResults(report, differencesOf(report, expected));
+  } finally {
+    await twin.stop();
+  }
+}
+
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+
+/** Returns the client that the options describe. @throws UsageError */
+function clientIn(given: Given): VendorClient {
+  const { client: clientId, protocol = 'pms', callback } = given;
+  const { 'redirect-uri': redirectUri, 'launch-url': launchUrl } = given;
+  if (clientId === undefined) throw new UsageError('--client is required');
+  const shared = { clientId, ...(callback === undefined ? {} : { callbackUrl: callback }) };
+  if (protocol === 'pms') return { protocol, ...shared };
+  if (protocol !== 'partner') throw new UsageError('--protocol must be pms or partner');
+  if (redirectUri === undefined || launchUrl === undefined)
+    throw new UsageError('A partner needs --redirect-uri and --launch-url');
+  return { protocol, ...shared, redirectUri, launchUrl };
+}
+
+function readJsonFile<Content>(path: string, read: (content: unknown) => Content): Content {
+  try {
+    return read(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (cause) {
+    throw new UsageError(`${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+/** Returns the names of the people who attest requirements, by requirement id. @throws TypeError */
+function readAttestations(content: unknown): Readonly<Record<string, string>> {
+  if (typeof content !== 'object' || content === null) throw new TypeError('it is not a JSON object');
+  return Object.fromEntries(Object.entries(content).map(([id, by]) => [id, String(by)]));
+}
+
+/** Runs the command for each step. Skips a step that the command does not complete. */
+async function drive(run: Run, command: readonly string[], baseUrl: string): Promise<void> {
+  for (;;) {
+    const { step } = run.report();
+    if (step === undefined) return;
+    print(`step ${step.number} of ${step.of}: ${step.instruction}`);
+    await run.begun();
+    const current = () => run.report().step;
+    const isCurrent = () => current()?.id === step.id;
+    const launchUrl = current()?.launchUrl;
+    for (let attempt = 0; attempt < maxAttempts && step.action !== 'wait' && isCurrent(); attempt += 1) {
+      if (attempt > 0 && step.pauseSeconds !== undefined) await pause(step.pauseSeconds * 1000);
+      await execute(command, {
+        BASE_URL: baseUrl,
+        CONFORMANCE_STEP: step.id,
+        CONFORMANCE_ACTION: step.action,
+        ...(launchUrl === undefined ? {} : { LAUNCH_URL: launchUrl }),
+      });
+    }
+    if (isCurrent()) run.skip();
+  }
+}
+
+/** Runs a command to its end. Its exit code does not matter, because a run judges only its requests. */
+function execute([file = '', ...args]: readonly string[], environment: Readonly<Record<string, string>>) {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  spawn(file, args, { env: { ...process.env, ...environment }, stdio: ['ignore', 'ignore', 'inherit'] })
+    .once('error', (cause) => reject(new UsageError(`${file} cannot be run: ${cause.message}`)))
+    .once('exit', () => resolve());
+  return promise;
+}
+
+/** Prints each instruction until the run is finished, or until the developer interrupts it. */
+async function follow(run: Run): Promise<void> {
+  process.once('SIGINT', () => run.finish());
+  let shown = '';
+  for (;;) {
+    await run.begun();
+    const { step } = run.report();
+    if (step === undefined) return;
+    const line = `step ${step.number} of ${step.of}: ${step.instruction} ${step.launchUrl ?? ''}`;
+    if (line !== shown) print(line);
+    shown = line;
+    await pause(pollMs);
+  }
+}
+
+function printResults({ requirements }: RunReport, differences: readonly string[]): number {
+  for (const { id, result, title, finding } of requirements)
+    print(`${result.padEnd(11)}${id}: ${finding ?? title}`);
+  for (const difference of differences) print(difference);
+  print(differences.length === 0 ? 'The results are as expected' : `${differences.length} results differ`);
+  print('A twin can be changed by its user, so this result is not signed');
+  return differences.length === 0 ? 0 : 1;
+}
