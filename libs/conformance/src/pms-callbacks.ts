@@ -4,15 +4,8 @@ import type { Order } from '@clinical-launch/contracts/order/order';
 import { renderOrderDocument } from '@clinical-launch/contracts/order/order-document';
 import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
 import type { Exchange } from './exchange.ts';
-import {
-  failed,
-  type Judge,
-  type Judgement,
-  passed,
-  type Requirement,
-  type StepTools,
-  waiting,
-} from './requirement.ts';
+import { answered, isAccepted } from './judges.ts';
+import { failed, type Judgement, passed, type Requirement, type StepTools, waiting } from './requirement.ts';
 
 const oldSeconds = 600;
 /** The maximum time to answer a callback, in milliseconds. */
@@ -46,20 +39,7 @@ export async function sendCallbacks(
   await post('two-signatures', another(), { secrets: [foreign, callbackSecret] });
 }
 
-/** Judges the answer to one of the callbacks. */
-const answered =
-  (probe: string, isExpected: (status: number) => boolean, finding: string): Judge =>
-  (exchanges) => {
-    const sent = exchanges.find((one) => one.direction === 'sent' && one.probe === probe);
-    if (sent === undefined) return waiting;
-    return isExpected(sent.answer.status)
-      ? passed
-      : failed(`${finding} (answer: ${shown(sent.answer.status)})`);
-  };
-
-const isAccepted = (status: number) => status >= 200 && status < 300;
 const isRefused = (status: number) => status >= 400;
-const shown = (status: number) => (status === 0 ? 'none' : String(status));
 
 const section = 'pms.md#receive-it-by-callback';
 

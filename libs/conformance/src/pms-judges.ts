@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type Exchange, endpointOf, membersOf, type ProxiedRequest } from './exchange.ts';
-import { type FaultName, retryAfterSeconds } from './faults.ts';
+import type { FaultName } from './faults.ts';
+import { membersIn, privateAddresses, textsIn } from './judges.ts';
 import { failed, type Judge, type Judgement, passed, waiting } from './requirement.ts';
 
 type Requested = Pick<Exchange, 'request'>;
 
-const isLaunchUrl = (exchange: Requested) => endpointOf(exchange.request) === 'launch-url';
+export const isLaunchUrl = (exchange: Requested) => endpointOf(exchange.request) === 'launch-url';
 export const isToken = (exchange: Requested) => endpointOf(exchange.request) === 'token';
 const isOpening = (exchange: Requested) => endpointOf(exchange.request) === 'open';
 export const isOpened = (exchange: Exchange) => isOpening(exchange) && exchange.answer.status === 200;
@@ -115,33 +116,6 @@ export function judgeTokens(exchanges: readonly Exchange[]): Judgement {
   return new Set(used).size < used.length ? passed : waiting;
 }
 
-/** Judges what follows the refusal of a launch URL, until the client sends the next request for one. */
-export function after(
-  fault: FaultName,
-  judge: (refused: Exchange, next: Exchange | undefined, between: readonly Exchange[]) => Judgement,
-): Judge {
-  return (exchanges) => {
-    const at = exchanges.findIndex((one) => one.fault === fault && isLaunchUrl(one));
-    const refused = exchanges[at];
-    if (refused === undefined) return waiting;
-    const later = exchanges.slice(at + 1);
-    const next = later.findIndex(isLaunchUrl);
-    return judge(refused, later[next], next === -1 ? later : later.slice(0, next));
-  };
-}
-
-/** The milliseconds by which clocks and networks may shorten a wait. */
-const slackMs = 100;
-
-export const waited = (fault: FaultName) =>
-  after(fault, (refused, next) =>
-    next === undefined
-      ? waiting
-      : next.request.at - refused.answeredAt >= retryAfterSeconds * 1000 - slackMs
-        ? passed
-        : failed(`The next request came before the ${retryAfterSeconds} seconds in Retry-After had passed`),
-  );
-
 /** Allows a number of repeats of a refused request, until the client launches another request. */
 export function repeated(fault: FaultName, maxRepeats: number): Judge {
   return (exchanges) => {
@@ -165,52 +139,18 @@ export function judgeGone(exchanges: readonly Exchange[]): Judgement {
   return later.some(isLaunchUrl) ? passed : waiting;
 }
 
-/** The parameters that must never be in an address, in any spelling. */
-const secretNames = new Set([
-  'access_token',
-  'client_secret',
-  'client_assertion',
-  'code_verifier',
-  'refresh_token',
-]);
+export const judgeAddresses = privateAddresses({
+  patient: (exchanges) => exchanges.filter(isLaunchUrl).flatMap(({ request }) => patientValues(request)),
+  refererNames: ['launchToken'],
+  isShown: isOpening,
+});
 
-export function judgeAddresses(exchanges: readonly Exchange[]): Judgement {
-  const patient = new Set(exchanges.filter(isLaunchUrl).flatMap(({ request }) => patientValues(request)));
-  for (const { request } of exchanges) {
-    const referer = request.headers.referer ?? '';
-    const addresses = [request.url, ...(URL.canParse(referer) ? [new URL(referer)] : [])];
-    for (const address of addresses) {
-      const parameters = [...address.searchParams];
-      if (parameters.some(([name]) => secretNames.has(name))) return failed('An address contains a secret');
-      if (parameters.some(([, value]) => patient.has(value.toLowerCase())))
-        return failed('An address contains patient data');
-    }
-    if (new URLSearchParams(referer.split('?')[1]).has('launchToken'))
-      return failed('A Referer contains a launch token');
-  }
-  return exchanges.some((one) => isOpening(one)) ? passed : waiting;
-}
-
-/** Returns the values that identify the patient of a payload, in lower case. */
+/** Returns the values that identify the patient of a payload. */
 function patientValues(request: ProxiedRequest): readonly string[] {
   const patients = listOf(payloadOf(request).contained).filter(
     ({ resourceType }) => resourceType === 'Patient',
   );
-  return patients.flatMap((patient) => [
-    ...textsIn(patient['name']),
-    ...textsIn(patient['birthDate']),
-    ...identifiersIn(patient),
-  ]);
-}
-
-const identifiersIn = ({ identifier }: Readonly<Record<string, unknown>>) =>
-  Array.isArray(identifier)
-    ? identifier.flatMap((one: unknown) => textsIn(membersOf(JSON.stringify(one))['value']))
-    : [];
-
-/** Returns all texts of at least three characters in a JSON value, in lower case. */
-function textsIn(value: unknown): readonly string[] {
-  if (typeof value === 'string') return value.length > 2 ? [value.toLowerCase()] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(textsIn);
+  return patients.flatMap(({ name, birthDate, identifier }) =>
+    textsIn([name, birthDate, membersIn(identifier, 'value')]),
+  );
 }

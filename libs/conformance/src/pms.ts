@@ -1,13 +1,14 @@
 import { endpointOf } from './exchange.ts';
 import { type FaultName, retryAfterSeconds } from './faults.ts';
+import { after, waited } from './judges.ts';
 import { judgeCallbacks, sendCallbacks } from './pms-callbacks.ts';
 import {
-  after,
   base64UrlHash,
   challengeOf,
   distinct,
   everyLaunch,
   everyOpening,
+  isLaunchUrl,
   isOpened,
   isRepeat,
   isToken,
@@ -18,7 +19,6 @@ import {
   judgeTokens,
   launchUrlOf,
   repeated,
-  waited,
 } from './pms-judges.ts';
 import { failed, type Protocol, passed, type Step, waiting } from './requirement.ts';
 
@@ -154,7 +154,7 @@ export const pmsProtocol: Protocol = {
       id: 'pms.refused-401',
       title: 'After 401, the client requests a new access token before it tries again',
       guide: 'pms.md#when-something-is-refused',
-      judge: after('401', (_refused, next, between) =>
+      judge: after('401', isLaunchUrl, (_refused, next, between) =>
         between.some(isToken)
           ? passed
           : next === undefined
@@ -172,7 +172,7 @@ export const pmsProtocol: Protocol = {
       id: 'pms.refused-409',
       title: 'After 409, the client sends a new identifier',
       guide: 'pms.md#when-something-is-refused',
-      judge: after('409', (refused, next) =>
+      judge: after('409', isLaunchUrl, (refused, next) =>
         next === undefined
           ? waiting
           : isRepeat(refused, next)
@@ -190,7 +190,7 @@ export const pmsProtocol: Protocol = {
       id: 'pms.limited-429',
       title: 'After 429, the client waits for the seconds in Retry-After',
       guide: 'pms.md#when-something-is-refused',
-      judge: waited('429'),
+      judge: waited('429', isLaunchUrl),
     },
     {
       id: 'pms.failed-500',
@@ -202,7 +202,7 @@ export const pmsProtocol: Protocol = {
       id: 'pms.unavailable-503',
       title: 'After 503, the client waits for the seconds in Retry-After',
       guide: 'pms.md#when-something-is-refused',
-      judge: waited('503'),
+      judge: waited('503', isLaunchUrl),
     },
     ...judgeCallbacks,
     {
