@@ -35,7 +35,7 @@ export function createAttribution() {
     of(request: ProxiedRequest): Attributed {
       const parameters = parametersOf(request);
       const secrets = [
-        ...['launchToken', 'code', 'refresh_token', 'launch', 'request_uri'].map((name) =>
+        ...['launchToken', 'code', 'refresh_token', 'token', 'launch', 'request_uri'].map((name) =>
           parameters.get(name),
         ),
         tokenIn(request),
@@ -46,30 +46,42 @@ export function createAttribution() {
       return { ...found, ...(clientId === undefined ? {} : { clientId }) };
     },
 
-    /** Learns the secrets in an answer. */
-    learn({ request, answer, ...attributed }: Pick<Exchange, 'request' | 'answer'> & Attributed): void {
-      const { clientId } = attributed;
-      const correlationId = answer.headers['x-correlation-id'];
-      const launchId = attributed.launchId ?? (typeof correlationId === 'string' ? correlationId : undefined);
-      const owner = { ...(clientId === undefined ? {} : { clientId }) };
-      const launched = { ...owner, ...(launchId === undefined ? {} : { launchId }) };
+    /**
+     * Learns the secrets in an answer. Returns the client and the launch of the exchange, as far as the answer
+     * shows them: it has the correlation id of the launch if it issues a secret of a launch.
+     */
+    learn({ request, answer, ...attributed }: Pick<Exchange, 'request' | 'answer'> & Attributed): Attributed {
       const members = membersOf(answer.body);
+      const ofLaunch = (secret: unknown, launchId: unknown) => {
+        if (typeof secret !== 'string' || secret === '') return attributed;
+        const launched = typeof launchId === 'string' ? { launchId, ...attributed } : attributed;
+        learn(secret, launched);
+        return launched;
+      };
+      const launchId = answer.headers['x-correlation-id'];
       switch (endpointOf(request)) {
         case 'launch-url':
-          return learn(launchTokenIn(members['url']), launched);
+          return ofLaunch(launchTokenIn(members['url']), launchId);
         case 'open':
           for (const cookie of setCookiesIn(answer.headers['set-cookie'])) learn(cookie, attributed);
-          return;
+          return attributed;
         case 'launches':
-          return learn(members['launch'], { ...(launchId === undefined ? {} : { launchId }) });
+          // A host application requests the launch, so only the launch is learned, and not the client.
+          if (typeof launchId === 'string') learn(members['launch'], { launchId });
+          return attributed;
         case 'push':
-          return learn(members['request_uri'], attributed);
+          return ofLaunch(members['request_uri'], launchId);
         case 'authorize':
-          return learn(queryOf(answer.headers['location'])?.get('code'), attributed);
-        case 'token':
-          learn(members['access_token'], attributed);
-          return learn(members['refresh_token'], attributed);
+          return ofLaunch(queryOf(answer.headers['location'])?.get('code'), launchId);
+        case 'token': {
+          const token = members['access_token'];
+          // The token of a client credentials grant belongs to no launch and has no sid.
+          const launched = ofLaunch(token, typeof token === 'string' ? claimOf(token, 'sid') : undefined);
+          learn(members['refresh_token'], launched);
+          return launched;
+        }
         default:
+          return attributed;
       }
     },
   };

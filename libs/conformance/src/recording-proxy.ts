@@ -63,10 +63,9 @@ export function createRecordingProxy({ target, publicUrl, clock, watch }: ProxyO
       request,
       answer,
       answeredAt: clock.now(),
-      ...attributed,
+      ...attribution.learn({ request, answer, ...attributed }),
       ...(fault === undefined ? {} : { fault }),
     };
-    attribution.learn(exchange);
     const altered = await watch.alter(exchange);
     watch.record({ ...exchange, ...altered });
     if (fault === 'cut') return void response.destroy();
