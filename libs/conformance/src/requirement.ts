@@ -1,5 +1,6 @@
 import type { Endpoint, Exchange, ProxiedAnswer, ProxiedRequest } from './exchange.ts';
 import type { FaultName } from './faults.ts';
+import type { KeySubstitutes } from './id-tokens.ts';
 
 /** The judgement of a requirement. `finding` says what was wrong, without secrets and patient data. */
 export type Judgement =
@@ -51,6 +52,8 @@ export type StepTools = {
   readonly createLaunch: () => Promise<string>;
   /** Ends the newest desktop launch of the client, as the host application. */
   readonly endLaunch: () => Promise<void>;
+  /** The keys of changed ID tokens. All runs share them. */
+  readonly keys: KeySubstitutes;
   readonly now: () => number;
 };
 
@@ -73,6 +76,7 @@ export type Step = {
   readonly alter?: (
     exchange: Exchange,
     during: readonly Exchange[],
+    tools: StepTools,
   ) => Promise<{ readonly answer: ProxiedAnswer; readonly probe: string } | undefined>;
   readonly isDone: (during: readonly Exchange[]) => boolean;
   /** The seconds that a person or a test suite waits before the next action. */

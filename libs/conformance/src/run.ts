@@ -83,18 +83,19 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
     if (current()?.isDone(during()) === true) moveOn();
   };
 
+  const stepTools: StepTools = {
+    ...tools,
+    now: () => clock.now(),
+    async send(message) {
+      if (post !== undefined) record(await post(message));
+    },
+  };
+
   const begin = () => {
     const step = current();
     launchUrl = undefined;
     if (step?.begin === undefined) return;
-    const all: StepTools = {
-      ...tools,
-      now: () => clock.now(),
-      async send(message) {
-        if (post !== undefined) record(await post(message));
-      },
-    };
-    beginning = step.begin(all, exchanges).then((url) => {
+    beginning = step.begin(stepTools, exchanges).then((url) => {
       if (current() === step) launchUrl = url;
     });
   };
@@ -124,7 +125,7 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
 
     /** Returns a changed answer for the client, or undefined. */
     alter: async (exchange: Exchange) =>
-      isOwn(exchange.request, exchange) ? await current()?.alter?.(exchange, during()) : undefined,
+      isOwn(exchange.request, exchange) ? await current()?.alter?.(exchange, during(), stepTools) : undefined,
 
     /** Records an exchange if it belongs to the client, and continues with the next step when a step is done. */
     record(exchange: Exchange): void {

@@ -1,5 +1,7 @@
 import { endpointOf, type Exchange as Recorded } from '@clinical-launch/conformance/exchange';
 import { createFaults, isFaultName } from '@clinical-launch/conformance/faults';
+import { createKeySubstitutes } from '@clinical-launch/conformance/id-tokens';
+import { partnerProtocol } from '@clinical-launch/conformance/partner';
 import { pmsProtocol } from '@clinical-launch/conformance/pms';
 import type { Watch } from '@clinical-launch/conformance/recording-proxy';
 import type { Outgoing, StepTools } from '@clinical-launch/conformance/requirement';
@@ -34,6 +36,7 @@ export function createConformanceRuns({
   readonly host: HostClient;
 }) {
   const faults = createFaults();
+  const keys = createKeySubstitutes();
   const runs = new Map<string, Run>();
   const send = createOutboundFetch({ allowedNetworks: [], timeoutMs: messageTimeoutMs });
 
@@ -63,7 +66,7 @@ export function createConformanceRuns({
         const altered = await run.alter(exchange);
         if (altered !== undefined) return altered;
       }
-      return undefined;
+      return keys.alter(exchange);
     },
     record(exchange) {
       for (const run of runs.values()) run.record(exchange);
@@ -72,6 +75,7 @@ export function createConformanceRuns({
 
   return {
     faults,
+    keys,
     watch,
     find: (id: string): Run | undefined => runs.get(id),
 
@@ -100,7 +104,7 @@ export function createConformanceRuns({
         protocol: protocols[protocol],
         attestations,
         clock: systemClock,
-        tools: toolsFor(clientId, host),
+        tools: { ...toolsFor(clientId, host), keys },
         ...(address === undefined
           ? {}
           : { post: async (message: Outgoing) => ({ ...(await post(address, message)), clientId }) }),
@@ -115,9 +119,9 @@ export function createConformanceRuns({
   };
 }
 
-const protocols = { pms: pmsProtocol, partner: pmsProtocol };
+const protocols = { pms: pmsProtocol, partner: partnerProtocol };
 
-function toolsFor(clientId: string, host: HostClient): Omit<StepTools, 'send' | 'now'> {
+function toolsFor(clientId: string, host: HostClient): Omit<StepTools, 'send' | 'now' | 'keys'> {
   let newest: string | undefined;
   return {
     callbackSecret: callbackSecretOf(clientId),

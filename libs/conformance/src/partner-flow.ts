@@ -1,0 +1,98 @@
+import { type Endpoint, type Exchange, endpointOf, membersOf, parametersOf, tokenIn } from './exchange.ts';
+
+const isAt = (endpoint: Endpoint) => (exchange: Exchange) =>
+  exchange.direction === 'received' && endpointOf(exchange.request) === endpoint;
+
+export const isRead = isAt('resource');
+export const isKeyRequest = isAt('keys');
+export const isTokenRequest = isAt('token');
+const isAuthorization = isAt('authorize');
+const isPush = isAt('push');
+
+export const isRefresh = (exchange: Exchange) =>
+  isTokenRequest(exchange) && parametersOf(exchange.request).has('refresh_token');
+/** Returns true if the answer is that of the platform, and successful. */
+export const isGranted = ({ answer }: Exchange) => answer.status === 200;
+
+/** Returns the code in the redirect of an authorization answer, or undefined without one. */
+export function codeOf(exchange: Exchange): string | undefined {
+  return isAuthorization(exchange)
+    ? (redirectOf(exchange)?.searchParams.get('code') ?? undefined)
+    : undefined;
+}
+
+/** Returns the address of a redirect, or undefined for any other answer. */
+export function redirectOf({ answer }: Exchange): URL | undefined {
+  const location = String(answer.headers['location'] ?? '');
+  return URL.canParse(location) ? new URL(location) : undefined;
+}
+
+/** Returns the code that a token request sends, or undefined. */
+export const sentCodeOf = (exchange: Exchange): string | undefined =>
+  isTokenRequest(exchange) ? (parametersOf(exchange.request).get('code') ?? undefined) : undefined;
+
+/** Returns a member of a token answer, or undefined if it is no text. */
+export function tokenOf(
+  { answer }: Exchange,
+  name: 'access_token' | 'id_token' | 'refresh_token',
+): string | undefined {
+  const token = membersOf(answer.body)[name];
+  return typeof token === 'string' ? token : undefined;
+}
+
+/** The authorization requests that were answered with a code, and the pushed requests that they refer to. */
+export type Authorization = {
+  readonly exchange: Exchange;
+  readonly parameters: URLSearchParams;
+};
+
+/** Returns the requests that were answered with a code. Their parameters may have been pushed (RFC 9126). */
+export function authorizationsIn(exchanges: readonly Exchange[]): readonly Authorization[] {
+  return exchanges
+    .filter((one) => codeOf(one) !== undefined)
+    .map((exchange) => {
+      const parameters = parametersOf(exchange.request);
+      const reference = parameters.get('request_uri');
+      const pushed = exchanges.find(
+        (one) => isPush(one) && reference !== null && membersOf(one.answer.body)['request_uri'] === reference,
+      );
+      return { exchange, parameters: pushed === undefined ? parameters : parametersOf(pushed.request) };
+    });
+}
+
+/** Returns the launch identifier that an authorization request or a pushed request sends, or undefined. */
+export const sentLaunchOf = (exchange: Exchange): string | undefined =>
+  isAuthorization(exchange) || isPush(exchange)
+    ? (parametersOf(exchange.request).get('launch') ?? undefined)
+    : undefined;
+
+/** What a client did with one code: token requests with the code and its refresh tokens, and its reads. */
+export type Flow = readonly Exchange[];
+
+/** Returns the flow of each code, in the order in which the codes were issued. */
+export const flowsIn = (exchanges: readonly Exchange[]): readonly Flow[] =>
+  exchanges.flatMap((exchange) => {
+    const code = codeOf(exchange);
+    return code === undefined ? [] : [flowOf(code, exchanges)];
+  });
+
+function flowOf(code: string, exchanges: readonly Exchange[]): Flow {
+  const secrets = new Set([code]);
+  return exchanges.filter((exchange) => {
+    const isUsed = secretsIn(exchange).some((secret) => secrets.has(secret));
+    if (!isUsed || exchange.direction === 'sent') return false;
+    if (!isTokenRequest(exchange)) return isRead(exchange);
+    for (const name of ['access_token', 'refresh_token'] as const) {
+      const token = tokenOf(exchange, name);
+      if (token !== undefined) secrets.add(token);
+    }
+    return true;
+  });
+}
+
+function secretsIn({ request }: Exchange): readonly string[] {
+  const parameters = parametersOf(request);
+  return [tokenIn(request), parameters.get('code'), parameters.get('refresh_token')].flatMap(
+    (secret) => secret ?? [],
+  );
+}

@@ -1,0 +1,190 @@
+import { decodeJwt } from 'jose';
+import { type Exchange, membersOf, parametersOf, tokenIn } from './exchange.ts';
+import { isAccepted, membersIn, privateAddresses, shownStatus, textsIn } from './judges.ts';
+import {
+  authorizationsIn,
+  codeOf,
+  type Flow,
+  flowsIn,
+  isGranted,
+  isKeyRequest,
+  isRead,
+  isRefresh,
+  sentCodeOf,
+  sentLaunchOf,
+  tokenOf,
+} from './partner-flow.ts';
+import { failed, type Judge, type Judgement, passed, waiting } from './requirement.ts';
+
+/** Requires a parameter that is new in each of at least two authorization requests. */
+export function fresh(
+  name: 'state' | 'code_challenge',
+  faultOf: (parameters: URLSearchParams) => string | undefined,
+): Judge {
+  return (exchanges) => {
+    const requests = authorizationsIn(exchanges).map(({ parameters }) => parameters);
+    const fault = requests.map(faultOf).find((one) => one !== undefined);
+    if (fault !== undefined) return failed(fault);
+    const values = requests.map((parameters) => parameters.get(name));
+    if (new Set(values).size < values.length) return failed(`Two launches have the same ${name}`);
+    return values.length > 1 ? passed : waiting;
+  };
+}
+
+/** Requires that no launch identifier is sent again after its code was issued. */
+export function judgeLaunchUse(exchanges: readonly Exchange[]): Judgement {
+  const authorizations = authorizationsIn(exchanges);
+  const isSentAgain = authorizations.some(({ exchange, parameters }) =>
+    exchanges
+      .slice(exchanges.indexOf(exchange) + 1)
+      .some((one) => sentLaunchOf(one) !== undefined && sentLaunchOf(one) === parameters.get('launch')),
+  );
+  if (isSentAgain) return failed('A launch identifier was sent again after its code was issued');
+  return authorizations.length > 0 ? passed : waiting;
+}
+
+const hasLaunched = (later: readonly Exchange[]) => later.some((one) => codeOf(one) !== undefined);
+
+/**
+ * Judges what follows each exchange that a function selects. Passes when the client has begun another launch,
+ * because it then had time to do what it must not do.
+ */
+function following(
+  selects: (exchange: Exchange) => boolean,
+  faultOf: (exchange: Exchange, later: readonly Exchange[]) => string | undefined,
+): Judge {
+  return (exchanges) => {
+    const judged = exchanges.flatMap((exchange, index) => {
+      if (!selects(exchange)) return [];
+      const later = exchanges.slice(index + 1);
+      return [{ fault: faultOf(exchange, later), isOver: hasLaunched(later) }];
+    });
+    const fault = judged.map((one) => one.fault).find((one) => one !== undefined);
+    if (fault !== undefined) return failed(fault);
+    return judged.some(({ isOver }) => isOver) ? passed : waiting;
+  };
+}
+
+/** Requires that the client does not send the code of an authorization answer that a run changed. */
+export const refusesCode = (probe: string, finding: string): Judge =>
+  following(
+    (one) => one.probe === probe,
+    (changed, later) => (later.some((one) => sentCodeOf(one) === codeOf(changed)) ? finding : undefined),
+  );
+
+/** Requires that the client does not use the tokens of a token answer that a run changed. */
+export const refusesTokens = (probe: string, finding: string): Judge =>
+  following(
+    (one) => one.probe === probe,
+    (changed, later) => (later.some((one) => usesTokens(one, changed)) ? finding : undefined),
+  );
+
+const usesTokens = (exchange: Exchange, issuing: Exchange) =>
+  (isRead(exchange) && tokenIn(exchange.request) === tokenOf(issuing, 'access_token')) ||
+  (isRefresh(exchange) && sentRefreshTokenOf(exchange) === tokenOf(issuing, 'refresh_token'));
+
+const sentRefreshTokenOf = ({ request }: Exchange) => parametersOf(request).get('refresh_token');
+
+/** Requires that no code is sent again after `invalid_grant`. */
+export const judgeCodeUse: Judge = following(
+  (one) => sentCodeOf(one) !== undefined && membersOf(one.answer.body)['error'] === 'invalid_grant',
+  (refused, later) =>
+    later.some((one) => sentCodeOf(one) === sentCodeOf(refused))
+      ? 'A code was sent again after invalid_grant'
+      : undefined,
+);
+
+/**
+ * Requires that the client fetches the keys after an ID token with a new key, and then uses the tokens. If the
+ * client refuses the tokens, it may launch again.
+ */
+export const judgeNewKey =
+  (probe: string): Judge =>
+  (exchanges) => {
+    const isChanged = (one: Exchange) => one.probe === probe;
+    const first = exchanges.findIndex(isChanged);
+    if (first === -1) return waiting;
+    const later = exchanges.slice(first + 1);
+    const used = later.findIndex((one) =>
+      exchanges.filter(isChanged).some((issuing) => usesTokens(one, issuing)),
+    );
+    if (used !== -1)
+      return later.slice(0, used).some(isKeyRequest)
+        ? passed
+        : failed('The tokens were used, although the key of the ID token was not fetched');
+    return hasLaunched(later)
+      ? failed('The tokens were not used, although the key of the ID token is published')
+      : waiting;
+  };
+
+/** Requires that each refresh sends the newest refresh token of its launch. */
+export function judgeRefreshes(exchanges: readonly Exchange[]): Judgement {
+  const chains = flowsIn(exchanges).map((flow) =>
+    flow.filter((one) => isRefresh(one) && one.fault === undefined).map(sentRefreshTokenOf),
+  );
+  if (chains.some((sent) => new Set(sent).size < sent.length))
+    return failed('A refresh token was sent again after it was used');
+  return chains.some((sent) => sent.length > 1) ? passed : waiting;
+}
+
+/** Requires one refresh after the first 401, and no other if its access token is answered 401 too. */
+export function judgeUnauthorized(exchanges: readonly Exchange[]): Judgement {
+  const isRefused = (one: Exchange) => one.fault === '401' && isRead(one);
+  const flow: Flow = flowsIn(exchanges).find((one) => one.some(isRefused)) ?? [];
+  const at = flow.findIndex(isRefused);
+  const refused = flow[at];
+  if (refused === undefined) return waiting;
+  const later = flow.slice(at + 1);
+  if (later.some((one) => isRepeat(one, refused)))
+    return failed('The request was repeated after 401 with the same access token');
+  const refreshes = later.filter(isRefresh).length;
+  if (refreshes > 1) return failed('The tokens were refreshed more than once after 401');
+  return refreshes === 1 && later.some(isRefused) ? passed : waiting;
+}
+
+/** Returns true if a request repeats another with the same access token, after its answer. */
+export const isRepeat = ({ request }: Exchange, refused: Exchange): boolean =>
+  request.url.href === refused.request.url.href &&
+  tokenIn(request) === tokenIn(refused.request) &&
+  request.at >= refused.answeredAt;
+
+/** Requires that the client accepts a logout token, and does not use the tokens of that launch afterwards. */
+export function judgeLogout(exchanges: readonly Exchange[]): Judgement {
+  const at = exchanges.findLastIndex(isLogout);
+  const sent = exchanges[at];
+  if (sent === undefined) return waiting;
+  if (!isAccepted(sent.answer.status))
+    return failed(`A logout token was not accepted (answer: ${shownStatus(sent.answer.status)})`);
+  const { sid } = decodeJwt(parametersOf(sent.request).get('logout_token') ?? '');
+  const later = exchanges.slice(at + 1).filter(({ request }) => request.at >= sent.answeredAt);
+  if (later.some((one) => one.launchId === sid && (isRead(one) || isRefresh(one))))
+    return failed('Tokens of a launch were used after its logout token');
+  return hasLaunched(later) ? passed : waiting;
+}
+
+/** Returns true if the platform sent a logout token, and not the run. */
+export const isLogout = ({ direction, probe, request }: Exchange): boolean =>
+  direction === 'sent' && probe === undefined && parametersOf(request).has('logout_token');
+
+/** Requires that no address and no Referer contains a token, a code verifier or patient data. */
+export const judgeAddresses: Judge = privateAddresses({
+  patient: (exchanges) => exchanges.filter((one) => isRead(one) && isGranted(one)).flatMap(patientValues),
+  secrets: (exchanges) => exchanges.flatMap(secretsOf),
+  isShown: (one) => isRead(one) && isGranted(one),
+});
+
+/** Returns the values that identify the patient in an answer of `/resource/patient`. */
+function patientValues({ answer }: Exchange): readonly string[] {
+  const { surname, forenames, dob, 'patient-identifiers': identifiers } = membersOf(answer.body);
+  return textsIn([surname, forenames, dob, membersIn(identifiers, 'identifierValue')]);
+}
+
+const secretsOf = (exchange: Exchange): readonly string[] =>
+  sentCodeOf(exchange) === undefined && !isRefresh(exchange)
+    ? []
+    : [
+        tokenOf(exchange, 'access_token'),
+        tokenOf(exchange, 'refresh_token'),
+        tokenOf(exchange, 'id_token'),
+        parametersOf(exchange.request).get('code_verifier'),
+      ].flatMap((secret) => secret || []);
