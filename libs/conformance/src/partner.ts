@@ -86,16 +86,11 @@ const tokensStep = (
     ...step,
   });
 
-/**
- * Returns the reads of a launch of the current step, if the request is a read with a token of this launch.
- */
-function readsOf(request: Exchange['request'], during: readonly Exchange[]): readonly Exchange[] | undefined {
+/** Returns true if a request reads a resource with a token of a launch of the current step. */
+function isReadOfStep(request: Exchange['request'], during: readonly Exchange[]): boolean {
   const token = tokenIn(request);
-  if (token === undefined || endpointOf(request) !== 'resource') return undefined;
-  const flow = flowsIn(during).find((one) =>
-    one.some((issuing) => tokenOf(issuing, 'access_token') === token),
-  );
-  return flow?.filter(isRead);
+  if (token === undefined || endpointOf(request) !== 'resource') return false;
+  return flowsIn(during).some((flow) => flow.some((one) => tokenOf(one, 'access_token') === token));
 }
 
 /** Creates the step in which the first read is answered with a fault that asks the client to wait. */
@@ -104,11 +99,11 @@ const limitStep = (fault: '429' | '503'): Step =>
     id: `refused-${fault}`,
     instruction: `Open the launch URL. The first read is answered ${fault}. Read again after Retry-After.`,
     faultFor: (request, during) =>
-      readsOf(request, during)?.every((one) => one.fault === undefined) === true ? fault : undefined,
+      isReadOfStep(request, during) && during.every((one) => one.fault === undefined) ? fault : undefined,
     pauseSeconds: retryAfterSeconds,
   });
 
-/** The seconds after which clients that limit their requests for keys request them again. */
+/** The seconds after which a client that limits its requests for keys requests them again. */
 const keyCooldownSeconds = 60;
 
 /** Sends a forged logout token for the newest session of the client, and then ends the launch. */
@@ -162,7 +157,7 @@ export const partnerProtocol: Protocol = {
     launchStep({
       id: 'refused-401',
       instruction: 'Open the launch URL. Each read is answered 401, also after a refresh.',
-      faultFor: (request, during) => (readsOf(request, during) === undefined ? undefined : '401'),
+      faultFor: (request, during) => (isReadOfStep(request, during) ? '401' : undefined),
       isDone(during) {
         const [first, ...others] = during.filter((one) => isRead(one) && one.fault === '401');
         return (
@@ -176,7 +171,8 @@ export const partnerProtocol: Protocol = {
     tokensStep(
       'new-key',
       {
-        instruction: 'Wait, and open the launch URL. The ID token has a new key, which must be fetched.',
+        instruction:
+          'Open the launch URL. The ID token has a new key. If it is refused, launch again in a minute.',
         pauseSeconds: keyCooldownSeconds,
         isDone: isOpened,
       },

@@ -98,6 +98,8 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
     beginning = step.begin(stepTools, exchanges).then((url) => {
       if (current() === step) launchUrl = url;
     });
+    // `begun` rejects with the error.
+    beginning.catch(() => undefined);
   };
 
   const moveOn = () => {
@@ -134,6 +136,11 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
 
     /** Resolves when the current step has sent its messages. @throws the error of the step */
     begun: () => beginning,
+
+    /** Begins the current step again, with a new launch if it begins with one. */
+    repeat(): void {
+      if (!isFinished) begin();
+    },
 
     /** Continues with the next step, although the client has not done the current one. */
     skip(): void {

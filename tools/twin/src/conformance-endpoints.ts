@@ -31,7 +31,7 @@ const wantedRun = compileSchema(
     ),
   }),
 );
-const wantedChange = compileSchema(closedObject({ do: Type.Enum(['skip', 'finish']) }));
+const wantedChange = compileSchema(closedObject({ do: Type.Enum(['repeat', 'skip', 'finish']) }));
 const wantedFault = compileSchema(
   closedObject({
     client: clientId,
@@ -83,8 +83,7 @@ export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[]
       async POST(exchange) {
         const run = getRun(exchange);
         const { do: wanted } = await readMembers(exchange, wantedChange);
-        if (wanted === 'skip') run.skip();
-        else run.finish();
+        run[wanted]();
         await run.begun();
         sendJson(exchange.response, run.report());
       },

@@ -90,6 +90,10 @@ async function drive(run: Run, command: readonly string[], baseUrl: string): Pro
     const launchUrl = current()?.launchUrl;
     for (let attempt = 0; attempt < maxAttempts && step.action !== 'wait' && isCurrent(); attempt += 1) {
       if (attempt > 0 && step.pauseSeconds !== undefined) await pause(step.pauseSeconds * 1000);
+      // A launch URL works once.
+      if (attempt > 0 && step.launchUrl !== undefined) run.repeat();
+      await run.begun();
+      const launchUrl = run.report().step?.launchUrl;
       await execute(command, {
         BASE_URL: baseUrl,
         CONFORMANCE_STEP: step.id,
