@@ -1,4 +1,4 @@
-"""A partner application in Python's standard library: requests and refreshes tokens, and reads a resource.
+"""A partner application in Python's standard library: verifies and refreshes tokens, and reads a resource.
 
 `python3 partner.py <launch URL>` handles a launch of a host application. In the demo, `python3 host.py`
 prints a launch URL.
@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import sys
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -17,7 +18,7 @@ import urllib.request
 BASE_URL = os.environ.get("BASE_URL", "http://localhost:8080")
 # The values from the operator, and the redirect URI that you registered.
 ISSUER = f"{BASE_URL}/idp/demo/desktop/v2.0"
-CLIENT_ID = "partner-demo"
+CLIENT_ID = os.environ.get("CLIENT_ID", "partner-demo")
 REDIRECT_URI = f"{BASE_URL}/demo/partner/callback"
 SCOPE = "openid profile email offline_access launch resource.read"
 
@@ -45,10 +46,33 @@ def post_form(url: str, **fields: str) -> dict:
         return json.load(response)
 
 
-def claims_of(id_token: str) -> dict:
-    """Decodes the claims. First verify the signature, with a JWT library and the keys at jwks_uri."""
-    payload = id_token.split(".")[1]
-    return json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+def decoded(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def is_signed(token: str, key: dict) -> bool:
+    """Verifies RS256 (RFC 8017 section 8.2.2). With a JWT library, you need no such function."""
+    message, signature = token.rsplit(".", 1)
+    modulus, exponent = (int.from_bytes(decoded(key[name]), "big") for name in "ne")
+    size = (modulus.bit_length() + 7) // 8
+    sha256 = bytes.fromhex("3031300d060960864801650304020105000420")
+    digest = sha256 + hashlib.sha256(message.encode()).digest()
+    padded = b"\0\1" + b"\xff" * (size - len(digest) - 3) + b"\0" + digest
+    power = pow(int.from_bytes(decoded(signature), "big"), exponent, modulus)
+    return power.to_bytes(size, "big") == padded
+
+
+def claims_of(tokens: dict, jwks_uri: str) -> dict:
+    """Returns the claims of the ID token. Fetches the keys each time, so it knows a new key."""
+    header, payload, _ = tokens["id_token"].split(".")
+    kid = json.loads(decoded(header))["kid"]
+    [key] = [key for key in get(jwks_uri)["keys"] if key["kid"] == kid and key["alg"] == "RS256"]
+    claims = json.loads(decoded(payload))
+    at_hash = base64url(hashlib.sha256(tokens["access_token"].encode()).digest()[:16])
+    assert is_signed(tokens["id_token"], key), "the signature of the ID token is wrong"
+    assert claims["iss"] == ISSUER and claims["aud"] == CLIENT_ID and claims["exp"] > time.time()
+    assert claims["at_hash"] == at_hash, "the access token does not belong to the ID token"
+    return claims
 
 
 def redirect_of(url: str, **fields: str) -> dict[str, str]:
@@ -97,20 +121,38 @@ def main(launch_url: str) -> None:
         redirect_uri=REDIRECT_URI,
         code_verifier=verifier,
     )
-    claims = claims_of(tokens["id_token"])
+    claims = claims_of(tokens, endpoints["jwks_uri"])
     [patient] = json.loads(claims["authorizationDetails"])
     print(f"{claims['firstName']} {claims['familyName']} opened {patient['forenames']} {patient['surname']}")
 
-    # Read a resource, refresh the tokens, and read the resource again.
-    print("resource:", get(f"{BASE_URL}/resource/patient", tokens["access_token"])["surname"])
-    tokens = post_form(
-        endpoints["token_endpoint"],
-        grant_type="refresh_token",
-        client_id=CLIENT_ID,
-        scope=SCOPE,
-        refresh_token=tokens["refresh_token"],
-    )
-    print("refreshed:", get(f"{BASE_URL}/resource/patient", tokens["access_token"])["surname"])
+    def refresh() -> None:
+        nonlocal tokens
+        tokens = post_form(
+            endpoints["token_endpoint"],
+            grant_type="refresh_token",
+            client_id=CLIENT_ID,
+            scope=SCOPE,
+            refresh_token=tokens["refresh_token"],
+        )
+
+    def read() -> str:
+        url = f"{BASE_URL}/resource/patient"
+        try:
+            return get(url, tokens["access_token"])["surname"]
+        except urllib.error.HTTPError as refusal:
+            if refusal.code in (429, 503):
+                time.sleep(int(refusal.headers["Retry-After"]))
+            elif refusal.code == 401:
+                refresh()
+            else:
+                raise
+        return get(url, tokens["access_token"])["surname"]
+
+    # Read a resource, and again after each refresh.
+    print("resource:", read())
+    for _ in range(2):
+        refresh()
+        print("refreshed:", read())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
@@ -61,8 +61,36 @@ describe('the example of a partner in Python', () => {
     const launchUrl = await output(python, [`${examples}host.py`], environment);
     const played = await output(python, [`${examples}partner.py`, launchUrl.trim()], environment);
     expect(played).toBe(
-      'Adaeze Okonkwo opened Cathal Ó Súilleabháin\nresource: Ó Súilleabháin\nrefreshed: Ó Súilleabháin\n',
+      'Adaeze Okonkwo opened Cathal Ó Súilleabháin\nresource: Ó Súilleabháin\nrefreshed: Ó Súilleabháin\nrefreshed: Ó Súilleabháin\n',
     );
+  });
+});
+
+describe('the conformance run of a twin', () => {
+  it('passes the example of a partner in Python', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'examples-'));
+    try {
+      const attest = join(folder, 'attestations.json');
+      const attested = { 'partner.errors-shown': 'A Tester', 'partner.tokens-private': 'A Tester' };
+      writeFileSync(attest, JSON.stringify(attested));
+      const port = String(await findFreePort());
+      const partner = `http://localhost:${port}/demo/partner`;
+      const options = Object.entries({
+        port,
+        attest,
+        protocol: 'partner',
+        client: 'partner-demo',
+        'redirect-uri': `${partner}/callback`,
+        'launch-url': `${partner}/launch`,
+      }).flatMap(([name, value]) => [`--${name}`, value]);
+      const command = ['sh', '-c', `${python} ${examples}partner.py "$LAUNCH_URL"`];
+      const twin = [`${root}tools/twin/src/main.ts`, 'conformance', 'run', ...options, '--', ...command];
+      const judged = await output(process.execPath, twin, { PYTHONUTF8: '1' });
+      expect(judged).toContain('The results are as expected');
+      expect(judged).not.toMatch(/^(?:failed|unseen|waiting)/m);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 
