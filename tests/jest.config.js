@@ -14,7 +14,7 @@ const unit = {
   runtime: `${jest}/native-runtime.ts`,
   testEnvironment: `${jest}/native-environment.ts`,
   // A built package has the same name as its source, so Jest must not find both.
-  modulePathIgnorePatterns: ['<rootDir>/libs/[^/]+/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/(libs|tools)/[^/]+/dist/'],
   // Transforms nothing, because Node strips the types.
   transform: {},
   injectGlobals: false,
