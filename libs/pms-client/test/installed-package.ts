@@ -1,50 +1,21 @@
-import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { packPackage, plainEnvironment, runProgram } from '@clinical-launch/testing/packed-package';
 
 const here = new URL('../', import.meta.url).pathname;
 const root = new URL('../../../', import.meta.url).pathname;
 const bin = join(root, 'node_modules/.bin');
-const execute = promisify(execFile);
-
-/** Returns the environment variables without those of the test runner. */
-function plainEnvironment(): NodeJS.ProcessEnv {
-  const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
-  return inherited;
-}
-
-/** Runs a program, and returns its standard output. @throws Error with all output if the program fails */
-async function run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
-  const { cwd, environment = {} } = options;
-  try {
-    const { stdout } = await execute(command, [...args], {
-      cwd,
-      env: { ...plainEnvironment(), ...environment },
-    });
-    return stdout;
-  } catch (error) {
-    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
-  }
-}
-
-type RunOptions = { readonly cwd: string; readonly environment?: NodeJS.ProcessEnv };
 
 /** Builds and packs the package, and installs it offline into an empty project, as a vendor does. */
 export async function installPackage() {
-  const folder = await mkdtemp(join(tmpdir(), 'pms-client-'));
-  const [built, project] = [join(folder, 'built'), join(folder, 'project')];
-  await run(process.execPath, [join(here, 'build.ts'), built], { cwd: folder });
-  const tarball = (await run('npm', ['pack', '--silent', built], { cwd: folder })).trim();
+  const { folder, tarball, remove } = await packPackage(join(here, 'build.ts'));
+  const project = join(folder, 'project');
   await mkdir(project);
   await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   const options = ['--offline', '--no-audit', '--ignore-scripts', '--silent'];
-  await run('npm', ['install', ...options, join(folder, tarball)], { cwd: project });
+  await runProgram('npm', ['install', ...options, tarball], { cwd: project });
   return {
-    project,
-    built,
     /** Returns the package.json of the installed package. */
     manifest: async (): Promise<Readonly<Record<string, unknown>>> =>
       JSON.parse(
@@ -53,14 +24,14 @@ export async function installPackage() {
     /** Compiles a program with strict checks. @throws Error with the errors of the compiler */
     compile: (source: string, settings: CompilerSettings = {}) => compile(project, source, settings),
     run: (node: string, file: string, environment: NodeJS.ProcessEnv) =>
-      run(node, [file], { cwd: project, environment }),
+      runProgram(node, [file], { cwd: project, environment }),
     /** Installs the types of Node, as most vendors do. */
     addNodeTypes: async () => {
       await mkdir(join(project, 'node_modules/@types'), { recursive: true });
       for (const name of ['@types/node', 'undici-types'])
         await symlink(join(root, 'node_modules', name), join(project, 'node_modules', name));
     },
-    remove: () => rm(folder, { recursive: true }),
+    remove,
   };
 }
 
@@ -83,7 +54,7 @@ async function compile(
   };
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
   await writeFile(join(project, 'main.ts'), source);
-  await run(join(bin, 'tsc'), ['-p', 'tsconfig.json'], { cwd: project });
+  await runProgram(join(bin, 'tsc'), ['-p', 'tsconfig.json'], { cwd: project });
 }
 
 /** Returns the path of the Node that runs the tests, and of the oldest supported Node if it is installed. */
@@ -92,7 +63,7 @@ export async function supportedNodes(): Promise<string[]> {
   const versions = await Promise.all(
     others.map(async (path) => {
       const program = join(path, 'node');
-      const version = await run(program, ['--version'], { cwd: root }).catch(() => '');
+      const version = await runProgram(program, ['--version'], { cwd: root }).catch(() => '');
       return version.startsWith('v20.') ? program : undefined;
     }),
   );
