@@ -37,5 +37,6 @@ export function countTickets(tickets: Tickets): Tickets {
     isChainRevoked: (...about) => tickets.isChainRevoked(...about),
     findChainOf: (...about) => tickets.findChainOf(...about),
     findChainRecord: (...about) => tickets.findChainRecord(...about),
+    findChains: (...about) => tickets.findChains(...about),
   };
 }

@@ -24,6 +24,12 @@ export class ExpiringMap<Value> {
     this.#entries.set(key, { value, expiresAt: this.#clock.now() + ttlSeconds * 1000 });
   }
 
+  /** Returns the keys and values that have not expired. */
+  *entries(): Generator<readonly [string, Value]> {
+    const now = this.#clock.now();
+    for (const [key, { value, expiresAt }] of this.#entries) if (expiresAt > now) yield [key, value];
+  }
+
   /** Stores a value and extends its expiry. Never shortens the expiry. */
   prolong(key: string, value: Value, ttlSeconds: number): void {
     const expiresAt = this.#entries.get(key)?.expiresAt ?? 0;

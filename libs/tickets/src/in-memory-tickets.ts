@@ -14,6 +14,7 @@ import {
   secondsUntilEnd,
 } from './in-memory-content.ts';
 import {
+  assertLabelled,
   assertRecordable,
   assertRepeatable,
   beginChain,
@@ -26,6 +27,7 @@ import {
   type BesideRequest,
   type ChainRecord,
   type ChainRevocation,
+  type ChainSelection,
   type ChainUse,
   type ChainUseOutcome,
   type FoundTicket,
@@ -66,6 +68,7 @@ export class InMemoryTickets implements Tickets {
   readonly #revoked: ExpiringMap<true>;
   readonly #bounds: ChainBounds;
   readonly #records: ExpiringMap<ChainRecord>;
+  readonly #labels: ExpiringMap<readonly string[]>;
   /** The holder of each claim. */
   readonly #claims: ExpiringMap<string>;
 
@@ -80,6 +83,7 @@ export class InMemoryTickets implements Tickets {
     this.#revoked = new ExpiringMap(clock);
     this.#bounds = new ChainBounds(clock);
     this.#records = new ExpiringMap(clock);
+    this.#labels = new ExpiringMap(clock);
     this.#claims = new ExpiringMap(clock);
   }
 
@@ -99,8 +103,10 @@ export class InMemoryTickets implements Tickets {
     const key = keyOf(kind, ticket);
     this.#store(key, content, ttlSeconds);
     if (notice !== undefined) this.#notices.set(key, JSON.stringify(notice.content), notice.ttlSeconds);
-    if (request.chainRecord !== undefined && chainSeconds !== undefined)
+    if (request.chainRecord !== undefined && chainSeconds !== undefined) {
       this.#records.set(correlationId, request.chainRecord, chainSeconds);
+      this.#labels.set(correlationId, request.chainLabels ?? [], chainSeconds);
+    }
     await this.#outbox.append(events);
     return { outcome: 'issued', ticket };
   }
@@ -217,6 +223,15 @@ export class InMemoryTickets implements Tickets {
 
   async findChainRecord(correlationId: string): Promise<ChainRecord | undefined> {
     return this.#records.get(correlationId);
+  }
+
+  async findChains(selection: ChainSelection): Promise<readonly string[]> {
+    assertLabelled(selection);
+    const { owner, labels } = selection;
+    return [...this.#labels.entries()].flatMap(([id, given]) => {
+      const isOwned = this.#records.get(id)?.owner === owner && !this.#revoked.has(id);
+      return isOwned && labels.every((label) => given.includes(label)) ? [id] : [];
+    });
   }
 
   /** Restores recorded claims, except claims that are already held or have expired. */

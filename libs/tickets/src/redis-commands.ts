@@ -9,6 +9,7 @@ import {
   rememberMs,
   type Script,
   type ScriptArgument,
+  type Shard,
 } from '@clinical-launch/redis/redis-scripts';
 import type { PresentedTicket, TicketSeals } from './ticket-format.ts';
 import type { ClaimKeys, TicketKeys } from './ticket-keys.ts';
@@ -24,7 +25,7 @@ import {
 } from './tickets.ts';
 
 const readScript = createScriptReader(import.meta.url);
-export const issueScript = readScript('shared', 'guard', 'ends', 'claims', 'issue');
+export const issueScript = readScript('shared', 'guard', 'ends', 'claims', 'labels', 'issue');
 const issueBesideScript = readScript('shared', 'guard', 'chains', 'ends', 'proofs', 'issue-beside');
 export const redeemScript = readScript('shared', 'guard', 'chains', 'ends', 'proofs', 'redeem');
 
@@ -66,6 +67,7 @@ export class TicketCommands {
         ...keys.common(shard, kind),
         ...(claimed === undefined ? [] : [claimed.claims]),
         ...(claimed === undefined || !requiresCompleteClaims ? [] : [keys.claimsComplete(shard)]),
+        ...labelKeys(keys, shard, request),
       ],
       [
         guardMs,
@@ -83,6 +85,7 @@ export class TicketCommands {
         ...claimArguments(claim, claimed),
         ...listOf(Object.entries(request.chainRecord ?? {}).flat()),
         ...listOf(eventTexts(writeEvent, events)),
+        ...(request.chainLabels === undefined ? [] : [correlationId]),
       ],
     ];
   }
@@ -160,6 +163,15 @@ export class TicketCommands {
     ];
   }
 }
+
+const labelKeys = (
+  keys: TicketKeys,
+  shard: Shard,
+  { chainRecord, chainLabels = [] }: IssueRequest,
+): readonly string[] =>
+  chainRecord === undefined
+    ? []
+    : chainLabels.map((label) => keys.labelled(shard, { owner: chainRecord.owner, label }));
 
 /** Returns the arguments of a claim, or placeholders if there is no claim. */
 const claimArguments = (claim: Claim | undefined, claimed: ClaimKeys | undefined): ScriptArgument[] => [

@@ -5,6 +5,7 @@ import {
   defaultPrefix,
   drawAttempt,
   eventTexts,
+  listIn,
   listOf,
   milliseconds,
   millisecondsOrNone,
@@ -12,10 +13,12 @@ import {
   RedisScripts,
   rememberMs,
   shardOfText,
+  shards,
 } from '@clinical-launch/redis/redis-scripts';
 import { TicketCommands } from './redis-commands.ts';
 import { readBesideIssue, readChainUse, readIssue, readRedemption, textsOf } from './redis-replies.ts';
 import {
+  assertLabelled,
   assertRecordable,
   assertRepeatable,
   beginChain,
@@ -31,6 +34,7 @@ import {
   type BesideRequest,
   type ChainRecord,
   type ChainRevocation,
+  type ChainSelection,
   type ChainUse,
   type ChainUseOutcome,
   type FoundTicket,
@@ -49,6 +53,7 @@ const useChainScript = readScript('shared', 'proofs', 'use-chain');
 const revokeChainScript = readScript('shared', 'chains', 'revoke-chain');
 const findChainOfScript = readScript('find-chain-of');
 const findChainRecordScript = readScript('find-chain-record');
+const findChainsScript = readScript('shared', 'chains', 'find-chains');
 const isChainRevokedScript = readScript('is-chain-revoked');
 
 export type RedisTicketsDependencies = {
@@ -228,5 +233,18 @@ export class RedisTickets implements Tickets {
     const key = this.#keys.chainRecord(shardOfText(correlationId), correlationId);
     const [owner, audience] = textsOf(await this.#scripts.run(findChainRecordScript, [key], []));
     return owner === undefined || audience === undefined ? undefined : { owner, audience };
+  }
+
+  async findChains(selection: ChainSelection): Promise<readonly string[]> {
+    assertLabelled(selection);
+    const { owner, labels } = selection;
+    const { chain, labelled } = this.#keys;
+    const replies = await Promise.all(
+      shards.map((shard) => {
+        const ofLabels = labels.map((label) => labelled(shard, { owner, label }));
+        return this.#scripts.run(findChainsScript, [chain(shard), ...ofLabels], []);
+      }),
+    );
+    return replies.flatMap((reply) => listIn(reply).map(String));
   }
 }

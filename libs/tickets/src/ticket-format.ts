@@ -1,6 +1,7 @@
 import { drawBytes, type Sealer } from '@clinical-launch/crypto/sealing';
 import type { Shard } from '@clinical-launch/redis/redis-scripts';
 import {
+  type ChainSelection,
   type FoundTicket,
   type IssueRequest,
   type RedeemRequest,
@@ -176,11 +177,23 @@ export class TicketSeals {
 
 const placeOfChain = ({ correlationId, secret }: Chain) => [correlationId, secret];
 
-/** Checks that a chain with a record has an end and begins without a claim. @throws TypeError */
-export function assertRecordable({ chainRecord, chainSeconds, claim }: IssueRequest): void {
-  if (chainRecord === undefined) return;
+/**
+ * Checks that a chain with a record has an end and begins without a claim, and that a chain with labels has a
+ * record.
+ * @throws TypeError
+ */
+export function assertRecordable({ chainRecord, chainLabels, chainSeconds, claim }: IssueRequest): void {
+  if (chainRecord === undefined) {
+    if (chainLabels !== undefined) throw new TypeError('A chain with labels must have a record');
+    return;
+  }
   if (chainSeconds === undefined || claim !== undefined)
     throw new TypeError('A chain with a record must have an end and must not begin with a claim');
+}
+
+/** Checks that a selection has a label, because only labels are indexed. @throws TypeError */
+export function assertLabelled({ labels }: ChainSelection): void {
+  if (labels.length === 0) throw new TypeError('A search for chains needs a label');
 }
 
 /**

@@ -29,6 +29,9 @@ export function createTicketKeys(prefix: string) {
     /** The key of a revoked chain; without a correlation id, the prefix of all such keys. */
     chain: (shard: Shard, correlationId = '') => key(shard, 'revoked', correlationId),
     chainRecord: (shard: Shard, correlationId: string) => key(shard, 'chain', correlationId),
+    /** The chains of an owner that have a label. */
+    labelled: (shard: Shard, { owner, label }: { readonly owner: string; readonly label: string }) =>
+      key(shard, 'labelled', hash(JSON.stringify([owner, label]))),
     /** A proof that was used in a chain. */
     proof: (shard: Shard, correlationId: string, name: string) =>
       key(shard, 'presented', hash(`${correlationId} ${name}`)),

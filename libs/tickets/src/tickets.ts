@@ -86,6 +86,11 @@ export type IssueRequest = {
    */
   readonly chainRecord?: ChainRecord;
   /**
+   * The labels under which `findChains` finds the chain until its end, stored in the same step. Redis stores
+   * only hashes of labels. Requires `chainRecord`.
+   */
+  readonly chainLabels?: readonly string[];
+  /**
    * A chain that begins with a claim is stored in the claim's shard. Only a caller that names the claim can
    * revoke it, because that shard cannot be found by the correlation id.
    */
@@ -275,7 +280,15 @@ export interface Tickets {
   findChainOf(kind: TicketKind, ticket: string): Promise<string | undefined>;
   /** Returns the record of a chain, until its absolute end, even if it was revoked. */
   findChainRecord(correlationId: string): Promise<ChainRecord | undefined>;
+  /**
+   * Returns the correlation ids of the chains of an owner that have all of these labels, without chains that
+   * have ended or were revoked. Finds every chain whose first ticket was issued before the call.
+   * @throws TypeError without a label
+   */
+  findChains(selection: ChainSelection): Promise<readonly string[]>;
 }
+
+export type ChainSelection = { readonly owner: string; readonly labels: readonly string[] };
 
 export type ChainUse = {
   readonly proof?: SingleUse | undefined;

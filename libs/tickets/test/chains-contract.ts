@@ -466,6 +466,69 @@ export function describeChains({ under, event, waiting }: Parts): void {
       },
     );
 
+    describe('with labels', () => {
+      const aRecord = { owner: 'host', audience: 'partner' };
+      const begin = async (chainLabels: string[], owner = `host ${randomUUID()}`, chainSeconds = 60) => {
+        const chainRecord = { ...aRecord, owner };
+        const chain = await issue('launch-identifier', { chainSeconds, chainRecord, chainLabels });
+        return { ...chain, owner };
+      };
+      const found = async (owner: string, ...labels: string[]) =>
+        (await under().tickets.findChains({ owner, labels })).toSorted();
+
+      it('is found by its owner and by all of its labels, but not by other labels or owners', async () => {
+        const { owner, correlationId: one } = await begin(['user a', 'practice b']);
+        const { correlationId: two } = await begin(['user a', 'practice c'], owner);
+        await begin(['user a', 'practice b']);
+        expect(await found(owner, 'user a')).toEqual([one, two].toSorted());
+        expect(await found(owner, 'practice c')).toEqual([two]);
+        expect(await found(owner, 'practice b', 'user a')).toEqual([one]);
+        for (const labels of [['user A'], ['user'], ['*'], ['user a', 'practice d'], ['practice a']])
+          expect(await found(owner, ...labels)).toEqual([]);
+        expect(await found('another host', 'user a')).toEqual([]);
+      });
+
+      it('is found while its launch is being continued, in any number and any shard', async () => {
+        const { owner, correlationId, ticket } = await begin(['user a']);
+        await redeem('launch-identifier', ticket, { successor: { kind: 'refresh-token', ttlSeconds: 60 } });
+        const others = await Promise.all(Array.from({ length: 60 }, () => begin(['user a'], owner)));
+        const ids = others.map((other) => other.correlationId);
+        expect(await found(owner, 'user a')).toEqual([correlationId, ...ids].toSorted());
+      });
+
+      it('is not found after it was revoked by its id or by a replay', async () => {
+        const { owner, correlationId, ticket } = await begin(['user a']);
+        const { ticket: replayed } = await begin(['user a'], owner);
+        await redeem('launch-identifier', replayed, { onReplay: onReplay() });
+        await redeem('launch-identifier', replayed, { onReplay: onReplay() });
+        expect(await found(owner, 'user a')).toEqual([correlationId]);
+        await revoke(correlationId);
+        expect(await found(owner, 'user a')).toEqual([]);
+        expect(await isLive('launch-identifier', ticket)).toBe(false);
+      });
+
+      waiting.it('is not found after its end, and later chains with its labels are', async () => {
+        const { owner, correlationId } = await begin(['user a']);
+        // Enough chains that some are in the same shard, before and after each other.
+        const beginMany = (seconds: number) =>
+          Promise.all(Array.from({ length: 30 }, () => begin(['user a'], owner, seconds)));
+        await beginMany(1);
+        const lasting = await beginMany(60);
+        await beginMany(1);
+        await under().pass(1.1);
+        const ids = [correlationId, ...lasting.map((chain) => chain.correlationId)];
+        expect(await found(owner, 'user a')).toEqual(ids.toSorted());
+        const later = await begin(['user a'], owner, 60);
+        expect(await found(owner, 'user a')).toEqual([...ids, later.correlationId].toSorted());
+      });
+
+      it('requires a record, and a search requires a label', async () => {
+        const unrecorded = { chainSeconds: 60, chainLabels: ['user a'] };
+        await expect(issue('launch-identifier', unrecorded)).rejects.toThrow(TypeError);
+        await expect(found('host')).rejects.toThrow(TypeError);
+      });
+    });
+
     it('can be found by its live, used or revoked ticket', async () => {
       const { tickets } = under();
       const { ticket, correlationId } = await issue('launch-identifier');

@@ -5,7 +5,7 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createSealers } from '@clinical-launch/crypto/sealing-purposes';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
-import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
+import { type RedisClient, shardOfText } from '@clinical-launch/redis/redis-scripts';
 import { type CuttingProxy, startCuttingProxy } from '@clinical-launch/testing/redis/cutting-proxy';
 import { type RedisServer, startRedisServer } from '@clinical-launch/testing/redis/redis-server';
 import { anEvent, anIssue, aPrefix, createTickets } from '@clinical-launch/testing/ticket-fixtures';
@@ -36,6 +36,13 @@ const push = (tickets: Tickets, ticket: string, proof?: SingleUse) =>
     limit: { tickets: 2, seconds: 60 },
     ...withoutUndefined({ proof }),
   });
+
+/** The end, the record and the labels of a chain. */
+const labelled = {
+  chainSeconds: 60,
+  chainRecord: { owner: 'host', audience: 'partner' },
+  chainLabels: ['user dr.jones', 'practice A1'],
+};
 
 const aProof = () => ({ name: randomUUID(), forSeconds: 60 });
 
@@ -68,6 +75,7 @@ describe('a chain in Redis', () => {
     const tokens = await Promise.all([1, 2, 3].map(() => issueToken(tickets, correlationId)));
     await push(tickets, tokens[0] ?? '');
     await refresh(tickets, tokens[0] ?? '');
+    await tickets.issue('launch-identifier', anIssue({ correlationId, ...labelled }));
     await tickets.revokeChain(correlationId, { forSeconds: 60, events });
     const shards = (await redis.keys(`${prefix}*`)).map((key) => key.slice(prefix.length).slice(0, 5));
     expect(shards.length).toBeGreaterThan(8);
@@ -83,6 +91,7 @@ describe('a chain in Redis', () => {
     await refresh(tickets, token, { repeatableSeconds: 5 });
     await refresh(tickets, token, { proof: { name: 'proof', forSeconds: 60 } });
     await tickets.useChain(randomUUID(), { limit: { uses: 1, seconds: 60 }, events: [anEvent()] });
+    await tickets.issue('launch-identifier', anIssue(labelled));
     await tickets.revokeChain(randomUUID(), { forSeconds: 60, events: [anEvent()] });
     const keys = await redis.keys(`${prefix}*`);
     const repeatable = keys.filter((key) => key.includes(':repeatable:'));
@@ -126,6 +135,7 @@ describe('a chain in Redis', () => {
       const replay = await tickets.redeem('refresh-token', token, { onReplay, events: [] });
       expect(replay).toMatchObject({ outcome: 'used' });
       await tickets.useChain(correlationId, { limit: { uses: 1, seconds: 60 }, events: [anEvent()] });
+      await tickets.issue('launch-identifier', anIssue({ ...labelled, events: [anEvent()] }));
       await tickets.revokeChain(correlationId, { forSeconds: 60, events: [anEvent()] });
       expect(await tickets.isChainRevoked(correlationId)).toBe(true);
     };
@@ -143,7 +153,21 @@ describe('a chain in Redis', () => {
     await until(async () => asked.includes('echo end'));
     monitor.disconnect();
     watcher.disconnect();
-    expect(asked).toEqual([...Array<string>(9).fill('evalsha'), 'echo end']);
+    expect(asked).toEqual([...Array<string>(10).fill('evalsha'), 'echo end']);
+  });
+
+  it('with labels is indexed until the last chain of its labels ends, by hashes of the labels', async () => {
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
+    const ids = Array.from({ length: 1000 }, () => randomUUID()).filter((id) => shardOfText(id) === '07');
+    for (const [index, chainSeconds] of [60, 600, 60].entries()) {
+      const correlationId = ids[index] ?? '';
+      await tickets.issue('launch-identifier', anIssue({ ...labelled, chainSeconds, correlationId }));
+    }
+    const keys = await redis.keys(`${prefix}*:labelled:*`);
+    expect(keys).toHaveLength(2);
+    for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(500_000);
+    expect(keys.join(' ')).not.toMatch(/jones|A1|host/);
   });
 
   it('stores neither random nor derived tickets, in memory or on disk', async () => {

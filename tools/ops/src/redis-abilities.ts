@@ -151,13 +151,14 @@ export const restoresIdentifiers: RedisAbility = {
 };
 
 /**
- * Returns the rights for chains that begin with a ticket of this kind. The rights allow storing chain
- * records, and revoking chains by their first ticket.
+ * Returns the rights for chains that begin with a ticket of this kind: to store their records and labels, to
+ * find the chains by their labels, and to revoke the chains by their first ticket.
  */
 export const revokesChainsOf = (kind: TicketKind): RedisAbility => ({
   does: 'records and revokes chains',
   rights: [
     { commands: words('hset pexpireat'), writes: ['chain:*'] },
+    { commands: words('zremrangebyscore zadd pexpireat zrange zscore'), changes: ['labelled:*'] },
     { commands: ['hget'], reads: ['chain:*', `ticket:${kind}:*`] },
     { commands: ['hmget'], reads: ['chain:*'] },
     { commands: ['get'], reads: [`used:${kind}:*`] },

@@ -75,8 +75,11 @@ const work: Readonly<Record<EventSource, (redis: RedisClient) => Promise<void>>>
         ...aTicket(correlationId),
         chainSeconds: 60,
         chainRecord: owner,
+        chainLabels: ['user', 'practice'],
       }),
     );
+    const selection = { owner: 'host', labels: ['user', 'practice'] };
+    expect(await tickets.findChains(selection)).toContain(correlationId);
     await tickets.find('launch-identifier', launch);
     await tickets.findChainOf('launch-identifier', launch);
     const pushing = {

@@ -1,10 +1,11 @@
 -- Issues a ticket, with its claim and its events. If another holder has the claim, or claims are incomplete
 -- after a loss of data, changes nothing.
 -- KEYS: ticket, its notice, the chain's record, history, guard, stream, committed. With a claim also the hash
--- of the claim and, if claims must be complete, the marker of complete claims
+-- of the claim and, if claims must be complete, the marker of complete claims. With labels, which exclude a
+-- claim, also the chains of each label
 -- Answers 'issued', 'claimed' or 'incomplete'.
 
-local ticket, notice, record, history_key, guard, stream, committed, claims, complete = unpack(KEYS)
+local ticket, notice, record, history_key, guard, stream, committed = unpack(KEYS)
 local guard_ms = next_argument()
 local ttl_ms, chain_ms = next_argument(), next_argument()
 local fields = next_list()
@@ -13,6 +14,10 @@ local holder, claim_name, claim_ttl_ms = next_argument(), next_argument(), next_
 local joins = next_list()
 local record_fields = next_list()
 local events = next_list()
+-- The last argument is optional: the correlation id of a chain with labels.
+local labelled = next_argument()
+local claims, complete
+if not labelled then claims, complete = unpack(KEYS, 8) end
 
 -- The ticket is random and was created for this request. If it exists, this request already ran and its
 -- answer was lost.
@@ -38,6 +43,10 @@ if notice_content ~= '' then redis.call('SET', notice, notice_content, 'PX', not
 if #record_fields > 0 then
   redis.call('HSET', record, unpack(record_fields))
   redis.call('PEXPIREAT', record, ends_at)
+end
+if labelled then
+  local now = now_ms()
+  for i = 8, #KEYS do label(KEYS[i], labelled, ends_at, now) end
 end
 append_events(stream, committed, events)
 return 'issued'
