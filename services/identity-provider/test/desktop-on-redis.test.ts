@@ -1,10 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
-import { openRedisParts, type RedisParts } from '@clinical-launch/process/redis-parts';
-import { openRedisOutbox } from '@clinical-launch/process/redis-relays';
-import { connectRedis } from '@clinical-launch/redis/connect-redis';
-import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
-import { createLogger } from '@clinical-launch/runtime/logger';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { makeDpopProof } from '@clinical-launch/testing/dpop-proof';
 import { TestClock } from '@clinical-launch/testing/test-clock';
@@ -17,45 +11,24 @@ import {
   type RunningDesktop,
   refusalOf,
   refused,
-  runDesktop,
   tokenFields,
   tokensOf,
 } from './running-desktop.ts';
-import { deploymentSealer, record } from './running-identity-provider.ts';
+import { runDesktopOnRedis } from './running-desktop-on-redis.ts';
+import { record } from './running-identity-provider.ts';
 
 const clock = new TestClock();
 let storage: Storage;
-let parts: RedisParts;
-let running: RunningDesktop;
-let redis: RedisClient;
+let running: Awaited<ReturnType<typeof runDesktopOnRedis>>;
 const prefix = `test-${randomUUID()}:`;
 beforeAll(async () => {
-  const REDIS_URL = process.env.TEST_REDIS_URL;
-  if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
+  const url = process.env.TEST_REDIS_URL;
+  if (url === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
   storage = await openTestStorage();
-  redis = await connectRedis(REDIS_URL);
-  const logger = createLogger({ level: 'silent' });
-  parts = await openRedisParts({
-    environment: { REDIS_URL, REDIS_PREFIX: prefix },
-    clock,
-    logger,
-    eventKeys: readSharedEventKeys({}),
-    name: 'test',
-    sealers: { desktop: deploymentSealer },
-  });
-  // The replicas share tickets only through Redis.
-  running = await runDesktop({
-    clock,
-    storage,
-    replicas: 2,
-    tickets: parts.tickets,
-    events: openRedisOutbox(parts, { logger }),
-  });
+  running = await runDesktopOnRedis({ clock, storage, url, prefix });
 });
 afterAll(async () => {
   await running.stop();
-  await parts.stop();
-  redis.disconnect();
   await storage.close();
 });
 
@@ -76,7 +49,8 @@ async function pushesOf(launch: string) {
 const authorize = (reference: { client_id: string; request_uri: string }) => running.postAuthorize(reference);
 const lastReason = () => record(running.published.at(-1)?.data).reason;
 
-const everyKey = async () => (await redis.keys(`${prefix}*`)).toSorted();
+/** Returns the names of all Redis keys of this test. */
+const everyKey = async () => (await running.redis.keys(`${prefix}*`)).toSorted();
 const livePushes = async () =>
   (await everyKey()).filter((key) => key.includes(':ticket:pushed-request:')).length;
 

@@ -1,46 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import type { Storage } from '@clinical-launch/storage/storage';
 import { TestClock } from '@clinical-launch/testing/test-clock';
-import { openTestStorage } from '@clinical-launch/testing/test-storage';
-import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   aLaunch,
   authorizeFields,
   aVerifier,
-  desktopRealms,
-  type RunningDesktop,
   realm,
   refusalOf,
   refused,
-  runDesktop,
   tokensOf,
 } from './running-desktop.ts';
-import { aClient, record } from './running-identity-provider.ts';
+import { runHosts } from './running-hosts.ts';
+import { record } from './running-identity-provider.ts';
 
 const clock = new TestClock();
-let storage: Storage;
-let stranger: Awaited<ReturnType<typeof startTokenIssuer>>;
-let running: RunningDesktop;
+let running: Awaited<ReturnType<typeof runHosts>>;
 beforeAll(async () => {
-  storage = await openTestStorage();
-  stranger = await startTokenIssuer({ clock, audience: 'api://clinical-launch' });
-  const neighbours = {
-    realm: 'neighbours',
-    clients: [aClient({ clientId: 'host', scopes: ['launch.issue'] })],
-  };
-  running = await runDesktop({
-    clock,
-    storage,
-    realms: [...desktopRealms(), neighbours],
-    trustedIssuers: [{ issuer: stranger.issuer, clients: [{ clientId: 'pms' }] }],
-  });
+  running = await runHosts(clock);
 });
-afterAll(async () => {
-  await running.stop();
-  await stranger.stop();
-  await storage.close();
-});
+afterAll(() => running.stop());
 
 const end = async (id: string, { at = realm, token }: { at?: string; token?: string } = {}) =>
   running.idp.get(`/${at}/launches/${id}`, {
@@ -117,10 +95,7 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
 
   it("answers 404 for another host's launch, as for an unknown launch, and leaves the launch active", async () => {
     const { guid, launch, tokens } = await startTokens();
-    const sameNameElsewhere = String(
-      (await running.idp.token('neighbours', { client_id: 'host' })).access_token,
-    );
-    for (const token of [await running.hostToken('neighbour'), sameNameElsewhere]) {
+    for (const token of [await running.hostToken('neighbour'), await running.namesakeToken()]) {
       for (const id of [guid, launch, randomUUID(), launch.slice(0, -2), 'nonsense']) {
         const response = await end(id, { token });
         expect(response.headers.get('x-correlation-id')).not.toBe(guid);
@@ -134,7 +109,7 @@ describe('DELETE /{seg1}/{seg2}/launches/{id}', () => {
 
   it.each([
     ['a token without the right', 403, async () => running.hostToken('resource-server')],
-    ["another issuer's right", 403, async () => stranger.sign({ claims: { scope: 'launch.issue' } })],
+    ["another issuer's right", 403, async () => running.stranger.sign({ claims: { scope: 'launch.issue' } })],
     ['an invalid token', 401, async () => 'a.b.c'],
   ])('refuses and audits a request with %s', async (_what, status, token) => {
     const { guid, tokens } = await startTokens();
