@@ -218,7 +218,7 @@ describe('the host guide', () => {
     const commands = [...guide.matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block);
     expect(await walk(commands.join('\n'), await startDemo())).toEqual({
       code: 0,
-      output: expect.stringMatching(/"launchUrl":"http[^]*204\n$/),
+      output: expect.stringMatching(/"launchUrl":"http[^]*204\n\{"ended":0\}$/),
     });
   });
 });

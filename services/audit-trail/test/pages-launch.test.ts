@@ -91,6 +91,18 @@ describe('the page of a launch', () => {
     },
   );
 
+  it('shows why a host application ended a launch', async () => {
+    const data = { realm: 'demo/desktop', reason: 'ended_by_host', statedReason: 'INC-7: lost laptop' };
+    const { text } = await pageOf(
+      (guid) => aLaunch(guid),
+      (correlationId) =>
+        anEvent('desktop.chain.revoked.v1', { correlationId, source: '/identity-provider', data }),
+    );
+    expect(text).toContain(
+      'What happened Application launch ended Reason: INC-7: lost laptop Service Identity provider',
+    );
+  });
+
   it('shows no waterfall for a single event', async () => {
     const refusal = (correlationId: string) =>
       anEvent('access.token.refused.v1', { correlationId, data: { status: 401, reason: 'wrong_secret' } });

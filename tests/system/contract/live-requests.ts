@@ -112,6 +112,7 @@ export function liveRequests(url: string, operations: Operations) {
     issueLaunch: (example) => authorized(example),
     endLaunch: async (example) =>
       authorized({ ...example, path: { ...example.path, id: (await launch()).launch } }),
+    endLaunches: (example) => authorized(example),
     authorize: async () => withForm('authorize', await launch()),
     authorizeByGet: async (example) => ({ ...example, query: { ...example.query, ...(await launch()) } }),
     pushAuthorizationRequest: async () => withForm('pushAuthorizationRequest', await launch()),

@@ -63,6 +63,9 @@ const signIn = {
  */
 const operator = text(100);
 
+/** Why a host application ended launches, in its own words. */
+const statedReason = Type.Optional(text(100));
+
 /** The code of each error, in the same order as the errors in `paths`. */
 const codes = Type.Optional(Type.Array(Type.Enum(faultCodes), { maxItems: 200 }));
 
@@ -152,6 +155,7 @@ export const eventCatalogue = {
         'ended_by_operator',
       ]),
       by: Type.Optional(operator),
+      statedReason,
     },
   ),
   'desktop.logout.delivered.v1': data(
@@ -216,9 +220,13 @@ export const eventCatalogue = {
     { reason: Type.Enum(['ended_by_operator']), by: operator },
   ),
   'launches.ended.v1': data(
-    'An operator ended the launches that match `selection`. Each ended launch has an event of its own.',
+    'An operator, or the host application `clientId` of a desktop realm, ended the launches that match `selection`. Each ended launch has an event of its own.',
     {
-      by: operator,
+      by: Type.Optional(operator),
+      realm: Type.Optional(text(100)),
+      issuer: Type.Optional(text(300)),
+      clientId: Type.Optional(text(200)),
+      statedReason,
       selection: closed({
         user: Type.Optional(text(1024)),
         practice: Type.Optional(text(1024)),

@@ -180,6 +180,7 @@ export const eventSources = {
     'desktop.code.issued.v1',
     'desktop.tokens.issued.v1',
     'desktop.chain.revoked.v1',
+    'launches.ended.v1',
     'desktop.logout.delivered.v1',
     'desktop.logout.delivery.failed.v1',
   ],

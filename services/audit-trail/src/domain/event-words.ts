@@ -35,7 +35,7 @@ const eventWords: Readonly<Record<EventType, EventWords>> = {
   },
   'launch.window.unlocked.v1': { group: 'launches', what: 'Window unlocked by the user' },
   'launch.ended.v1': { group: 'launches', what: 'Launch ended by an operator' },
-  'launches.ended.v1': { group: 'launches', what: 'Operator ended launches' },
+  'launches.ended.v1': { group: 'launches', what: 'Several launches ended' },
   'order.submitted.v1': { group: 'orders', what: 'Tests submitted', seen: 'Ordered' },
   'order.viewed.v1': { group: 'orders', what: 'Request viewed', seen: 'Viewed a request' },
   'orders.listed.v1': { group: 'orders', what: 'Requests listed', seen: 'Listed requests' },

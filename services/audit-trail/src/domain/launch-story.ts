@@ -200,6 +200,7 @@ export function detailOf(entry: LogEntry): string | undefined {
     fact(entry, 'resource', (resource) => `Resource: ${resource}`),
     fact(entry, 'attempts', (count) => `Attempt ${count}`),
     fact(entry, 'searchedId', (id) => `Searched for ${id}`),
+    fact(entry, 'statedReason', (reason) => `Reason: ${reason}`),
     entry.source === '/operator' ? fact(entry, 'by', (by) => `By ${by}`) : undefined,
     fact(entry, 'count', (count) => (count === '1' ? undefined : `${count} requests together`)),
   ];

@@ -95,6 +95,12 @@ export const launchAnswer = Type.Object({
 });
 export type LaunchAnswer = Readonly<Static<typeof launchAnswer>>;
 
+/** The answer to a request to end launches. */
+export const endedAnswer = Type.Object({
+  ended: Type.Integer({ minimum: 0, description: 'The number of launches that this request ended.' }),
+});
+export type EndedLaunches = Readonly<Static<typeof endedAnswer>>;
+
 /** The answer to a pushed authorization request (RFC 9126 section 2.2). */
 export const pushedAnswer = Type.Object({
   request_uri: Type.String({ description: 'Valid for one authorization request.' }),

@@ -23,6 +23,7 @@ import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
 import { isCallable } from '../domain/addresses.ts';
 import type { LaunchAnswer } from '../domain/answers.ts';
 import { launchOwner, launchProof } from '../domain/desktop-chain.ts';
+import { labelsOf } from '../domain/launch-selection.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import type { LaunchCaller } from './call-launch-url.ts';
 import type { DesktopExchange } from './realm-guards.ts';
@@ -65,6 +66,11 @@ export function issueLaunch(dependencies: IssueLaunchDependencies): Handler<Desk
       ttlSeconds,
       chainSeconds,
       chainRecord: { owner: launchOwner(realm, host), audience: launch.client_id },
+      chainLabels: labelsOf({
+        user: launch.user.userERN,
+        practice: launch.organisation.ods,
+        partner: launch.client_id,
+      }),
       correlationId: call.correlationId,
       events: [issuedEvent({ launch, realm, host, call, ttlSeconds })],
     });

@@ -21,6 +21,7 @@ import { auditAuthorizeRefusal, authorize } from './authorize.ts';
 import { authorizeDialect } from './authorize-dialect.ts';
 import { createLaunchCaller } from './call-launch-url.ts';
 import { endLaunch } from './end-launch.ts';
+import { endLaunches } from './end-launches.ts';
 import { getDiscovery, getSmartConfiguration } from './get-discovery.ts';
 import { getKeys } from './get-keys.ts';
 import { introspectToken } from './introspect-token.ts';
@@ -64,7 +65,6 @@ export function realmEndpoints(dependencies: RouteDependencies): Endpoint[] {
   const launches = { ...shared, headers: neverCached };
   const documents = { ...shared, anyOrigin: true };
 
-  const callLaunchUrl = createLaunchCaller(dependencies.fetchOutbound);
   const authorizing = behind(inDesktopRealm, authorize(dependencies));
   const discover = getDiscovery(dependencies);
   const configure = behind(inDesktopRealm, getSmartConfiguration(dependencies));
@@ -74,18 +74,7 @@ export function realmEndpoints(dependencies: RouteDependencies): Endpoint[] {
     endpoint({ ...tokens, path: `${oauth}/revoke`, methods: { POST: revokeToken(dependencies) } }),
     endpoint({ ...tokens, path: `${oauth}/introspect`, methods: { POST: introspectToken(dependencies) } }),
 
-    endpoint({
-      ...launches,
-      path: '/*realm/launches',
-      methods: { POST: behind(inDesktopRealm, issueLaunch({ ...dependencies, callLaunchUrl })) },
-      audit: auditLaunchRefusal('launches'),
-    }),
-    endpoint({
-      ...launches,
-      path: '/*realm/launches/:id',
-      methods: { DELETE: behind(inDesktopRealm, endLaunch(dependencies)) },
-      audit: auditLaunchRefusal('end'),
-    }),
+    ...hostEndpoints(dependencies),
     endpoint({
       ...launches,
       path: `${oauth}/par`,
@@ -114,5 +103,32 @@ export function realmEndpoints(dependencies: RouteDependencies): Endpoint[] {
       methods: { GET: configure, HEAD: configure },
     }),
     endpoint({ ...documents, path: '/*realm/discovery/v2.0/keys', methods: { GET: keys, HEAD: keys } }),
+  ];
+}
+
+/** Creates the endpoints of host applications. */
+function hostEndpoints(dependencies: RouteDependencies): Endpoint[] {
+  const place = inRealm(dependencies.realms);
+  const shared = { source, dialect: oauthDialect, place, headers: neverCached };
+  const callLaunchUrl = createLaunchCaller(dependencies.fetchOutbound);
+  return [
+    endpoint({
+      ...shared,
+      path: '/*realm/launches',
+      methods: { POST: behind(inDesktopRealm, issueLaunch({ ...dependencies, callLaunchUrl })) },
+      audit: auditLaunchRefusal('launches'),
+    }),
+    endpoint({
+      ...shared,
+      path: '/*realm/launches/_end',
+      methods: { POST: behind(inDesktopRealm, endLaunches(dependencies)) },
+      audit: auditLaunchRefusal('end'),
+    }),
+    endpoint({
+      ...shared,
+      path: '/*realm/launches/:id',
+      methods: { DELETE: behind(inDesktopRealm, endLaunch(dependencies)) },
+      audit: auditLaunchRefusal('end'),
+    }),
   ];
 }

@@ -2,6 +2,7 @@ import { exampleLaunch } from '@clinical-launch/contracts/published/example-laun
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import { type DescribedAnswers, describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/answers';
 import { type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
+import { endingBody } from '../http/end-launches.ts';
 import { hostRight, launchBody } from '../http/issue-launch.ts';
 import {
   authorizationProperties,
@@ -62,6 +63,34 @@ export const launchPath: PathItem = {
     responses: {
       204: describedAnswer('The launch has ended.'),
       ...hostRefusals([401, 403, 404, 429, 500, 503]),
+    },
+  },
+};
+
+/** Describes the endpoint at which a host application ends many launches. */
+export const endLaunchesPath: PathItem = {
+  post: {
+    operationId: 'endLaunches',
+    summary: 'End all launches of a user, a practice or a partner application',
+    description:
+      'Ends your live launches that match every selector: `user` is `user.userERN` in any case, `practice` is `organisation.ods`, `partner` is `client_id`. A launch issued before the request is ended; a launch issued after the answer is not. `reason` is for the audit trail and must not identify a patient.',
+    tags: [tag],
+    security: [{ accessToken: [] }],
+    requestBody: {
+      description: `At least one selector, in at most ${endingBody.limitBytes} bytes of UTF-8.`,
+      required: true,
+      content: {
+        'application/json': {
+          schema: schemaReference('LaunchSelection'),
+          example: { user: 'ern:example:user:1', reason: 'Has left the practice' },
+        },
+      },
+    },
+    responses: {
+      200: describedAnswer('The launches have ended.', {
+        content: { 'application/json': { schema: schemaReference('EndedLaunches') } },
+      }),
+      ...hostRefusals([400, 401, 403, 404, 413, 415, 429, 500, 503]),
     },
   },
 };

@@ -6,6 +6,7 @@ import { oauthErrorSchema } from '@clinical-launch/http/openapi/error-schemas';
 import {
   clientConfiguration,
   desktopConfiguration,
+  endedAnswer,
   introspectionAnswer,
   keySet,
   launchAnswer,
@@ -13,8 +14,16 @@ import {
   smartConfiguration,
   tokenAnswer,
 } from '../domain/answers.ts';
+import { endingSchema } from '../domain/launch-selection.ts';
 import type { Grant } from '../grants/grant.ts';
-import { authorizePath, desktopSchemas, launchesPath, launchPath, pushPath } from './desktop-operations.ts';
+import {
+  authorizePath,
+  desktopSchemas,
+  endLaunchesPath,
+  launchesPath,
+  launchPath,
+  pushPath,
+} from './desktop-operations.ts';
 import { realmParameters } from './parameters.ts';
 import { type DescribedRealm, introspectionPath, revocationPath, tokenPath } from './token-operations.ts';
 
@@ -50,6 +59,7 @@ export function identityProviderDocument(options: DocumentOptions): JsonSchema {
       ...below('/idp/{segment1}/{segment2}', realmParameters.two, {
         ...tokenPaths(desktopRealm, options),
         '/launches': launchesPath,
+        '/launches/_end': endLaunchesPath,
         '/launches/{id}': launchPath,
         '/oauth2/v2.0/authorize': authorizePath,
         '/oauth2/v2.0/par': pushPath,
@@ -66,6 +76,8 @@ export function identityProviderDocument(options: DocumentOptions): JsonSchema {
       Introspection: introspectionAnswer,
       Launch: desktopLaunchSchema,
       IssuedLaunch: launchAnswer,
+      LaunchSelection: endingSchema,
+      EndedLaunches: endedAnswer,
       PushedRequest: pushedAnswer,
       ...desktopSchemas,
       ClientConfiguration: clientConfiguration,
