@@ -4,10 +4,14 @@
 /** A window that does not reply within this time is regarded as closed. */
 const answerMs = 1000;
 
-/** Shows a warning in `line` while another window of this browser shows the banner of another patient. */
+/**
+ * Shows a warning in `line` while another window of this browser shows the banner of another patient. Keeps a
+ * warning that the page already contains.
+ */
 export function watchOtherPatients(line, banner) {
   const windows = new BroadcastChannel('open patients');
   const own = `${performance.timeOrigin} ${Math.random()}`;
+  const warning = line.textContent;
   const patient = banner.textContent.replace(/\s+/g, ' ');
   /** For each other window, its patient and the time of its last message. */
   const others = new Map();
@@ -36,7 +40,7 @@ export function watchOtherPatients(line, banner) {
 
   function show() {
     const isOther = [...others.values()].some((other) => other.patient !== patient);
-    const text = isOther ? 'Another patient is open in another window.' : '';
+    const text = warning || (isOther ? 'Another patient is open in another window.' : '');
     if (line.textContent !== text) line.textContent = text;
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { useDesk } from './desk.ts';
 import { aLaunchContext, aPatient, type OpenLaunch, rowsOf } from './launches.ts';
 
@@ -12,7 +12,7 @@ const launchFor = (patient = aPatient()) =>
   desk.application.openLaunch(aLaunchContext({ request: { patient, author } }));
 
 /** Opens the review of a test for a first patient. */
-async function openReview(options: { javaScriptEnabled?: boolean } = {}) {
+async function openReview(options: BrowserContextOptions = {}) {
   const mine = await launchFor();
   await mine.send('', { method: 'HEAD' });
   await mine.post('chosen', [['action', 'add:HFBC']]);
@@ -70,6 +70,36 @@ describe('the windows of two patients in one browser', () => {
     for (const window of [page, same]) await lockOf(window).waitFor();
     await workHere(same).click();
     for (const window of [same, page]) await lockOf(window).waitFor({ state: 'hidden' });
+    await close();
+  });
+});
+
+describe('the notice of a locked window', () => {
+  it('shows the whole of a long name and of an NHS number in a narrow window', async () => {
+    const long = { ...second, name: { family: 'Wolfeschlegelsteinhausenbergerdorff', given: ['Siân'] } };
+    const { page, browser, close } = await openReview({ viewport: { width: 320, height: 700 } });
+    await openBeside(browser, await launchFor(aPatient(long)));
+    await lockOf(page).waitFor();
+    expect(await lockOf(page).innerText()).toContain('WOLFESCHLEGELSTEINHAUSENBERGERDORFF');
+    const overflow = await lockOf(page).evaluate((dialog) => dialog.scrollWidth - dialog.clientWidth);
+    expect(overflow).toBe(0);
+    const number = lockOf(page).getByText(/^\d{3} \d{3} \d{4}$/);
+    expect(await number.evaluate((node) => node.getClientRects().length)).toBe(1);
+    await close();
+  });
+});
+
+describe('a page that can only be read', () => {
+  it('shows one warning if another patient was opened since', async () => {
+    const request = { patient: aPatient(), author, action: 'PatientReportList' } as const;
+    const mine = await desk.application.openLaunch(aLaunchContext({ request }));
+    const { page, browser, close } = await desk.open(mine);
+    await openBeside(browser, await launchFor(aPatient(second)));
+    const warning = page.locator('.app-other-patients');
+    await warning.getByText('Another patient is open in another window.').waitFor();
+    await page.reload();
+    await warning.getByText('Another patient was opened in another window since.').waitFor();
+    expect(await warning.count()).toBe(1);
     await close();
   });
 });
