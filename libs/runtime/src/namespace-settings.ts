@@ -21,7 +21,7 @@ export const namespaceSettings = {
   }),
 };
 
-/** The setting `XML_NS`, which the schema of each process contains. */
+/** The setting `XML_NS`, for the settings schema of a process that writes or describes the order document. */
 export const xmlNamespaceSetting = Type.String({
   default: defaultXmlNamespace,
   title: 'The namespace of the order document.',

@@ -30,7 +30,7 @@ describeTickets('in memory', async () => create());
 it.each([
   ['after a configured 30 seconds', 30, 30],
   ['after 24 hours by default', undefined, 86_400],
-])('InMemoryTickets forgets that a ticket was used %s', async (_long, set, seconds) => {
+])('InMemoryTickets forgets a used ticket %s', async (_long, set, seconds) => {
   const { tickets, pass } = create(set);
   const issued = await tickets.issue('launch-token', {
     context: 1,

@@ -137,7 +137,7 @@ describe('GET /audit/events', () => {
 });
 
 describe('POST /audit/events/_search', () => {
-  it('finds a patient by an identifier, and keeps only its pseudonym', async () => {
+  it('finds the events of a patient by an identifier of the patient, and records only the patient’s pseudonym', async () => {
     const form = new URLSearchParams({ patientSystem: identifier.system, patientValue: identifier.value });
     const response = await post(form.toString());
     const text = await response.text();

@@ -5,7 +5,7 @@ import { ServiceError, tooMany } from '@clinical-launch/http/errors';
 type RefusalOptions = {
   /** The parameter that the message is about. */
   readonly parameter?: string;
-  /** A more specific message than the catalogue's. */
+  /** A more specific message than the one in `tokenRefusals`. */
   readonly message?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;

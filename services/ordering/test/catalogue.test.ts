@@ -100,7 +100,7 @@ describe('the default catalogue', () => {
     }
   });
 
-  it('asks each question for at least one test, and has options only for choices', () => {
+  it('uses each question for at least one test, and lists options only for questions of the kind “choice”', () => {
     const asked = new Set(orderables.flatMap(({ asks }) => asks.map(({ question }) => question)));
     expect(asked).toEqual(new Set(catalogue.questions.values()));
     for (const { id, kind, options } of catalogue.questions.values())

@@ -294,7 +294,7 @@ describe('a user with only a keyboard', () => {
     await close();
   });
 
-  it('checks the review by Enter in a field, which neither submits the order nor removes a test', async () => {
+  it('can press Enter in a field of the review, which checks the form but neither submits the order nor removes a test', async () => {
     const { launch, page, close } = await openPage();
     await box(page, 'DHBA1C').check();
     await page.locator('#chosen .app-warning').waitFor();

@@ -94,9 +94,12 @@ describe('readCollectionEntry', () => {
   it.each([
     ['09:30', '2026-01-01T09:30:00.000Z'],
     ['09:29', [{ field: 'date', message: 'The date must be within the last 60 days' }]],
-  ])('accepts only times up to 60 days ago: at 09:30, the time %s of the 60th day', (time, expected) => {
-    expect(instantOf(read({ date: '1 1 2026', time }))).toEqual(expected);
-  });
+  ])(
+    'accepts a time exactly 60 days ago and refuses an earlier time: now 09:30, 60 days ago at %s',
+    (time, expected) => {
+      expect(instantOf(read({ date: '1 1 2026', time }))).toEqual(expected);
+    },
+  );
 
   it.each([
     ['Nurse Hill', 'Nurse Hill'],

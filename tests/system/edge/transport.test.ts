@@ -215,7 +215,7 @@ describe('the edge without a certificate', () => {
     expect(edge.service.bytesRead()).toBeGreaterThan(before);
   });
 
-  it('forwards the refusal of a body of undeclared length before it has read the body', async () => {
+  it('forwards the service’s refusal of a chunked body before the whole body has arrived', async () => {
     const head = post('/AccessApi/RequestLaunchUrl', 'Transfer-Encoding: chunked');
     const answer = await sendBytes({ port: edge.plain }, head, chunks(200 * 2 ** 20));
     // A client that does not read while it writes may see the connection end instead of the answer.

@@ -51,8 +51,9 @@ export type OtherSubject =
   | { readonly kind: 'practice' | 'unnamed' };
 
 /**
- * Returns the subject of the launch that was opened later. If the window is chosen, returns undefined. If the
- * request has the cookies of several browsers, the window must be chosen in each of them.
+ * Returns the subject that locks this window: the subject of another launch that was opened or chosen later
+ * in the same browser. If this window is the chosen window, returns undefined. If the request has the cookies
+ * of several browsers, this window must be the chosen window in each of them.
  */
 export function findOther(
   { subjectKey, userKey }: Pick<WindowSubject, 'subjectKey' | 'userKey'>,

@@ -4,8 +4,8 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Orderable } from './catalogue.ts';
 
 /**
- * The status of a request (OLTR: Request status). A Complete request was submitted to the laboratory and is
- * immutable. An Incomplete request may still change.
+ * The status of a submitted request (OLTR: Request status). An Incomplete request still waits for a sample
+ * and may change. A Complete request waits for no sample and is immutable.
  */
 export type RequestStatus = 'Incomplete' | 'Complete';
 
