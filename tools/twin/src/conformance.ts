@@ -85,13 +85,14 @@ async function drive(run: Run, command: readonly string[], baseUrl: string): Pro
     if (step === undefined) return;
     print(`step ${step.number} of ${step.of}: ${step.instruction}`);
     await run.begun();
-    const isCurrent = () => run.report().step?.id === step.id;
+    const current = () => run.report().step;
+    const isCurrent = () => current()?.id === step.id;
     for (let attempt = 0; attempt < maxAttempts && step.action !== 'wait' && isCurrent(); attempt += 1) {
       if (attempt > 0 && step.pauseSeconds !== undefined) await pause(step.pauseSeconds * 1000);
       // A launch URL works once.
-      if (attempt > 0 && run.report().step?.launchUrl !== undefined) run.repeat();
+      if (attempt > 0) run.repeat();
       await run.begun();
-      const launchUrl = run.report().step?.launchUrl;
+      const launchUrl = current()?.launchUrl;
       await execute(command, {
         BASE_URL: baseUrl,
         CONFORMANCE_STEP: step.id,

@@ -18,6 +18,7 @@ const right = {
   checksHash: true,
   /** Returns true if the keys of an earlier launch may be used. */
   storesKeys: false,
+  pushes: false,
   launchesTwice: false,
   exchangesTwice: false,
   tokenToRefresh: ({ tokens }: Session) => tokens.refresh_token ?? '',
@@ -64,14 +65,17 @@ export function createTestPartner(
   };
 
   const authorize = async (launch: string, begun: Begun, verifier: string, config: openid.Configuration) => {
-    const address = openid.buildAuthorizationUrl(config, {
+    const parameters = {
       redirect_uri: redirectUri,
       scope,
       code_challenge: await openid.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
       state: begun.state,
       launch,
-    });
+    };
+    const address = does.pushes
+      ? await openid.buildAuthorizationUrlWithPAR(config, parameters)
+      : openid.buildAuthorizationUrl(config, parameters);
     const response = await fetch(address, { redirect: 'manual' });
     const location = response.headers.get('location');
     if (location === null) throw new Error(`The authorization was answered ${response.status}`);

@@ -97,9 +97,12 @@ const slow = [
 ];
 
 describe('a conformance run of a partner application', () => {
-  it('passes a partner on openid-client that follows the guide', async () => {
-    const { requirements } = await judge();
-    expect(requirements.filter(({ finding, result }) => finding && result === 'failed')).toEqual([]);
+  it.each([
+    ['sends its authorization requests through the browser', { pushes: false }],
+    ['pushes its authorization requests', { pushes: true }],
+  ])('passes a partner on openid-client that %s', async (_does, behaviour) => {
+    const { requirements } = await judge(behaviour);
+    expect(requirements.filter(({ result }) => result === 'failed')).toEqual([]);
     expect(resultsOf({ requirements })).toEqual(passed);
   });
 
