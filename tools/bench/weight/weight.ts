@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ const goals: Readonly<Record<string, { readonly seconds: number; readonly mebiby
   'launch-api': { seconds: 0.5, mebibytes: 90 },
   'launch-gateway': { seconds: 0.5, mebibytes: 90 },
   'npm start': { seconds: 3, mebibytes: 350 },
+  'packed twin': { seconds: 3, mebibytes: 350 },
 };
 const services = [
   'launch-api',
@@ -51,6 +53,8 @@ export const weight: Bench = {
         PLATFORM_URL: 'http://127.0.0.1:1',
         LOG_LEVEL: 'error',
       };
+      progress('building the twin');
+      execFileSync(process.execPath, [fileURLToPath(new URL('../../twin/build.ts', import.meta.url))]);
       const measured = short ? services.slice(0, 2) : services;
       const programs: [string, Program][] = [
         ...measured.map((name): [string, Program] => [
@@ -58,6 +62,10 @@ export const weight: Bench = {
           { program: `services/${name}/src/main.ts`, environment },
         ]),
         ['npm start', { program: 'tools/platform/src/main.ts', environment: { LOG_LEVEL: 'error' } }],
+        [
+          'packed twin',
+          { program: 'tools/twin/dist/src/main.js', environment: {}, arguments: ['--port', '0'] },
+        ],
       ];
       const figures: Figure[] = [];
       for (const [name, program] of programs) {
@@ -95,7 +103,7 @@ async function figuresOf(name: string, program: Program, times: number): Promise
   ];
 }
 
-type Program = Pick<Parameters<typeof startMeasured>[0], 'program' | 'environment'>;
+type Program = Pick<Parameters<typeof startMeasured>[0], 'program' | 'environment' | 'arguments'>;
 
 /** Runs a program until it is idle, and stops it with SIGTERM, so that it writes its compile cache. */
 async function run(program: Parameters<typeof startMeasured>[0]): Promise<Start> {
@@ -111,13 +119,13 @@ async function run(program: Parameters<typeof startMeasured>[0]): Promise<Start>
 }
 
 /** Returns the number of modules that a program has loaded once it is idle. */
-async function countModules({ program, environment }: Program): Promise<number> {
+async function countModules(program: Program): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));
   try {
     const file = join(folder, 'modules');
     await run({
-      program,
-      environment: { ...environment, MODULES_FILE: file },
+      ...program,
+      environment: { ...program.environment, MODULES_FILE: file },
       flags: ['--import', counter],
     });
     return Number(readFileSync(file, 'utf8'));
