@@ -72,3 +72,10 @@ target "waf" {
   dockerfile = "waf/Dockerfile"
   tags       = tags("clinical-launch-waf")
 }
+# For vendors, not for a deployment. Run `npm run build:twin` first.
+target "twin" {
+  inherits   = ["release"]
+  context    = "tools/twin/dist"
+  dockerfile = "../../../deploy/docker/twin/Dockerfile"
+  tags       = tags("clinical-launch-twin")
+}

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { findProgram } from '@clinical-launch/testing/servers/server-kind';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -73,6 +74,19 @@ const byTag = (one: Pick<Target, 'tags'>, other: Pick<Target, 'tags'>) =>
     expect(names.toSorted()).toEqual(
       ['-edge', '-operator', '-waf', ''].map((name) => `clinical-launch${name}:local`),
     );
+  });
+
+  it('builds the twin from its package for both platforms, and not in production mode', () => {
+    const [twin] = bake('twin');
+    expect(twin).toMatchObject({
+      context: 'tools/twin/dist',
+      platforms: ['linux/amd64', 'linux/arm64'],
+      tags: ['clinical-launch-twin:local'],
+    });
+    const { context = '', dockerfile = '' } = twin ?? {};
+    const text = readFileSync(join(root, context, dockerfile), 'utf8');
+    expect(text).toContain('CMD ["start", "--host", "0.0.0.0"]');
+    expect(text).not.toContain('NODE_ENV');
   });
 
   it('labels the images with the version and the commit of the release', () => {
