@@ -169,6 +169,26 @@ describe('a launch ended by its host', () => {
   });
 });
 
+describe('the launches that their host ended by their partner', () => {
+  it('each result in one logout token', async () => {
+    const launches = [await startTokens(), await startTokens()].map(({ launch }) => launch);
+    const response = await running.idp.get(`/${at}/launches/_end`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${await running.hostToken()}`,
+      },
+      body: JSON.stringify({ partner: 'told' }),
+    });
+    expect(await response.json()).toEqual({ ended: 2 });
+    for (const launch of launches) {
+      await settled(launch);
+      const received = await receiver.about(launch);
+      expect(received.map(({ path }) => path)).toEqual(['/logout']);
+    }
+  });
+});
+
 describe('a logout token', () => {
   it('is sent to the partner of the launch if the code was replayed, even by another partner', async () => {
     const { fields, launch } = await startTokens();
