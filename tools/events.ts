@@ -51,9 +51,9 @@ practice systems are in [asyncapi.yaml](../asyncapi.yaml).
 
 - An event is a [CloudEvent](https://cloudevents.io) in structured mode. Its type is its routing key.
 - Delivery is at least once. Detect duplicates by \`id\`.
-- \`correlationid\` is the GUID of the launch. Outside a launch, it is that of the HTTP request, or random for an operator.
+- \`correlationid\` is the GUID of the launch. Outside a launch, \`correlationid\` is the GUID of the HTTP request, or random for an operator's command.
 - \`data\` contains no unencrypted patient data: \`patient\` is a pseudonym, and \`sealed\` is encrypted.
-- Every event may also contain \`user\`, \`practice\`, \`patient\` and \`address\`, which say whom it concerns.
+- Every event may also contain \`user\`, \`practice\`, \`patient\` and \`address\`, which state whom the event concerns.
 - A member with \`?\` may be absent. Ignore unknown members.
 
 ${sections.join('\n')}

@@ -10,7 +10,7 @@ export const outboundSettings = Type.Object({
   OUTBOUND_ALLOWED_NETWORKS: Type.Optional(
     Type.String({
       title:
-        'Networks (CIDR, separated by commas) to which requests to registered addresses may go in addition to the public internet, also by http. If unset: in production no network, otherwise only this machine.',
+        'Networks (CIDR, separated by commas) to which requests to registered addresses may go in addition to the public internet, also by http. If unset, production allows no network, and other modes allow only this machine.',
     }),
   ),
 });

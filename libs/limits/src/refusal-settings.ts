@@ -7,7 +7,7 @@ export const refusalSettings = Type.Object({
     minimum: 0,
     default: 100,
     title:
-      'Refused requests of an address in ten seconds, in all services together, before the answer is 429. 0 means no limit and an audit event for every refusal. Set the same value at the edge.',
+      'The number of refused requests of an address in ten seconds, in all services together, before the answer is 429. 0 means no limit and an audit event for every refusal. Set the same value at the edge.',
   }),
 });
 

@@ -45,7 +45,7 @@ export const telemetrySettings = Type.Object({
   OTEL_SERVICE_NAME: Type.Optional(
     Type.String({
       title:
-        'The `service.name` of spans and metrics. If unset, the name of the service, which rules and dashboards expect.',
+        'The `service.name` of spans and metrics. If unset, it is the name of the service, which rules and dashboards expect.',
     }),
   ),
   OTEL_RESOURCE_ATTRIBUTES: Type.Optional(
@@ -77,7 +77,8 @@ export const telemetrySettings = Type.Object({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: Type.Optional(
     Type.String({
       ...address,
-      title: 'The whole address for spans. If unset, `OTEL_EXPORTER_OTLP_ENDPOINT` followed by `/v1/traces`.',
+      title:
+        'The whole address for spans. If unset, spans go to `OTEL_EXPORTER_OTLP_ENDPOINT` followed by `/v1/traces`.',
     }),
   ),
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: Type.Optional(
@@ -101,9 +102,13 @@ export const telemetrySettings = Type.Object({
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: headersFor('spans'),
   OTEL_EXPORTER_OTLP_METRICS_HEADERS: headersFor('metrics'),
   OTEL_EXPORTER_OTLP_LOGS_HEADERS: headersFor('log records'),
-  OTEL_EXPORTER_OTLP_CERTIFICATE: file('Path of a PEM file with the authorities of the collector.'),
-  OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: file('Path of a PEM file with a certificate for the collector.'),
-  OTEL_EXPORTER_OTLP_CLIENT_KEY: file('Path of a PEM file with the private key of this certificate.'),
+  OTEL_EXPORTER_OTLP_CERTIFICATE: file(
+    'Path of a PEM file with the certificate authorities of the collector.',
+  ),
+  OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: file(
+    'Path of a PEM file with the client certificate that the collector requires.',
+  ),
+  OTEL_EXPORTER_OTLP_CLIENT_KEY: file('Path of a PEM file with the private key of the client certificate.'),
   OTEL_EXPORTER_OTLP_COMPRESSION: Type.Enum(['none', 'gzip'], {
     default: 'none',
     title: 'Whether the data for the collector is compressed: `none` or `gzip`.',
@@ -113,7 +118,7 @@ export const telemetrySettings = Type.Object({
     minimum: 1,
     maximum: 15_000,
     default: 10_000,
-    title: 'Milliseconds that the collector may take to accept what is sent: at most 15000.',
+    title: 'Milliseconds that the collector may take to accept a request: at most 15000.',
   }),
   OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol,

@@ -52,11 +52,13 @@ export const auditPagesSettings = Type.Object({
   AUDIT_OIDC_CLIENT_ID: Type.Optional(
     Type.String({
       maxLength: 200,
-      title: 'The client id of the platform at that issuer. Required with `AUDIT_OIDC_ISSUER`.',
+      title: 'The client id of the platform at the issuer of the staff. Required with `AUDIT_OIDC_ISSUER`.',
     }),
   ),
   AUDIT_OIDC_CLIENT_SECRET: Type.Optional(
-    Type.String({ title: 'The client secret at that issuer. Without it, the platform is a public client.' }),
+    Type.String({
+      title: 'The client secret at the issuer of the staff. Without it, the platform is a public client.',
+    }),
   ),
   AUDIT_RIGHT_CLAIM: Type.String({
     default: 'roles',

@@ -42,7 +42,7 @@ export const orderingSettings = Type.Object({
   CATALOGUE_FILE: Type.Optional(
     Type.String({
       title:
-        'A catalogue of tests, or a folder of several catalogues. If unset, the catalogue that ships with the service.',
+        'A catalogue of tests, or a folder of several catalogues. If unset, the service uses the catalogue that it ships with.',
     }),
   ),
 });

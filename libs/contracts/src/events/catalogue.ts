@@ -95,7 +95,7 @@ export const eventCatalogue = {
     tokenId: text(100),
   }),
   'access.introspected.v1': data(
-    'A resource server queried whether a token is active (RFC 7662). `clientId` is that server.',
+    'A resource server queried whether a token is active (RFC 7662). `clientId` identifies the resource server.',
     {
       realm: text(100),
       issuer: text(300),
