@@ -23,7 +23,7 @@ const scopes = [...smartScopes, 'offline_access', 'authorization_details', 'reso
 const everyScope = scopes.join(' ');
 
 /** Decrypts the launch context in access tokens. */
-let openContext = deploymentSealer.open;
+let contextSealer: Sealer = deploymentSealer;
 
 let storage: Storage;
 let running: RunningDesktop;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   storage = await openTestStorage();
   const partners = [aPartner({ scopes }), aPartner({ clientId: 'other', scopes })];
   const open: Sealer['open'] = (purpose, ...sealed) =>
-    (purpose === tokenContextPurpose ? openContext : deploymentSealer.open)(purpose, ...sealed);
+    (purpose === tokenContextPurpose ? contextSealer : deploymentSealer).open(purpose, ...sealed);
   running = await runDesktop({
     clock: new TestClock(),
     storage,
@@ -105,9 +105,9 @@ describe('an introspection response', () => {
 
   it('is that of an inactive token if the key of its launch context was removed', async () => {
     const { tokens } = await answerOf(everyScope);
-    openContext = createSealer([{ id: 'k2', key: randomBytes(32) }]).open;
+    contextSealer = createSealer([{ id: 'k2', key: randomBytes(32) }]);
     expect(await running.introspect(String(tokens.access_token))).toEqual({ active: false });
-    openContext = deploymentSealer.open;
+    contextSealer = deploymentSealer;
   });
 });
 
