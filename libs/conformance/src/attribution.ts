@@ -1,5 +1,7 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { decodeJwt } from 'jose';
 import {
+  type Endpoint,
   type Exchange,
   endpointOf,
   membersOf,
@@ -16,9 +18,9 @@ const maxKnown = 10_000;
 export type Attribution = ReturnType<typeof createAttribution>;
 
 /**
- * Finds the client and the launch of requests. Reads only what a client states about itself, without verifying
- * it: the platform verifies each request afterwards. Learns launch tokens, codes, refresh tokens and session
- * cookies from the answers that issue them.
+ * Finds the client and the launch of requests. Learns access tokens, launch tokens, codes, refresh tokens and
+ * session cookies from the answers that issue them, so a forged token belongs to no client. Believes a client id
+ * only at the endpoints that authenticate the client afterwards.
  */
 export function createAttribution() {
   const known = new Map<string, Attributed>();
@@ -42,15 +44,17 @@ export function createAttribution() {
         ...cookiesIn(request),
       ];
       const found = secrets.map((secret) => known.get(secret ?? '')).find((one) => one !== undefined);
-      const clientId = statedClient(request, parameters) ?? found?.clientId;
-      return { ...found, ...(clientId === undefined ? {} : { clientId }) };
+      const clientId = found?.clientId ?? statedClient(request, parameters);
+      return { ...found, ...withoutUndefined({ clientId }) };
     },
 
     /**
      * Learns the secrets in an answer. Returns the client and the launch of the exchange, as far as the answer
      * shows them: it has the correlation id of the launch if it issues a secret of a launch.
      */
-    learn({ request, answer, ...attributed }: Pick<Exchange, 'request' | 'answer'> & Attributed): Attributed {
+    learn({ request, answer, ...exchange }: Pick<Exchange, 'request' | 'answer'> & Attributed): Attributed {
+      const { clientId, launchId: knownLaunch } = exchange;
+      const attributed = withoutUndefined({ clientId, launchId: knownLaunch });
       const members = membersOf(answer.body);
       const ofLaunch = (secret: unknown, launchId: unknown) => {
         if (typeof secret !== 'string' || secret === '') return attributed;
@@ -87,8 +91,11 @@ export function createAttribution() {
   };
 }
 
-/** Returns the client that a request names: in a form, in Basic credentials, in an assertion or in a token. */
+const authenticating: ReadonlySet<Endpoint> = new Set(['token', 'authorize', 'push', 'revoke']);
+
+/** Returns the client that a request names: in a form, in Basic credentials or in an assertion. */
 function statedClient(request: ProxiedRequest, parameters: URLSearchParams): string | undefined {
+  if (!authenticating.has(endpointOf(request))) return undefined;
   const stated = parameters.get('client_id');
   if (stated) return stated;
   const basic = /^Basic +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
@@ -97,9 +104,7 @@ function statedClient(request: ProxiedRequest, parameters: URLSearchParams): str
     return decodedOrUndefined(encoded);
   }
   const assertion = parameters.get('client_assertion');
-  if (assertion) return claimOf(assertion, 'sub');
-  const token = tokenIn(request);
-  return token === undefined ? undefined : claimOf(token, 'client_id');
+  return assertion ? claimOf(assertion, 'sub') : undefined;
 }
 
 function decodedOrUndefined(text: string): string | undefined {
@@ -130,4 +135,6 @@ const cookiesIn = ({ headers }: ProxiedRequest): readonly string[] =>
   (headers.cookie ?? '').split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
 
 const setCookiesIn = (headers: unknown): readonly string[] =>
-  [headers].flat().flatMap((header) => /^[^=]+=([^;]+)/.exec(String(header ?? ''))?.[1] ?? []);
+  [headers]
+    .flat()
+    .flatMap((header) => /^[^=]+=([^;]+)/.exec(typeof header === 'string' ? header : '')?.[1] ?? []);

@@ -92,7 +92,8 @@ export function membersOf(text: string | Buffer): Readonly<Record<string, unknow
   }
 }
 
-const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
+/** Returns true if a value is an object with members, and not a list. */
+export const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns the bearer or DPoP token of a request, or undefined without one (RFC 6750 section 2.1). */

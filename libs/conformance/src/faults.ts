@@ -8,8 +8,6 @@ export type FaultName = (typeof faultNames)[number];
 
 /** The seconds in `Retry-After` of the faults 429 and 503. */
 export const retryAfterSeconds = 2;
-/** The delay of the fault `slow`. */
-export const slowMs = 10_000;
 
 /** Returns true if the text is the name of a fault. */
 export const isFaultName = (text: string): text is FaultName => faultNames.some((name) => name === text);

@@ -1,25 +1,27 @@
-import { type Exchange, membersOf } from './exchange.ts';
+import querystring from 'node:querystring';
+import { type Exchange, isMembers } from './exchange.ts';
 import { type FaultName, retryAfterSeconds } from './faults.ts';
-import { failed, type Judge, type Judgement, passed, waiting } from './requirement.ts';
+import { failed, type Judge, passed, waiting } from './requirement.ts';
 
 type Concerns = (exchange: Exchange) => boolean;
 
 /**
- * Judges what follows the first fault at one endpoint, until the client sends the next request to it. Ignores
- * requests that the client sent before it received the fault.
+ * Judges the next request to an endpoint after a fault by a function that returns what is wrong. Ignores requests
+ * that the client sent before it received the fault.
  */
 export function after(
   fault: FaultName,
   concerns: Concerns,
-  judge: (refused: Exchange, next: Exchange | undefined, between: readonly Exchange[]) => Judgement,
+  faultOf: (refused: Exchange, next: Exchange) => string | undefined,
 ): Judge {
   return (exchanges) => {
     const at = exchanges.findIndex((one) => one.fault === fault && concerns(one));
     const refused = exchanges[at];
     if (refused === undefined) return waiting;
-    const later = exchanges.slice(at + 1).filter(({ request }) => request.at >= refused.answeredAt);
-    const next = later.findIndex(concerns);
-    return judge(refused, later[next], next === -1 ? later : later.slice(0, next));
+    const next = exchanges.slice(at + 1).find((one) => concerns(one) && one.request.at >= refused.answeredAt);
+    if (next === undefined) return waiting;
+    const wrong = faultOf(refused, next);
+    return wrong === undefined ? passed : failed(wrong);
   };
 }
 
@@ -29,11 +31,9 @@ const slackMs = 100;
 /** Requires that the next request comes after the seconds in `Retry-After`. */
 export const waited = (fault: FaultName, concerns: Concerns) =>
   after(fault, concerns, (refused, next) =>
-    next === undefined
-      ? waiting
-      : next.request.at - refused.answeredAt >= retryAfterSeconds * 1000 - slackMs
-        ? passed
-        : failed(`The next request came before the ${retryAfterSeconds} seconds in Retry-After had passed`),
+    next.request.at - refused.answeredAt >= retryAfterSeconds * 1000 - slackMs
+      ? undefined
+      : `The next request came before the ${retryAfterSeconds} seconds in Retry-After had passed`,
   );
 
 /** Judges the answer of the client to one of the messages that a run sends. */
@@ -52,63 +52,70 @@ export const isAccepted = (status: number) => status >= 200 && status < 300;
 /** Returns a status as a text. The status is 0 if the client did not answer. */
 export const shownStatus = (status: number): string => (status === 0 ? 'none' : String(status));
 
-/** The parameters that must never be in an address, in any spelling. */
-const secretNames = new Set([
+/** The parameters that must never be in an address. */
+const secretNames = [
   'access_token',
   'client_secret',
   'client_assertion',
   'code_verifier',
   'id_token',
   'refresh_token',
-]);
+] as const;
 
-/** What must not be in addresses: values of parameters that identify the patient, and secrets in any place. */
+/** What must not be in addresses: words that identify the patient, and secrets. */
 type Private = {
   readonly patient: (exchanges: readonly Exchange[]) => readonly string[];
-  readonly secrets?: (exchanges: readonly Exchange[]) => readonly string[];
+  readonly secrets: (exchanges: readonly Exchange[]) => readonly string[];
   /** The parameters that must not be in a Referer. */
   readonly refererNames?: readonly string[];
   readonly isShown: Concerns;
 };
 
 /** Requires that no address and no Referer of a received request contains a secret or patient data. */
-export function privateAddresses({
-  patient,
-  secrets = () => [],
-  refererNames = [],
-  isShown,
-}: Private): Judge {
+export function privateAddresses({ patient, secrets, refererNames = [], isShown }: Private): Judge {
   return (exchanges) => {
-    const patientValues = new Set(patient(exchanges).map((value) => value.toLowerCase()));
+    const patientWords = new Set(patient(exchanges).map((value) => value.toLowerCase()));
     const secretValues = secrets(exchanges);
     for (const { direction, request } of exchanges) {
       if (direction === 'sent') continue;
-      const referer = request.headers.referer ?? '';
-      const [from] = URL.canParse(referer) ? [new URL(referer)] : [];
-      for (const address of [request.url, ...(from === undefined ? [] : [from])]) {
-        const parameters = [...address.searchParams];
+      const referer = URL.parse(request.headers.referer ?? '') ?? undefined;
+      if (refererNames.some((name) => referer?.searchParams.has(name)))
+        return failed('A Referer contains a launch token');
+      for (const { href, searchParams } of [request.url, ...(referer === undefined ? [] : [referer])])
         if (
-          parameters.some(([name]) => secretNames.has(name)) ||
-          secretValues.some((secret) => address.href.includes(secret))
+          secretNames.some((name) => searchParams.has(name)) ||
+          secretValues.some((secret) => href.includes(secret))
         )
           return failed('An address contains a secret');
-        if (parameters.some(([, value]) => patientValues.has(value.toLowerCase())))
-          return failed('An address contains patient data');
-      }
-      if (refererNames.some((name) => from?.searchParams.has(name)))
-        return failed('A Referer contains a launch token');
+      // The paths of the platform contain no patient data. A patient named Demo must not fail a client.
+      const isForeign = referer !== undefined && referer.origin !== request.url.origin;
+      const words = [...valuesIn(request.url), ...(isForeign ? partsOf(referer) : [])];
+      if (words.some((word) => patientWords.has(word))) return failed('An address contains patient data');
     }
     return exchanges.some(isShown) ? passed : waiting;
   };
 }
 
-/** Returns all texts of at least three characters in a JSON value. */
-export function textsIn(value: unknown): readonly string[] {
-  if (typeof value === 'string') return value.length > 2 ? [value] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(textsIn);
-}
+/** Returns the parameter values of an address and their words, in lower case. */
+const valuesIn = ({ searchParams }: URL) => [...searchParams.values()].flatMap(wordsIn);
 
-/** Returns a member of each element of a list. */
-export const membersIn = (list: unknown, name: string): readonly unknown[] =>
-  Array.isArray(list) ? list.map((one: unknown) => membersOf(JSON.stringify(one))[name]) : [];
+/** Returns the path segments and parameter values of an address and their words, in lower case. */
+const partsOf = (address: URL) => [
+  ...address.pathname.split('/').flatMap((segment) => wordsIn(querystring.unescape(segment))),
+  ...valuesIn(address),
+];
+
+const wordsIn = (text: string) => [text, ...text.split(/[\s,;:+|]+/)].map((word) => word.toLowerCase());
+
+/** Returns a value if it is a text, otherwise the empty string. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Returns the objects in a list. Returns none if the value is no list. */
+export const entriesOf = (value: unknown) => (Array.isArray(value) ? value.filter(isMembers) : []);
+
+/** Returns the text, or the texts in a list, that have at least three characters. */
+export const textsIn = (value: unknown): readonly string[] =>
+  [value]
+    .flat()
+    .map(textOf)
+    .filter(({ length }) => length > 2);

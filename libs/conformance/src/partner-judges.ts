@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { type Exchange, membersOf, parametersOf, tokenIn } from './exchange.ts';
-import { isAccepted, membersIn, privateAddresses, shownStatus, textsIn } from './judges.ts';
+import { entriesOf, isAccepted, privateAddresses, shownStatus, textsIn } from './judges.ts';
 import {
   authorizationsIn,
   codeOf,
@@ -176,7 +176,12 @@ export const judgeAddresses: Judge = privateAddresses({
 /** Returns the values that identify the patient in an answer of `/resource/patient`. */
 function patientValues({ answer }: Exchange): readonly string[] {
   const { surname, forenames, dob, 'patient-identifiers': identifiers } = membersOf(answer.body);
-  return textsIn([surname, forenames, dob, membersIn(identifiers, 'identifierValue')]);
+  return textsIn([
+    surname,
+    forenames,
+    dob,
+    ...entriesOf(identifiers).map(({ identifierValue }) => identifierValue),
+  ]);
 }
 
 const secretsOf = (exchange: Exchange): readonly string[] =>

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type Exchange, endpointOf, membersOf, type ProxiedRequest } from './exchange.ts';
 import type { FaultName } from './faults.ts';
-import { membersIn, privateAddresses, textsIn } from './judges.ts';
+import { entriesOf, privateAddresses, textOf, textsIn } from './judges.ts';
 import { failed, type Judge, type Judgement, passed, waiting } from './requirement.ts';
 
 type Requested = Pick<Exchange, 'request'>;
 
+/** Returns true for a request for a launch URL. */
 export const isLaunchUrl = (exchange: Requested) => endpointOf(exchange.request) === 'launch-url';
 export const isToken = (exchange: Requested) => endpointOf(exchange.request) === 'token';
 const isOpening = (exchange: Requested) => endpointOf(exchange.request) === 'open';
@@ -14,24 +15,19 @@ const isIssued = (exchange: Exchange) => isLaunchUrl(exchange) && exchange.answe
 
 export const challengeOf = ({ headers }: ProxiedRequest) => String(headers['code-challenge'] ?? '');
 export const base64UrlHash = (text: string) => createHash('sha256').update(text).digest('base64url');
-export const launchUrlOf = ({ answer }: Exchange) => String(membersOf(answer.body)['url'] ?? '');
+export const launchUrlOf = ({ answer }: Exchange) => textOf(membersOf(answer.body)['url']);
 const launchTokenOf = ({ request }: Requested) => request.url.searchParams.get('launchToken');
 
-type Payload = {
-  readonly identifier?: readonly { readonly value?: unknown }[];
-  readonly extension?: readonly { readonly url?: unknown; readonly valueString?: unknown }[];
-  readonly contained?: readonly Readonly<Record<string, unknown>>[];
-};
+const identifierOf = ({ body }: ProxiedRequest) =>
+  textOf(entriesOf(membersOf(body)['identifier'])[0]?.['value']);
+const actionOf = ({ body }: ProxiedRequest) =>
+  entriesOf(membersOf(body)['extension']).find(({ url }) => textOf(url).endsWith('/extension/action'))?.[
+    'valueString'
+  ];
 
-const payloadOf = ({ body }: ProxiedRequest): Payload => membersOf(body);
-const listOf = <Entry>(value: readonly Entry[] | undefined): readonly Entry[] =>
-  Array.isArray(value) ? value : [];
-
-const identifierOf = (request: ProxiedRequest) =>
-  String(listOf(payloadOf(request).identifier)[0]?.value ?? '');
-const actionOf = (request: ProxiedRequest) =>
-  listOf(payloadOf(request).extension).find(({ url }) => String(url).endsWith('/extension/action'))
-    ?.valueString;
+/** Returns true if a launch URL was issued for UpdateTest. */
+export const isAmendment = (exchange: Exchange) =>
+  isIssued(exchange) && actionOf(exchange.request) === 'UpdateTest';
 
 /** Returns true if both requests are for the same order of the practice management system. */
 export const isRepeat = (one: Requested, other: Requested) =>
@@ -74,26 +70,19 @@ export function distinct(valueOf: (request: ProxiedRequest) => string, finding: 
   };
 }
 
+/** Judges the identifiers of new orders. The platform itself refuses a repeated identifier with 409. */
 export function judgeNewIdentifiers(exchanges: readonly Exchange[]): Judgement {
-  const isOrder = ({ request }: Exchange) => actionOf(request) === 'OrderTest';
-  const reused = exchanges.find(
-    (one) => isLaunchUrl(one) && one.fault === undefined && one.answer.status === 409,
-  );
-  if (reused !== undefined) return failed('An OrderTest repeats the identifier of an earlier request');
-  return distinct(
-    identifierOf,
-    'Two launches with OrderTest have the same identifier',
-  )(exchanges.filter(isOrder));
+  const orders = exchanges.filter((one) => isLaunchUrl(one) && actionOf(one.request) === 'OrderTest');
+  const isReused = orders.some((one) => one.fault === undefined && one.answer.status === 409);
+  if (isReused) return failed('An OrderTest repeats the identifier of an earlier request');
+  return distinct(identifierOf, 'Two launches with OrderTest have the same identifier')(orders);
 }
 
+/** Judges that each UpdateTest repeats the identifier of an OrderTest. */
 export function judgeAmendments(exchanges: readonly Exchange[]): Judgement {
-  const issued = exchanges.filter(isIssued);
-  const ordered = new Set(
-    issued
-      .filter(({ request }) => actionOf(request) === 'OrderTest')
-      .map(({ request }) => identifierOf(request)),
-  );
-  const amendments = issued.filter(({ request }) => actionOf(request) === 'UpdateTest');
+  const orders = exchanges.filter((one) => isIssued(one) && actionOf(one.request) === 'OrderTest');
+  const ordered = new Set(orders.map(({ request }) => identifierOf(request)));
+  const amendments = exchanges.filter(isAmendment);
   if (amendments.length === 0) return waiting;
   return amendments.every(({ request }) => ordered.has(identifierOf(request)))
     ? passed
@@ -103,10 +92,11 @@ export function judgeAmendments(exchanges: readonly Exchange[]): Judgement {
 /** The seconds before the expiry in which a client may already request a new token. */
 const renewalSeconds = 300;
 
+/** Judges that the client requests no new access token while its last token is valid. */
 export function judgeTokens(exchanges: readonly Exchange[]): Judgement {
   let expiresAt = 0;
   for (const exchange of exchanges) {
-    if (exchange.answer.status === 401) expiresAt = 0;
+    if (isLaunchUrl(exchange) && exchange.answer.status === 401) expiresAt = 0;
     if (!isToken(exchange) || exchange.answer.status !== 200) continue;
     if (exchange.request.at < expiresAt - renewalSeconds * 1000)
       return failed('A new access token was requested although the last token was still valid');
@@ -129,6 +119,7 @@ export function repeated(fault: FaultName, maxRepeats: number): Judge {
   };
 }
 
+/** Judges that a launch URL is not opened again after 410, and that a new one is requested. */
 export function judgeGone(exchanges: readonly Exchange[]): Judgement {
   const at = exchanges.findIndex((one) => one.fault === '410' && isOpening(one));
   const refused = exchanges[at];
@@ -139,18 +130,28 @@ export function judgeGone(exchanges: readonly Exchange[]): Judgement {
   return later.some(isLaunchUrl) ? passed : waiting;
 }
 
-export const judgeAddresses = privateAddresses({
+/** Requires that no address and no Referer contains a secret or patient data. */
+export const judgeAddresses: Judge = privateAddresses({
   patient: (exchanges) => exchanges.filter(isLaunchUrl).flatMap(({ request }) => patientValues(request)),
+  secrets: (exchanges) => exchanges.flatMap(secretsIn),
   refererNames: ['launchToken'],
   isShown: isOpening,
 });
 
-/** Returns the values that identify the patient of a payload. */
-function patientValues(request: ProxiedRequest): readonly string[] {
-  const patients = listOf(payloadOf(request).contained).filter(
-    ({ resourceType }) => resourceType === 'Patient',
-  );
-  return patients.flatMap(({ name, birthDate, identifier }) =>
-    textsIn([name, birthDate, membersIn(identifier, 'value')]),
-  );
+/** Returns the client secret and the access token in a token request and its answer. */
+function secretsIn(exchange: Exchange): readonly string[] {
+  if (!isToken(exchange)) return [];
+  const { access_token: token } = membersOf(exchange.answer.body);
+  return [...textsIn(token), ...textsIn(new URLSearchParams(exchange.request.body).get('client_secret'))];
 }
+
+/** Returns the names, the date of birth and the identifiers of the patient of a payload, in lower case. */
+const patientValues = ({ body }: ProxiedRequest): readonly string[] =>
+  entriesOf(membersOf(body)['contained'])
+    .filter(({ resourceType }) => resourceType === 'Patient')
+    .flatMap(({ name, birthDate, identifier }) => [
+      birthDate,
+      ...entriesOf(name).flatMap(({ family, given }) => [family, given]),
+      ...entriesOf(identifier).map(({ value }) => value),
+    ])
+    .flatMap(textsIn);

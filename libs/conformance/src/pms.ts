@@ -1,4 +1,4 @@
-import { endpointOf } from './exchange.ts';
+import { type Exchange, endpointOf } from './exchange.ts';
 import { type FaultName, retryAfterSeconds } from './faults.ts';
 import { after, waited } from './judges.ts';
 import { judgeCallbacks, sendCallbacks } from './pms-callbacks.ts';
@@ -8,10 +8,10 @@ import {
   distinct,
   everyLaunch,
   everyOpening,
+  isAmendment,
   isLaunchUrl,
   isOpened,
   isRepeat,
-  isToken,
   judgeAddresses,
   judgeAmendments,
   judgeGone,
@@ -20,7 +20,13 @@ import {
   launchUrlOf,
   repeated,
 } from './pms-judges.ts';
-import { failed, type Protocol, passed, type Step, waiting } from './requirement.ts';
+import type { Protocol, Step } from './requirement.ts';
+
+const isRefused = ({ fault }: Exchange) => fault !== undefined;
+
+/** Returns true if a launch URL was opened after a refusal. */
+const isOpenedAfterRefusal = (during: readonly Exchange[]) =>
+  during.some((one, index) => isOpened(one) && during.slice(0, index).some(isRefused));
 
 /** Creates the step in which a request for a launch URL is refused. 403 and 500 also refuse its repeats. */
 function refusal(fault: FaultName, instruction: string): Step {
@@ -31,10 +37,10 @@ function refusal(fault: FaultName, instruction: string): Step {
     instruction,
     faultFor(request, during) {
       if (endpointOf(request) !== 'launch-url') return undefined;
-      const refused = during.find((one) => one.fault !== undefined);
+      const refused = during.find(isRefused);
       return refused === undefined || (refusesRepeats && isRepeat(refused, { request })) ? fault : undefined;
     },
-    isDone: (during) => during.some(isOpened),
+    isDone: isOpenedAfterRefusal,
   };
 }
 
@@ -47,19 +53,19 @@ export const pmsProtocol: Protocol = {
       id: 'launch',
       action: 'launch',
       instruction: 'Launch a patient with OrderTest, and open the launch URL.',
-      isDone: (during) => during.some((one) => isOpened(one)),
+      isDone: (during) => during.some(isOpened),
     },
     {
       id: 'second-launch',
       action: 'launch',
       instruction: 'Launch another request with OrderTest, and open the launch URL.',
-      isDone: (during) => during.some((one) => isOpened(one)),
+      isDone: (during) => during.some(isOpened),
     },
     {
       id: 'amend',
       action: 'amend',
       instruction: 'Launch the first request again with UpdateTest, and open the launch URL.',
-      isDone: (during) => during.some((one) => isOpened(one)),
+      isDone: (during) => during.some(isAmendment) && during.some(isOpened),
     },
     refusal('401', 'The next request for a launch URL is answered 401. Launch a new request until it opens.'),
     refusal('403', 'The next request for a launch URL is answered 403. Then launch another request.'),
@@ -69,10 +75,8 @@ export const pmsProtocol: Protocol = {
       action: 'launch',
       instruction: 'The next launch URL is answered 410 when it is opened. Then launch again.',
       faultFor: (request, during) =>
-        endpointOf(request) === 'open' && !during.some(({ fault }) => fault !== undefined)
-          ? '410'
-          : undefined,
-      isDone: (during) => during.some((one) => isOpened(one)),
+        endpointOf(request) === 'open' && !during.some(isRefused) ? '410' : undefined,
+      isDone: isOpenedAfterRefusal,
     },
     {
       ...refusal('429', 'The next request for a launch URL is answered 429. Launch again after Retry-After.'),
@@ -154,12 +158,10 @@ export const pmsProtocol: Protocol = {
       id: 'pms.refused-401',
       title: 'After 401, the client requests a new access token before it tries again',
       guide: 'pms.md#when-something-is-refused',
-      judge: after('401', isLaunchUrl, (_refused, next, between) =>
-        between.some(isToken)
-          ? passed
-          : next === undefined
-            ? waiting
-            : failed('The next request after 401 was sent without a new access token'),
+      judge: after('401', isLaunchUrl, (refused, next) =>
+        next.request.headers.authorization === refused.request.headers.authorization
+          ? 'The next request after 401 has the refused access token'
+          : undefined,
       ),
     },
     {
@@ -173,11 +175,7 @@ export const pmsProtocol: Protocol = {
       title: 'After 409, the client sends a new identifier',
       guide: 'pms.md#when-something-is-refused',
       judge: after('409', isLaunchUrl, (refused, next) =>
-        next === undefined
-          ? waiting
-          : isRepeat(refused, next)
-            ? failed('The next request after 409 has the same identifier')
-            : passed,
+        isRepeat(refused, next) ? 'The next request after 409 has the same identifier' : undefined,
       ),
     },
     {

@@ -4,7 +4,7 @@ import { http } from '@clinical-launch/http/node-http';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { type Attributed, createAttribution } from './attribution.ts';
 import { type Exchange, endpointOf, type ProxiedAnswer, type ProxiedRequest } from './exchange.ts';
-import { type FaultName, faultyAnswer, slowMs } from './faults.ts';
+import { type FaultName, faultyAnswer } from './faults.ts';
 
 type Awaitable<Value> = Value | Promise<Value>;
 
@@ -27,6 +27,8 @@ type ProxyOptions = {
   readonly publicUrl: URL;
   readonly clock: Clock;
   readonly watch: Watch;
+  /** The delay of the fault `slow` in milliseconds. By default, ten seconds. */
+  readonly slowMs?: number;
 };
 
 /** The maximum number of bytes in a request. The platform itself accepts less. */
@@ -34,10 +36,16 @@ const maxRequestBytes = 2 * 1024 * 1024;
 
 /**
  * Creates a reverse proxy for the platform that records each request with its answer, and answers some requests
- * with a fault instead. Buffers both bodies. Answers 413 for a larger request than 2 MiB, and 502 if the
- * platform does not answer.
+ * with a fault instead. Buffers both bodies. Answers 400 for an address that is not a path, 413 for a larger
+ * request than 2 MiB, and 502 if the platform does not answer.
  */
-export function createRecordingProxy({ target, publicUrl, clock, watch }: ProxyOptions): RequestListener {
+export function createRecordingProxy({
+  target,
+  publicUrl,
+  clock,
+  watch,
+  slowMs = 10_000,
+}: ProxyOptions): RequestListener {
   const attribution = createAttribution();
 
   const answerOf = async (incoming: IncomingMessage, sent: Sent, fault?: FaultName) => {
@@ -50,10 +58,12 @@ export function createRecordingProxy({ target, publicUrl, clock, watch }: ProxyO
   };
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
+    // A path that begins with // must not become the name of a host.
+    const url = URL.parse(`${publicUrl.origin}${incoming.url}`);
+    if (url === null) return sendAnswer(incoming, response, refusalOf(400));
     const body = await readBody(incoming, response);
-    if (body === undefined) return sendAnswer(incoming, response, { status: 413, headers: {}, body: empty });
+    if (body === undefined) return sendAnswer(incoming, response, refusalOf(413));
     const { method = 'GET', headers } = incoming;
-    const url = new URL(incoming.url ?? '/', publicUrl);
     const request = { method, url, headers, body: body.toString(), at: clock.now() };
     const attributed = attribution.of(request);
     const fault = watch.faultFor(request, attributed);
@@ -79,15 +89,21 @@ export function createRecordingProxy({ target, publicUrl, clock, watch }: ProxyO
 
 type Sent = { readonly request: ProxiedRequest; readonly body: Buffer };
 
-const empty = Buffer.alloc(0);
-const unreachable: ProxiedAnswer = { status: 502, headers: {}, body: empty };
+const unreachable: ProxiedAnswer = { status: 502, headers: {}, body: Buffer.alloc(0) };
+
+/** The rest of the body is not read, so the connection cannot be used for another request. */
+const refusalOf = (status: number): ProxiedAnswer => ({
+  ...unreachable,
+  status,
+  headers: { connection: 'close' },
+});
 
 /** Reads a body. Returns undefined if it is too long. */
 async function readBody(incoming: IncomingMessage, response: ServerResponse): Promise<Buffer | undefined> {
   if (incoming.headers.expect !== undefined) response.writeContinue();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of incoming) {
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     bytes += chunk.length;
     if (bytes > maxRequestBytes) return undefined;
     chunks.push(chunk);

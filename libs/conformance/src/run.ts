@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Attributed } from './attribution.ts';
 import { type Exchange, endpointOf, type ProxiedRequest } from './exchange.ts';
@@ -47,7 +48,7 @@ export type RunOptions = {
   readonly attestations: Attestations;
   readonly clock: Clock;
   /** Posts a message to the address of the client. Absent if the client registered no address. */
-  readonly post?: (message: Outgoing) => Promise<Exchange>;
+  readonly post?: ((message: Outgoing) => Promise<Exchange>) | undefined;
   readonly tools: Omit<StepTools, 'send' | 'now'>;
 };
 
@@ -58,34 +59,110 @@ export type Run = ReturnType<typeof createRun>;
 
 /**
  * Creates a conformance run for one client. The run goes through the steps of a protocol, watches the
- * exchanges of the client, and judges each requirement after each exchange.
+ * exchanges of the client, and judges each requirement when it reports.
  */
 export function createRun({ clientId, protocol, attestations, clock, post, tools }: RunOptions) {
   const id = randomUUID();
   const startedAt = new Date(clock.now()).toISOString();
-  const exchanges: Exchange[] = [];
   const applies = ({ needs }: { readonly needs?: 'callback' | 'logout' }) =>
     needs === undefined || post !== undefined;
-  const steps = protocol.steps.filter(applies);
   const requirements = protocol.requirements.filter(applies);
+  const progress = createProgress(protocol.steps.filter(applies), {
+    ...tools,
+    now: () => clock.now(),
+    post,
+  });
+  const { exchanges } = progress;
+
+  /** Requests that name no client belong to every run that needs them. */
+  const isOwn = (request: ProxiedRequest, attributed: Attributed) =>
+    attributed.clientId === undefined
+      ? protocol.sharedEndpoints.includes(endpointOf(request))
+      : attributed.clientId === clientId;
+
+  return {
+    id,
+    clientId,
+    protocol: protocol.name,
+
+    /** Returns the fault for a request of the client. */
+    faultFor: (request: ProxiedRequest, attributed: Attributed): FaultName | undefined =>
+      isOwn(request, attributed)
+        ? progress.step()?.faultFor?.(request, progress.during(), exchanges)
+        : undefined,
+
+    /** Returns a changed answer for the client, or undefined. */
+    alter: async (exchange: Exchange) =>
+      isOwn(exchange.request, exchange)
+        ? await progress.step()?.alter?.(exchange, progress.during(), progress.tools)
+        : undefined,
+
+    /** Records an exchange if it belongs to the client, and continues with the next step when a step is done. */
+    record(exchange: Exchange): void {
+      if (isOwn(exchange.request, exchange)) progress.record(exchange);
+    },
+
+    /** Resolves when the current step has sent its messages. @throws the error of the step */
+    begun: progress.begun,
+
+    /** Begins the current step again, with a new launch if the step begins with one. */
+    repeat: progress.repeat,
+
+    /** Continues with the next step, although the client has not done the current one. */
+    skip: progress.skip,
+
+    /** Ends the run. Requirements that are still waiting are `unseen`. */
+    finish: progress.finish,
+
+    /** Returns the report of the run so far. */
+    report(): RunReport {
+      const step = progress.shown();
+      const isFinished = step === undefined;
+      return {
+        run: id,
+        client: clientId,
+        protocol: protocol.name,
+        startedAt,
+        state: isFinished ? 'finished' : 'running',
+        ...withoutUndefined({ step }),
+        launches: [...new Set(exchanges.flatMap(({ launchId }) => launchId ?? []))],
+        requirements: requirements.map((requirement) => ({
+          id: requirement.id,
+          title: requirement.title,
+          guide: requirement.guide,
+          ...resultOf(requirement, { exchanges, isFinished, attestations }),
+        })),
+      };
+    },
+  };
+}
+
+type ProgressTools = Omit<StepTools, 'send'> & Pick<RunOptions, 'post'>;
+
+/** Goes through the steps of a run, and stores its exchanges. */
+function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTools) {
+  const exchanges: Exchange[] = [];
   let index = 0;
   let firstOfStep = 0;
   let launchUrl: string | undefined;
-  let isFinished = false;
   let beginning: Promise<void> = Promise.resolve();
 
-  const current = (): Step | undefined => (isFinished ? undefined : steps[index]);
+  const current = (): Step | undefined => steps[index];
   const during = () => exchanges.slice(firstOfStep);
+  const finish = () => {
+    index = steps.length;
+  };
 
   const record = (exchange: Exchange) => {
+    const step = current();
+    if (step === undefined) return;
     exchanges.push(exchange);
-    if (exchanges.length >= maxExchanges) isFinished = true;
-    if (current()?.isDone(during()) === true) moveOn();
+    if (exchanges.length >= maxExchanges) finish();
+    else if (step.isDone(during())) moveOn();
   };
 
   const stepTools: StepTools = {
     ...tools,
-    now: () => clock.now(),
     async send(message) {
       if (post !== undefined) record(await post(message));
     },
@@ -98,90 +175,35 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
     beginning = step.begin(stepTools, exchanges).then((url) => {
       if (current() === step) launchUrl = url;
     });
-    // `begun` rejects with the error.
+    // `begun` reports the error to its caller. Without a caller, the error must not end the process.
     beginning.catch(() => undefined);
   };
 
   const moveOn = () => {
+    if (current() === undefined) return;
     index += 1;
     firstOfStep = exchanges.length;
-    isFinished ||= index >= steps.length;
     begin();
   };
 
-  /** Requests that name no client belong to every run that needs them. */
-  const isOwn = (request: ProxiedRequest, attributed: Attributed) =>
-    attributed.clientId === undefined
-      ? protocol.sharedEndpoints.includes(endpointOf(request))
-      : attributed.clientId === clientId;
-
   begin();
   return {
-    id,
-    clientId,
-    protocol: protocol.name,
-
-    /** Returns the fault for a request of the client. */
-    faultFor: (request: ProxiedRequest, attributed: Attributed): FaultName | undefined =>
-      isOwn(request, attributed) ? current()?.faultFor?.(request, during(), exchanges) : undefined,
-
-    /** Returns a changed answer for the client, or undefined. */
-    alter: async (exchange: Exchange) =>
-      isOwn(exchange.request, exchange) ? await current()?.alter?.(exchange, during(), stepTools) : undefined,
-
-    /** Records an exchange if it belongs to the client, and continues with the next step when a step is done. */
-    record(exchange: Exchange): void {
-      if (!isFinished && isOwn(exchange.request, exchange)) record(exchange);
-    },
-
-    /** Resolves when the current step has sent its messages. @throws the error of the step */
+    exchanges: exchanges as readonly Exchange[],
+    step: current,
+    during,
+    record,
+    tools: stepTools,
     begun: () => beginning,
-
-    /** Begins the current step again, with a new launch if it begins with one. */
-    repeat(): void {
-      if (!isFinished) begin();
-    },
-
-    /** Continues with the next step, although the client has not done the current one. */
-    skip(): void {
-      if (!isFinished) moveOn();
-    },
-
-    /** Ends the run. Requirements that are still waiting are `unseen`. */
-    finish(): void {
-      isFinished = true;
-    },
-
-    /** Returns the report of the run so far. */
-    report(): RunReport {
+    repeat: begin,
+    skip: moveOn,
+    finish,
+    /** Returns the current step as the report shows it, or undefined after the last step. */
+    shown(): RunReport['step'] {
       const step = current();
-      return {
-        run: id,
-        client: clientId,
-        protocol: protocol.name,
-        startedAt,
-        state: isFinished ? 'finished' : 'running',
-        ...(step === undefined
-          ? {}
-          : {
-              step: {
-                id: step.id,
-                action: step.action,
-                instruction: step.instruction,
-                number: index + 1,
-                of: steps.length,
-                ...(launchUrl === undefined ? {} : { launchUrl }),
-                ...(step.pauseSeconds === undefined ? {} : { pauseSeconds: step.pauseSeconds }),
-              },
-            }),
-        launches: [...new Set(exchanges.flatMap(({ launchId }) => launchId ?? []))],
-        requirements: requirements.map((requirement) => ({
-          id: requirement.id,
-          title: requirement.title,
-          guide: requirement.guide,
-          ...resultOf(requirement, { exchanges, isFinished, attestations }),
-        })),
-      };
+      if (step === undefined) return undefined;
+      const { id, action, instruction, pauseSeconds } = step;
+      const place = { number: index + 1, of: steps.length };
+      return { id, action, instruction, ...place, ...withoutUndefined({ launchUrl, pauseSeconds }) };
     },
   };
 }

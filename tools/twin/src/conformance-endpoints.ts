@@ -5,6 +5,7 @@ import { junitOf } from '@clinical-launch/conformance/results';
 import type { Run } from '@clinical-launch/conformance/run';
 import { type CompiledSchema, closedObject, compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
+import { clientId } from '@clinical-launch/contracts/words';
 import { preferredType, sendJson, sendStatus, sendText, setHeaders } from '@clinical-launch/http/answer';
 import { readBytes, readJson } from '@clinical-launch/http/body';
 import {
@@ -20,7 +21,6 @@ import { createPages } from '@clinical-launch/pages/templates';
 import type { ConformanceRuns } from './conformance-runs.ts';
 
 const maxMessageBytes = 1024 * 1024;
-const clientId = Type.String({ minLength: 1, maxLength: 200 });
 
 const wantedRun = compileSchema(
   closedObject({
@@ -42,8 +42,8 @@ const wantedFault = compileSchema(
 );
 
 /**
- * Creates the endpoints of conformance runs and of faults on demand. They accept only JSON, which a page of
- * another origin cannot send without a CORS preflight, and answer no preflight.
+ * Creates the endpoints of conformance runs, of faults on demand, and of messages to the vendor. They refuse
+ * requests of web pages.
  */
 export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[] {
   const pages = createPages(fileURLToPath(new URL('./views', import.meta.url)));
@@ -95,33 +95,47 @@ export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[]
         sendJson(exchange.response, { faults: runs.faults.of(client) });
       },
     }),
-    controlled('/messages/:client', {
-      async POST({ request, response }) {
-        // A form of a web page could otherwise post to the vendor's backend through the twin.
-        if (request.headers.origin !== undefined)
-          throw new ServiceError({
-            code: 'insufficient_scope',
-            message: 'Only the platform may send messages',
-          });
-        const body = (await readBytes(request, response, maxMessageBytes)).toString();
-        const passed = Object.entries(request.headers).filter(
-          ([name]) => name === 'content-type' || name.startsWith('webhook-'),
-        );
-        const headersOf = Object.fromEntries(passed.map(([name, value]) => [name, String(value)]));
-        sendStatus(response, await runs.forward({ headers: headersOf, body }));
-      },
-    }),
+    messages(runs),
   ];
 }
 
-const controlled = (path: string, methods: Readonly<Partial<Record<'GET' | 'POST', Handler>>>): Endpoint =>
+/** Creates the endpoint that forwards the platform's callbacks and logout tokens to the vendor. */
+const messages = (runs: ConformanceRuns) =>
+  controlled('/messages/:client', {
+    async POST(exchange) {
+      const { request, response } = exchange;
+      const body = (await readBytes(request, response, maxMessageBytes)).toString();
+      const passed = Object.entries(request.headers).filter(
+        ([name]) => name === 'content-type' || name.startsWith('webhook-'),
+      );
+      const headers = Object.fromEntries(passed.map(([name, value]) => [name, String(value)]));
+      sendStatus(response, await runs.forward(textParameter(exchange, 'client'), { headers, body }));
+    },
+  });
+
+const controlled = (
+  path: string,
+  { GET, POST }: { readonly GET?: Handler; readonly POST: Handler },
+): Endpoint =>
   endpoint({
     path,
     source: '/twin',
     dialect: problemDialect({ isProduction: false }),
     headers: { 'Cache-Control': 'no-store' },
-    methods,
+    methods: {
+      ...(GET && { GET }),
+      POST(exchange) {
+        refuseOrigin(exchange);
+        return POST(exchange);
+      },
+    },
   });
+
+/** Refuses requests of web pages, whose POST always has an Origin (WHATWG Fetch). @throws ServiceError 403 */
+function refuseOrigin({ request }: Exchange): void {
+  if (request.headers.origin !== undefined)
+    throw new ServiceError({ code: 'insufficient_scope', message: 'Web pages must not send this request' });
+}
 
 /** Reads a JSON body. @throws ServiceError 400 that lists every fault, 413 or 415 */
 async function readMembers<Members>(

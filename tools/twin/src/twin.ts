@@ -1,9 +1,10 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { createRecordingProxy } from '@clinical-launch/conformance/recording-proxy';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createApp } from '@clinical-launch/http/app';
 import { listen } from '@clinical-launch/http/server';
 import { startPlatform } from '@clinical-launch/platform/platform';
-import { systemClock } from '@clinical-launch/runtime/clock';
+import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
 import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { isProduction } from '@clinical-launch/runtime/mode';
@@ -26,6 +27,13 @@ export type TwinOptions = {
   /** The client of the vendor, which is added to the registry. */
   readonly client?: VendorClient;
   readonly logger: Logger;
+  /**
+   * Measures conformance runs. By default, the machine's clock, because the clock of the twin can move while a
+   * client waits.
+   */
+  readonly runClock?: Clock;
+  /** The delay of the fault `slow` in milliseconds. By default, ten seconds. */
+  readonly slowMs?: number;
   /** Only `NODE_ENV` is read. Other variables, such as `DATABASE_URL`, belong to the vendor's product. */
   readonly environment: Environment;
 };
@@ -44,7 +52,7 @@ export type Twin = {
  * @throws ConfigurationError in production mode, and if an option is invalid
  */
 export async function startTwin(options: TwinOptions): Promise<Twin> {
-  const { logger, environment, client } = options;
+  const { logger, environment, client, runClock = systemClock } = options;
   if (isProduction(environment))
     throw new ConfigurationError(['NODE_ENV must not be production. The secrets of the twin are public']);
   let answer: RequestListener = startingUp;
@@ -70,7 +78,7 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
       clock,
       recorder: createRecorder(clock),
     });
-    const runs = createConformanceRuns({ client, host });
+    const runs = createConformanceRuns({ client, host, clock: runClock });
     const control = createApp({
       mounts: [{ path: '/', service: { endpoints: [moveClock(clock), ...conformanceEndpoints(runs)] } }],
       logger,
@@ -80,8 +88,9 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
     const forward = createRecordingProxy({
       target: new URL(platformUrl),
       publicUrl: new URL(publicUrl),
-      clock: systemClock,
+      clock: runClock,
       watch: runs.watch,
+      ...withoutUndefined({ slowMs: options.slowMs }),
     });
     answer = (request, response) => (isForTwin(request) ? control : forward)(request, response);
     return {
