@@ -1,3 +1,4 @@
+import { decodeJwt, type JWTPayload } from 'jose';
 import { type Endpoint, type Exchange, endpointOf, membersOf, parametersOf, tokenIn } from './exchange.ts';
 
 const isAt = (endpoint: Endpoint) => (exchange: Exchange) =>
@@ -40,6 +41,19 @@ export function tokenOf(
   return typeof token === 'string' ? token : undefined;
 }
 
+/** Returns the ID token in the answer of a token request, or undefined. */
+export const idTokenOf = (exchange: Exchange): string | undefined =>
+  isTokenRequest(exchange) ? tokenOf(exchange, 'id_token') : undefined;
+
+/** Returns the claims of a token without verifying it. Returns no claims for any other text. */
+export function claimsOf(token: string | null | undefined): JWTPayload {
+  try {
+    return decodeJwt(token ?? '');
+  } catch {
+    return {};
+  }
+}
+
 /** The authorization requests that were answered with a code, and the pushed requests that they refer to. */
 export type Authorization = {
   readonly exchange: Exchange;
@@ -54,7 +68,7 @@ export function authorizationsIn(exchanges: readonly Exchange[]): readonly Autho
       const parameters = parametersOf(exchange.request);
       const reference = parameters.get('request_uri');
       const pushed = exchanges.find(
-        (one) => isPush(one) && reference !== null && membersOf(one.answer.body)['request_uri'] === reference,
+        (one) => reference !== null && isPush(one) && membersOf(one.answer.body)['request_uri'] === reference,
       );
       return { exchange, parameters: pushed === undefined ? parameters : parametersOf(pushed.request) };
     });
@@ -70,24 +84,28 @@ export const sentLaunchOf = (exchange: Exchange): string | undefined =>
 export type Flow = readonly Exchange[];
 
 /** Returns the flow of each code, in the order in which the codes were issued. */
-export const flowsIn = (exchanges: readonly Exchange[]): readonly Flow[] =>
-  exchanges.flatMap((exchange) => {
+export function flowsIn(exchanges: readonly Exchange[]): readonly Flow[] {
+  const flows: Exchange[][] = [];
+  const flowOf = new Map<string, Exchange[]>();
+  for (const exchange of exchanges) {
     const code = codeOf(exchange);
-    return code === undefined ? [] : [flowOf(code, exchanges)];
-  });
-
-function flowOf(code: string, exchanges: readonly Exchange[]): Flow {
-  const secrets = new Set([code]);
-  return exchanges.filter((exchange) => {
-    const isUsed = secretsIn(exchange).some((secret) => secrets.has(secret));
-    if (!isUsed || exchange.direction === 'sent') return false;
-    if (!isTokenRequest(exchange)) return isRead(exchange);
+    if (code !== undefined) {
+      const flow: Exchange[] = [];
+      flows.push(flow);
+      flowOf.set(code, flow);
+    }
+    if (!isTokenRequest(exchange) && !isRead(exchange)) continue;
+    const flow = secretsIn(exchange)
+      .map((secret) => flowOf.get(secret))
+      .find((one) => one !== undefined);
+    if (flow === undefined) continue;
+    flow.push(exchange);
     for (const name of ['access_token', 'refresh_token'] as const) {
       const token = tokenOf(exchange, name);
-      if (token !== undefined) secrets.add(token);
+      if (token !== undefined && isTokenRequest(exchange)) flowOf.set(token, flow);
     }
-    return true;
-  });
+  }
+  return flows;
 }
 
 function secretsIn({ request }: Exchange): readonly string[] {

@@ -1,11 +1,12 @@
-import { decodeJwt } from 'jose';
 import { type Exchange, membersOf, parametersOf, tokenIn } from './exchange.ts';
-import { entriesOf, isAccepted, privateAddresses, shownStatus, textsIn } from './judges.ts';
+import { entriesOf, isAccepted, privateAddresses, shownStatus, textOf, textsIn } from './judges.ts';
 import {
   authorizationsIn,
+  claimsOf,
   codeOf,
   type Flow,
   flowsIn,
+  idTokenOf,
   isGranted,
   isKeyRequest,
   isRead,
@@ -34,10 +35,13 @@ export function fresh(
 /** Requires that no launch identifier is sent again after its code was issued. */
 export function judgeLaunchUse(exchanges: readonly Exchange[]): Judgement {
   const authorizations = authorizationsIn(exchanges);
-  const isSentAgain = authorizations.some(({ exchange, parameters }) =>
-    exchanges
-      .slice(exchanges.indexOf(exchange) + 1)
-      .some((one) => sentLaunchOf(one) !== undefined && sentLaunchOf(one) === parameters.get('launch')),
+  const issuedAt = new Map(
+    authorizations
+      .toReversed()
+      .map(({ exchange, parameters }) => [parameters.get('launch'), exchanges.indexOf(exchange)]),
+  );
+  const isSentAgain = exchanges.some(
+    (one, at) => at > (issuedAt.get(sentLaunchOf(one) ?? '') ?? Number.POSITIVE_INFINITY),
   );
   if (isSentAgain) return failed('A launch identifier was sent again after its code was issued');
   return authorizations.length > 0 ? passed : waiting;
@@ -155,7 +159,7 @@ export function judgeLogout(exchanges: readonly Exchange[]): Judgement {
   if (sent === undefined) return waiting;
   if (!isAccepted(sent.answer.status))
     return failed(`A logout token was not accepted (answer: ${shownStatus(sent.answer.status)})`);
-  const { sid } = decodeJwt(parametersOf(sent.request).get('logout_token') ?? '');
+  const { sid } = claimsOf(parametersOf(sent.request).get('logout_token'));
   const later = exchanges.slice(at + 1).filter(({ request }) => request.at >= sent.answeredAt);
   if (later.some((one) => one.launchId === sid && (isRead(one) || isRefresh(one))))
     return failed('Tokens of a launch were used after its logout token');
@@ -168,20 +172,18 @@ export const isLogout = ({ direction, probe, request }: Exchange): boolean =>
 
 /** Requires that no address and no Referer contains a token, a code verifier or patient data. */
 export const judgeAddresses: Judge = privateAddresses({
-  patient: (exchanges) => exchanges.filter((one) => isRead(one) && isGranted(one)).flatMap(patientValues),
+  patient: (exchanges) => exchanges.flatMap(patientValues),
   secrets: (exchanges) => exchanges.flatMap(secretsOf),
   isShown: (one) => isRead(one) && isGranted(one),
 });
 
-/** Returns the values that identify the patient in an answer of `/resource/patient`. */
-function patientValues({ answer }: Exchange): readonly string[] {
-  const { surname, forenames, dob, 'patient-identifiers': identifiers } = membersOf(answer.body);
-  return textsIn([
-    surname,
-    forenames,
-    dob,
-    ...entriesOf(identifiers).map(({ identifierValue }) => identifierValue),
-  ]);
+/** Returns the values that identify the patient in the ID token of an answer. */
+function patientValues(exchange: Exchange): readonly string[] {
+  const { authorizationDetails } = claimsOf(idTokenOf(exchange));
+  const { patients } = membersOf(`{"patients":${textOf(authorizationDetails)}}`);
+  return entriesOf(patients).flatMap(({ surname, forenames, dob, 'patient-identifiers': identifiers }) =>
+    textsIn([surname, forenames, dob, ...entriesOf(identifiers).map((one) => one['identifierValue'])]),
+  );
 }
 
 const secretsOf = (exchange: Exchange): readonly string[] =>
@@ -190,6 +192,6 @@ const secretsOf = (exchange: Exchange): readonly string[] =>
     : [
         tokenOf(exchange, 'access_token'),
         tokenOf(exchange, 'refresh_token'),
-        tokenOf(exchange, 'id_token'),
+        idTokenOf(exchange),
         parametersOf(exchange.request).get('code_verifier'),
       ].flatMap((secret) => secret || []);

@@ -6,6 +6,7 @@ import { forgeLogoutToken, withMembers, withWrongSignature } from './id-tokens.t
 import {
   codeOf,
   flowsIn,
+  idTokenOf,
   isGranted,
   isRead,
   isRefresh,
@@ -57,7 +58,7 @@ const tokensStep = (
   launchStep({
     id: probe,
     async alter(exchange, during, tools): Promise<Alteration | undefined> {
-      const idToken = tokenOf(exchange, 'id_token');
+      const idToken = idTokenOf(exchange);
       const sent = sentCodeOf(exchange);
       const isOwn = sent !== undefined && during.some((one) => codeOf(one) === sent);
       if (!isOwn || idToken === undefined || !isGranted(exchange)) return undefined;
@@ -96,7 +97,7 @@ const maxLogoutPolls = 150;
  * platform has sent its logout token, or after half a minute.
  */
 async function endSession({ send, endLaunch, now }: StepTools, exchanges: readonly Exchange[]) {
-  const idToken = exchanges.map((one) => tokenOf(one, 'id_token')).findLast((one) => one !== undefined);
+  const idToken = exchanges.map(idTokenOf).findLast((one) => one !== undefined);
   if (idToken !== undefined) {
     const form = new URLSearchParams({ logout_token: await forgeLogoutToken(idToken, now()) });
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
