@@ -37,7 +37,9 @@ export function createAttribution() {
     of(request: ProxiedRequest): Attributed {
       const parameters = parametersOf(request);
       const secrets = [
-        ...['launchToken', 'code', 'refresh_token', 'launch', 'request_uri'].map((name) => parameters.get(name)),
+        ...['launchToken', 'code', 'refresh_token', 'launch', 'request_uri'].map((name) =>
+          parameters.get(name),
+        ),
         endpointOf(request) === 'revoke' ? parameters.get('token') : undefined,
         tokenIn(request),
         ...cookiesIn(request),

@@ -1,5 +1,12 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import type { FaultName } from './faults.ts';
+
+/** The faults that a developer can request: a status, an answer after ten seconds, and a cut connection. */
+export const faultNames = ['401', '403', '409', '410', '429', '500', '503', 'slow', 'cut'] as const;
+
+export type FaultName = (typeof faultNames)[number];
+
+/** Returns true if the text is the name of a fault. */
+export const isFaultName = (text: string): text is FaultName => faultNames.some((name) => name === text);
 
 /** A request that the proxy received or sent. */
 export type ProxiedRequest = {

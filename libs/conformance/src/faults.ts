@@ -1,16 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Endpoint, ProxiedAnswer } from './exchange.ts';
-
-/** The faults that a developer can request: a status, an answer after ten seconds, and a cut connection. */
-export const faultNames = ['401', '403', '409', '410', '429', '500', '503', 'slow', 'cut'] as const;
-
-export type FaultName = (typeof faultNames)[number];
+import type { Endpoint, FaultName, ProxiedAnswer } from './exchange.ts';
 
 /** The seconds in `Retry-After` of the faults 429 and 503. */
 export const retryAfterSeconds = 2;
-
-/** Returns true if the text is the name of a fault. */
-export const isFaultName = (text: string): text is FaultName => faultNames.some((name) => name === text);
 
 /** The faults that the proxy answers itself. */
 export type AnsweredFault = Exclude<FaultName, 'slow' | 'cut'>;

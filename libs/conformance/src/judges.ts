@@ -1,6 +1,6 @@
 import querystring from 'node:querystring';
-import { type Exchange, isMembers } from './exchange.ts';
-import { type FaultName, retryAfterSeconds } from './faults.ts';
+import { type Exchange, type FaultName, isMembers } from './exchange.ts';
+import { retryAfterSeconds } from './faults.ts';
 import { failed, type Judge, passed, waiting } from './requirement.ts';
 
 type Concerns = (exchange: Exchange) => boolean;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Exchange, endpointOf, membersOf, type ProxiedRequest } from './exchange.ts';
-import type { FaultName } from './faults.ts';
+import { type Exchange, endpointOf, type FaultName, membersOf, type ProxiedRequest } from './exchange.ts';
 import { entriesOf, privateAddresses, textOf, textsIn } from './judges.ts';
 import { failed, type Judge, type Judgement, passed, waiting } from './requirement.ts';
 

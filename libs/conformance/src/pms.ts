@@ -1,5 +1,5 @@
-import { type Exchange, endpointOf } from './exchange.ts';
-import { type FaultName, retryAfterSeconds } from './faults.ts';
+import { type Exchange, endpointOf, type FaultName } from './exchange.ts';
+import { retryAfterSeconds } from './faults.ts';
 import { after, waited } from './judges.ts';
 import { judgeCallbacks, sendCallbacks } from './pms-callbacks.ts';
 import {

@@ -3,8 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { http } from '@clinical-launch/http/node-http';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { type Attributed, createAttribution } from './attribution.ts';
-import { type Exchange, endpointOf, type ProxiedAnswer, type ProxiedRequest } from './exchange.ts';
-import { type FaultName, faultyAnswer } from './faults.ts';
+import {
+  type Exchange,
+  endpointOf,
+  type FaultName,
+  type ProxiedAnswer,
+  type ProxiedRequest,
+} from './exchange.ts';
+import { faultyAnswer } from './faults.ts';
 
 type Awaitable<Value> = Value | Promise<Value>;
 

@@ -1,5 +1,10 @@
-import type { Endpoint, Exchange, ProxiedAnswer, ProxiedRequest } from './exchange.ts';
-import type { FaultName } from './faults.ts';
+import {
+  type Endpoint,
+  type Exchange,
+  type FaultName,
+  type ProxiedAnswer,
+  type ProxiedRequest,
+} from './exchange.ts';
 import type { KeySubstitutes } from './id-tokens.ts';
 
 /** The judgement of a requirement. `finding` says what was wrong, without secrets and patient data. */

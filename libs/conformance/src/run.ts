@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Attributed } from './attribution.ts';
-import { type Exchange, endpointOf, type ProxiedRequest } from './exchange.ts';
-import type { FaultName } from './faults.ts';
+import { type Exchange, endpointOf, type FaultName, type ProxiedRequest } from './exchange.ts';
 import type { Outgoing, Protocol, Requirement, Step, StepTools } from './requirement.ts';
 
 /** The results of a requirement: `unseen` if the run ended before the client showed it. */

@@ -87,10 +87,10 @@ describe('the client and the launch of a partner’s request', () => {
     expect(attributedTo(...exchanges)).toEqual({ clientId, launchId });
   });
 
-  it('are not those of the resource server that introspects a token of the partner', () => {
+  it('are unknown for a resource server that introspects a token of the partner', () => {
     const authorization = `Bearer ${jwt({ client_id: 'resource-server' })}`;
     const introspected = aRequest(`${idp}/introspect`, { form: { token: 'T' }, authorization });
-    expect(attributedTo(...flow, [introspected]).clientId).toBe('resource-server');
+    expect(attributedTo(...flow, [introspected])).toEqual({});
   });
 
   it('are unknown for a request that names no client, and for the token of a client without a launch', () => {

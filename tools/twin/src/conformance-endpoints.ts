@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { endpointNames } from '@clinical-launch/conformance/exchange';
-import { faultNames } from '@clinical-launch/conformance/faults';
+import { endpointNames, faultNames } from '@clinical-launch/conformance/exchange';
 import { junitOf } from '@clinical-launch/conformance/results';
 import type { Run } from '@clinical-launch/conformance/run';
 import { type CompiledSchema, closedObject, compileSchema } from '@clinical-launch/contracts/schema';

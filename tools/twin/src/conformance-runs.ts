@@ -1,5 +1,5 @@
-import { endpointOf, type Exchange as Recorded } from '@clinical-launch/conformance/exchange';
-import { createFaults, type Faults, isFaultName } from '@clinical-launch/conformance/faults';
+import { endpointOf, isFaultName, type Exchange as Recorded } from '@clinical-launch/conformance/exchange';
+import { createFaults, type Faults } from '@clinical-launch/conformance/faults';
 import { createKeySubstitutes, type KeySubstitutes } from '@clinical-launch/conformance/id-tokens';
 import { partnerProtocol } from '@clinical-launch/conformance/partner';
 import { pmsProtocol } from '@clinical-launch/conformance/pms';
