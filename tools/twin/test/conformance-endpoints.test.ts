@@ -1,0 +1,245 @@
+import { type FaultName, faultNames } from '@clinical-launch/conformance/faults';
+import { createPmsClient } from '@clinical-launch/pms-client';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
+import { xpathOf } from '@clinical-launch/testing/xml';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTwin, type Twin } from '../src/twin.ts';
+import { callbackSecretOf } from '../src/vendor-client.ts';
+import { startCallbackReceiver } from './callback-receiver.ts';
+import { changeRun, findRun, post, startRun } from './played-run.ts';
+import { createPracticeSystem } from './practice-system.ts';
+
+const vendor = 'my-pms';
+const slowMs = 50;
+const { logger } = createRecordedLogger();
+let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>;
+let twin: Twin;
+beforeAll(async () => {
+  receiver = await startCallbackReceiver();
+  twin = await startTwin({
+    port: 0,
+    host: '127.0.0.1',
+    logger,
+    environment: {},
+    slowMs,
+    client: { clientId: vendor, protocol: 'pms', callbackUrl: receiver.url },
+  });
+});
+afterAll(async () => {
+  await twin.stop();
+  await receiver.stop();
+});
+
+const systemOf = (clientId: string, referer?: string) =>
+  createPracticeSystem({ url: twin.url, clientId }, referer === undefined ? {} : { referer });
+
+describe('a conformance run', () => {
+  it('is not changed by another client, which may name the client of the run', async () => {
+    const { run } = await startRun({ url: twin.url, client: vendor });
+    await systemOf(vendor).launch('launch');
+    const before = await findRun(twin.url, run);
+    expect(before.step?.id).toBe('second-launch');
+
+    await systemOf('pms-other', 'http://pms.example/9434765919').launch('launch');
+    const claims = Buffer.from(JSON.stringify({ client_id: vendor })).toString('base64url');
+    const forged = await post(`${twin.url}/AccessApi/RequestLaunchUrl`, aServiceRequest(), {
+      Authorization: `Bearer eyJhbGciOiJub25lIn0.${claims}.`,
+    });
+    const named = await fetch(`${twin.url}/secureLaunch?client_id=${vendor}&client_secret=x`);
+    const otherMessage = await post(`${twin.url}/messages/pms-other`, {});
+    expect([forged.status, named.status, otherMessage.status]).toEqual([401, 401, 404]);
+    expect(await findRun(twin.url, run)).toEqual(before);
+  });
+
+  it('of an unknown client sees nothing, and finds nothing without its id', async () => {
+    const { run } = await startRun({ url: twin.url, client: 'unknown' });
+    await systemOf('pms-other').launch('launch');
+    const { launches, requirements } = await changeRun(twin.url, run, 'finish');
+    expect(launches).toEqual([]);
+    expect(new Set(requirements.map(({ result }) => result))).toEqual(new Set(['unseen', 'unattested']));
+    expect((await fetch(`${twin.url}/runs/${crypto.randomUUID()}`)).status).toBe(404);
+    expect((await fetch(`${twin.url}/runs`)).status).toBe(405);
+  });
+
+  it('reports no secret and no patient data, as JSON, JUnit or a page', async () => {
+    const used: string[] = [callbackSecretOf(vendor), `${vendor}-secret`, 'whsec_'];
+    const pms = createPmsClient({
+      baseUrl: twin.url,
+      tokenUrl: `${twin.url}/idp/demo/oauth2/v2.0/token`,
+      clientId: vendor,
+      clientSecret: `${vendor}-secret`,
+      scope: 'api://clinical-launch/.default',
+      async fetch(...request) {
+        const answer = await fetch(...request);
+        const { access_token: token }: { readonly access_token?: string } = JSON.parse(
+          await answer.clone().text(),
+        );
+        if (token !== undefined) used.push(token);
+        return answer;
+      },
+    });
+    const patient = aServiceRequest();
+    used.push('9434765919', 'Whitfield', '1958-02-28', 'Margaret');
+    for (const value of used.slice(-4)) expect(JSON.stringify(patient)).toContain(value);
+
+    const { run } = await startRun({ url: twin.url, client: vendor });
+    const { url } = await pms.requestLaunch(patient);
+    used.push(...new URL(url).searchParams.values());
+    await fetch(`${url}&access_token=${used.at(-1)}`, { headers: { Referer: `${url}&nhs=9434765919` } });
+    let report = await findRun(twin.url, run);
+    while (report.step !== undefined) report = await changeRun(twin.url, run, 'skip');
+    expect(report.requirements.find(({ id }) => id === 'pms.private-addresses')?.result).toBe('failed');
+
+    expect(used).toHaveLength(10);
+    for (const type of ['application/json', 'application/xml', 'text/html']) {
+      const answer = await fetch(`${twin.url}/runs/${run}`, { headers: { Accept: type } });
+      expect(answer.headers.get('content-type')).toContain(type);
+      const text = await answer.text();
+      expect(text).toContain('pms.private-addresses');
+      expect(used.filter((value) => text.toLowerCase().includes(value.toLowerCase()))).toEqual([]);
+    }
+  });
+
+  it('writes JUnit XML with a test case for each requirement, and counts its failures', async () => {
+    const { run } = await startRun({ url: twin.url, client: 'a.b~c-d' });
+    const { requirements } = await changeRun(twin.url, run, 'finish');
+    const answer = await fetch(`${twin.url}/runs/${run}`, { headers: { Accept: 'application/xml' } });
+    const junit = await answer.text();
+    const numbers = ['tests', 'failures', 'skipped'].map((name) => `/testsuites/testsuite/@${name}`);
+    const counted = [
+      'count(//testcase[@classname and @name])',
+      'count(//testcase/failure[@message])',
+      'count(//testcase/skipped[@message])',
+    ];
+    const read = (expressions: readonly string[]) =>
+      Promise.all(expressions.map(async (one) => Number(await xpathOf(junit, `string(${one})`))));
+    const unattested = requirements.filter(({ result }) => result === 'unattested').length;
+    const expected = [requirements.length, requirements.length - unattested, unattested];
+    expect([await read(numbers), await read(counted)]).toEqual([expected, expected]);
+    expect(await xpathOf(junit, 'string(/testsuites/testsuite/@name)')).toBe('pms a.b~c-d');
+  });
+});
+
+const run = { client: 'pms-demo', protocol: 'pms' };
+const fault = { client: 'pms-demo', fault: '503' };
+
+describe('the endpoints of conformance runs and faults', () => {
+  it.each([
+    ['/runs', { ...run, other: 1 }],
+    ['/runs', { ...run, protocol: 'toString' }],
+    ['/runs', { ...run, client: '\u0000' }],
+    ['/runs', { ...run, client: '<b>' }],
+    ['/runs', { ...run, client: 'x'.repeat(201) }],
+    ['/runs', { ...run, attestations: { 'pms.secrets-stored': '' } }],
+    ['/faults', { ...fault, other: 1 }],
+    ['/faults', { ...fault, fault: '404' }],
+    ['/faults', { ...fault, endpoint: 'health' }],
+    ['/faults', { ...fault, times: 0 }],
+    ['/faults', { ...fault, times: 1001 }],
+  ])('%s refuses %j with 400', async (path, body) => {
+    expect((await post(twin.url + path, body)).status).toBe(400);
+  });
+
+  it.each([
+    ['/runs', run],
+    ['/faults', fault],
+    [`/messages/${vendor}`, {}],
+  ])('%s refuses web pages and large bodies', async (path, body) => {
+    const statusOf = async (text: string, headers: Readonly<Record<string, string>>) =>
+      (await fetch(twin.url + path, { method: 'POST', headers, body: text })).status;
+    const json = { 'Content-Type': 'application/json' };
+    const text = JSON.stringify(body);
+    for (const origin of ['https://evil.example', 'null', twin.url])
+      expect(await statusOf(text, { ...json, Origin: origin })).toBe(403);
+    expect(await statusOf(text + ' '.repeat(1024 * 1024), json)).toBe(413);
+  });
+
+  it.each(['/runs', '/faults'])('%s refuses other media types, and answers no preflight', async (path) => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
+      expect((await post(twin.url + path, run, { 'Content-Type': type })).status).toBe(415);
+    const headers = { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' };
+    const preflight = await fetch(twin.url + path, { method: 'OPTIONS', headers });
+    expect(preflight.status).toBe(405);
+    expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+});
+
+const tokenOf = (clientId: string, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(`${twin.url}/idp/demo/oauth2/v2.0/token`, {
+    method: 'POST',
+    headers,
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: `${clientId}-secret`,
+      scope: 'api://clinical-launch/.default',
+    }),
+  });
+
+/** Requests a launch URL as a client, whose token request has already been answered. */
+async function createLaunching(clientId: string) {
+  const { access_token: token }: { readonly access_token: string } = JSON.parse(
+    await (await tokenOf(clientId)).text(),
+  );
+  const pair = 'A'.repeat(43);
+  return (originatingId: string = crypto.randomUUID()) =>
+    post(`${twin.url}/AccessApi/RequestLaunchUrl`, aServiceRequest({ originatingId }), {
+      Authorization: `Bearer ${token}`,
+      'Code-Challenge': pair,
+    });
+}
+
+describe('a fault on demand', () => {
+  const answered = faultNames.filter((name) => name !== 'slow' && name !== 'cut');
+  const arm = async (name: FaultName, endpoint: string) =>
+    expect((await post(`${twin.url}/faults`, { client: vendor, fault: name, endpoint })).status).toBe(200);
+
+  it.each(answered)('%s breaks the next request of its client at its endpoint alone', async (name) => {
+    const [launch, launchOther] = [await createLaunching(vendor), await createLaunching('pms-other')];
+    await arm(name, 'launch-url');
+    expect([(await tokenOf(vendor)).status, (await launchOther()).status]).toEqual([200, 200]);
+    const broken = await launch();
+    expect([broken.status, (await launch()).status]).toEqual([Number(name), 200]);
+    expect(broken.headers.get('retry-after')).toBe(['429', '503'].includes(name) ? '2' : null);
+    expect(broken.headers.get('x-correlation-id')).toMatch(/^[\da-f-]{36}$/);
+    await arm(name, 'token');
+    const refused = await tokenOf(vendor);
+    expect([refused.status, (await launch()).status]).toEqual([Number(name), 200]);
+    expect(JSON.parse(await refused.text())).toMatchObject({ error: expect.any(String) });
+  });
+
+  it('slow answers later, and cut closes the connection before the platform receives the request', async () => {
+    const launch = await createLaunching(vendor);
+    await arm('slow', 'launch-url');
+    const begun = performance.now();
+    expect((await launch()).status).toBe(200);
+    // A timer of Node may end up to a millisecond early.
+    expect(performance.now() - begun).toBeGreaterThan(slowMs - 2);
+    await arm('cut', 'launch-url');
+    const originatingId = crypto.randomUUID();
+    await expect(launch(originatingId)).rejects.toThrow('fetch failed');
+    expect((await launch(originatingId)).status).toBe(200);
+  });
+
+  it('applies to the request whose header names it', async () => {
+    const named = await tokenOf(vendor, { 'Clinical-Launch-Fault': '503' });
+    const unknown = await tokenOf(vendor, { 'Clinical-Launch-Fault': '418' });
+    expect([named.status, unknown.status, (await tokenOf(vendor)).status]).toEqual([503, 200, 200]);
+  });
+
+  it('applies as often as requested, to any endpoint if none is named', async () => {
+    const launch = await createLaunching(vendor);
+    await post(`${twin.url}/faults`, { client: vendor, fault: '500', times: 2 });
+    const answers = [await launch(), await tokenOf(vendor), await launch()];
+    expect(answers.map(({ status }) => status)).toEqual([500, 500, 200]);
+  });
+});
+
+describe('the proxy of a twin', () => {
+  it('answers 413 to a request of more than 2 MiB', async () => {
+    const body = 'x'.repeat(2 * 1024 * 1024 + 1);
+    const answer = await fetch(`${twin.url}/AccessApi/RequestLaunchUrl`, { method: 'POST', body });
+    expect(answer.status).toBe(413);
+  });
+});
