@@ -133,7 +133,10 @@ const ofConnection = new Set([
 const forwardedOf = (headers: IncomingHttpHeaders) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
 
-/** Sends a request to the platform, and resolves with the whole answer. */
+/**
+ * Sends a request to the platform, and resolves with the whole answer. Sends a body only after the platform has
+ * asked for it, because a refusal that arrives while a large body is sent could be lost with the connection.
+ */
 function forward(
   { method, url, headers, socket }: IncomingMessage,
   { target, body }: { readonly target: URL; readonly body: Buffer },
@@ -146,9 +149,12 @@ function forward(
     headers: {
       ...forwardedOf(headers),
       ...(hasBody ? { 'Content-Length': body.length } : {}),
+      ...(body.length > 0 ? { Expect: '100-continue' } : {}),
       'X-Forwarded-For': socket.remoteAddress ?? '',
     },
+    agent: false,
   });
+  request.once('continue', () => request.end(body));
   request.once('error', reject).once('response', (answer) => {
     const chunks: Buffer[] = [];
     answer
@@ -166,8 +172,9 @@ function forward(
         }),
       );
   });
-  request.end(body);
-  return promise;
+  if (body.length > 0) request.flushHeaders();
+  else request.end();
+  return promise.finally(() => request.destroy());
 }
 
 function sendAnswer(

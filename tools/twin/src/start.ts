@@ -7,7 +7,7 @@ import { startTwin } from './twin.ts';
 
 /**
  * Starts the twin, which runs until SIGTERM or SIGINT. If it cannot start, ends the process with exit code 1.
- * @throws UsageError if an option is invalid
+ * @throws UsageError if an option is invalid, or the port is in use
  */
 export async function start(given: Given): Promise<undefined> {
   const { port = '8080', host = '127.0.0.1', registry, 'log-level': level = 'warn' } = given;
@@ -30,6 +30,8 @@ export async function start(given: Given): Promise<undefined> {
     stopOnSignal(twin, logger);
     stdout.write(`ready ${twin.url}\n`);
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
+      throw new UsageError(`Port ${port} is in use. Choose another port with --port`, { cause: error });
     endAtStart(error);
   }
 }

@@ -78,6 +78,15 @@ describe('the twin', () => {
     expect((await fetch(url)).status).toBe(200);
   });
 
+  it('answers 413 to a body that is too large, before the body is sent', async () => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const body = ' '.repeat(3_000_000);
+    for (const _attempt of [1, 2, 3]) {
+      const url = `${twin.url}/idp/demo/oauth2/v2.0/token`;
+      expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(413);
+    }
+  });
+
   it('does not start in production mode', async () => {
     const starting = startTwin({ ...options, environment: { NODE_ENV: 'production' } });
     await expect(starting).rejects.toThrow(ConfigurationError);

@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** Runs `clinical-launch` until it ends. */
+function run(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+describe('clinical-launch', () => {
+  it('lists its commands with --help, and their options with <command> --help', () => {
+    expect(run('--help')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^ {2}start {2}Starts/m),
+    });
+    expect(run('start', '--help')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('--port <number>'),
+    });
+    expect(run('--version')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  });
+
+  it.each([
+    [['unknown'], 'Unknown command "unknown"'],
+    [['toString'], 'Unknown command "toString"'],
+    [['--unknown'], "Unknown option '--unknown'"],
+    [['--port'], "Option '--port <value>' argument missing"],
+    [['start', '--port', '65536'], '--port must be a number from 0 to 65535'],
+    [['--log-level', 'loud'], '--log-level must be a level'],
+  ])('exits with 2 for the arguments %j', (args, message) => {
+    expect(run(...args)).toEqual({ status: 2, stdout: '', stderr: expect.stringContaining(message) });
+  });
+
+  it('exits with 2 if its port is in use', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    expect(run('--port', port)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(`Port ${port} is in use. Choose another port with --port`),
+    });
+    other.close();
+  });
+});
