@@ -15,21 +15,19 @@ export type Attributed = Pick<Exchange, 'clientId' | 'launchId'>;
 
 const maxKnown = 10_000;
 
-export type Attribution = ReturnType<typeof createAttribution>;
-
 /**
  * Finds the client and the launch of requests. Learns access tokens, launch tokens, codes, refresh tokens and
  * session cookies from the answers that issue them, so a forged token belongs to no client. Believes a client id
  * only at the endpoints that authenticate the client afterwards.
  */
 export function createAttribution() {
-  const known = new Map<string, Attributed>();
+  const owners = new Map<string, Attributed>();
   const learn = (secret: unknown, attributed: Attributed) => {
     if (typeof secret !== 'string' || secret === '') return;
-    known.set(secret, attributed);
-    for (const oldest of known.keys()) {
-      if (known.size <= maxKnown) break;
-      known.delete(oldest);
+    owners.set(secret, attributed);
+    for (const oldest of owners.keys()) {
+      if (owners.size <= maxKnown) break;
+      owners.delete(oldest);
     }
   };
   return {
@@ -44,7 +42,7 @@ export function createAttribution() {
         tokenIn(request),
         ...cookiesIn(request),
       ];
-      const found = secrets.map((secret) => known.get(secret ?? '')).find((one) => one !== undefined);
+      const [found] = secrets.flatMap((secret) => owners.get(secret ?? '') ?? []);
       const clientId = found?.clientId ?? statedClient(request, parameters);
       return { ...found, ...withoutUndefined({ clientId }) };
     },
@@ -54,8 +52,7 @@ export function createAttribution() {
      * shows them: it has the correlation id of the launch if it issues a secret of a launch.
      */
     learn({ request, answer, ...exchange }: Pick<Exchange, 'request' | 'answer'> & Attributed): Attributed {
-      const { clientId, launchId: knownLaunch } = exchange;
-      const attributed = withoutUndefined({ clientId, launchId: knownLaunch });
+      const attributed = withoutUndefined({ clientId: exchange.clientId, launchId: exchange.launchId });
       const members = membersOf(answer.body);
       const ofLaunch = (secret: unknown, launchId: unknown) => {
         if (typeof secret !== 'string' || secret === '') return attributed;
@@ -80,7 +77,7 @@ export function createAttribution() {
           return ofLaunch(queryOf(answer.headers['location'])?.get('code'), launchId);
         case 'token': {
           const token = members['access_token'];
-          // The token of a client credentials grant belongs to no launch and has no sid.
+          // The token of a client credentials grant has no sid.
           const launched = ofLaunch(token, typeof token === 'string' ? claimOf(token, 'sid') : undefined);
           learn(members['refresh_token'], launched);
           return launched;

@@ -1,4 +1,4 @@
-import { type FaultName, faultNames } from '@clinical-launch/conformance/faults';
+import { type FaultName, faultNames } from '@clinical-launch/conformance/exchange';
 import { createPmsClient } from '@clinical-launch/pms-client';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
