@@ -55,7 +55,7 @@ export function createRecordingProxy({
   const attribution = createAttribution();
 
   const answerOf = async (incoming: IncomingMessage, sent: Sent, fault?: FaultName) => {
-    if (fault === 'slow') await pause(slowMs);
+    if (fault === 'slow') await pause(slowMs, undefined, { ref: false });
     // A cut connection loses the request, so the platform never receives it.
     if (fault === 'cut') return unreachable;
     return fault === undefined || fault === 'slow'

@@ -40,8 +40,11 @@ const wantedFault = compileSchema(
   }),
 );
 
+/** A JSON body without members, which a page of another origin cannot send. */
+const nothing = compileSchema(closedObject({}));
+
 /**
- * Creates the endpoints of conformance runs, of faults on demand, and of messages to the vendor. They refuse
+ * Creates the endpoints of conformance runs, of faults and keys on demand, and of messages to the vendor. They refuse
  * requests of web pages.
  */
 export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[] {
@@ -92,6 +95,13 @@ export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[]
         const { client, ...fault } = await readMembers(exchange, wantedFault);
         runs.faults.arm({ times: 1, ...fault, clientId: client });
         sendJson(exchange.response, { faults: runs.faults.of(client) });
+      },
+    }),
+    controlled('/keys', {
+      async POST(exchange) {
+        await readMembers(exchange, nothing);
+        runs.keys.rotate();
+        sendStatus(exchange.response, 204);
       },
     }),
     messages(runs),

@@ -115,4 +115,5 @@ const startingUp: RequestListener = (_request, response) => {
   response.writeHead(503, { 'Retry-After': '1' }).end();
 };
 
-const isForTwin = ({ url = '' }: IncomingMessage) => /^\/(?:clock|faults|messages|runs)(?:[/?]|$)/.test(url);
+const isForTwin = ({ url = '' }: IncomingMessage) =>
+  /^\/(?:clock|faults|keys|messages|runs)(?:[/?]|$)/.test(url);

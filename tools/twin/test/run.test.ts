@@ -15,7 +15,7 @@ describe('clinical-launch', () => {
   it('lists its commands with --help, and their options with <command> --help', () => {
     expect(run('--help')).toMatchObject({
       status: 0,
-      stdout: expect.stringMatching(/^ {2}start {2}Starts/m),
+      stdout: expect.stringMatching(/^ {2}start {2,}Starts/m),
     });
     expect(run('start', '--help')).toMatchObject({
       status: 0,
