@@ -1,6 +1,6 @@
 """The backend calls of a practice management system (PMS), in Python's standard library.
 
-`python3 play.py` plays launches with this module.
+`python3 play.py` plays launches with this module, and `python3 serve.py` is a PMS that runs all the time.
 """
 
 import base64
@@ -72,7 +72,21 @@ def base64url(data: bytes) -> str:
 
 
 def request_launch_url(service_request: dict) -> tuple[str, str | None]:
-    """Returns the address that the user's browser opens, and the GUID of the launch."""
+    """Returns the address that the user's browser opens, and the GUID of the launch.
+
+    After 401, tries once more with a new token. Never repeats another refused request.
+    """
+    try:
+        return request_with_token(service_request)
+    except Refused as error:
+        if error.status != 401:
+            raise
+    _token["expires"] = 0.0
+    return request_with_token(service_request)
+
+
+def request_with_token(service_request: dict) -> tuple[str, str | None]:
+    """Requests a launch URL once."""
     verifier = base64url(secrets.token_bytes(64))
     challenge = base64url(hashlib.sha256(verifier.encode()).digest())
     answer, guid = send(

@@ -2,6 +2,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
+import { callbackSecretOf } from '@clinical-launch/twin/vendor-client';
 import { describe, expect, it } from '@jest/globals';
 import { root, run, startDemo } from './run-command.ts';
 
@@ -49,6 +50,42 @@ describe('the example of a PMS in Python', () => {
       expect(played).toMatch(
         /OrderTest: 2 tests.*\ncallback: order .*version 1\nUpdateTest: 3 tests.*\ncallback: version 2\n400: .*\n409: .*\n410: /,
       );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('the examples of a PMS that runs all the time', () => {
+  it.each([
+    ['Python', python, 'serve.py'],
+    ['Node', process.execPath, 'serve.mjs'],
+  ])('in %s pass a conformance run', async (_name, command, file) => {
+    const folder = mkdtempSync(join(tmpdir(), 'examples-'));
+    try {
+      const attestations = join(folder, 'attestations.json');
+      const attested = ['pms.secrets-stored', 'pms.reference-shown', 'pms.callback-filed-once'];
+      writeFileSync(attestations, JSON.stringify(Object.fromEntries(attested.map((id) => [id, 'Ada']))));
+      const [port, ownPort] = [await findFreePort(), await findFreePort()];
+      const pms = run(command, [examples + file], {
+        BASE_URL: `http://localhost:${port}`,
+        CLIENT_ID: 'my-pms',
+        CLIENT_SECRET: 'my-pms-secret',
+        CALLBACK_SECRET: callbackSecretOf('my-pms'),
+        PORT: String(ownPort),
+        PYTHONDONTWRITEBYTECODE: '1',
+      });
+      const [, url] = await pms.said(/^ready (.*)$/m);
+      const played = await output(
+        process.execPath,
+        [
+          ...[`${root}tools/twin/src/main.ts`, 'conformance', 'run', '--client', 'my-pms'],
+          ...['--port', String(port), '--callback', `${url}/callbacks`, '--attest', attestations],
+          ...['--', 'sh', '-c', `curl -sL -o /dev/null "${url}/$CONFORMANCE_ACTION"`],
+        ],
+        {},
+      );
+      expect(played).toContain('The results are as expected');
     } finally {
       rmSync(folder, { recursive: true });
     }

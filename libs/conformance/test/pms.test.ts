@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
@@ -44,6 +45,18 @@ const judge = (id: string, exchanges: readonly Exchange[]) =>
   pmsProtocol.requirements.find((one) => one.id === id)?.judge?.(exchanges).verdict;
 
 describe('the requirements of a practice management system', () => {
+  it.each(pmsProtocol.requirements)('$id refers to a section of a guide', ({ guide }) => {
+    const [file = '', section] = guide.split('#');
+    const text = readFileSync(new URL(`../../../docs/guides/${file}`, import.meta.url), 'utf8');
+    const sections = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    expect(sections).toContain(section);
+  });
+
   it.each([
     [10_000, 'passed'],
     [10_001, 'failed'],
