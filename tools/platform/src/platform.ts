@@ -213,6 +213,11 @@ async function createMounts(
 ): Promise<Mount[]> {
   const { publicUrl, audience } = configs.identityProvider;
   const dialect = dialectOf({ audience, namespaces: configs.launchApi.namespaces });
+  const demo = {
+    publicUrl,
+    platformUrl: configs.orderRenderer.callbacks.platformUrl ?? platformUrl,
+    dialect,
+  };
   const services = [
     launchApi(configs.launchApi, dependencies),
     launchGateway(configs.launchGateway, dependencies),
@@ -220,7 +225,7 @@ async function createMounts(
     await orderRenderer(configs.orderRenderer, dependencies),
     await auditTrail(configs.auditTrail, dependencies),
     resourceApi(configs.resourceApi, { ...dependencies, tokens: desktopTokens }),
-    ...(isProduction(environment) ? [] : [simulators({ publicUrl, platformUrl, dialect }, dependencies)]),
+    ...(isProduction(environment) ? [] : [simulators(demo, dependencies)]),
   ];
   return [
     { path: '/idp', service: await identityProvider(configs.identityProvider, dependencies) },
@@ -234,9 +239,12 @@ function checkRegistry(environment: Environment): void {
   if (path) checkRegistryFile(environment, { path, publicUrl: publicUrl || 'http://localhost' });
 }
 
-/** Returns the environment for a demo, in which documents are posted to the simulators in this process. */
+/**
+ * Returns the environment for a demo, in which documents are posted to the simulators in this process, unless
+ * `PLATFORM_URL` is another address.
+ */
 function reachingItself(environment: Environment, platformUrl: string): Environment {
-  return isProduction(environment) ? environment : { ...environment, PLATFORM_URL: platformUrl };
+  return isProduction(environment) ? environment : { PLATFORM_URL: platformUrl, ...environment };
 }
 
 const openEverySealer = (environment: Environment) =>

@@ -66,6 +66,8 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
         PORT: '0',
         HOST: '127.0.0.1',
         PUBLIC_URL: publicUrl,
+        // The requests of the demo's clients also pass through the proxy, so that they can be judged.
+        PLATFORM_URL: `http://127.0.0.1:${server.port}`,
         TRUSTED_PROXIES: '1',
         REGISTRY_FILE: registry?.path ?? options.registryFile,
       },

@@ -9,9 +9,12 @@ import {
   type PkcePair,
   verifyCallback,
 } from '@clinical-launch/pms-client';
+import { Browser } from '@clinical-launch/simulators/play/browser';
+import { orderTests } from '@clinical-launch/simulators/play/order-tests';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { TestClock } from '@clinical-launch/testing/test-clock';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTwin, type Twin } from '../src/twin.ts';
 import { callbackSecretOf, writeRegistry } from '../src/vendor-client.ts';
@@ -187,15 +190,18 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** Plays a run with the package for practice management systems. */
-function playOnSdk(): Promise<RunReport> {
-  const pms = createPmsClient({
+const clientOnSdk = () =>
+  createPmsClient({
     baseUrl: twin.url,
     tokenUrl: `${twin.url}/idp/demo/oauth2/v2.0/token`,
     clientId: vendor,
     clientSecret: `${vendor}-secret`,
     scope: 'api://clinical-launch/.default',
   });
+
+/** Plays a run with the package for practice management systems. */
+function playOnSdk(): Promise<RunReport> {
+  const pms = clientOnSdk();
   const ordered = newIdentifier();
   let isFirst = true;
   const act = async (action: PracticeAction) => {
@@ -218,8 +224,8 @@ function playOnSdk(): Promise<RunReport> {
 
 const attestedByPeople = ['pms.callback-filed-once', 'pms.secrets-stored', 'pms.reference-shown'];
 
-/** Returns the results of a client without a callback address that is wrong in one requirement. */
-const resultsWith = (failed: string) =>
+/** Returns the results of a client without a callback address that is wrong in one requirement, or in none. */
+const resultsWith = (failed?: string) =>
   Object.fromEntries(
     pmsProtocol.requirements
       .filter(({ needs }) => needs === undefined)
@@ -234,6 +240,30 @@ describe('a conformance run of a practice management system', () => {
       attestedByPeople.map((id) => [id, 'unattested']),
     );
     expect(requirements).toHaveLength(pmsProtocol.requirements.length);
+  });
+
+  it('passes the document of a real order on to the client', async () => {
+    const received: unknown[] = [];
+    receiver.answerWith((headers, body) => {
+      received.push(JSON.parse(body.toString()));
+      return verified(headers, body);
+    });
+    const { url, correlationId } = await clientOnSdk().requestLaunch(aServiceRequest());
+    const browser = new Browser();
+    const { document } = await orderTests(browser, await browser.open(url));
+    await until(() => received.length > 0);
+    expect(received).toEqual([
+      expect.objectContaining({ data: expect.objectContaining({ launchId: correlationId, document }) }),
+    ]);
+  });
+
+  it('passes the practice system of the demo', async () => {
+    const body = (action: PracticeAction) =>
+      new URLSearchParams({ patient: 'record-1', action: action === 'amend' ? 'UpdateTest' : 'OrderTest' });
+    const act = (action: PracticeAction) =>
+      fetch(`${twin.url}/demo/pms/launches`, { method: 'POST', body: body(action) });
+    const report = await playRun({ url: twin.url, client: 'pms-demo' }, { act, wait });
+    expect(resultsOf(report)).toEqual(resultsWith());
   });
 
   it.each(wrong)('fails a client that %s in %s alone', async (what, requirement, habits) => {
