@@ -146,6 +146,7 @@ describe('the endpoints of conformance runs and faults', () => {
   it.each([
     ['/runs', run],
     ['/faults', fault],
+    ['/keys', {}],
     [`/messages/${vendor}`, {}],
   ])('%s refuses web pages and large bodies', async (path, body) => {
     const statusOf = async (text: string, headers: Readonly<Record<string, string>>) =>
