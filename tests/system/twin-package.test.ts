@@ -21,9 +21,12 @@ const productTest = `
   console.log('statuses', ...statuses, await open(late));
 `;
 
-type Workflow = {
-  readonly jobs: { readonly launches: { readonly steps: readonly { run?: string; if?: string }[] } };
+type Step = {
+  readonly run?: string;
+  readonly if?: string;
+  readonly env?: Readonly<Record<string, string>>;
 };
+type Workflow = { readonly jobs: { readonly launches: { readonly steps: readonly Step[] } } };
 
 let packed: Awaited<ReturnType<typeof packPackage>>;
 beforeAll(async () => {
@@ -39,22 +42,34 @@ async function createProduct(): Promise<string> {
   await writeFile(join(product, 'product.mjs'), productTest);
   const scripts = { test: 'node product.mjs' };
   await writeFile(join(product, 'package.json'), JSON.stringify({ private: true, scripts }));
-  for (const name of ['launch.mjs', 'minimal.json']) await copyFile(examples + name, join(product, name));
+  for (const name of ['launch.mjs', 'serve.mjs', 'minimal.json', 'expected.json'])
+    await copyFile(examples + name, join(product, name));
   return product;
 }
 
 describe('docs/examples/ci.yml', () => {
-  it('installs the packed twin offline, and tests a product against it', async () => {
+  it('installs the packed twin offline, tests a product against it, and certifies the product', async () => {
     const { jobs }: Workflow = parse(await readFile(`${examples}ci.yml`, 'utf8'));
-    const steps = jobs.launches.steps.flatMap((step) => (step.if === undefined ? (step.run ?? []) : []));
-    const port = String(await findFreePort());
-    const stopTwin = 'kill $!\nwait $!\necho "the twin ended with $?"';
-    const script = ['set -eo pipefail', ...steps, stopTwin].join('\n').replaceAll('8080', port);
+    const steps = jobs.launches.steps.filter((step) => step.if === undefined).map(scriptOf);
+    const stop = 'kill %1\nwait %1\necho "the twin ended with $?"\nkill %2';
+    let script = ['set -emo pipefail', ...steps, stop].join('\n');
+    const [port, ...otherPorts] = [await findFreePort(), await findFreePort(), await findFreePort()];
+    for (const [index, used] of ['8080', '8081', '9000'].entries())
+      script = script.replaceAll(used, String([port, ...otherPorts][index]));
     const product = await createProduct();
-    const walked = run('bash', ['-c', `cd ${product}\n${script}`], { BASE_URL: `http://localhost:${port}` });
+    const environment = { BASE_URL: `http://localhost:${port}`, PORT: String(otherPorts[1]) };
+    const walked = run('bash', ['-c', `cd ${product}\n${script}`], environment);
     expect([await walked.exited, walked.output()]).toEqual([
       0,
-      expect.stringMatching(/\nstatuses 200 410 401\nthe twin ended with 0\n$/),
+      expect.stringMatching(
+        /\nstatuses 200 410 401\n.*\nThe results are as expected\n.*\nthe twin ended with 0\n$/s,
+      ),
     ]);
   });
 });
+
+/** Returns the commands of a step with its environment. A step starts programs that later steps use. */
+function scriptOf({ run: commands = '', env = {} }: Step): string {
+  const variables = Object.entries(env).map(([name, value]) => `export ${name}='${value}'`);
+  return [...variables, commands].join('\n');
+}

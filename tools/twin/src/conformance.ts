@@ -132,7 +132,8 @@ function printResults({ requirements }: RunReport, differences: readonly string[
   for (const { id, result, title, finding } of requirements)
     print(`${result.padEnd(11)}${id}: ${finding ?? title}`);
   for (const difference of differences) print(difference);
-  print(differences.length === 0 ? 'The results are as expected' : `${differences.length} results differ`);
+  const count = differences.length;
+  print(count === 0 ? 'The results are as expected' : `Results that are not as expected: ${count}`);
   print('A twin can be changed by its user, so this result is not signed');
-  return differences.length === 0 ? 0 : 1;
+  return count === 0 ? 0 : 1;
 }
