@@ -76,15 +76,16 @@ describe('the examples of a PMS that runs all the time', () => {
         PYTHONDONTWRITEBYTECODE: '1',
       });
       const [, url] = await pms.said(/^ready (.*)$/m);
-      const played = await output(
-        process.execPath,
-        [
-          ...[`${root}tools/twin/src/main.ts`, 'conformance', 'run', '--client', 'my-pms'],
-          ...['--port', String(port), '--callback', `${url}/callbacks`, '--attest', attestations],
-          ...['--', 'sh', '-c', `curl -sL -o /dev/null "${url}/$CONFORMANCE_ACTION"`],
-        ],
-        {},
-      );
+      const options = {
+        client: 'my-pms',
+        port: String(port),
+        callback: `${url}/callbacks`,
+        attest: attestations,
+      };
+      const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+      const launch = ['sh', '-c', `curl -sL -o /dev/null "${url}/$CONFORMANCE_ACTION"`];
+      const twin = [`${root}tools/twin/src/main.ts`, 'conformance', 'run', ...given, '--', ...launch];
+      const played = await output(process.execPath, twin, {});
       expect(played).toContain('The results are as expected');
     } finally {
       rmSync(folder, { recursive: true });

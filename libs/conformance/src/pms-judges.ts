@@ -7,13 +7,17 @@ type Requested = Pick<Exchange, 'request'>;
 
 /** Returns true for a request for a launch URL. */
 export const isLaunchUrl = (exchange: Requested) => endpointOf(exchange.request) === 'launch-url';
-export const isToken = (exchange: Requested) => endpointOf(exchange.request) === 'token';
+const isToken = (exchange: Requested) => endpointOf(exchange.request) === 'token';
 const isOpening = (exchange: Requested) => endpointOf(exchange.request) === 'open';
+/** Returns true if a launch URL was opened, and the platform accepted it. */
 export const isOpened = (exchange: Exchange) => isOpening(exchange) && exchange.answer.status === 200;
 const isIssued = (exchange: Exchange) => isLaunchUrl(exchange) && exchange.answer.status === 200;
 
+/** Returns the code challenge of a request, or an empty text without one. */
 export const challengeOf = ({ headers }: ProxiedRequest) => String(headers['code-challenge'] ?? '');
+/** Returns the SHA-256 of a text in Base64URL (RFC 7636 section 4.2). */
 export const base64UrlHash = (text: string) => createHash('sha256').update(text).digest('base64url');
+/** Returns the launch URL that an exchange issued. */
 export const launchUrlOf = ({ answer }: Exchange) => textOf(membersOf(answer.body)['url']);
 const launchTokenOf = ({ request }: Requested) => request.url.searchParams.get('launchToken');
 
@@ -45,11 +49,13 @@ export function everyLaunch(faultOf: (exchange: Exchange) => string | undefined)
 /** Judges every opened launch URL together with the request that issued it. */
 export function everyOpening(faultOf: (opening: Exchange, issuing: Exchange) => string | undefined): Judge {
   return (exchanges) => {
+    const issued = new Map(
+      exchanges
+        .filter(isIssued)
+        .map((one) => [URL.parse(launchUrlOf(one))?.searchParams.get('launchToken'), one]),
+    );
     const openings = exchanges.filter(isOpening).flatMap((opening) => {
-      const token = launchTokenOf(opening);
-      const issuing = exchanges.find(
-        (one) => isIssued(one) && new URL(launchUrlOf(one)).searchParams.get('launchToken') === token,
-      );
+      const issuing = issued.get(launchTokenOf(opening));
       return issuing === undefined ? [] : [{ opening, issuing }];
     });
     const fault = openings
