@@ -10,7 +10,7 @@ export const isLaunchUrl = (exchange: Requested) => endpointOf(exchange.request)
 const isToken = (exchange: Requested) => endpointOf(exchange.request) === 'token';
 const isOpening = (exchange: Requested) => endpointOf(exchange.request) === 'open';
 /** Returns true if a launch URL was opened, and the platform accepted it. */
-export const isOpened = (exchange: Exchange) => isOpening(exchange) && exchange.answer.status === 200;
+export const isOpened = (exchange: Exchange) => exchange.answer.status === 200 && isOpening(exchange);
 const isIssued = (exchange: Exchange) => isLaunchUrl(exchange) && exchange.answer.status === 200;
 
 /** Returns the code challenge of a request, or an empty text without one. */

@@ -4,34 +4,8 @@ import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
 import type { Exchange } from '../src/exchange.ts';
 import { pmsProtocol } from '../src/pms.ts';
+import { anExchange, issued, opened, origin } from './recorded-exchange.ts';
 
-type Recorded = {
-  readonly path: string;
-  readonly at?: number;
-  readonly tookMs?: number;
-  readonly body?: string;
-  readonly answer?: object;
-  readonly headers?: Readonly<Record<string, string>>;
-} & Pick<Partial<Exchange>, 'direction' | 'fault'>;
-
-const origin = 'http://localhost:8080';
-
-/** Returns a recorded exchange, by default answered with 200 at once. */
-function anExchange({ path, at = 0, tookMs = 0, body = '', answer = {}, headers = {}, ...rest }: Recorded) {
-  const request = { method: 'POST', url: new URL(path, origin), headers, body, at };
-  const answered = { status: 200, headers: {}, body: Buffer.from(JSON.stringify(answer)) };
-  return { direction: 'received', request, answer: answered, answeredAt: at + tookMs, ...rest } as const;
-}
-
-const issued = (members: Partial<Recorded> = {}) =>
-  anExchange({
-    path: '/AccessApi/RequestLaunchUrl',
-    body: JSON.stringify(aServiceRequest()),
-    answer: { url: `${origin}/secureLaunch?launchToken=T` },
-    ...members,
-  });
-const opened = (members: Partial<Recorded> = {}) =>
-  anExchange({ path: '/secureLaunch?launchToken=T&codeVerifier=V', ...members });
 const tokenAt = (at: number) =>
   anExchange({
     path: '/idp/demo/oauth2/v2.0/token',

@@ -1,0 +1,85 @@
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { describe, expect, it } from '@jest/globals';
+import { pmsProtocol } from '../src/pms.ts';
+import type { Protocol } from '../src/requirement.ts';
+import { createRun } from '../src/run.ts';
+import { anExchange, issued, opened } from './recorded-exchange.ts';
+
+const clientId = 'pms';
+const runOf = (protocol: Protocol = pmsProtocol) =>
+  createRun({
+    clientId,
+    protocol,
+    attestations: {},
+    clock: new TestClock(),
+    tools: { createLaunch: async () => '', endLaunch: async () => undefined },
+  });
+const stepOf = (run: ReturnType<typeof runOf>) => run.report().step?.id;
+
+/** Starts a run, and skips its first steps. */
+function runAt(step: string) {
+  const run = runOf();
+  while (stepOf(run) !== step) run.skip();
+  return run;
+}
+
+describe('a run', () => {
+  it('leaves a refusal only when a launch was opened after it', () => {
+    const run = runAt('refused-401');
+    run.record({ ...opened(), clientId });
+    expect(stepOf(run)).toBe('refused-401');
+    run.record({ ...issued({ fault: '401' }), clientId });
+    expect(stepOf(run)).toBe('refused-401');
+    run.record({ ...opened(), clientId });
+    expect(stepOf(run)).toBe('refused-403');
+  });
+
+  it('leaves the amendment only when UpdateTest was launched', () => {
+    const run = runAt('amend');
+    for (const exchange of [issued(), opened()]) run.record({ ...exchange, clientId });
+    expect(stepOf(run)).toBe('amend');
+    const body = JSON.stringify(aServiceRequest({ action: 'UpdateTest' }));
+    for (const exchange of [issued({ body }), opened()]) run.record({ ...exchange, clientId });
+    expect(stepOf(run)).toBe('refused-401');
+  });
+
+  it('records requests without a client only at the endpoints that its protocol shares', () => {
+    const isDone = () => true;
+    const step = { id: 'a', action: 'wait', instruction: '', isDone } as const;
+    const run = runOf({
+      ...pmsProtocol,
+      sharedEndpoints: ['keys'],
+      steps: [step, { ...step, id: 'b' }, { ...step, id: 'c' }],
+    });
+    run.record(issued());
+    run.record({ ...issued(), clientId: 'other' });
+    expect(stepOf(run)).toBe('a');
+    run.record(anExchange({ path: '/idp/demo/discovery/v2.0/keys' }));
+    expect(stepOf(run)).toBe('b');
+    run.record({ ...issued(), clientId });
+    expect(stepOf(run)).toBe('c');
+  });
+
+  it('reports the error of a step to the caller that waits for it, and continues', async () => {
+    const begin = () => Promise.reject(new Error('The host is not available'));
+    const step = { id: 'a', action: 'wait', instruction: '', begin, isDone: () => false } as const;
+    const run = runOf({ ...pmsProtocol, steps: [step] });
+    // Lets Node report a rejection that nobody handles.
+    await new Promise((resolve) => setImmediate(resolve));
+    await expect(run.begun()).rejects.toThrow('The host is not available');
+    expect(stepOf(run)).toBe('a');
+  });
+
+  it('ends after 5,000 exchanges, and records no more', () => {
+    const step = { id: 'a', action: 'wait', instruction: '', isDone: () => false } as const;
+    const run = runOf({ ...pmsProtocol, steps: [step] });
+    const exchange = issued();
+    const recordAs = (launchId: string) => run.record({ ...exchange, clientId, launchId });
+    for (let count = 1; count < 5000; count += 1) recordAs('one');
+    expect(run.report().state).toBe('running');
+    recordAs('two');
+    recordAs('three');
+    expect(run.report()).toMatchObject({ state: 'finished', launches: ['one', 'two'] });
+  });
+});
