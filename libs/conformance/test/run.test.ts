@@ -1,6 +1,7 @@
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { describe, expect, it } from '@jest/globals';
+import { createKeySubstitutes } from '../src/id-tokens.ts';
 import { pmsProtocol } from '../src/pms.ts';
 import type { Protocol } from '../src/requirement.ts';
 import { createRun } from '../src/run.ts';
@@ -13,7 +14,7 @@ const runOf = (protocol: Protocol = pmsProtocol) =>
     protocol,
     attestations: {},
     clock: new TestClock(),
-    tools: { createLaunch: async () => '', endLaunch: async () => undefined },
+    tools: { createLaunch: async () => '', endLaunch: async () => undefined, keys: createKeySubstitutes() },
   });
 const stepOf = (run: ReturnType<typeof runOf>) => run.report().step?.id;
 
