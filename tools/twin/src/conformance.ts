@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { differencesOf, junitOf, readExpected } from '@clinical-launch/conformance/results';
-import type { Run, RunReport } from '@clinical-launch/conformance/run';
+import type { Attestations, Run, RunReport } from '@clinical-launch/conformance/run';
 import { createServiceLogger } from '@clinical-launch/runtime/logger';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
 import { type Given, UsageError } from './command.ts';
-import { startTwin } from './twin.ts';
+import { startAt } from './start.ts';
 import { callbackSecretOf, type VendorClient } from './vendor-client.ts';
 
 /** The number of times that a command may run in one step, for example again after a refusal. */
@@ -23,9 +23,7 @@ export async function conformanceRun(given: Given, command: readonly string[]): 
   const client = clientIn(given);
   const expected = given['expect'] === undefined ? undefined : readJsonFile(given['expect'], readExpected);
   const attestations = given['attest'] === undefined ? {} : readJsonFile(given['attest'], readAttestations);
-  const twin = await startTwin({
-    port: Number(given['port'] ?? 8080),
-    host: given['host'] ?? '127.0.0.1',
+  const twin = await startAt(given, {
     logger: createServiceLogger('twin', { level: 'error' }),
     environment: process.env,
     client,
@@ -36,6 +34,9 @@ export async function conformanceRun(given: Given, command: readonly string[]): 
     if (client.protocol === 'pms' && client.callbackUrl !== undefined)
       print(`callback secret ${callbackSecretOf(client.clientId)}`);
     const run = twin.runs.start({ clientId: client.clientId, protocol: client.protocol, attestations });
+    const unknown = unknownIds(run, attestations);
+    if (unknown.length > 0)
+      throw new UsageError(`--attest names no requirement of this run: ${unknown.join(', ')}`);
     print(`run ${twin.url}/runs/${run.id}`);
     await (command.length > 0 ? drive(run, command, twin.url) : follow(run));
     run.finish();
@@ -48,6 +49,11 @@ export async function conformanceRun(given: Given, command: readonly string[]): 
     await twin.stop();
   }
 }
+
+const unknownIds = (run: Run, attestations: Attestations) => {
+  const known = new Set(run.report().requirements.map(({ id }) => id));
+  return Object.keys(attestations).filter((id) => !known.has(id));
+};
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 

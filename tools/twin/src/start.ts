@@ -3,35 +3,44 @@ import { readableLog } from '@clinical-launch/platform/terminal';
 import { endAtStart, stopOnSignal } from '@clinical-launch/process/process';
 import { createServiceLogger, initialLogLevel } from '@clinical-launch/runtime/logger';
 import { type Given, UsageError } from './command.ts';
-import { startTwin } from './twin.ts';
+import { startTwin, type Twin, type TwinOptions } from './twin.ts';
 
 /**
- * Starts the twin, which runs until SIGTERM or SIGINT. If it cannot start, ends the process with exit code 1.
+ * Starts a twin at the port and host of the options. If it cannot start, ends the process with exit code 1.
+ * @throws UsageError if the port is invalid or in use
+ */
+export async function startAt(
+  { port = '8080', host = '127.0.0.1' }: Given,
+  options: Omit<TwinOptions, 'port' | 'host'>,
+): Promise<Twin> {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw new UsageError('--port must be a number from 0 to 65535');
+  try {
+    return await startTwin({ ...options, port: Number(port), host });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
+      throw new UsageError(`Port ${port} is in use. Choose another port with --port`, { cause: error });
+    endAtStart(error);
+  }
+}
+
+/**
+ * Starts the twin, which runs until SIGTERM or SIGINT.
  * @throws UsageError if an option is invalid, or the port is in use
  */
 export async function start(given: Given): Promise<undefined> {
-  const { port = '8080', host = '127.0.0.1', registry, 'log-level': level = 'warn' } = given;
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-    throw new UsageError('--port must be a number from 0 to 65535');
+  const { registry, 'log-level': level = 'warn' } = given;
   if (initialLogLevel(level) !== level) throw new UsageError('--log-level must be a level such as info');
   const { stdout, env: environment } = process;
   const logger = createServiceLogger(
     'twin',
     stdout.isTTY ? { level, destination: readableLog() } : { level },
   );
-  try {
-    const twin = await startTwin({
-      port: Number(port),
-      host,
-      logger,
-      environment,
-      ...withoutUndefined({ publicUrl: given['public-url'], registryFile: registry }),
-    });
-    stopOnSignal(twin, logger);
-    stdout.write(`ready ${twin.url}\n`);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
-      throw new UsageError(`Port ${port} is in use. Choose another port with --port`, { cause: error });
-    endAtStart(error);
-  }
+  const twin = await startAt(given, {
+    logger,
+    environment,
+    ...withoutUndefined({ publicUrl: given['public-url'], registryFile: registry }),
+  });
+  stopOnSignal(twin, logger);
+  stdout.write(`ready ${twin.url}\n`);
 }

@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
@@ -31,8 +34,26 @@ describe('clinical-launch', () => {
     [['--port'], "Option '--port <value>' argument missing"],
     [['start', '--port', '65536'], '--port must be a number from 0 to 65535'],
     [['--log-level', 'loud'], '--log-level must be a level'],
+    [['start', '--', 'true'], 'start takes no command'],
+    [['conformance', 'run'], '--client is required'],
+    [['conformance', 'run', '--client', 'a', '--port', 'x'], '--port must be a number from 0 to 65535'],
+    [['conformance', 'run', '--client', 'a', '--protocol', 'host'], '--protocol must be pms or partner'],
+    [['conformance', 'run', '--client', 'a', '--protocol', 'partner'], 'A partner needs --redirect-uri'],
+    [['conformance', 'run', '--client', 'a', '--expect', main], 'main.ts cannot be read'],
   ])('exits with 2 for the arguments %j', (args, message) => {
     expect(run(...args)).toEqual({ status: 2, stdout: '', stderr: expect.stringContaining(message) });
+  });
+
+  it('exits with 2 if an attested id is no requirement', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'attest-'));
+    const file = join(folder, 'attest.json');
+    writeFileSync(file, JSON.stringify({ 'pms.secret-stored': 'Ada Okonkwo' }));
+    const { status, stderr } = run('conformance', 'run', '--client', 'a', '--port', '0', '--attest', file);
+    rmSync(folder, { recursive: true });
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining('--attest names no requirement of this run: pms.secret-stored'),
+    ]);
   });
 
   it('exits with 2 if its port is in use', async () => {
