@@ -32,7 +32,7 @@ async function launch(browser: BrowserContext, { family, number }: Patient) {
   return page;
 }
 
-const lockOf = (page: Page) => page.getByRole('alertdialog', { name: 'Another patient was opened since' });
+const lockOf = (page: Page) => page.getByRole('alertdialog', { name: 'Another patient has been opened' });
 const workHere = (page: Page) => page.getByRole('button', { name: 'Work on this patient here' });
 
 async function openReview(browser: BrowserContext, patient = whitfield) {

@@ -28,7 +28,7 @@ async function openBeside(browser: BrowserContext, launch: OpenLaunch): Promise<
   return page;
 }
 
-const lockOf = (page: Page) => page.getByRole('alertdialog', { name: 'Another patient was opened since' });
+const lockOf = (page: Page) => page.getByRole('alertdialog', { name: 'Another patient has been opened' });
 const workHere = (page: Page) => page.getByRole('button', { name: 'Work on this patient here' });
 const isFocused = (page: Page, selector: string) =>
   page.locator(selector).evaluate((node) => node === node.ownerDocument.activeElement);
@@ -90,7 +90,7 @@ describe('the notice of a locked window', () => {
 });
 
 describe('a page that can only be read', () => {
-  it('shows one warning if another patient was opened since', async () => {
+  it('shows one warning if another patient has been opened', async () => {
     const request = { patient: aPatient(), author, action: 'PatientReportList' } as const;
     const mine = await desk.application.openLaunch(aLaunchContext({ request }));
     const { page, browser, close } = await desk.open(mine);
@@ -137,14 +137,14 @@ describe('a window', () => {
     await page.locator('#details').fill('Tired for three weeks');
     const other = await openBeside(browser, await launchFor(aPatient(second)));
     await page.locator('button[value="submit"]').click();
-    await page.getByRole('heading', { name: 'Another patient was opened since' }).waitFor();
+    await page.getByRole('heading', { name: 'Another patient has been opened' }).waitFor();
     expect(await rowsOf(desk.application, mine)).toEqual([]);
     await workHere(page).click();
     expect(await page.locator('#details').inputValue()).toBe('Tired for three weeks');
     await page.locator('button[value="submit"]').click();
     await page.waitForURL(/\/orders\//);
     await other.reload();
-    await other.getByRole('heading', { name: 'Another patient was opened since' }).waitFor();
+    await other.getByRole('heading', { name: 'Another patient has been opened' }).waitFor();
     await close();
   });
 });

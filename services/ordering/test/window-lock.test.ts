@@ -72,7 +72,7 @@ describe('a window after another patient was opened in the same browser', () => 
     for (const path of ['', 'review', 'review?check', '']) {
       const response = await mine.send(path);
       const html = await response.text();
-      expect([response.status, heading(html)]).toEqual([409, 'Another patient was opened since']);
+      expect([response.status, heading(html)]).toEqual([409, 'Another patient has been opened']);
       const notice = html.replace(/<\/?span[^>]*>/g, '');
       expect(notice).toContain('<bdi>HUGHES, Siân</bdi>, born 1 May 1990');
       expect(notice).toContain('<strong><bdi>WHITFIELD, Margaret Anne (Mrs)</bdi></strong>, born 28 Feb');
@@ -88,7 +88,7 @@ describe('a window after another patient was opened in the same browser', () => 
     const refused = await sendReview(mine, html, 'Tired for three weeks');
     expect([refused.status, heading(await refused.text())]).toEqual([
       409,
-      'Another patient was opened since',
+      'Another patient has been opened',
     ]);
     expect(await rowsOf(application, mine)).toEqual([]);
     expect(locationOf(await workHere(mine))).toBe(`${mine.home}review`);

@@ -21,18 +21,18 @@ describe('a form up to the size limit', () => {
     'the review',
     'the list',
     'the samples',
-  ])('for %s is never answered 5xx, whatever its fields contain', async (page) => {
+  ] as const)('for %s is never answered 5xx, whatever its fields contain', async (page) => {
     const collecting = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const ordering = await application.openLaunch();
-    const paths: Readonly<Record<string, readonly [launch: typeof ordering, path: string]>> = {
+    const paths: Readonly<Record<typeof page, readonly [launch: typeof ordering, path: string]>> = {
       'the catalogue': [ordering, ''],
-      'its panel': [ordering, 'chosen'],
-      'its matches': [ordering, 'matches'],
+      'the chosen tests': [ordering, 'chosen'],
+      'the matches of a search': [ordering, 'matches'],
       'the review': [ordering, 'review'],
       'the list': [collecting, 'requests'],
       'the samples': [collecting, samplesPage(collecting)],
     };
-    const [launch, path] = paths[page] ?? [ordering, ''];
+    const [launch, path] = paths[page];
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const send = async (body: string) => {
       const response = await launch.send(path, { method: 'POST', body, headers });
