@@ -70,7 +70,10 @@ async function launchUrl(action, requestId) {
   return `${url}&codeVerifier=${verifier}`;
 }
 
-/** After 401, tries once more with a new token. Never repeats another refused request. */
+/**
+ * Requests the launch URL once more, with a new token, if the answer is 401. Never repeats a request after
+ * any other refusal.
+ */
 async function launch(action) {
   const requestId = action === 'UpdateTest' ? requestIds[0] : randomUUID();
   const url = await launchUrl(action, requestId).catch((error) => {
@@ -117,7 +120,7 @@ const server = createServer(async (request, response) => {
     const headers = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
     response.writeHead(303, { ...headers, Location: await launch(action) }).end();
   } catch (error) {
-    // The user launches again, for which the PMS uses a new identifier and a new launch URL.
+    // The user launches again, and the PMS requests a new launch URL.
     response.writeHead(502, { 'Content-Type': 'text/plain' }).end(`The launch failed: ${error.message}`);
   }
 });

@@ -16,9 +16,9 @@ export type Attributed = Pick<Exchange, 'clientId' | 'launchId'>;
 const maxKnown = 10_000;
 
 /**
- * Finds the client and the launch of requests. Learns access tokens, launch tokens, codes, refresh tokens and
- * session cookies from the answers that issue them, so a forged token belongs to no client. Believes a client id
- * only at the endpoints that authenticate the client afterwards.
+ * Finds the client and the launch of requests. Learns tokens, codes, launch identifiers, request URIs and
+ * session cookies from the answers that issue them, so a forged token belongs to no client. Believes a client
+ * id only at the endpoints that authenticate the client afterwards.
  */
 export function createAttribution() {
   const owners = new Map<string, Attributed>();
@@ -48,8 +48,9 @@ export function createAttribution() {
     },
 
     /**
-     * Learns the secrets in an answer. Returns the client and the launch of the exchange, as far as the answer
-     * shows them: it has the correlation id of the launch if it issues a secret of a launch.
+     * Learns the secrets in an answer. Returns the client and the launch of the exchange, as far as they are
+     * known. An answer that issues a secret shows the launch by its correlation id, or by the claim `sid` of
+     * its access token.
      */
     learn({ request, answer, ...exchange }: Pick<Exchange, 'request' | 'answer'> & Attributed): Attributed {
       const attributed = withoutUndefined({ clientId: exchange.clientId, launchId: exchange.launchId });
@@ -91,7 +92,10 @@ export function createAttribution() {
 
 const authenticating: ReadonlySet<Endpoint> = new Set(['token', 'authorize', 'push', 'revoke']);
 
-/** Returns the client that a request names: in a form, in Basic credentials or in an assertion. */
+/**
+ * Returns the client that a request names: in the parameter `client_id`, in Basic credentials or in an
+ * assertion.
+ */
 function statedClient(request: ProxiedRequest, parameters: URLSearchParams): string | undefined {
   if (!authenticating.has(endpointOf(request))) return undefined;
   const stated = parameters.get('client_id');

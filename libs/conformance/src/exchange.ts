@@ -30,7 +30,10 @@ export type ProxiedAnswer = {
  * findings.
  */
 export type Exchange = {
-  /** `received` by the platform, or `sent` by the platform to the client: a callback or a logout token. */
+  /**
+   * `received` by the platform, or `sent` to the client by the platform or a run: a callback or a logout
+   * token.
+   */
   readonly direction: 'received' | 'sent';
   readonly request: ProxiedRequest;
   readonly answer: ProxiedAnswer;
@@ -39,9 +42,11 @@ export type Exchange = {
   readonly clientId?: string;
   /** The correlation id of the launch, if the exchange belongs to a launch. */
   readonly launchId?: string;
-  /** The fault that was answered instead of the answer of the platform. */
+  /** The fault that the proxy applied to this request. */
   readonly fault?: FaultName;
-  /** The deliberate change of this message by a conformance run. */
+  /**
+   * The name of the change that a conformance run made to this message, or of the message that the run sent.
+   */
   readonly probe?: string;
 };
 

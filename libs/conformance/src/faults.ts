@@ -18,8 +18,9 @@ const refusals: Readonly<Record<AnsweredFault, { readonly code: string; readonly
 };
 
 /**
- * Returns the answer of the platform for a fault: without a body and with the code in `Launch-Refusal`, or an
- * OAuth error at endpoints of the identity provider (RFC 6749 section 5.2).
+ * Returns the platform's answer for a fault. Launch URLs and unknown endpoints are answered without a body,
+ * with the code of a 4xx in `Launch-Refusal`. Other endpoints answer with an OAuth error (RFC 6749 section
+ * 5.2).
  */
 export function faultyAnswer(fault: AnsweredFault, endpoint: Endpoint): ProxiedAnswer {
   const { code, headers } = refusals[fault];
@@ -59,11 +60,11 @@ export type Faults = ReturnType<typeof createFaults>;
 export function createFaults() {
   let armed: readonly ArmedFault[] = [];
   return {
-    /** Adds a fault. The oldest fault is dropped if there are more than 100. */
+    /** Adds a fault. If there are more than 100 faults, drops the oldest fault. */
     arm(fault: ArmedFault): void {
       armed = [...armed, fault].slice(-maxArmed);
     },
-    /** Returns the faults of a client that are still to come. */
+    /** Returns the remaining faults of a client. */
     of: (clientId: string): readonly ArmedFault[] => armed.filter((one) => one.clientId === clientId),
     /** Removes all faults of a client. */
     clear(clientId: string): void {

@@ -14,7 +14,9 @@ import { type Exchange, endpointOf, membersOf, type ProxiedAnswer } from './exch
 
 type SigningKey = { readonly kid: string; readonly privateKey: CryptoKey };
 
-/** The oldest additional key is no longer published if there are more. */
+/**
+ * The maximum number of published substitute keys. If there are more, the oldest key is no longer published.
+ */
 const maxPublished = 100;
 
 export type KeySubstitutes = ReturnType<typeof createKeySubstitutes>;
@@ -58,15 +60,18 @@ export function createKeySubstitutes() {
   return {
     sign,
 
-    /** Replaces the keys of all clients: their next ID tokens have keys that are published only from then on. */
+    /**
+     * Replaces the keys of all clients. Their next ID tokens are signed with keys that are published only
+     * from then on.
+     */
     rotate(): void {
       isRotated = true;
       keys.clear();
     },
 
     /**
-     * Returns the public keys of the platform with the substitutes, or a token answer whose ID token has a
-     * substitute key after a rotation. Returns undefined for any other answer.
+     * Adds the substitute keys to the public keys of the platform. After a rotation, signs the ID token of a
+     * token answer with a substitute key. Returns undefined for any other answer.
      */
     async alter({ request, answer }: Exchange): Promise<{ readonly answer: ProxiedAnswer } | undefined> {
       const endpoint = endpointOf(request);
@@ -74,7 +79,7 @@ export function createKeySubstitutes() {
       const members = membersOf(answer.body);
       if (endpoint === 'keys' && Array.isArray(members['keys'])) {
         const body = withMembers(answer, { keys: [...members['keys'], ...published] });
-        // A cache would hide a key that was not published long before it signs.
+        // A cached answer would not contain a key that is published shortly before it signs.
         return { answer: { ...body, headers: { ...body.headers, 'cache-control': 'no-store' } } };
       }
       const idToken = members['id_token'];

@@ -87,7 +87,8 @@ export function privateAddresses({ patient, secrets, refererNames = [], isShown 
           secretValues.some((secret) => href.includes(secret))
         )
           return failed('An address contains a secret');
-      // The paths of the platform contain no patient data. A patient named Demo must not fail a client.
+      // Ignores the paths of the platform, which contain no patient data. A patient named Demo must not fail
+      // a client.
       const isForeign = referer !== undefined && referer.origin !== request.url.origin;
       const words = [...valuesIn(request.url), ...(isForeign ? partsOf(referer) : [])];
       if (words.some((word) => patientWords.has(word))) return failed('An address contains patient data');

@@ -12,7 +12,7 @@ const isPush = isAt('push');
 
 export const isRefresh = (exchange: Exchange) =>
   isTokenRequest(exchange) && parametersOf(exchange.request).has('refresh_token');
-/** Returns true if the answer is that of the platform, and successful. */
+/** Returns true if the answer has the status 200. */
 export const isGranted = ({ answer }: Exchange) => answer.status === 200;
 
 /** Returns the code in the redirect of an authorization answer, or undefined without one. */
@@ -54,7 +54,10 @@ export function claimsOf(token: string | null | undefined): JWTPayload {
   }
 }
 
-/** The authorization requests that were answered with a code, and the pushed requests that they refer to. */
+/**
+ * An authorization request that was answered with a code, with its parameters, which may have been pushed
+ * (RFC 9126).
+ */
 export type Authorization = {
   readonly exchange: Exchange;
   readonly parameters: URLSearchParams;

@@ -121,7 +121,7 @@ export const judgeNewKey =
       : waiting;
   };
 
-/** Requires that each refresh sends the newest refresh token of its launch. */
+/** Requires at least two refreshes in a launch, none of which repeats a refresh token. */
 export function judgeRefreshes(exchanges: readonly Exchange[]): Judgement {
   const chains = flowsIn(exchanges).map((flow) =>
     flow.filter((one) => isRefresh(one) && one.fault === undefined).map(sentRefreshTokenOf),
@@ -131,7 +131,10 @@ export function judgeRefreshes(exchanges: readonly Exchange[]): Judgement {
   return chains.some((sent) => sent.length > 1) ? passed : waiting;
 }
 
-/** Requires one refresh after the first 401, and no other if its access token is answered 401 too. */
+/**
+ * Requires one refresh after the first 401, and no second refresh if the new access token is answered 401
+ * too.
+ */
 export function judgeUnauthorized(exchanges: readonly Exchange[]): Judgement {
   const isRefused = (one: Exchange) => one.fault === '401' && isRead(one);
   const flow: Flow = flowsIn(exchanges).find((one) => one.some(isRefused)) ?? [];
@@ -146,13 +149,19 @@ export function judgeUnauthorized(exchanges: readonly Exchange[]): Judgement {
   return refreshes === 1 && later.some(isRefused) ? passed : waiting;
 }
 
-/** Returns true if a request repeats another with the same access token, after its answer. */
+/**
+ * Returns true if a request repeats a refused request with the same access token, after the refusal was
+ * answered.
+ */
 export const isRepeat = ({ request }: Exchange, refused: Exchange): boolean =>
   request.url.href === refused.request.url.href &&
   tokenIn(request) === tokenIn(refused.request) &&
   request.at >= refused.answeredAt;
 
-/** Requires that the client accepts a logout token, and does not use the tokens of that launch afterwards. */
+/**
+ * Requires that the client accepts a logout token, and does not use the tokens of the ended launch
+ * afterwards.
+ */
 export function judgeLogout(exchanges: readonly Exchange[]): Judgement {
   const at = exchanges.findLastIndex(isLogout);
   const sent = exchanges[at];
@@ -166,7 +175,7 @@ export function judgeLogout(exchanges: readonly Exchange[]): Judgement {
   return hasLaunched(later) ? passed : waiting;
 }
 
-/** Returns true if the platform sent a logout token, and not the run. */
+/** Returns true for a logout token that the platform sent, not the run. */
 export const isLogout = ({ direction, probe, request }: Exchange): boolean =>
   direction === 'sent' && probe === undefined && parametersOf(request).has('logout_token');
 

@@ -83,7 +83,7 @@ export function judgeNewIdentifiers(exchanges: readonly Exchange[]): Judgement {
   return distinct(identifierOf, 'Two launches with OrderTest have the same identifier')(orders);
 }
 
-/** Judges that each UpdateTest repeats the identifier of an OrderTest. */
+/** Requires that each UpdateTest repeats the identifier of an OrderTest. */
 export function judgeAmendments(exchanges: readonly Exchange[]): Judgement {
   const orders = exchanges.filter((one) => isIssued(one) && actionOf(one.request) === 'OrderTest');
   const ordered = new Set(orders.map(({ request }) => identifierOf(request)));
@@ -97,7 +97,7 @@ export function judgeAmendments(exchanges: readonly Exchange[]): Judgement {
 /** The seconds before the expiry in which a client may already request a new token. */
 const renewalSeconds = 300;
 
-/** Judges that the client requests no new access token while its last token is valid. */
+/** Requires that the client requests no new access token until shortly before its last token expires. */
 export function judgeTokens(exchanges: readonly Exchange[]): Judgement {
   let expiresAt = 0;
   for (const exchange of exchanges) {
@@ -124,7 +124,9 @@ export function repeated(fault: FaultName, maxRepeats: number): Judge {
   };
 }
 
-/** Judges that a launch URL is not opened again after 410, and that a new one is requested. */
+/**
+ * Requires that a launch URL is not opened again after 410, and that the client requests a new launch URL.
+ */
 export function judgeGone(exchanges: readonly Exchange[]): Judgement {
   const at = exchanges.findIndex((one) => one.fault === '410' && isOpening(one));
   const refused = exchanges[at];
@@ -150,7 +152,7 @@ function secretsIn(exchange: Exchange): readonly string[] {
   return [...textsIn(token), ...textsIn(new URLSearchParams(exchange.request.body).get('client_secret'))];
 }
 
-/** Returns the names, the date of birth and the identifiers of the patient of a payload, in lower case. */
+/** Returns the names, the date of birth and the identifiers of the patient of a payload. */
 const patientValues = ({ body }: ProxiedRequest): readonly string[] =>
   entriesOf(membersOf(body)['contained'])
     .filter(({ resourceType }) => resourceType === 'Patient')

@@ -14,11 +14,14 @@ import { faultyAnswer } from './faults.ts';
 
 type Awaitable<Value> = Value | Promise<Value>;
 
-/** The functions that watch and change the requests of a proxy. */
+/** The functions that watch the exchanges of a proxy and change the answers. */
 export type Watch = {
   /** Returns the fault for a request, or undefined to forward the request. */
   readonly faultFor: (request: ProxiedRequest, attributed: Attributed) => FaultName | undefined;
-  /** Returns the answer that the client receives. `probe` names a deliberate change. */
+  /**
+   * Returns a changed answer for the client, or undefined to keep the answer. `probe` names the deliberate
+   * change.
+   */
   readonly alter: (
     exchange: Exchange,
   ) => Awaitable<{ readonly answer: ProxiedAnswer; readonly probe?: string } | undefined>;
@@ -41,9 +44,9 @@ type ProxyOptions = {
 const maxRequestBytes = 2 * 1024 * 1024;
 
 /**
- * Creates a reverse proxy for the platform that records each request with its answer, and answers some requests
- * with a fault instead. Buffers both bodies. Answers 400 for an address that is not a path, 413 for a larger
- * request than 2 MiB, and 502 if the platform does not answer.
+ * Creates a reverse proxy for the platform that records each request with its answer, and answers some
+ * requests with a fault instead. Buffers both bodies. Answers 400 for an address that is not a path, 413 for
+ * a body larger than 2 MiB, and 502 if the platform does not answer.
  */
 export function createRecordingProxy({
   target,
@@ -97,7 +100,10 @@ type Sent = { readonly request: ProxiedRequest; readonly body: Buffer };
 
 const unreachable: ProxiedAnswer = { status: 502, headers: {}, body: Buffer.alloc(0) };
 
-/** The rest of the body is not read, so the connection cannot be used for another request. */
+/**
+ * Returns a refusal that closes the connection. The connection cannot be used for another request, because
+ * the rest of the body is not read.
+ */
 const refusalOf = (status: number): ProxiedAnswer => ({
   ...unreachable,
   status,

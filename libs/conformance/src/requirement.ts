@@ -21,7 +21,7 @@ export const failed = (finding: string): Judgement => ({ verdict: 'failed', find
 /** Judges all exchanges of the client since the start of the run. */
 export type Judge = (exchanges: readonly Exchange[]) => Judgement;
 
-/** A rule of a guide that a run judges. */
+/** A rule of a guide that a run judges or a person attests. */
 export type Requirement = {
   /** A stable id, such as `pms.token-reused`. */
   readonly id: string;
@@ -69,9 +69,12 @@ export type Step = {
   /** What the developer does now. */
   readonly instruction: string;
   readonly needs?: 'callback' | 'logout';
-  /** Runs once when the step begins. Returns the launch URL that the client must open, if any. */
+  /** Runs each time the step begins. Returns the launch URL that the client must open, if any. */
   readonly begin?: (tools: StepTools, exchanges: readonly Exchange[]) => Promise<string | undefined>;
-  /** Returns the fault for a request. `during` contains the exchanges of this step. */
+  /**
+   * Returns the fault for a request, if any. `during` contains the exchanges of this step, `all` those of the
+   * run.
+   */
   readonly faultFor?: (
     request: ProxiedRequest,
     during: readonly Exchange[],
@@ -93,6 +96,9 @@ export type Protocol = {
   readonly name: 'pms' | 'partner';
   readonly steps: readonly Step[];
   readonly requirements: readonly Requirement[];
-  /** The endpoints whose requests name no client, such as the public keys. Each run records them. */
+  /**
+   * The endpoints whose requests name no client, such as the endpoint of the public keys. Each run records
+   * these requests.
+   */
   readonly sharedEndpoints: readonly Endpoint[];
 };

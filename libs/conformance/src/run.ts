@@ -51,7 +51,7 @@ export type RunOptions = {
   readonly tools: Omit<StepTools, 'send' | 'now'>;
 };
 
-/** The maximum number of exchanges of a run. A run that exceeds it finishes. */
+/** The maximum number of exchanges of a run. A run that reaches it finishes. */
 const maxExchanges = 5000;
 
 export type Run = ReturnType<typeof createRun>;
@@ -107,7 +107,7 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
     /** Begins the current step again, with a new launch if the step begins with one. */
     repeat: progress.repeat,
 
-    /** Continues with the next step, although the client has not done the current one. */
+    /** Continues with the next step, although the client has not done the current step. */
     skip: progress.skip,
 
     /** Ends the run. Requirements that are still waiting are `unseen`. */

@@ -37,7 +37,7 @@ const anAnswer = (members: object, headers: Readonly<Record<string, string>> = {
   body: Buffer.from(JSON.stringify(members)),
 });
 
-/** Returns what is attributed to a request and its answer, after the requests before it. */
+/** Returns the client and the launch of the last exchange, after attributing the exchanges before it. */
 function attributedTo(...exchanges: readonly (readonly [ProxiedRequest, ProxiedAnswer?])[]): Attributed {
   const attribution = createAttribution();
   return exchanges

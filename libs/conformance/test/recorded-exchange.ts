@@ -36,6 +36,6 @@ export const issued = (members: Partial<Recorded> = {}) =>
     answer: { url: `${origin}/secureLaunch?launchToken=T` },
     ...members,
   });
-/** Returns an exchange that opens this launch URL. */
+/** Returns an exchange that opens the launch URL of `issued`. */
 export const opened = (members: Partial<Recorded> = {}) =>
   anExchange({ path: '/secureLaunch?launchToken=T&codeVerifier=V', ...members });

@@ -18,7 +18,7 @@ const runOf = (protocol: Protocol = pmsProtocol) =>
   });
 const stepOf = (run: ReturnType<typeof runOf>) => run.report().step?.id;
 
-/** Starts a run, and skips its first steps. */
+/** Starts a run, and skips the steps before `step`. */
 function runAt(step: string) {
   const run = runOf();
   while (stepOf(run) !== step) run.skip();

@@ -50,8 +50,8 @@ export function withParameters(address: string, parameters: Readonly<Record<stri
 }
 
 /**
- * Returns true if a host name is a loopback address. Developers of a PMS use such addresses. Production
- * refuses them.
+ * Returns true if a host name is `localhost` or a loopback address. Developers of a PMS use these hosts.
+ * Production refuses them.
  */
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);

@@ -105,8 +105,8 @@ export const patientIdentifierSchema = Type.Object(
 );
 
 /**
- * A stored patient identifier. National identifiers are in upper case without spaces or hyphens, so that all
- * spellings identify the same person.
+ * A stored patient identifier. Valid national identifiers are in upper case without spaces or hyphens, so
+ * that all spellings identify the same person.
  */
 export type PatientIdentifier = StaticOf<typeof patientIdentifierSchema>;
 export type PatientIdentifierSystem = PatientIdentifier['system'];
@@ -164,7 +164,10 @@ function hasCheckDigit(bare: string): boolean {
   return (11 - (sum % 11)) % 11 === Number(bare[9]);
 }
 
-/** Converts an identifier to the form in which it is stored. Does not change hospital numbers. */
+/**
+ * Converts an identifier to the form in which it is stored. Marks an invalid national identifier as doubtful.
+ * Does not change hospital numbers.
+ */
 export function readPatientIdentifier({
   system,
   value,

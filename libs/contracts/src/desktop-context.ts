@@ -103,7 +103,10 @@ export const desktopLaunchSchema = Type.Object(
  */
 const desktopContext = Type.Object(
   {
-    /** The GUID of the launch request. It is the correlation id of all later requests and events. */
+    /**
+     * The GUID of the launch request. It is the correlation id of all later requests and events of the
+     * launch.
+     */
     launchId: Type.String({ pattern: guidPattern }),
     realm: Type.String(),
     /** The client id of the launched partner application. */

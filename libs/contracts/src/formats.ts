@@ -66,8 +66,8 @@ export function isFullDateTime(text: string): boolean {
 }
 
 /**
- * Returns true if a date is in the future in every time zone. The UTC date of tomorrow returns false, because
- * some time zones already have that date.
+ * Returns true if a date is in the future in every time zone. For the UTC date of tomorrow, returns false,
+ * because some time zones already have that date.
  * @param now milliseconds since 1970
  */
 export function isFutureDate(date: string, now: number): boolean {

@@ -61,7 +61,10 @@ export const organizationSchema = closedObject({
   name: word,
 });
 
-/** The elements of a ServiceRequest that the tables of the specification list. Other elements are dropped. */
+/**
+ * The elements of a ServiceRequest that the tables of the specification list, and the sign-in. Other elements
+ * are dropped.
+ */
 const launchRequestSchema = Type.Object({
   action: Type.Enum([...actions]),
   originatingId: Type.String(),
@@ -81,7 +84,9 @@ const launchRequestSchema = Type.Object({
  * because tickets that older releases stored do not contain them.
  */
 const launchContextSchema = Type.Object({
-  /** The GUID of the launch request. It is the correlation id of all later requests and events. */
+  /**
+   * The GUID of the launch request. It is the correlation id of all later requests and events of the launch.
+   */
   launchId: Type.String({ pattern: guidPattern }),
   /** The time at which the launch URL was issued, in milliseconds since 1970. */
   issuedAt: Type.Integer(),

@@ -6,7 +6,7 @@ import { compileSchema, entriesOf, memberOf } from './schema.ts';
 const compiled = compileSchema(registrySchema);
 
 type ParseOptions = {
-  /** The origin of the platform. The issuers of its realms begin with it. */
+  /** The origin of the platform. The issuers of its realms begin with this origin. */
   readonly publicUrl?: string;
 };
 

@@ -24,7 +24,7 @@ const setting = <S extends TSchema>(title: string, schema: S) => Type.Optional(t
 
 const name = titled('Display name', Type.String({ minLength: 1 }));
 
-/** The time (RFC 3339) after which the secret is refused. */
+/** The time (RFC 3339) after which the secret is no longer valid. */
 const expires = Type.Optional(Type.String({ format: 'full-date-time' }));
 
 /** The sealing purpose of callback secrets. */

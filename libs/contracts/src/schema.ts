@@ -241,7 +241,7 @@ export function entriesOf(value: unknown, name: string): readonly unknown[] {
   return isReadableList(member) ? member : [];
 }
 
-/** Returns true if the value is an array of at most `maxEntries`. Schemas report longer arrays. */
+/** Returns true if the value is an array of at most `maxEntries` entries. Schemas report longer arrays. */
 export function isReadableList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length <= maxEntries;
 }

@@ -64,7 +64,7 @@ export function signInFaults(
 type ReadonlySignIn = Omit<SignIn, 'amr'> & { readonly amr?: readonly string[] };
 type SignInRules = { readonly now?: number; readonly acrValues?: readonly string[] | undefined };
 
-/** Returns the members of an audit event about a sign-in. */
+/** Returns the members of event data that describe a sign-in. */
 export function signInData({ acr, amr, auth_time: authTime }: ReadonlySignIn = {}) {
   return withoutUndefined({ acr, amr: amr && [...amr], authTime });
 }

@@ -87,7 +87,7 @@ export const certificateThumbprint = Type.String({
   description: 'must be the SHA-256 of a certificate in Base64URL, 43 characters without padding',
 });
 
-/** The maximum number of requests that a client may send in any second. */
+/** The maximum number of requests that a client may send to each endpoint in any second. */
 export const requestLimit = Type.Integer({ minimum: 1 });
 
 /**

@@ -31,8 +31,8 @@ export type EventWriter = (event: CloudEvent) => string;
 export type EventVerifier = (event: CloudEvent) => CloudEvent;
 
 /**
- * The error for an event that the service in `source` did not write, that was changed later, or whose type
- * the source may not publish.
+ * The error for an event that the service in `source` did not write or may not publish, or that was changed
+ * after signing.
  */
 export class ForgedEventError extends Error {
   override name = 'ForgedEventError';

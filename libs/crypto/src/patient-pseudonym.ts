@@ -18,9 +18,15 @@ import { createFhirIds, type IdentifiedLaunch } from './fhir-ids.ts';
 export type PatientPseudonyms = {
   /** Returns the pseudonym of the patient with this identifier. */
   of(identifier: CodedIdentifier): string;
-  /** Returns the pseudonym of the patient in a launch context or an order. */
+  /**
+   * Returns the pseudonym of a patient: of the first valid national identifier, or else of the first
+   * identifier.
+   */
   ofPatient(patient: Pick<LaunchPatient, 'identifiers'>): string | undefined;
-  /** Returns the pseudonym of the patient in the context of a desktop launch. */
+  /**
+   * Returns the pseudonym of the patient of a desktop launch: of the NHS number, or else of the first
+   * identifier.
+   */
   ofDesktopPatient(patient: Pick<DesktopPatient, 'patient-identifiers'>): string | undefined;
   /** Returns the ids under which a partner application reads the FHIR resources of its launch. */
   fhirIdsOf(launch: IdentifiedLaunch): FhirIds;

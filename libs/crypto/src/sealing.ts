@@ -61,7 +61,8 @@ export function createSealer(keys: readonly SealingKey[], formerKeys: readonly S
   const openingKeys = Map.groupBy([...keys, ...formerKeys], ({ id }) => id);
   const byId = new Map([...openingKeys].map(([id, its]) => [id, its.map(({ key }) => createSecretKey(key))]));
   const currentKey = createSecretKey(current.key);
-  // If ids were repeated or malformed, the sealer could not open its own seals.
+  // With repeated ids, `derive` could use the wrong key. With a malformed id, the sealer could not open its
+  // own seals.
   if (new Set(keys.map(({ id }) => id)).size < keys.length)
     throw new TypeError('Each sealing key needs its own id');
   if (keys.some(({ id }) => !/^[\w-]+$/.test(id)))

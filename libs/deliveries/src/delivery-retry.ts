@@ -24,9 +24,9 @@ type FailedAttempt = {
 };
 
 /**
- * Returns the time of the next attempt, or undefined if no attempt follows. The waits double from five
- * seconds to an hour. A receiver may request longer waits of up to an hour. The last attempt is at
- * `giveUpAt`.
+ * Returns the time of the next attempt, or undefined if no attempt follows. Each wait is between half and all
+ * of a time that doubles from five seconds to an hour. A receiver may request longer waits of up to an hour.
+ * The last attempt is at `giveUpAt`.
  */
 export function nextAttemptAt(failed: FailedAttempt): number | undefined {
   const { reason, attempts, now, giveUpAt, retryAfterMs = 0, random } = failed;
@@ -36,7 +36,10 @@ export function nextAttemptAt(failed: FailedAttempt): number | undefined {
   return Math.min(now + waitMs, giveUpAt);
 }
 
-/** Converts `Retry-After` (RFC 9110 section 10.2.3) to milliseconds. Returns undefined if it is malformed. */
+/**
+ * Converts `Retry-After` (RFC 9110 section 10.2.3) to milliseconds. Returns undefined if the header is absent
+ * or malformed.
+ */
 export function readRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value) * secondMs;

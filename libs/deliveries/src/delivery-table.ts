@@ -28,8 +28,8 @@ export type DeliveryColumns = {
    */
   message_id: string;
   /**
-   * The receiver, which the database computes from columns of the service. A receiver gets one delivery at a
-   * time.
+   * The receiver, which the database computes from columns of the service. Each process sends a receiver one
+   * delivery at a time.
    */
   receiver: GeneratedAlways<string>;
   traceparent: string;

@@ -23,8 +23,8 @@ export type EventConsumer = Queue & {
 /** Handles all waiting events together, for instance in one SQL statement and one commit. */
 export type BatchConsumer = Queue & {
   /**
-   * Resolves when all events are handled. If it rejects, the bus calls it again with smaller batches, until
-   * each failing event is alone in a batch.
+   * Resolves when all events are handled. If it rejects, but not with `Unavailable`, the bus calls it again
+   * with smaller batches, until each failing event is alone in a batch.
    */
   handleAll(events: readonly CloudEvent[]): Promise<void>;
 };

@@ -37,7 +37,7 @@ export class UnsettledMessages {
     this.#send(() => this.#channel.reject(message, true));
   }
 
-  /** Puts a message back into its queue if the message was not passed to the consumer. */
+  /** Puts a message that was not passed to the consumer back into its queue. */
   giveBack(message: ConsumeMessage): void {
     this.#remove(message);
     // RabbitMQ 4.3 and later count a reject as a failed delivery, but not a nack. Earlier releases count a

@@ -5,7 +5,7 @@ import { backoff, startLoop } from '@clinical-launch/runtime/loop';
 export type OutboxSource<Item = CloudEvent> = {
   /**
    * Passes the oldest waiting events to `publish`. Removes the events if `publish` resolves, and keeps them
-   * if it rejects. Returns the number of published events.
+   * if it rejects. Returns the number of processed events.
    */
   drain(publish: (events: readonly Item[]) => Promise<void>): Promise<number>;
 };

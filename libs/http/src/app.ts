@@ -55,7 +55,7 @@ const policyOfData = "default-src 'none'; base-uri 'none'; frame-ancestors 'none
 /**
  * Creates one listener for the endpoints of several services. Looks exact paths up in a table, because the
  * route search of Express takes a tenth of the time of a launch. Express routes every other path. Answers 404
- * without a body if there is no endpoint.
+ * without a body if neither an endpoint nor an edge answers.
  */
 export function createApp(options: AppOptions): RequestListener {
   const { mounts, logger, clock, isProduction, trustedProxies = 0, publicUrl = '', refusals } = options;

@@ -78,8 +78,8 @@ type Refusal = {
 
 /**
  * Logs an error once with its cause, stores its audit event, and answers in the dialect of the endpoint.
- * Every error answer comes from this function. If the address of the caller has exceeded its limit of
- * refusals, answers 429 instead and stores no event.
+ * Every error answer to a readable request comes from this function. If the address of the caller has
+ * exceeded its limit of refusals, answers 429 instead and stores no event.
  */
 export async function refuse(
   thrown: unknown,
@@ -180,8 +180,8 @@ export function problemDialect({
 }
 
 /**
- * Answers with an OAuth error (RFC 6749 section 5.2) that also contains `correlation_id`, and `errors` if a
- * JSON body is invalid.
+ * Answers with an OAuth error (RFC 6749 section 5.2) that also contains `correlation_id`, and `errors` if the
+ * body is invalid.
  */
 export const oauthDialect: ErrorDialect = (error, { response, call }) => {
   const answer: OAuthError = {

@@ -230,7 +230,7 @@ const discardedWithinMs = 2000;
 
 /**
  * Reads a short body to its end, so that the sender sees no broken connection. Closes the connection if the
- * body is longer.
+ * body is longer or arrives slowly.
  */
 async function discard(response: IncomingMessage): Promise<Buffer> {
   let seen = 0;

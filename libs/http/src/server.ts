@@ -9,9 +9,7 @@ import { http } from './node-http.ts';
 
 export type RunningServer = {
   readonly port: number;
-  /**
-   * Accepts no more connections, waits at most `patience.stopMs` for current requests, and resolves.
-   */
+  /** Accepts no more connections, waits at most `waits.stopMs` for current requests, and resolves. */
   stop(): Promise<void>;
 };
 

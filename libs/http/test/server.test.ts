@@ -170,8 +170,8 @@ describe('services that share one address', () => {
     for (const [path, route, params] of [
       ['/here', '/here', {}],
       ['/demo/there', '/*realm/there', { realm: ['demo'] }],
-      // Express routes the paths that the lookup table does not contain, such as these with several segments
-      // or encoded characters.
+      // Express routes the paths that the lookup table does not contain: realms of several segments, encoded
+      // characters, and other parameters.
       ['/demo/desktop/there', '/*realm/there', { realm: ['demo', 'desktop'] }],
       ['/d%65mo/there', '/*realm/there', { realm: ['demo'] }],
       ['/orders/17.xml', '/orders/:guid.xml', { guid: '17' }],

@@ -14,7 +14,7 @@ export type RefusalRecord = {
 };
 
 /**
- * The number of refusals of an address in a window that are answered with their own error. Further refusals
+ * The number of refusals of an address that are answered with their own error in a window. Further refusals
  * are answered 429.
  */
 export type RefusalLimit = { readonly refusals: number; readonly windowSeconds: number };
@@ -45,7 +45,8 @@ export interface Limits {
   refuse(refusal: RefusalRecord): Promise<RecordedRefusal>;
   /**
    * Counts a failed attempt to authenticate. The fifth failure causes a wait of one second. Each further
-   * failure doubles the wait, up to a minute. Failures are forgotten after a minute without a failure.
+   * failure doubles the wait, up to a minute. Failures are forgotten a minute after the last failure and its
+   * wait.
    * @throws RedisUnavailable if Redis does not answer
    */
   failAttempt(key: string): Promise<FailedAttempt>;

@@ -22,7 +22,7 @@ type BatchesOptions = {
 type Batch = {
   readonly address: string;
   /**
-   * The event of the first refusal that was counted in the interval. The combined event contains the time and
+   * The event of the first refusal that was counted in the interval. The combined event has the same time and
    * correlation id.
    */
   event: CloudEvent<RefusalType>;

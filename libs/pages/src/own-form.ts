@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Returns true if a page of this origin sent the form. This check prevents cross-site request forgery.
+ * Returns true unless a page of another origin sent the form. This check prevents cross-site request forgery.
  * Browsers send `Sec-Fetch-Site`, and older browsers send `Origin`. A client that sends neither header is not
  * a browser, so no other site can use its cookies.
  */

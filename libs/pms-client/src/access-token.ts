@@ -44,7 +44,7 @@ export class TokenRefused extends Error {
 /** Caches the access token of a client. Use this cache for APIs for which this package has no function. */
 export type TokenCache = {
   /**
-   * Returns the cached token, or a new token if the cached token expires within a minute.
+   * Returns the cached token, or a new token if the cached token expires soon.
    * @throws TokenRefused if the identity provider refuses the request. TypeError or TimeoutError of fetch if
    *   it does not answer.
    */
@@ -56,15 +56,11 @@ export type TokenCache = {
 const renewedBeforeMs = 60_000;
 
 /**
- * Creates a cache that keeps an access token until one minute before it expires. Concurrent callers share one
- * token request.
- *
- * @example
- * ```ts
- * // Create the cache once in a process, not for each request.
- * const tokens = createTokenCache({ tokenUrl, clientId, clientSecret, scope });
- * const headers = { Authorization: `Bearer ${await tokens.get()}` };
- * ```
+ * Creates a cache that keeps an access token until one minute before it expires, or for half of a lifetime
+ * under two minutes. Concurrent callers share one token request.
+ * @example ```ts // Create the cache once in a process, not for each request. const tokens =
+ *   createTokenCache({ tokenUrl, clientId, clientSecret, scope }); const headers = { Authorization: `Bearer
+ *   ${await tokens.get()}` }; ```
  * @param now Returns milliseconds since 1970. By default, the system clock.
  */
 export function createTokenCache(request: TokenRequest, now: () => number = Date.now): TokenCache {

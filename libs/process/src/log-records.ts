@@ -26,7 +26,9 @@ export type LogSender = {
 const timeOf = (ms: number): [number, number] => [Math.trunc(ms / 1000), (ms % 1000) * 1_000_000];
 const noSpan = '0'.repeat(16);
 
-/** Opens the sender of a service's log records. Returns undefined if `OTEL_LOGS_EXPORTER` is not `otlp`. */
+/**
+ * Opens the sender of a service's log records. Returns undefined if no log records are sent (`sendsLogs`).
+ */
 export function openLogSender({ sendsLogs, headers }: Telemetry, service: string): LogSender | undefined {
   if (!sendsLogs) return undefined;
   const { OTLPLogExporter } = loadLogExporter();

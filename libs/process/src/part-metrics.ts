@@ -8,7 +8,7 @@ import type { DatabaseLevel, PoolLevel } from '@clinical-launch/storage/storage'
  * the maximum over all processes. If a server does not answer, its metrics have no values.
  */
 
-/** Observes the memory and the load of each node of Redis. */
+/** Observes the memory and the load of each primary node of Redis. */
 export function observeRedis(measure: () => Promise<readonly RedisLevel[]>): void {
   const gauge = (name: string, description: string, unit: string) =>
     meter().createObservableGauge(name, { description, unit });

@@ -17,7 +17,7 @@ export type PartOptions = {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The name of the connections, which Redis, RabbitMQ and PostgreSQL show to the operator. */
+  /** The name of the process, which PostgreSQL shows to the operator as the name of the connections. */
   readonly name: string;
   /** The keys that sign the events that the process publishes and verify the events that it receives. */
   readonly eventKeys: EventKeys;

@@ -4,7 +4,7 @@ import { meter } from '@clinical-launch/runtime/metrics';
 
 /**
  * Returns a function that reports an event that an outbox set aside: logs an error without the event's data,
- * and counts it.
+ * and counts the event.
  */
 export function reportRejectedEvents(outbox: string, logger: Logger): (rejected: RejectedEvent) => void {
   const count = meter().createCounter('clinical_launch.outbox.rejected', {

@@ -113,7 +113,8 @@ export const telemetrySettings = Type.Object({
     default: 'none',
     title: 'Whether the data for the collector is compressed: `none` or `gzip`.',
   }),
-  // A batch of the audit trail must end within 30 s, because another replica may then claim the export.
+  // A batch of the audit trail must end within 30 s, because another replica may claim the export after that
+  // time.
   OTEL_EXPORTER_OTLP_TIMEOUT: Type.Integer({
     minimum: 1,
     maximum: 15_000,
@@ -211,8 +212,8 @@ function isReadable(path: string | undefined): boolean {
 const instanceId = randomUUID();
 
 /**
- * Returns the resource of this process, the same for spans and metrics (semantic conventions for services).
- * `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` replace its attributes.
+ * Returns the resource of this process, the same for spans, metrics and log records (semantic conventions for
+ * services). `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` replace its attributes.
  */
 export function resourceOf(service: string): Resource {
   const attributes = {

@@ -33,8 +33,8 @@ const commandOptions = {
 const clientOptions = { enableOfflineQueue: false } as const;
 
 /**
- * Returns the wait before an attempt to reconnect: 25 ms, doubled up to a second, so that a restarted Redis
- * is noticed quickly.
+ * Returns the wait before an attempt to reconnect: about 25 ms, doubled up to about a second, so that a
+ * restarted Redis is noticed quickly.
  */
 const backoff = (times: number) => Math.min(25 * 2 ** (times - 1), 1000) * (0.75 + Math.random() / 2);
 

@@ -35,7 +35,10 @@ async function levelOf(node: Redis): Promise<RedisLevel> {
   };
 }
 
-/** Thrown if the settings of Redis allow it to lose required data. The message lists every problem. */
+/**
+ * Thrown if Redis may lose required data, or if its user has the rights of other services. The message lists
+ * every problem.
+ */
 export class UnsafeRedis extends TypeError {
   readonly problems: readonly string[];
 

@@ -132,11 +132,11 @@ export class RedisOutbox {
   /**
    * Passes the oldest waiting events of the reported shards to `publish` in batches, and removes each batch
    * when `publish` resolves. Polls all shards if no shard is reported, and every two seconds. If `publish`
-   * rejects, any relay may claim the events again immediately. Resolves with the number of published events.
+   * rejects, any relay may claim the events again immediately. Resolves with the number of processed entries.
    * Moves an entry that contains no event of the catalogue to a separate stream, so that it does not block
    * the other entries.
    * @throws the error of `publish`; RedisUnavailable when a part of Redis could not be read and no other
-   * events were waiting
+   *   events were waiting
    */
   async drain(publish: (events: readonly WrittenEvent[]) => Promise<void>): Promise<number> {
     const takes = await Promise.allSettled(this.#shardsToTake().map((shard) => this.#take(shard)));
@@ -166,7 +166,10 @@ export class RedisOutbox {
     return taken.length;
   }
 
-  /** Publishes the entries' events and returns these entries. Sets aside entries without an event. */
+  /**
+   * Publishes the events of the entries, and returns the published entries. Sets aside entries without an
+   * event.
+   */
   async #publish(
     entries: readonly Entry[],
     publish: (events: readonly WrittenEvent[]) => Promise<void>,

@@ -58,7 +58,7 @@ const passingCodes = new Set([
   'TRYAGAIN',
 ]);
 
-/** Runs scripts, and retries them once if the connection failed or no reply arrived. */
+/** Runs scripts. `run` repeats a script once after a lost connection, a lost reply or a temporary error. */
 export class RedisScripts {
   readonly #redis: RedisClient;
   #reconnecting: Promise<void> | undefined;
@@ -184,7 +184,8 @@ export const millisecondsOrNone = (seconds: number | undefined): ScriptArgument 
   seconds === undefined ? '' : milliseconds(seconds);
 
 /**
- * Returns the events as the outbox stores them. If the events belong to a chain, adds its correlation id.
+ * Returns the events as the outbox stores them. If the events belong to a chain, sets their correlation id to
+ * that of the chain.
  * @throws TypeError for an event that the bus would refuse, because such an event must not enter the outbox
  */
 export function eventTexts(

@@ -18,12 +18,12 @@ const origin = {
  */
 export const originSetting = (title: string) => Type.String({ ...origin, title });
 
-/** The setting `PUBLIC_URL`, which the schema of each process contains. */
+/** The setting `PUBLIC_URL`, for the settings schema of a process. */
 export const publicUrlSetting = originSetting(
   'The origin at which browsers and backends reach the platform: scheme, host and port. Every issuer and launch URL begins with it. Production requires https.',
 );
 
-/** The setting `TIME_ZONE`, which the schema of each process contains. */
+/** The setting `TIME_ZONE`, for the settings schema of a process that writes local times. */
 export const timeZoneSetting = Type.String({
   default: 'Europe/London',
   title:
@@ -41,7 +41,8 @@ export const supportLineSetting = Type.Optional(
 );
 
 /**
- * Marks a setting that only production requires. In other modes, a missing setting has the value of the demo.
+ * Marks a setting that only production requires. In other modes, a missing setting is derived from
+ * `SEALING_KEYS` or has the value of the demo.
  */
 export const inProduction = 'required in production';
 

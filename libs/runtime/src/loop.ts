@@ -4,7 +4,7 @@ import { pause } from './clock.ts';
 export type Loop = {
   /** Resolves after the first run, whether it succeeded or failed. */
   readonly firstRun: Promise<void>;
-  /** Starts the next run immediately. Has no effect after a failed run. */
+  /** Starts the next run without waiting for `everyMs`. Has no effect after a failed run. */
   readonly nudge: () => void;
   /** Stops the loop: ends the wait, or lets the current run finish. Resolves when no further run follows. */
   readonly stop: () => Promise<void>;

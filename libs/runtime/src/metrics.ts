@@ -84,7 +84,7 @@ function bucketOf(seconds: number): number {
 export type RefusalMeter = { limited(): void; dropped(count: number): void };
 
 /**
- * Creates the counters of requests that were answered 429, and of dropped audit events of refused requests.
+ * Creates the counters of refusals that were answered 429, and of dropped audit events of refused requests.
  */
 export function createRefusalMeter(): RefusalMeter {
   const limited = meter().createCounter('clinical_launch.refusals.limited', {

@@ -15,7 +15,8 @@ const unavailableState = /^(08|53|57P0|25P0[34])/;
  */
 export function asStorageError(error: unknown): unknown {
   if (error instanceof StorageUnavailable || error instanceof TypeError) return error;
-  // Any other error means that the server did not answer. Most such errors have no code.
+  // An error that is no DatabaseError means that the server did not answer. Most of these errors have no
+  // code.
   const isAnswer = error instanceof pg.DatabaseError;
   const isAtFault = isAnswer && !unavailableState.test(error.code ?? '');
   return isAtFault ? withoutValues(error) : new StorageUnavailable(error);

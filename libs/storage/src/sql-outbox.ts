@@ -62,9 +62,9 @@ export async function appendToOutbox<Tables extends OutboxTables>(
 /**
  * Creates the outbox that a relay drains. A batch contains the oldest events, belongs to one relay, and is
  * removed when it is published. If a relay dies, its connection closes and PostgreSQL releases the batch.
- * Events are published at least once. An event is published twice only if the database fails between the
- * broker's confirmation and the commit. Sets aside an event that the bus would refuse, so that it does not
- * block other events. Another version of the service may have stored the event.
+ * Events are published at least once. An event is published twice if the relay or the database fails between
+ * the broker's confirmation and the commit. Sets aside an event that the bus would refuse, so that it does
+ * not block other events. Another version of the service may have stored the event.
  */
 export function sqlOutbox<Tables extends OutboxTables>(
   database: Kysely<Tables>,

@@ -7,7 +7,7 @@ import { compareReleases, lastReleaseBefore, type ServiceMigrations } from './se
 import { StorageUnavailable } from './storage-errors.ts';
 
 /**
- * A database in which each service owns one schema. The errors of its queries contain no value of a row or
+ * A database with a separate schema for each service. The errors of its queries contain no value of a row or
  * parameter.
  */
 export type Storage = {
@@ -16,8 +16,8 @@ export type Storage = {
    * returns queries that see only this schema. A role without the right to migrate can open a schema that is
    * up to date. A process of one release can open the schema of the next release, for updates and rollbacks.
    * @throws Error when a migration fails, after rolling it back. StorageUnavailable when the database cannot
-   * be reached. Error that names the command when a migration is pending and the role may not apply it, or
-   * when a later release removed something that this release uses
+   *   be reached. Error that names the command when a migration is pending and the role may not apply it.
+   *   Error when a later release removed something that this release uses
    */
   open<Tables extends Record<string, object>>(
     schema: string,

@@ -28,7 +28,8 @@ const startWords = [
 ];
 
 /**
- * Returns whether a test file, or a test module of its package that it imports, contains one of these words.
+ * Returns whether a test file, or a test module that it imports directly or indirectly, contains one of these
+ * words.
  */
 export function names(testFile: string, words: readonly string[]): boolean {
   return textsOf(testFile).some((text) => words.some((word) => text.includes(word)));

@@ -64,8 +64,8 @@ export function createTestBacking(
 }
 
 /**
- * A limit that gives each refusal its own event. Some suites cause thousands of refusals from one address
- * while their clock does not advance.
+ * A limit that no suite exceeds, so that each refusal is answered with its own error. Some suites cause
+ * thousands of refusals from one address while their clock does not advance.
  */
 const suiteRefusalLimit = { refusals: 100_000, windowSeconds: 10 };
 

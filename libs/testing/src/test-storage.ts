@@ -4,8 +4,9 @@ import { createTestDatabase } from './test-database.ts';
 import { waitLimitMs } from './until.ts';
 
 /**
- * Opens a separate storage for a test: an empty database on the server of `TEST_DATABASE_URL`. It is dropped
- * when the storage is closed. The statement timeout is so long that no query of a busy machine reaches it.
+ * Opens a separate storage for a test: an empty database on the server of `TEST_DATABASE_URL`. The database
+ * is dropped when the storage is closed. The statement timeout is so long that no query of a busy machine
+ * reaches it.
  * @param options.connectTimeoutMs milliseconds that a query waits for a connection
  */
 export async function openTestStorage({ connectTimeoutMs = waitLimitMs } = {}): Promise<Storage> {

@@ -86,10 +86,7 @@ describe('a window after another patient was opened in the same browser', () => 
     const html = await mine.page('review');
     await open(browser, aPatient(other));
     const refused = await sendReview(mine, html, 'Tired for three weeks');
-    expect([refused.status, heading(await refused.text())]).toEqual([
-      409,
-      'Another patient has been opened',
-    ]);
+    expect([refused.status, heading(await refused.text())]).toEqual([409, 'Another patient has been opened']);
     expect(await rowsOf(application, mine)).toEqual([]);
     expect(locationOf(await workHere(mine))).toBe(`${mine.home}review`);
     const again = await mine.page('review');

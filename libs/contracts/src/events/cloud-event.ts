@@ -108,7 +108,7 @@ export function createEvent<T extends EventType>(
   };
 }
 
-/** An event that an outbox removed because it is invalid and can never be published. */
+/** An event that an outbox set aside because it is invalid and can never be published. */
 export type RejectedEvent = {
   /** The table row or the stream entry that contains the event. */
   readonly place: string;

@@ -6,7 +6,7 @@ import type { ContainedResources } from './contained-resources.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import type { ResourceType } from './resource-readers.ts';
 
-/** The identifier of a resource that the platform uses: the first identifier with a supported system. */
+/** The identifier that the platform uses for a resource: the first identifier with a supported system. */
 type ProcessedCode = {
   readonly system: string;
   /** The unvalidated value, of any type. */

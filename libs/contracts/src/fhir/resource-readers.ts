@@ -50,7 +50,7 @@ export type ResourceReader<Content> = (resource: unknown) => {
 
 export type ResourceReaders = { readonly [Type in ResourceType]: ResourceReader<ResourceContents[Type]> };
 
-/** The clock that dates of birth are compared with. `now` returns milliseconds since 1970. */
+/** The clock for checks of dates of birth and sign-in times. `now` returns milliseconds since 1970. */
 export type Today = { now(): number };
 
 type ReaderOptions = {

@@ -5,8 +5,8 @@ import { entriesOf, lengthOf, memberOf, textsAmong } from '../schema.ts';
 import type { IdentifierSystems } from './identifier-systems.ts';
 
 /**
- * Rules that compare several elements. A schema could check them, but its error messages would not help the
- * caller. Each rule accepts a resource of any shape, and ignores errors that the schema reports.
+ * Rules that a schema cannot check, or only with error messages that would not help the caller. Each rule
+ * accepts a resource of any shape, and ignores errors that the schema reports.
  */
 
 const givenLimit = 70;
@@ -55,7 +55,10 @@ export function birthDateFaults(patient: unknown, now: number): Fault[] {
 /** `strict` requires national identifiers to be valid in their system. `lenient` accepts any text. */
 export type IdentifierCheck = 'lenient' | 'strict';
 
-/** Checks for a national identifier, a hospital number, or one of each (OLTR: Patient.identifier). */
+/**
+ * Checks that two identifiers are a national identifier and a hospital number (OLTR: Patient.identifier).
+ * With `strict`, also checks each value.
+ */
 export function patientIdentifierFaults(
   patient: unknown,
   systems: IdentifierSystems<PatientIdentifierSystem>,

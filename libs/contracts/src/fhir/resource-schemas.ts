@@ -25,7 +25,7 @@ const containedReference = Type.Object({
   }),
 });
 
-/** The rules for every text: at least one visible character, no line breaks, and valid in XML. */
+/** The rules for every text: at least one visible character, no line breaks or tabs, and valid in XML. */
 const legible = {
   pattern: '[^\\s\\p{Default_Ignorable_Code_Point}]',
   description: 'must not be empty or blank',

@@ -38,7 +38,7 @@ export type ServiceRequestReading =
 /** The author, practice and patient of an invalid payload, as far as these parts are valid. */
 export type ReadParties = Partial<Pick<LaunchRequest, 'author' | 'practice' | 'patient'>>;
 
-/** What was agreed with a client. An absent member allows every value. */
+/** What was agreed with a client. If `practices` or `directory` is absent, every value is allowed. */
 export type Agreement = {
   /** The practices for which the client may launch. */
   readonly practices?: PracticeBinding | undefined;
@@ -52,12 +52,11 @@ export type Agreement = {
 
 /**
  * Creates the reader of ServiceRequest payloads (OLTR: Resources and their fields). Call this function once,
- * because it compiles the schemas.
- *
- * The reader accepts any JSON value and never throws. It reports all errors at once, up to `maxFaults`. The
- * errors contain no values of the payload, except resource ids. For a valid payload, it returns only the
- * supported elements. It also refuses values that are not part of the agreement with the client.
- * @param clock the clock that dates of birth are compared with
+ * because it compiles the schemas. The reader accepts any JSON value and never throws. It reports all errors
+ * at once, up to `maxFaults`. The errors contain no values of the payload, except resource ids. For a valid
+ * payload, it returns only the supported elements. It also refuses values that are not part of the agreement
+ * with the client.
+ * @param clock the clock for checks of dates of birth and sign-in times
  * @param identifierCheck whether national identifiers must be valid in their system
  */
 export function createServiceRequestReader(

@@ -12,7 +12,7 @@ import {
 
 type Ending = () => void | Promise<void>;
 
-/** The servers, clients and proxies of a test. All of them stop when the test ends, even if it fails. */
+/** The servers, clients and proxies of a test, until `stop` stops all of them. */
 export type RedisLab = {
   server(...settings: string[]): Promise<RedisServer>;
   cluster(): Promise<RedisClusterServers>;

@@ -12,7 +12,7 @@ export type RedisServer = {
   readonly url: string;
   readonly port: number;
   readonly directory: string;
-  /** Kills the server, as a power cut would. */
+  /** Kills the server (kill -9). Its data remains. */
   kill(): Promise<void>;
   /** Starts the server again on the same port and directory. */
   restart(): Promise<void>;
@@ -89,7 +89,7 @@ export async function startRedisCluster(): Promise<RedisClusterServers> {
 export type RedisSentinels = {
   readonly url: string;
   readonly primary: RedisServer;
-  /** Promotes the replica to primary, and resolves when the Sentinel reports it. */
+  /** Kills the primary, and resolves when the Sentinel reports the replica as the new primary. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
 };

@@ -2,7 +2,7 @@ import { ask } from './ask.ts';
 import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
 import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
 
-/** The settings of production: acknowledged writes survive a kill, and no key is evicted. */
+/** The settings of production: an append-only file that is flushed every second, and no evicted keys. */
 const settings = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
 
 export const redis = redisWith([]);

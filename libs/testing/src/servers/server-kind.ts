@@ -33,7 +33,8 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * Starts a server for the test: from the program on this machine, which is fastest, or else from its image.
+ * Starts a server for the test: from the program on this machine, which is fastest, or else from its image or
+ * its Debian package.
  */
 export async function startPrivate(kind: ServerKind): Promise<PrivateServer> {
   const { server } = (await runInstalled(kind)) ?? (await runContainer(kind)) ?? (await runFromPackage(kind));
