@@ -40,7 +40,7 @@ export async function issueTicket(tickets: Tickets, changes?: Partial<IssueReque
   return issued.ticket;
 }
 
-/** Redeems a launch token, by default without proofs, successor and events. */
+/** Redeems a launch token, by default without proofs, a successor or events. */
 export const redeemTicket = (tickets: Tickets, ticket: string, changes: Partial<RedeemRequest> = {}) =>
   tickets.redeem('launch-token', ticket, { events: [], ...changes });
 

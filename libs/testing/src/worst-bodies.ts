@@ -40,8 +40,8 @@ const units = [
 ];
 
 /**
- * Functions that return distinct member names. JavaScript engines handle each kind differently: names in
- * order, names by hash, indexes, and escaped names.
+ * Functions that return distinct member names: ordinary names, array indexes, larger integers, and escaped
+ * names. JavaScript engines handle each kind differently.
  */
 const names: readonly ((index: number) => string)[] = [
   (index) => `n${index}`,

@@ -1,6 +1,6 @@
 import { orderDocumentXsd } from '@clinical-launch/contracts/order/order-document-xsd';
 
-/** Loads libxml2 only when it is used, because the package compiles its WebAssembly when it is loaded. */
+/** Loads libxml2 at its first use, because the import compiles WebAssembly. */
 const libxml2 = () => import('libxml2-wasm');
 
 /**

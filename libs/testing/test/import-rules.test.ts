@@ -67,8 +67,8 @@ describe('the imports between packages', () => {
     expect(forbidden).toEqual([]);
   });
 
-  // Knip only finds packages that no package.json lists. This test also finds development dependencies, which
-  // are missing in production.
+  // Knip only finds packages that no package.json lists. This test also finds sources that load a development
+  // dependency, which is missing in production.
   it.each(packages.filter((name) => name !== 'libs/testing'))(
     'load only packages that `dependencies` lists, in %s',
     (name) => {

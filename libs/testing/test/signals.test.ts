@@ -80,7 +80,7 @@ async function startUntilRunning(programs: readonly string[], servers: NodeJS.Pr
 
 type Process = { readonly id: number; readonly parent: number; readonly name: string; readonly key: string };
 
-/** Returns the descendants of the command, and the processes with the folder in their environment. */
+/** Returns the command, the processes with the folder in their environment, and the descendants of both. */
 function processesOf(runFolder: string): Process[] {
   const all = readdirSync('/proc').flatMap((id) => readProcess(id) ?? []);
   const found = new Set([command.pid]);

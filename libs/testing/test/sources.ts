@@ -55,7 +55,9 @@ function importsOf(path: string): string[] {
   return specifiersOf(path).flatMap((specifier) => resolve(specifier, path) ?? []);
 }
 
-/** Returns the external packages and Node modules that a source loads statically. */
+/**
+ * Returns the external packages and Node modules that a source loads statically, also through other sources.
+ */
 export function packagesLoadedWith(path: string): Set<string> {
   const packages = new Set<string>();
   const seen = new Set<string>();

@@ -11,7 +11,7 @@ export type WaitingTests = {
 
 /**
  * Runs all waiting tests at the same time, before the other tests of the describe block. Each test reports
- * its result in its place among the other tests. Call it after the hook that prepares the tests.
+ * its result in its place among the other tests. Call this function after the hook that prepares the tests.
  * @param isTimeReal returns false if the tests advance a shared clock, so that they must run one by one
  */
 export function createWaitingTests(isTimeReal: () => boolean): WaitingTests {

@@ -1,6 +1,6 @@
 const sweepEveryMs = 10_000;
 
-/** A map that removes each entry when it expires. */
+/** A map that hides an entry once it has expired, and removes expired entries when it stores a value. */
 export class ExpiringMap<Value> {
   readonly #clock: { now(): number };
   readonly #entries = new Map<string, { value: Value; expiresAt: number }>();
@@ -30,7 +30,7 @@ export class ExpiringMap<Value> {
     for (const [key, { value, expiresAt }] of this.#entries) if (expiresAt > now) yield [key, value];
   }
 
-  /** Stores a value and extends its expiry. Never shortens the expiry. */
+  /** Stores a value and extends its expiry, unless the entry already expires later. */
   prolong(key: string, value: Value, ttlSeconds: number): void {
     const expiresAt = this.#entries.get(key)?.expiresAt ?? 0;
     if (expiresAt < this.#clock.now() + ttlSeconds * 1000) this.set(key, value, ttlSeconds);

@@ -28,7 +28,10 @@ export class ChainBounds {
     return limit !== undefined && this.#redemptionsOf(kind, correlationId) >= limit.redemptions;
   }
 
-  /** Counts a redemption until the chain ends, and uses up its proof. */
+  /**
+   * Uses up the proof of a redemption. If the request has a limit, counts the redemption until the chain
+   * ends.
+   */
   countRedemption(
     kind: TicketKind,
     { correlationId, endsInSeconds }: { readonly correlationId: string; readonly endsInSeconds: number },
@@ -40,7 +43,9 @@ export class ChainBounds {
     this.#redemptions.set(`${kind}:${correlationId}`, count, endsInSeconds);
   }
 
-  /** Counts a use of a chain, and uses up its proof. */
+  /**
+   * Counts a use of a chain and uses up its proof, unless the proof was used before or the limit is reached.
+   */
   use(correlationId: string, { proof, limit }: ChainUse): ChainUseOutcome {
     if (this.isUsed(correlationId, proof)) return { outcome: 'used-proof' };
     const now = this.#clock.now();

@@ -10,7 +10,7 @@ import { type TicketKind, ticketPurposes } from './tickets.ts';
 export function createTicketKeys(prefix: string) {
   const shared = createRedisKeys(prefix);
   const { key, hash } = shared;
-  /** The keys that detect a failover of Redis. */
+  /** The keys with which the scripts detect a failover of Redis. */
   const guard = (shard: Shard, kind: TicketKind) => [
     key(shard, 'history', ticketPurposes[kind]),
     key(shard, 'guard', ticketPurposes[kind]),
@@ -50,8 +50,8 @@ export function createTicketKeys(prefix: string) {
       };
     },
     /**
-     * A credential that may be presented once, for instance a signed assertion. Its key differs from those of
-     * claims, which other services write.
+     * A credential that may be presented once, for instance a signed assertion. Its key has another name than
+     * the keys of claims, because other services write those keys.
      */
     presented: (shard: Shard, name: string) => key(shard, 'presented', hash(name)),
     /** The marker that states that the shard contains every recorded claim. */

@@ -92,7 +92,7 @@ export type IssueRequest = {
   readonly chainLabels?: readonly string[];
   /**
    * A chain that begins with a claim is stored in the claim's shard. Only a caller that names the claim can
-   * revoke it, because that shard cannot be found by the correlation id.
+   * revoke the chain, because that shard cannot be found by the correlation id.
    */
   readonly claim?: Claim;
   readonly correlationId: string;
@@ -239,7 +239,10 @@ export interface Tickets {
    * one additional ticket: a new additional ticket replaces the previous ticket, which becomes `unknown`.
    */
   issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue>;
-  /** Uses up a ticket if a proof is correct. For a used ticket, answers `used` whatever the proof. */
+  /**
+   * Uses up a ticket if a proof is correct. Answers `used` for a used ticket that may not be repeated,
+   * whatever the proof.
+   */
   redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption>;
   /**
    * Reads a live ticket without using it up. `extendSeconds` sets its lifetime from now (the idle time of a
@@ -259,8 +262,8 @@ export interface Tickets {
     request: { readonly forSeconds: number; readonly events: readonly CloudEvent[] },
   ): Promise<boolean>;
   /**
-   * Counts one use of a chain, for instance of an access token that outlives its tickets. Appends the events
-   * of the use to the outbox in the same step.
+   * Counts one use of a chain, for instance a use of an access token, which outlives the tickets of the
+   * chain. Appends the events of the use to the outbox in the same step.
    */
   useChain(correlationId: string, request: ChainUse): Promise<ChainUseOutcome>;
   /**
@@ -281,8 +284,8 @@ export interface Tickets {
   /** Returns the record of a chain, until its absolute end, even if it was revoked. */
   findChainRecord(correlationId: string): Promise<ChainRecord | undefined>;
   /**
-   * Returns the correlation ids of the chains of an owner that have all of these labels, without chains that
-   * have ended or were revoked. Finds every chain whose first ticket was issued before the call.
+   * Returns the correlation ids of an owner's chains that have all of these labels, except chains that have
+   * ended or were revoked. Finds every chain whose first ticket was issued before the call.
    * @throws TypeError without a label
    */
   findChains(selection: ChainSelection): Promise<readonly string[]>;

@@ -305,7 +305,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
         const ticket = live[at]?.ticket ?? '';
         expect(await under().tickets.find(kind, ticket, { extendSeconds: 60 })).toBeUndefined();
         expect(await redeem(kind, ticket, { proofs: ['c'] })).toEqual({ outcome: 'unknown' });
-        // A ticket that never existed has the same answer, so the answer does not reveal whether the proof
+        // A request without the proof gets the same answer, so the answer does not reveal whether the proof
         // was correct.
         expect(await redeem(kind, ticket)).toEqual({ outcome: 'unknown' });
       }
@@ -509,7 +509,8 @@ export function describeChains({ under, event, waiting }: Parts): void {
 
       waiting.it('is not found after its end, and later chains with its labels are', async () => {
         const { owner, correlationId } = await begin(['user a']);
-        // Enough chains that some are in the same shard, before and after each other.
+        // Begins enough chains that some shards contain chains that end soon both before and after a lasting
+        // chain.
         const beginMany = (seconds: number) =>
           Promise.all(Array.from({ length: 30 }, () => begin(['user a'], owner, seconds)));
         await beginMany(1);

@@ -142,7 +142,7 @@ describe('a Redis that is killed and restarts from its append-only file', () => 
         try {
           const ticket = await issueTicket(tickets, { events: [anEvent()] });
           issued.add(ticket);
-          // Leaves every second ticket, so that it is redeemed later.
+          // Leaves every second ticket unused, so that it is redeemed later.
           if (issued.size % 2 === 0) continue;
           const { outcome } = await redeemTicket(tickets, ticket, { events: [anEvent()] });
           if (outcome === 'redeemed') redeemed.add(ticket);
@@ -274,7 +274,7 @@ describe('the data in Redis', () => {
       for (const secret of secrets) {
         expect(secret.length).toBeGreaterThan(8);
         expect(text.includes(secret)).toBe(false);
-        // The random part of a ticket, without its shard, must not appear either.
+        // The ticket without its shard must not appear either.
         expect(text.includes(secret.slice(2))).toBe(false);
       }
     }

@@ -233,7 +233,7 @@ export function assertRight(caller: Caller, right: string): void {
 
 type FollowingVerifierOptions = {
   readonly clock: Clock;
-  /** Returns the issuers whose tokens a registry accepts. */
+  /** Returns the policies of the issuers whose tokens a verifier with this registry accepts. */
   readonly policiesOf: (registry: Registry) => readonly IssuerPolicy[];
   readonly fetchOutbound: OutboundFetch;
   /** The tokens that were revoked by id. Undefined if no accepted token can be revoked by id. */
@@ -254,7 +254,10 @@ export function createFollowingVerifier(
 type OpenVerifierOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The issuers whose tokens are accepted. By default, the platform's realms and the trusted issuers. */
+  /**
+   * Returns the policies of the issuers whose tokens are accepted. By default, the policies of the platform's
+   * realms and of the trusted issuers.
+   */
   readonly policiesOf?: typeof issuerPolicies;
   /** The tokens that were revoked by id. Undefined if no accepted token can be revoked by id. */
   readonly revocations: Revocations | undefined;

@@ -46,7 +46,7 @@ export function parseDirectoryCsv(text: string): Directory {
   throw directoryError(inOrder.map(({ line, message }) => `line ${line} ${message}`));
 }
 
-/** Adds the entry of a row to its list, or returns the row's errors. Skips rows of users and editors. */
+/** Adds the entry of a row to its list, and returns the row's errors. Skips rows of users and editors. */
 function listEntry({ line, fields }: CsvRow, lists: Lists): LineFault[] {
   const [kind = '', system = '', code = '', practice] = fields;
   if (fields.length !== 4) return [{ line, message: 'must have 4 fields' }];

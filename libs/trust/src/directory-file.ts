@@ -43,7 +43,8 @@ type Options = {
 };
 
 /**
- * Opens the shared directory, and follows every directory file in the same way as the registry.
+ * Reads the shared directory, and reads the directory of a client when `follow` is called. Follows each file
+ * in the same way as the registry file.
  * @throws TypeError that lists every error of the shared directory
  */
 export function openDirectories({ sharedFile, registryFile, logger, everyMs }: Options): FollowedDirectories {
@@ -82,7 +83,7 @@ export function openDirectories({ sharedFile, registryFile, logger, everyMs }: O
   };
 }
 
-/** The setting `DIRECTORY_FILE`, which the schema of each process contains. */
+/** The setting `DIRECTORY_FILE`, for the reference of settings. */
 export const directorySettings = {
   DIRECTORY_FILE: Type.Optional(
     Type.String({

@@ -15,7 +15,7 @@ type Options = { readonly clock: Clock; readonly fetchOutbound: OutboundFetch };
 /**
  * Creates the function that returns the issuer's key for a token. It fetches the issuer's keys when they are
  * first needed, and again when they are used after `cachedForMs`.
- * @throws ServiceError 503 if the keys cannot be fetched
+ * @throws ServiceError 503 if the keys cannot be fetched, and 401 if the key is too weak
  */
 export function createIssuerKeys(policy: IssuerPolicy, { clock, fetchOutbound }: Options): JWTVerifyGetKey {
   const get = countingFetches(policy.issuer, (address) =>
@@ -59,7 +59,9 @@ export function createIssuerKeys(policy: IssuerPolicy, { clock, fetchOutbound }:
 
 type Get = (address: URL) => Promise<OutboundAnswer>;
 
-/** Counts how often the keys of an issuer, or the document that locates them, were fetched. */
+/**
+ * Counts the requests for the keys of an issuer, and for the document that locates them, by their outcome.
+ */
 function countingFetches(issuer: string, get: Get): Get {
   const count = meter().createCounter('clinical_launch.issuer_keys.fetches', {
     description: 'Requests for the signing keys of an issuer, by their outcome',

@@ -91,8 +91,8 @@ const issuerRules: readonly Rule<TrustedIssuer>[] = [
 ];
 
 /**
- * Lists the errors of a registry in production, by path: public secrets, addresses that are not https,
- * clients without `practices`.
+ * Lists the errors of a registry in production, by path: for instance public secrets, addresses that are not
+ * https, and clients without `practices`.
  */
 export function productionRegistryProblems({ realms, trustedIssuers = [] }: Registry): string[] {
   return [

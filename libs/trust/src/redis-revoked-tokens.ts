@@ -53,7 +53,7 @@ export type RedisRevokedTokensDependencies = {
 
 /**
  * The revoked tokens of all replicas. Each call is one script, and times are from the Redis clock. All owners
- * share one list in one shard, so a verifier reads it in one round trip.
+ * share one list in one shard, so a verifier reads a page in one round trip.
  */
 export class RedisRevokedTokens implements RevokedTokens {
   readonly #scripts: RedisScripts;

@@ -17,7 +17,7 @@ export const audienceSetting = Type.String({
   title: 'APP_ID_URI: the audience of access tokens. Clients request the scope `<AUDIENCE>/.default`.',
 });
 
-/** The setting `REGISTRY_FILE`, which the schema of each process contains. */
+/** The setting `REGISTRY_FILE`, for the schema of each process that reads the registry. */
 export const registryFileSetting = Type.String({
   title:
     'The registry: the JSON file with realms, clients, partners and trusted issuers. A changed file is in use within seconds.',
@@ -45,7 +45,7 @@ export type Trust = {
 };
 
 /**
- * Reads the issuers that a service trusts, and checks the registry.
+ * Reads the trust settings of a service, and checks the registry file.
  * @throws ConfigurationError that names the invalid variables, or every error of the registry file
  */
 export function readTrust(environment: Environment): Trust {
@@ -67,7 +67,7 @@ export function readTrust(environment: Environment): Trust {
 type RegistryPlace = { readonly path: string; readonly publicUrl: string };
 
 /**
- * Checks that the registry file of a process is valid, including for production.
+ * Checks the registry file of a process. In production, also checks it against the rules for production.
  * @throws ConfigurationError with every problem of the file, and none of its values
  */
 export function checkRegistryFile(environment: Environment, { path, publicUrl }: RegistryPlace): void {

@@ -94,7 +94,9 @@ async function startCollector() {
   };
 }
 
-/** Starts the metrics of the process, and returns the age of the oldest event that was not exported. */
+/**
+ * Starts the metrics of the process. `oldestAge` returns the age of the oldest event that was not exported.
+ */
 async function startMeasured() {
   const { logger } = createRecordedLogger();
   const measured = startMetrics({ service: 'audit-trail', telemetry: readTelemetry({}), logger });

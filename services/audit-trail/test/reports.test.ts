@@ -33,7 +33,8 @@ beforeAll(() =>
     anEvent('order.viewed.v1', { correlationId: opened, time: at(1, 5), data: { launchId: opened } }),
     anEvent('order.viewed.v1', { correlationId: opened, time: at(2), data: { launchId: opened } }),
     aLaunch(unopened, { time: at(3) }),
-    // These events are a launch for another patient, and a list with both patients.
+    // These events are a launch for another patient, a list with both patients, and a list with only the
+    // other patient.
     aLaunch(randomUUID(), { time: at(8, 55), data: { patient: 'q'.repeat(43) } }),
     listed([bairstow.patient, 'q'.repeat(43)], 4),
     listed(['q'.repeat(43)], 5),

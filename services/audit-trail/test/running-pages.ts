@@ -92,7 +92,7 @@ export async function startPages() {
   };
 }
 
-/** Returns the text of a page, without its tags. */
+/** Returns the text of a page's main element, without tags. */
 export const textOf = (html: string): string =>
   html
     .slice(html.indexOf('<main'), html.indexOf('</main>'))

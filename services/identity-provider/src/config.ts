@@ -19,8 +19,8 @@ export type IdentityProviderConfig = {
 };
 
 /**
- * Returns the environment schema of the identity provider. In production, its public address must be https,
- * because secrets and tokens travel over it (RFC 6749 section 3.2).
+ * Returns the environment schema of the identity provider. In production, the public address must be https,
+ * because clients send secrets and receive tokens there (RFC 6749 section 3.2).
  */
 export function identityProviderEnvironment({ isProduction }: { isProduction: boolean }) {
   return Type.Object({

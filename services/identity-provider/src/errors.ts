@@ -42,8 +42,8 @@ export function noDesktopRealm(): ServiceError {
 }
 
 /**
- * Creates the error for a client with too many revoked tokens that have not expired yet. The requested token
- * was not revoked.
+ * Creates the error for a client with too many revoked tokens that have not expired yet. The token of the
+ * request was not revoked.
  */
 export const tooManyRevokedTokens = (retryAfterSeconds: number): ServiceError =>
   tooMany(retryAfterSeconds * 1000, {

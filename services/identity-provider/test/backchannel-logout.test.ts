@@ -123,7 +123,7 @@ const end = async (launch: string) =>
     method: 'DELETE',
     headers: { authorization: `Bearer ${await running.hostToken()}` },
   });
-/** Waits until the log contains a line about a launch with these words. */
+/** Waits until the log contains a line with these words about a launch. */
 async function logged(launch: string, words: string) {
   while (!running.lines.some((line) => line.includes(launch) && line.includes(words)))
     await new Promise((resolve) => setImmediate(resolve));

@@ -16,8 +16,8 @@ const minute = 60;
 const day = 24 * 60 * minute;
 
 /**
- * The age of the oldest key set that a client may use: HTTP caches store a key set for five minutes, and
- * clients for another ten.
+ * The age of the oldest key set that a client may use. HTTP caches store a key set for five minutes, and
+ * clients for another ten minutes.
  */
 const keptForSeconds = 15 * minute;
 

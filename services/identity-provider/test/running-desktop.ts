@@ -128,7 +128,10 @@ export async function runDesktop({ realms = desktopRealms(), ...options }: RunOp
   const postToken = (fields: Fields | [string, string][], at = realm, headers: Fields = {}) =>
     idp.postForm(`/${at}/oauth2/v2.0/token`, fields, headers);
 
-  /** Starts a launch and requests its authorization. Returns the fields of the next token request. */
+  /**
+   * Starts a launch, unless `launch` is given, and requests its authorization. Returns the fields of the next
+   * token request.
+   */
   const codeFor = async (
     asked: Fields = {},
     { at = realm, launch }: { at?: string; launch?: string } = {},

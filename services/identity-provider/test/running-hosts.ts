@@ -24,7 +24,7 @@ export async function runHosts(clock: TestClock) {
   return {
     ...running,
     stranger,
-    /** Returns a token of the client in another realm that has the same name as the host. */
+    /** Returns a token of the client `host` in the other realm `neighbours`. */
     namesakeToken: async () =>
       String((await running.idp.token('neighbours', { client_id: 'host' })).access_token),
     async stop() {

@@ -26,7 +26,7 @@ export type LaunchApiConfig = {
   /** The namespace of order documents (OLTR: `{xml_ns}`), for their published XML Schema. */
   readonly xmlNamespace: string;
   readonly originatingIdRetentionDays: number;
-  /** Whether national identifiers must have a valid form and check digit. */
+  /** The check of national identifiers: `strict` requires a valid form and check digit. */
   readonly identifierCheck: IdentifierCheck;
   /** The header in which the edge forwards client certificates. If absent, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;

@@ -47,7 +47,7 @@ export type OrderRendererConfig = {
   readonly isProduction: boolean;
 };
 
-/** The settings that only the order renderer has. */
+/** The settings of the order renderer itself. Shared libraries read further settings. */
 export const orderRendererSettings = Type.Object({
   XML_NS: xmlNamespaceSetting,
   TIME_ZONE: timeZoneSetting,

@@ -50,7 +50,7 @@ export function pageDialect({ pages, isProduction }: PageDialectOptions): ErrorD
       correlationId: expected.has(error.code) ? undefined : call.correlationId,
       refreshAfterSeconds: error.code === 'document_not_ready' ? retryAfterSeconds : undefined,
     });
-    // Keeps the headers of a page, which a handler has set, because they name the origins that may frame it.
+    // Keeps the headers that a handler has set, because they name the origins that may frame the page.
     if (!response.hasHeader('Referrer-Policy')) setHeaders(response, headers);
     sendText(response, 'text/html', page);
   };

@@ -106,7 +106,9 @@ function keepPanelInStep(form) {
     return current;
   }
 
-  /** Ticks the boxes of tests and sends the form. Returns a function that restores the earlier ticks. */
+  /**
+   * Ticks the boxes of tests and sends the form. Resolves with a function that restores the earlier ticks.
+   */
   async function choose(codes) {
     const before = chosenIn(panel);
     const boxes = codes.map((code) => document.getElementById(`test-${code}`));

@@ -1,8 +1,8 @@
 // Searches the tests on the page while the server cannot be reached.
 
 /**
- * Returns codes of tests: first the tests that the query names, then tests whose names contain every word of
- * the query.
+ * Returns codes of tests: first the tests that Enter adds, then the tests whose text contains every word of
+ * the query. If no text matches, the tests that parts of the query name come last.
  * @param tests the elements of the tests, by their codes
  * @param named the result of `namedTests` for the query
  */

@@ -58,8 +58,8 @@ export function keysOfName(name) {
 }
 
 /**
- * Returns the tests that a search names. The whole search, or each of its parts, must be the complete name of
- * exactly one test. If the search can be split into names in several ways, uses the way with the fewest parts.
+ * Finds the tests that a search names (`Named`). If the search can be split into names in several ways, uses
+ * the way with the fewest unknown words, and then with the fewest parts.
  * @param {string} query
  * @param {NameIndex} names
  * @returns {Named}

@@ -58,7 +58,10 @@ export function searchTests(form, add) {
     return true;
   }
 
-  /** Returns the tests that a query finds. If the server answers with an error, submits the form instead. */
+  /**
+   * Returns the tests that a query finds. Without a connection, searches the page. If the server answers with
+   * an error or a redirect, submits the form instead.
+   */
   async function find(query) {
     const body = new URLSearchParams({ q: query });
     const address = `${form.getAttribute('action')}matches`;

@@ -30,11 +30,12 @@ export type OrderingConfig = {
 };
 
 /**
- * Limits the audit events that one session can cause. A user who ticks tests and types sends fewer requests.
+ * Limits the audit events that one session can cause. A user who ticks tests and types sends fewer than 30
+ * requests a second.
  */
 const requestsPerSecondPerSession = 30;
 
-/** The settings that only ordering has. */
+/** The settings of ordering itself. Shared libraries read further settings. */
 export const orderingSettings = Type.Object({
   PUBLIC_URL: publicUrlSetting,
   TIME_ZONE: timeZoneSetting,

@@ -47,8 +47,8 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
 /**
- * Returns the thumbprint of a public key, hashed with these members in this order (RFC 7638 section 3.2, RFC
- * 8037 section 2).
+ * Returns the thumbprint of a public key: the SHA-256 of these members in this order (RFC 7638 section 3.2,
+ * RFC 8037 section 2).
  */
 function thumbprintOf(publicKey: KeyObject): string {
   const { crv, kty, x } = publicKey.export({ format: 'jwk' });

@@ -26,7 +26,7 @@ export type AuditColumns = LaunchColumns & {
   /** RFC 3339, UTC, milliseconds */
   readonly time: string;
   readonly correlationId: string;
-  /** The launch that the event refers to, if it differs from the correlation id. */
+  /** The GUID of the launch that the event refers to, if this GUID differs from the correlation id. */
   readonly launchId: string | null;
   readonly traceId: string;
   readonly source: string;

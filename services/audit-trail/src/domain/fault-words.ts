@@ -22,7 +22,7 @@ const askBoth = 'This is for the supplier of the application that called. Give t
 const checkCredentials =
   'Ask the supplier to check the client id and its credentials. If they were changed here, give the supplier the new ones.';
 
-/** The codes of refusals. */
+/** The explanation of each refusal code. */
 const codes: Readonly<Record<RefusalCode, Row>> = {
   invalid_payload: ['The practice system sent details of the launch that are not valid.', askSupplier],
   invalid_request: ['The request was not complete, or could not be read.', askBoth],

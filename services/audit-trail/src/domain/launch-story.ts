@@ -10,7 +10,10 @@ export type Verdict = {
   readonly advice: string;
 };
 
-/** The events of one service in a launch. `from` is the time of the cause of its first event. */
+/**
+ * The events of one service in a launch. `from` is the time of the event that caused the first event, or of
+ * the first event itself.
+ */
 export type Lane = {
   readonly source: string;
   readonly from: number;

@@ -33,7 +33,10 @@ export function behindReader(
   });
 }
 
-/** Creates the event `audit.refused.v1` for a caller that may not read the log. */
+/**
+ * Creates the event `audit.refused.v1` for a refusal with the status 401 or 403. Creates no event for other
+ * errors.
+ */
 export function auditRefusal(used: EventData<'audit.refused.v1'>['interface']): RefusalAudit<ReaderExchange> {
   return ({ status, code }, { call, caller }) => {
     if (status !== 401 && status !== 403) return undefined;

@@ -133,9 +133,10 @@ const repeatable = new Set(['date', 'outcome', 'subtype', 'type', 'action']);
 type ReadOptions = { readonly isBody: boolean; readonly pseudonyms: PatientPseudonyms };
 
 /**
- * Reads FHIR's search parameters. Accepts a patient's identifier only in the body, unless it is a pseudonym.
+ * Reads FHIR's search parameters. Accepts a patient's identifier only in the body, but a pseudonym also in
+ * the address.
  * @throws ServiceError 400 with every fault. An unknown parameter is a fault, because ignoring it would widen
- * the search.
+ *   the search.
  */
 export function readFhirSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadOptions): FhirSearch {
   const faults: Fault[] = [];

@@ -90,8 +90,8 @@ function partiesOf(ordered: readonly LogEntry[]) {
 }
 
 /**
- * Returns how the user signed in, such as `AAL3, sc pin, 1 July 2026 at 14:00:05`. Returns an empty text if
- * the event of the launch does not contain the sign-in.
+ * Returns the sign-in of the user as text, such as `AAL3, sc pin, 1 July 2026 at 14:00:05`. Returns an empty
+ * text if the event of the launch does not contain the sign-in.
  */
 function signInOf(ordered: readonly LogEntry[], write: WriteTime): string {
   const issued = ordered.find(({ type }) => issuedTypes.includes(type));

@@ -142,7 +142,7 @@ async function withLaunches(
   });
 }
 
-/** Returns all stored rows of the launches that these events belong to. */
+/** Returns the stored rows of these events' launches, within `launchDays` of the events. */
 async function storedOf(transaction: Transaction<AuditTables>, fresh: readonly AuditColumns[]) {
   const { earliest, latest } = times(fresh);
   const ids = new Set(fresh.flatMap(({ correlationId, launchId }) => [correlationId, launchId ?? []].flat()));

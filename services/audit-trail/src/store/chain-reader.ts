@@ -70,7 +70,10 @@ function measured(column: (typeof chainedColumns)[number]): string {
 /** The SQL of the text of a row. The hash of the row is computed from this text. */
 export const rowTextInSql = `concat(${chainedColumns.map(measured).join(', ')})`;
 const rowText = sql.raw(rowTextInSql);
-/** Replaces a hash or seal of the wrong length with zeros, because it cannot be genuine. */
+/**
+ * If the hash or the seal of a row has the wrong length, replaces both with zeros, because the row cannot be
+ * genuine.
+ */
 const sealBytes = sql.raw(`case when octet_length(hash) = 32 and octet_length(seal) = 16 then hash || seal
   else decode(repeat('00', 48), 'hex') end`);
 const timeText = sql.raw(`to_char(time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);

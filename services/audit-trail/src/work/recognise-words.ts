@@ -11,7 +11,10 @@ export type TypedWords = Readonly<Partial<Record<'q' | 'practice' | 'user' | 'cl
 export type Meaning = {
   /** Describes the meaning to the reader, who chooses between several meanings. */
   readonly text: string;
-  /** The parameters of the results' address, with values from the log, never with the typed text. */
+  /**
+   * The parameters of the results' address: pseudonyms, sealed values and values from the log, never the
+   * typed text.
+   */
   readonly parameters: Readonly<Record<string, string>>;
 };
 
@@ -53,7 +56,10 @@ const combined = (some: readonly Meaning[], others: readonly Meaning[]): readonl
     }),
   );
 
-/** Returns whether a text has ten digits. It may be a patient's number, so no address may contain it. */
+/**
+ * Returns whether a text is ten digits, with or without spaces and hyphens. It may be a patient's number, so
+ * no address may contain it.
+ */
 const isPatientNumber = (text: string) => /^\d{10}$/.test(text.replaceAll(/[\s-]/g, ''));
 
 async function anythingOf(

@@ -102,7 +102,8 @@ async function readInOrder(options: CheckpointOptions, numbers: NumberRange) {
 }
 
 /**
- * Returns a stored checkpoint, or undefined if it is forged or does not follow the known previous checkpoint.
+ * Returns a stored checkpoint. Returns undefined if it is forged, does not follow the known previous
+ * checkpoint, or differs from the last verified checkpoint.
  */
 async function readNext(
   { keys, since }: CheckpointOptions,
@@ -115,7 +116,7 @@ async function readNext(
   return number === since?.number && nameOf(jws) !== since.name ? undefined : checkpoint;
 }
 
-/** Reads external copies of checkpoints. The database must contain every copy. */
+/** Reads external copies of checkpoints. The database must contain each copied checkpoint. */
 async function readExternal({ checkpoints, keys }: CheckpointOptions, external: readonly string[]) {
   const faults: AuditFault[] = [];
   const read: SignedCheckpoint[] = [];

@@ -73,7 +73,8 @@ async function faultsOf(chain: ChainReader, { partition, slice, seals }: SliceFa
   const broken = slice.broken.slice(0, maxFaults).flatMap((row): AuditFault[] => {
     const { sequence, id, time, previous } = row;
     if (sequence !== previous + 1) return [removedBefore(partition, row)];
-    // The previous row is forged and already reported, so this row's hash cannot match.
+    // If this row or the previous row is forged, the fault is already reported, and this row's hash need not
+    // match.
     if (unsealed.has(previous) || unsealed.has(sequence)) return [];
     return [{ kind: 'changed', partition, sequence, id, time }];
   });

@@ -73,8 +73,8 @@ function required(parameters: ReadonlyMap<string, string>, parameter: string): s
 }
 
 /**
- * Returns the scope of the tokens, which is the granted scope or the requested part of the granted scope.
- * Leaves the code usable.
+ * Checks that the code belongs to this realm, client and key. Returns the scope of the tokens: the granted
+ * scope or the requested part of it. Leaves the code usable.
  * @throws TokenRefusal
  */
 function agreeScope(

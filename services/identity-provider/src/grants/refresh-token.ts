@@ -178,8 +178,9 @@ function successorOf({ successor }: Redeemed): string {
 }
 
 /**
- * Checks that the token belongs to this realm, client and key, and that its partner is still registered.
- * @throws TokenRefusal
+ * Checks that the token belongs to this realm, client, key and certificate, and that its partner is still
+ * registered. Then counts the request.
+ * @throws TokenRefusal, or ServiceError 429
  */
 async function assertOwn(
   { context, detail }: Link<RefreshDetail>,

@@ -115,8 +115,8 @@ export async function useUp(
 }
 
 /**
- * Authenticates the client in `client_id` by the certificate of the connection. Returns undefined if the
- * request has other credentials, or the client has registered no certificates.
+ * Authenticates the client in `client_id` by the certificate of the connection. Returns undefined without a
+ * certificate, for a request with other credentials, and for a client without registered certificates.
  * @throws TokenRefusal 401
  */
 function authenticateByCertificate({

@@ -26,8 +26,8 @@ type Asserting<Client> = {
 
 /**
  * Returns the client assertion of a request (RFC 7521 section 4.2), or undefined if there is none.
- * @throws TokenRefusal if `client_assertion` or `client_assertion_type` is missing, or the request has other
- * credentials
+ * @throws TokenRefusal if only one of `client_assertion` and `client_assertion_type` is present, if the type
+ *   is wrong, or if the request has other credentials
  */
 export function readClientAssertion({
   authorization,

@@ -145,7 +145,7 @@ function tokenAuthentication(realm: IssuingRealm, dependencies: CertificateSetti
   const { methods, algorithms } = authenticationOf(realm, dependencies);
   return {
     token_endpoint_auth_methods_supported: methods,
-    // See RFC 8705 section 3.3.
+    // Access tokens can be bound to certificates (RFC 8705 section 3.3).
     ...(seesCertificates(dependencies) ? { tls_client_certificate_bound_access_tokens: true } : {}),
     ...(algorithms && { token_endpoint_auth_signing_alg_values_supported: algorithms }),
   };

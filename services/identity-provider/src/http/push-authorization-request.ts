@@ -103,7 +103,7 @@ function assertIssued(issue: BesideIssue, call: Call): string {
  */
 function assertPushable(form: URLSearchParams, realm: DesktopIssuingRealm): AuthorizationRequest {
   const read = readAuthorizationRequest(form, realm);
-  // See RFC 9126 section 2.1.
+  // A pushed request must not contain `request_uri` (RFC 9126 section 2.1).
   const nested = form.has('request_uri')
     ? [{ name: 'request_uri', code: 'invalid_request', message: 'must not be pushed' } as const]
     : [];
@@ -115,8 +115,8 @@ function assertPushable(form: URLSearchParams, realm: DesktopIssuingRealm): Auth
 }
 
 /**
- * Returns the key that must redeem the code: the key of the request's DPoP proof, or of `dpop_jkt`. If both
- * are present, they must be equal (RFC 9449 section 10.1).
+ * Returns the thumbprint of the key that must redeem the code, from the request's DPoP proof or from
+ * `dpop_jkt`. If both are present, they must be equal (RFC 9449 section 10.1).
  * @throws TokenRefusal
  */
 function agreeDpopKey({ dpopKey }: AuthorizationRequest, proven: string | undefined): string | undefined {
@@ -127,7 +127,10 @@ function agreeDpopKey({ dpopKey }: AuthorizationRequest, proven: string | undefi
   return proven ?? dpopKey;
 }
 
-/** Returns the sent parameters, without credentials and unknown parameters. */
+/**
+ * Returns the sent parameters without credentials and unknown parameters. If a key is given, adds it as
+ * `dpop_jkt`.
+ */
 function pushedParameters(form: URLSearchParams, dpopKey?: string): PushedParameters {
   const sent = authorizationParameters.flatMap((name) => {
     const value = form.get(name) ?? '';

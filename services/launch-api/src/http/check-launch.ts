@@ -66,9 +66,9 @@ export type LaunchExchange = CallerExchange & {
 };
 
 /**
- * Guards a handler with the checks of a request for a launch URL (OLTR: Endpoints). The checks count towards
- * the rate limit, but leave the caller's identifier usable. They throw ServiceError in this order: 401, 429,
- * 403, 413 or 415, 400.
+ * Guards a handler with the checks of a request for a launch URL (OLTR: Endpoints). A checked request counts
+ * towards the rate limit, but leaves the caller's identifier usable. The checks throw ServiceError in this
+ * order: 401, 429, 403, 413 or 415, 400.
  */
 export function behindLaunchCheck(
   config: LaunchApiConfig,
@@ -118,7 +118,7 @@ export function auditRefusal(step?: 'validate'): RefusalAudit<CallerExchange> {
 
 /**
  * Validates the payload and the challenge.
- * @throws ServiceError 400 with all faults of the payload and of the challenge
+ * @throws ServiceError 400 with up to `maxFaults` faults of the challenge and of the payload
  */
 function validate(
   payload: unknown,

@@ -63,7 +63,7 @@ export function secureLaunch(
 
 /**
  * Creates the event `launch.token.refused.v1`, under the GUID of the launch if the token is known. For an
- * expired token, only the launch ID in the token is known.
+ * expired token without a notice, only the launch ID in the token is known.
  */
 export const auditRefusal: RefusalAudit<LaunchExchange> = ({ status, code }, { call, launchId }) =>
   call.event('launch.token.refused.v1', {

@@ -43,7 +43,10 @@ function limitFaults({ questions = [], orderables, orderSets }: CatalogueFile): 
   return [...ages, ...weeks];
 }
 
-/** Checks that the samples of a test differ, and that each has at most one of `site` and `siteQuestion`. */
+/**
+ * Checks that the samples of a test differ, and that `container` is absent with `samples`. A sample has
+ * `site` or `siteQuestion`, not both. A site question must be required and asked per test.
+ */
 function sampleFaults({ orderables, questions = [] }: CatalogueFile): FileFault[] {
   const perTest = new Set(
     questions.flatMap(({ id, perTest: is, kind }) => (is && kind !== 'date' ? [id] : [])),

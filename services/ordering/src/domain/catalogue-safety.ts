@@ -62,7 +62,10 @@ function elsewhereFaults(elsewhere: readonly Elsewhere[], tests: readonly Ordera
   );
 }
 
-/** Checks that each topic has one question, because two answers on one topic could contradict each other. */
+/**
+ * Checks that each topic has at most one question, because two answers on one topic could contradict each
+ * other.
+ */
 function topicFaults(questions: readonly Question[]): string[] {
   const byTopic = Map.groupBy(questions, ({ topic }) => topic);
   return [...byTopic].flatMap(([topic, own]) =>

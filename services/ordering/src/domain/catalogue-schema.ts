@@ -44,7 +44,7 @@ const sample = closedObject({
   site: Type.Optional(text),
   /** The question whose answer is the site. */
   siteQuestion: Type.Optional(id),
-  /** When a timed sample is collected: `2 hours after glucose`. */
+  /** The time of a timed sample: `2 hours after glucose`. */
   timing: Type.Optional(text),
 });
 

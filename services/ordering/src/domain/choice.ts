@@ -194,7 +194,8 @@ function wantedCodes(draft: Draft, { action, ticked, was }: Omit<Choice, 'search
   if (action.kind === 'clear') wanted.clear();
   if (action.kind === 'use') for (const code of action.codes) wanted.delete(code);
   for (const code of addedBy(action)) wanted.add(code);
-  // A test of an older catalogue has no box. It stays chosen until the user presses its Remove button.
+  // A test of the request that has left the catalogue has no box. It stays chosen until the user presses its
+  // Remove button.
   const known = new Set([...catalogue.orderables.keys(), ...(draft.base?.chosen ?? [])]);
   return inCatalogueOrder(
     [...wanted].filter((code) => known.has(code)),

@@ -33,7 +33,7 @@ export type ChosenWindow = WindowSubject & {
 export type WindowState =
   /** Forms with this token are accepted. */
   | { readonly isChosen: true; readonly token: string; readonly elsewhere?: Elsewhere }
-  /** A launch for another patient or user was opened later in this browser. */
+  /** A launch for another patient or user was opened or chosen later in this browser. */
   | { readonly isChosen: false; readonly by: OtherSubject };
 
 /**
@@ -45,7 +45,10 @@ export type Elsewhere = {
   readonly at: string;
 };
 
-/** The patient of the launch that was opened later. Named only if client, practice and user are the same. */
+/**
+ * The patient of the launch that was opened or chosen later. The patient is named only if client, practice
+ * and user are the same.
+ */
 export type OtherSubject =
   | { readonly kind: 'patient'; readonly patient: Pick<LaunchPatient, 'name' | 'birthDate'> }
   | { readonly kind: 'practice' | 'unnamed' };

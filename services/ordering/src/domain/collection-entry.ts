@@ -17,16 +17,19 @@ export type CollectionReading =
 export const maxCollectorLength = 100;
 
 const oldestDays = 60;
-/** A time may be this far in the future, because the collector's clock may be ahead of the server's clock. */
+/**
+ * The milliseconds by which a time may be in the future, because the collector's clock may be ahead of the
+ * server's clock.
+ */
 const graceMs = 60_000;
 const dayMs = 86_400_000;
 
 type Moment = { readonly now: number; readonly timeZone: string };
 
 /**
- * Reads who collected a sample and when, in the practice's local time, to the minute. The time must not be in
- * the future or more than 60 days ago. If the clocks showed the time twice, uses the later instant that is
- * not in the future. If the clocks skipped the time, returns an error.
+ * Reads who collected a sample and when, in the practice's local time, to the minute. The time must be at
+ * most a minute in the future and at most 60 days ago. If the clocks showed the time twice, uses the later
+ * instant that is allowed. If the clocks skipped the time, returns an error.
  * @param moment `now`: milliseconds since 1970; `timeZone`: IANA name
  */
 export function readCollectionEntry({ by, date, time }: CollectionEntry, moment: Moment): CollectionReading {

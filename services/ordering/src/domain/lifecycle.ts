@@ -44,7 +44,7 @@ export function settleBatch(batch: RequestedBatch, now: string): RequestedBatch 
   return withStatus({ ...batch, tests }, batchStatus({ ...batch, tests }), now);
 }
 
-/** Returns D if every test is deleted, S if every needed sample is collected, otherwise R. */
+/** Returns D if every test is deleted, S if samples are needed and all are collected, otherwise R. */
 function batchStatus(batch: RequestedBatch): OrderStatus {
   if (!batch.tests.some(isLive)) return 'D';
   const samples = liveSamples(batch);

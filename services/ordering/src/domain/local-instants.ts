@@ -16,7 +16,7 @@ export function instantsOf(local: string, timeZone: string): number[] {
     .toSorted((one, other) => one - other);
 }
 
-/** Returns how far the clocks of a time zone are ahead of UTC at an instant, in milliseconds. */
+/** Returns the offset of a time zone from UTC at an instant, in milliseconds. */
 const offsetAt = (instant: number, timeZone: string) =>
   Date.parse(`${localTime(instant, timeZone)}Z`) - Math.floor(instant / 1000) * 1000;
 

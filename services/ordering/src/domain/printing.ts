@@ -8,7 +8,7 @@ export type Printing = {
   /** ISO 8601 instant */
   readonly at: string;
   /**
-   * How often the same paper of this request was printed before, and the time and user of the last print.
+   * The number of earlier prints of this paper of the request, and the time and user of the last print.
    * Absent for the first print.
    */
   readonly before?: {

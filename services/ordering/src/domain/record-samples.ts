@@ -20,7 +20,7 @@ export function samplesOf({ batches }: Pick<TestRequest, 'batches'>) {
 
 /**
  * Stores the records of samples in a request. Does not change other samples, or samples that no live test
- * needs. When the last sample is recorded, the request becomes Complete.
+ * needs. When all samples that live tests need are collected, the request becomes Complete.
  * @param now ISO 8601 instant
  */
 export function recordSamples(

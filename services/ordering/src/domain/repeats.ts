@@ -27,7 +27,7 @@ export type Repeat = {
   readonly test: Orderable;
   /** Present if the test was requested within this interval, so that the repeat needs a reason. */
   readonly minimumIntervalDays?: number;
-  /** The latest request of the test. */
+  /** The latest request that makes the test a repeat. */
   readonly latest: EarlierTest;
   /** The local day of the latest request, YYYY-MM-DD, and the number of days since then. */
   readonly day: string;
@@ -82,7 +82,9 @@ export type RepeatsBasis = {
   readonly timeZone: string;
 };
 
-/** Returns the chosen tests that were requested before, each with its latest request. */
+/**
+ * Returns the chosen tests that repeat an earlier request (`Repeat`), each with the request that it repeats.
+ */
 export function findRepeats({ tests, earlier, catalogue, now, timeZone }: RepeatsBasis): Repeat[] {
   const today = localDay(now, timeZone);
   const dayOf = ({ requestedAt }: EarlierTest) => localDay(Date.parse(requestedAt), timeZone);

@@ -181,7 +181,7 @@ export function readRequestSearch(
 
 const asWord = (word: string): SoughtWord => ({ word });
 
-/** Returns a search term that matches only the whole word. */
+/** Returns a word to search for that matches only whole words. */
 export const isWord = (word: string): SoughtWord => ({ word, isWhole: true });
 
 /** Splits a text at spaces, but joins consecutive numbers, such as `943 476 5919`. */

@@ -63,7 +63,10 @@ export function samplesEntryOf(
   return { shared: collectionNow(now, author, timeZone), samples: new Map(samples) };
 }
 
-/** Returns the form with every sample ticked. Keeps the person in the form, and sets the current time. */
+/**
+ * Returns the form with every sample ticked. Keeps the person whom all samples share, and sets the shared
+ * time to the current time.
+ */
 export function tickAll(entry: SamplesEntry, request: TestRequest, recording: Recording): SamplesEntry {
   const { shared, samples } = samplesEntryOf(request, recording);
   const ticked = [...samples].map(([id, fresh]): [string, SampleEntry] => [

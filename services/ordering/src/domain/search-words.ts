@@ -9,5 +9,5 @@ export const phraseOf = (text: string) => wordsOf(text).map(american).join('');
  */
 export const bothSpellings = (words: readonly string[]) => [...new Set([...words, ...words.map(american)])];
 
-/** Returns a word without a final s. */
+/** Returns a word of at least three letters without a final s. Returns a shorter word unchanged. */
 export const singular = (word: string) => (word.length > 2 && word.endsWith('s') ? word.slice(0, -1) : word);

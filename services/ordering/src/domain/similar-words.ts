@@ -3,7 +3,10 @@ import { isWord, type RequestSearch, type SoughtWord } from './request-search.ts
 /** A word of a search, and the words that the user may have meant. */
 export type Misspelt = { readonly word: SoughtWord; readonly others: readonly SoughtWord[] };
 
-/** Returns whether a word has 5 to 24 letters. One error often makes a shorter word a different word. */
+/**
+ * Returns whether a word may be incomplete and has 5 to 24 letters. One error often makes a shorter word a
+ * different word.
+ */
 const isSpeltOut = ({ word, isWhole = false }: SoughtWord) => !isWhole && /^[a-z]{5,24}$/.test(word);
 
 /** The maximum number of misspelt words in a search, because each word has hundreds of alternatives. */

@@ -114,8 +114,8 @@ export function liveCodes({ batches }: Pick<TestRequest, 'batches'>): string[] {
 export const codeOf = ({ code }: Pick<OrderedTest, 'code'>): Orderable['code'] => code.value;
 
 /**
- * Returns the order for the laboratory and the PMS. Omits the clinical details, priority and answers, and who
- * collected a sample.
+ * Returns the order for the laboratory and the PMS. Omits what the order document does not contain, such as
+ * clinical details, reasons, and who collected a sample.
  */
 export function toOrder({ guid, parties, batches }: TestRequest): Order {
   const { author: _, ...seen } = parties;

@@ -52,9 +52,9 @@ const maxMisspeltWords = 4;
 const maxWordsOfTest = 5;
 
 /**
- * Prepares the search over a catalogue. It ignores case, accents, punctuation, American spelling, plurals,
- * word order and unfinished words, and tolerates small typing errors. The most tolerant comparisons come
- * last, and only if stricter comparisons find no test.
+ * Prepares the search over a catalogue. It ignores case, accents, punctuation, American spelling, plurals and
+ * word order. It accepts unfinished words and small typing errors. The most tolerant comparisons come last,
+ * and only if stricter comparisons find no test.
  */
 export function createTestSearch(catalogue: Catalogue): TestSearch {
   return {

@@ -6,7 +6,7 @@ import { signInFailed } from './errors.ts';
 import type { BegunSignIn, Staff } from './session.ts';
 
 const requiredRight = 'audit.read';
-/** The maximum number of characters of the issuer's texts in events. */
+/** The maximum number of characters of a text from the issuer that an event contains. */
 const maxLength = 200;
 
 /** Signs staff in at the issuer. */

@@ -41,7 +41,7 @@ const wordFields = ['q', 'practice', 'user', 'client'] as const;
 
 /**
  * Reads the search form. Replaces a patient's identifier with a pseudonym and seals the caller's identifier,
- * so that no address contains them.
+ * so that no address contains either identifier.
  */
 export function readSearchForm(
   form: URLSearchParams,
@@ -91,7 +91,10 @@ function numberFaults(value: string): FormFault[] {
     : [{ field: 'q', message: 'Check the NHS number. Its last digit does not match the others' }];
 }
 
-/** Returns a typed day and time as `2026-03-02T16:05`, or an empty text if nothing was typed. */
+/**
+ * Returns a typed day and time as `2026-03-02T16:05`, or an empty text if nothing was typed. A missing time
+ * becomes `otherwise`.
+ */
 function typedTime(form: URLSearchParams, name: string, otherwise: string): string {
   const part = (field: string) => (form.get(`${name}-${field}`) ?? '').trim().slice(0, 10);
   const [day, month, year] = [part('day'), part('month'), part('year')];
@@ -224,8 +227,8 @@ export function openIdentifier(sealed: string, { sealer }: Sealing): string | un
 }
 
 /**
- * The parameters whose value the search box can show. If an address contains several, the box shows the
- * first.
+ * The parameters whose value the search box can show. If an address contains several of them, the box shows
+ * the first in this list.
  */
 const boxed = ['guid', 'orderReference', 'user', 'practice', 'client'];
 

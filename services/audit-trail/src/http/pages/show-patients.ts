@@ -18,8 +18,8 @@ export function showPatients(dependencies: PagesDependencies): Handler<Visit> {
 
 /**
  * Reads the identifier of a patient and redirects to the page that shows who has seen the patient: `POST
- * /audit/patients`. Replaces the identifier with a pseudonym at once, so that no address contains it and
- * nothing stores it.
+ * /audit/patients`. Replaces the identifier with a pseudonym at once, so that no address and no store
+ * contains the identifier.
  */
 export function searchPatient(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {

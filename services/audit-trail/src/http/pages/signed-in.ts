@@ -8,9 +8,9 @@ import { home } from './sign-in.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * Creates the guard that accepts signed-in staff who may read the log. It redirects other users to the
- * sign-in, which returns them to the requested page. It throws ServiceError 403 for staff without the right,
- * and for a form from another site.
+ * Creates the guard that accepts signed-in staff who may read the log. It redirects users without a session
+ * to the sign-in, which returns them to the requested page. It throws ServiceError 403 for staff without the
+ * right, and for a form from another site.
  */
 export function signedIn(
   sessions: Sessions,
