@@ -5,8 +5,8 @@ import { join, relative } from 'node:path';
 import { type UnshownControl, writeUnshown } from '@clinical-launch/testing/jest/hazard-reporter';
 
 // Runs the tests of a tier. Runs failed files a second time, one after another: in the first run, browsers
-// and two hundred processes may share two cores. A test that passes only in the second run is listed as
-// flaky, because the test still has a fault.
+// and two hundred processes may share two cores. If all these files then pass, lists the tests that failed in
+// the first run as flaky, because they still have a fault.
 
 type FileResult = {
   readonly name: string;

@@ -147,8 +147,9 @@ function readBooks(system: BookKeepers, { committed, audited, at, callbacks }: B
 }
 
 /**
- * Waits until outboxes and queues, including dead letters, are empty in two consecutive polls. One poll is
- * not enough: an event handled between reading the outboxes and the queues may add an event to an outbox.
+ * Waits until outboxes, deliveries and queues, including dead letters, contain no work in two consecutive
+ * polls. One poll is not enough: an event handled between reading the outboxes and the queues may add an
+ * event to an outbox.
  */
 async function waitUntilStill(system: BookKeepers): Promise<void> {
   const giveUpAt = Date.now() + waitLimitMs;

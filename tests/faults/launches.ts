@@ -37,7 +37,7 @@ export async function fetchAccessToken({ call }: Caller): Promise<string> {
   return token;
 }
 
-/** Requests a token from the identity provider, only to cause its events and metrics. */
+/** Requests a token from the identity provider, only to cause the events and metrics of a token request. */
 export async function requestToken(system: System): Promise<void> {
   const [identityProvider] = system.replicasOf('identity-provider');
   const { path, body } = tokenRequest;

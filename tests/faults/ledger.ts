@@ -8,9 +8,9 @@ export type Ledger = {
   readonly unanswered: number;
   /** Returns the number of attempts of a step with this outcome. */
   count(step: Step, outcome?: Outcome, status?: number): number;
-  /** Launches with a launch URL: answered 200, or 409 after an attempt whose answer was lost. */
+  /** Launches with a launch URL: answered 200, or 409 after an attempt without a conclusive answer. */
   readonly issued: ReadonlySet<string>;
-  /** Launches whose token was redeemed: answered 200, or 410 after an attempt whose answer was lost. */
+  /** Launches whose token was redeemed: answered 200, or 410 after an attempt without a conclusive answer. */
   readonly redeemed: ReadonlySet<string>;
   /** GUID and version of each order, and of each amendment, whose submission was confirmed to the user. */
   readonly submitted: ReadonlySet<string>;
@@ -67,7 +67,7 @@ function wrongAnswers(answers: readonly Answered[]): string[] {
     .map(({ step, status, launch, correlationId }) => `${step} ${launch}: ${status} (${correlationId})`);
 }
 
-/** Returns the steps of a launch without a conclusive answer. */
+/** Returns each step of a launch that never received a conclusive answer. */
 function openEnds(answers: readonly Answered[]): string[] {
   return [...Map.groupBy(answers, ({ step, launch }) => `${step} ${launch}`)]
     .filter(([, its]) => its.every(({ outcome }) => outcome === 'lost' || outcome === 'unavailable'))

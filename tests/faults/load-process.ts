@@ -16,8 +16,8 @@ export type LoadPlan = {
   readonly name: string;
   readonly launchesPerSecond: number;
   /**
-   * Each number n selects every n-th launch. A selected launch contains an order, amends its order, sends
-   * each request twice, or waits before it opens the launch URL.
+   * Each number n selects every n-th launch. A selected launch orders a test, amends its order, uses its
+   * identifier and launch URL twice, or waits before it opens the launch URL.
    */
   readonly orderEvery: number;
   readonly amendEvery: number;

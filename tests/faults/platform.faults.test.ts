@@ -25,7 +25,8 @@ let watched: Watched;
 let system: System;
 let watching: Promise<Monitoring> | undefined;
 /**
- * Starts Prometheus once. Starts it early, because Prometheus discovers its targets only after five seconds.
+ * Starts Prometheus at the first call. The tests call this early, because Prometheus discovers its targets
+ * only after five seconds.
  */
 const watch = () => (watching ??= startMonitoring(system));
 beforeAll(async () => {
@@ -84,7 +85,7 @@ async function expectBalanceUnderLoad(
 
 describe('the launch path', () => {
   it('makes one Redis round trip per request', async () => {
-    // Stops the audit trail: its relay is the only part that polls Redis without a request.
+    // Stops the audit trail, because its relay polls Redis without a request.
     const [auditTrail] = system.replicasOf('audit-trail');
     const [launchApi] = system.replicasOf('launch-api');
     const [gateway] = system.replicasOf('launch-gateway');
@@ -230,7 +231,8 @@ describe('the platform under a steady load, monitored by Prometheus', () => {
 
   it('stores exactly one audit event per answer when services are killed at random', async () => {
     const victims: ServiceProcess[] = [];
-    // Adds whole shuffled rounds of processes, so that every process is killed.
+    // Adds whole shuffled rounds of processes, so that no process is killed twice before each has been killed
+    // once.
     while (victims.length < size.killRounds) victims.push(...shuffled(system.processes));
     const killed = victims.slice(0, size.killRounds);
     const { ledger, books } = await expectBalanceUnderLoad(`${size.killRounds} services killed`, async () => {

@@ -24,7 +24,9 @@ type ServiceProcessOptions = Replica & {
 };
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** Limits V8's young generation. Ten services run at the same time, and each would use 50 MB more. */
+/**
+ * Limits V8's young generation. Up to eleven processes run at the same time, and each would use 50 MB more.
+ */
 const smallYoungGeneration = '--max-semi-space-size=2';
 const endsWithItsTest = new URL('ends-with-its-test.ts', import.meta.url).href;
 

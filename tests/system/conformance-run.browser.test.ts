@@ -17,7 +17,7 @@ afterAll(async () => {
   await twin.stop();
 });
 
-/** Starts a run, one of whose requirements a person attests. Returns the run and its address. */
+/** Starts a run in which a person attests one requirement. Returns the run and its address. */
 function startRun() {
   const run = twin.runs.start({
     clientId: 'pms-demo',

@@ -212,7 +212,7 @@ describe('a native partner application', () => {
     await open.waitFor();
     await expectAccessible(page);
 
-    // No program handles the scheme here, so the test checks that the browser requests to open it.
+    // No program handles the scheme here, so the test checks only that the browser tries to open the address.
     const launchUrl = await requestedNavigation(page, () => open.click());
     expect(launchUrl).toMatch(/^partnerapp:\/\/launch\?/);
     const { searchParams } = new URL(launchUrl);

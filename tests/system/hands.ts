@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 
 /** The ways to operate a page, so that one flow can be played with a mouse or a keyboard. */
 export type Hands = {
-  /** Presses a button or follows a link, and waits for the next page. */
+  /** Presses a button or follows a link. */
   press(page: Page, element: Locator): Promise<void>;
   /** Ticks or unticks a box, or chooses a radio button. */
   tick(page: Page, element: Locator): Promise<void>;

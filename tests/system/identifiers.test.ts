@@ -90,8 +90,8 @@ describe('an originating id', () => {
 });
 
 /**
- * Requests launches until a launch receives the wanted answer. Returns the distinct answers, except `503 2`.
- * An answer consists of the status and, if it was sent, the value of `Retry-After`.
+ * Requests launches until the wanted answer arrives. Returns the distinct answers, except `503 2`. An answer
+ * consists of the status and, if it was sent, the value of `Retry-After`.
  */
 async function answersUntil(wanted: string, launchOnce: () => Promise<Response>): Promise<string[]> {
   const answers = new Set<string>();

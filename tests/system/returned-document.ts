@@ -22,7 +22,7 @@ const expressions = {
   takenOfEdta: `//*[local-name()="sample" and contains(., "EDTA")]${steps('sampleCompletionTime')}`,
 };
 
-/** XPath has no loop, so the tests are read by position. No test orders more than six tests. */
+/** XPath has no loop, so the tests are read by position. No Jest test orders more than six tests. */
 const places = ['1', '2', '3', '4', '5', '6'] as const;
 
 const testAt = (place: string) => {

@@ -66,7 +66,10 @@ function startApplication(): Promise<RunningServer> {
 
 type Wanted = { readonly clientId?: string; readonly record?: string; readonly authorizations?: string[] };
 
-/** Requests a launch as the host application does, and returns its answer. */
+/**
+ * Requests a launch as the host application does. Returns the query of the launch URL, and the GUID of the
+ * launch.
+ */
 async function requestLaunch({ clientId = 'partner-standard', record = 'record-2', ...wanted }: Wanted) {
   const response = await fetch(`${platform.url}/idp/demo/desktop/launches`, {
     method: 'POST',

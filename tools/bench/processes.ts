@@ -9,7 +9,10 @@ import type { Stalls } from './launch/stalls.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A measured program. If the machine has two cores, the program has the first core to itself. */
+/**
+ * A measured program. On a machine with several cores, the program has the first core to itself, unless
+ * `usesEveryCore` is true.
+ */
 export type Measured = {
   readonly pid: number;
   readonly url: string;
@@ -75,7 +78,7 @@ async function moveTo(cores: string): Promise<void> {
 const nodeOptionsOfImage = ['--expose-gc'];
 
 /**
- * Starts a program of the repository on the first core, and resolves when it prints `ready`.
+ * Starts a program of the repository, by default on the first core, and resolves when it prints `ready`.
  * @throws Error with its output if it exits first
  */
 export async function startMeasured({

@@ -68,14 +68,17 @@ export const requestComplete = () =>
     message: 'This request has been submitted to the laboratory, so you cannot change it',
   });
 
-/** Creates the error for a prefetch. A browser could show the response later without an audit event. */
+/**
+ * Creates the error for a prefetch, a prerender or a preview. A browser could show the response later without
+ * an audit event.
+ */
 export const speculativeReading = () =>
   new ServiceError({
     code: 'speculative_request',
     message: 'This page cannot be loaded in advance',
   });
 
-/** Creates the error for a form with a button that no page contains. */
+/** Creates the error for a form that no page of the application sends. */
 export const faultyForm = () =>
   new ServiceError({ code: 'faulty_form', message: 'The form could not be read' });
 

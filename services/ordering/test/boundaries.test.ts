@@ -40,7 +40,10 @@ async function storedAs(guid: string) {
   return database.selectFrom('test_requests').selectAll().where('guid', '=', guid).executeTakeFirst();
 }
 
-/** Sends forged forms that would change a request if the service accepted them. */
+/**
+ * Sends forged forms that would change a request if the service accepted them. Expects that the request is
+ * unchanged, and returns the statuses.
+ */
 async function tryToChange(launch: OpenLaunch, guid: string): Promise<number[]> {
   const before = await storedAs(guid);
   const forms: [path: string, fields: [string, string][]][] = [

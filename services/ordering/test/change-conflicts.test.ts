@@ -147,7 +147,8 @@ describe('a Complete request', () => {
     expect((await stored(application, ordered.guid)).status).toBe('Complete');
     expect((await other.post(`${other.at}review`, [...fields, ['action', 'submit']])).status).toBe(409);
     expect((await stored(application, ordered.guid)).version).toBe(2);
-    // If the form that completed the request is sent again, the launch redirects to its result page.
+    // If the form that completed the request is sent again, the service redirects to the result page of the
+    // launch.
     expect(locationOf(await one.post(`${one.at}review`, [['action', 'submit']]))).toBe(result);
   });
 });

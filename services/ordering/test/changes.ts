@@ -69,7 +69,10 @@ export async function stored({ storage }: Application, guid: string): Promise<Te
 export const linesOf = ({ batches }: Pick<TestRequest, 'batches'>) =>
   batches.map(({ tests }) => tests.map(({ code, sample, status }) => `${code.value} ${sample} ${status}`));
 
-/** Records the sample in this container as collected, as the sample queue does. */
+/**
+ * Records the samples in this container as collected, without changing the status or the version of the
+ * request.
+ */
 export async function takeSample(
   application: Application,
   { guid }: { guid: string },
@@ -111,7 +114,10 @@ async function storeBatches(
     .execute();
 }
 
-/** Waits for `count` published orders of a request. Returns them decrypted, oldest first. */
+/**
+ * Waits for `count` published orders of a request. Returns the events with their decrypted orders, oldest
+ * first.
+ */
 export async function publishedOrders({ published, sealer }: Application, guid: string, count: number) {
   for (const deadline = Date.now() + waitLimitMs; ; ) {
     const events = published.filter(

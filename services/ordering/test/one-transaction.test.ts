@@ -41,7 +41,10 @@ const recorder: KyselyPlugin = {
   transformResult: async ({ result }) => result,
 };
 
-/** Counts the queries of one HTTP request that search for repeats, and the queries that write. */
+/**
+ * Sends one HTTP request. Returns the response, and counts its queries that search for repeats, write, or
+ * update a draft.
+ */
 async function asksOf(send: () => Promise<Response>) {
   queries.length = 0;
   const response = await send();

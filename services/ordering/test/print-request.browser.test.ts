@@ -25,7 +25,10 @@ type PrintOptions = {
   readonly query?: string;
 };
 
-/** Orders tests with two samples, and opens the form or the labels of the order in a browser. */
+/**
+ * Orders tests with two samples, records the first sample, and opens the form or the labels of the order in a
+ * browser.
+ */
 async function openPaper(
   paper: 'form' | 'labels',
   { of = {}, quantities = ['1', '1'], hasScript = true, query = '' }: PrintOptions = {},

@@ -148,7 +148,7 @@ describe('recording samples', () => {
     });
     const [event] = await eventsOf(application, launch);
     if (event === undefined) throw new Error('No event was published');
-    // The order document contains neither the person who collected a sample nor the number of tubes.
+    // The order in the event contains neither the person who collected a sample nor the number of tubes.
     expect(JSON.stringify(orderIn(application, event))).not.toMatch(/Hill|Briain|quantity/);
   });
 

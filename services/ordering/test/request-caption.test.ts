@@ -85,7 +85,7 @@ describe('the caption of a page', () => {
     const html = await list.page('requests');
     expect(html).toContain('nhsuk-table');
     expect(captionIn(html)).toBeUndefined();
-    // The rows of the list also omit the patient, although only the name in the banner has a title.
+    // The rows of a patient's list also omit the patient.
     expect(html).not.toContain('For <bdi>');
   });
 });

@@ -152,7 +152,7 @@ describe('for all clients, practices, patients and actions', () => {
 const stored = ({ guid }: StoredOrder) =>
   database.selectFrom('test_requests').selectAll().where('guid', '=', guid).executeTakeFirstOrThrow();
 
-/** Returns the submissions of a launch. Each submission has one event, which contains the order document. */
+/** Returns the submissions of a launch. Each submission has one event, which contains the encrypted order. */
 const submittedBy = ({ launchId }: OpenLaunch) =>
   database.selectFrom('submissions').selectAll().where('launch_id', '=', launchId).execute();
 

@@ -33,7 +33,10 @@ export const samePractice = (one: Omit<Tenant, 'patient'>, other: Omit<Tenant, '
 const sameCode = ({ identifier: one }: Practice, { identifier: other }: Practice) =>
   one.system === other.system && one.value === other.value;
 
-/** Returns whether two patients share a number, and have no different numbers of the same national system. */
+/**
+ * Returns whether two patients share an identifier. A hospital number counts only within one client and
+ * practice. If the launch's patient has several identifiers, a different national number excludes the order.
+ */
 export function samePatient(launch: Tenant, order: Tenant): boolean {
   const isLocal = (system: string) => system === 'hospital-number';
   const areNear = sameClient(launch.client, order.client) && sameCode(launch.practice, order.practice);

@@ -363,7 +363,7 @@ describe('a request that shows no page to the user', () => {
 });
 
 describe('a submission while another patient is being opened', () => {
-  /** Waits until a query of another connection waits for a lock. */
+  /** Waits until `count` database connections wait for a lock. */
   const someoneWaits = async (count: number) => {
     const database = await openOrderingDatabase(application.storage);
     await until(async () => {

@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const api of running.splice(0)) await api.stop();
 });
 
-/** Starts a resource API. Counts its queries for revocations. They fail while `isAway` is true. */
+/** Starts a resource API, and counts its queries for revocations. The queries fail while `isAway` is true. */
 async function startWatched() {
   const watched = { questions: 0, isAway: false };
   const watch = (tickets: Tickets): Pick<Tickets, 'isChainRevoked' | 'useChain'> => ({

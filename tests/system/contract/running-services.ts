@@ -54,7 +54,7 @@ const registry = parseRegistry({
 type ServicesOptions = { readonly isLimited?: boolean } & Parameters<typeof openTestStorage>[0];
 
 /**
- * Serves the services that have OpenAPI documents, with dependencies that can be made to fail.
+ * Starts the services that have OpenAPI documents, with dependencies that can be made to fail.
  * @param isLimited whether each address is limited to one refusal
  */
 export async function startServices({ isLimited = false, ...storageOptions }: ServicesOptions = {}) {

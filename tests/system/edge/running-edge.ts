@@ -36,10 +36,10 @@ export async function startEdge(environment: NodeJS.ProcessEnv = {}) {
   };
 }
 
-/** Sends requests that are too long, because the service behind this edge refuses no other requests. */
+/** Sends requests that are refused: an unknown path by the edge, and a body over the limit by the service. */
 export async function flood({ url }: RunningEdge): Promise<void> {
   const send = (path: string, body: string) =>
-    // The edge may close the connection before it has read a body that is too long. It still counts the
+    // The edge may close the connection before it has read a body that is too long. The edge still counts the
     // refusal.
     fetch(url + path, { method: 'POST', body }).catch(() => undefined);
   for (let refused = 0; refused < 25; refused += 1) {

@@ -77,7 +77,9 @@ export async function observe(act: (baseUrl: string) => Promise<void>): Promise<
   }
 }
 
-/** Waits until the outboxes are empty, and the numbers of audit rows and spans no longer change. */
+/**
+ * Waits until the outboxes in PostgreSQL are empty, and the numbers of audit rows and spans no longer change.
+ */
 async function settle(databaseUrl: string, collector: Collector): Promise<void> {
   let before = '';
   await until(async () => {

@@ -79,7 +79,8 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
   const { codeChallenge, codeVerifier } = createPkcePair();
   const challenge = { 'Code-Challenge': codeChallenge };
   const pms = await tokenOf('pms-demo');
-  // Requests launch URLs that are answered 401, 403, 400 for several reasons, 409, 413, 415 and 429.
+  // Sends requests for launch URLs that are answered 401, 403, 400 for several reasons, 409, 413, 415 and
+  // 429.
   expectStatus(401, await request(launchPath, `${pms}x`, payload, challenge));
   expectStatus(403, await request(launchPath, await tokenOf('pms-noscope'), payload, challenge));
   expectStatus(400, await request(launchPath, pms, payload, {}));
@@ -123,8 +124,8 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
     await form('/idp/demo/oauth2/v2.0/token', { grant_type: 'client_credentials', ...client, scope }),
   );
   expectStatus(400, await form('/idp/demo/oauth2/v2.0/token', { grant_type: family, ...client, scope }));
-  // Requests desktop launches without the required right, with an invalid patient and with an unknown member.
-  // Then sends requests of the partner that are refused.
+  // Requests desktop launches without the required right and with an unknown member. Then issues a launch,
+  // and sends requests of its partner that are refused.
   const wanted = launchBody({ clientId: 'partner-demo', patient, authorizations: ['clinical-cr.read'] });
   const host = await tokenOf('host-demo');
   expectStatus(403, await request(`${d}/launches`, pms, JSON.stringify(wanted)));

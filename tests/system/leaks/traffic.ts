@@ -20,7 +20,7 @@ const secretNames =
   id_token request_uri launchUrl url`.split(/\s+/);
 const secretMember = new RegExp(`"(?:${secretNames.join('|')})":"([^"]+)"`, 'g');
 
-/** Records the `fetch` requests of this process until it is stopped. */
+/** Records the `fetch` requests of this process until `stop` is called. */
 export function recordTraffic(): Traffic {
   const urls: string[] = [];
   const secrets = new Set<string>();

@@ -4,7 +4,8 @@ import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { startWaf } from './running-waf.ts';
 
 /**
- * Runs the firewall in front of an edge that fails: it closes the connection, or it does not answer `/waits`.
+ * Runs the firewall in front of an edge that fails: it answers `/refuses` with 502, does not answer `/waits`,
+ * and otherwise closes the connection.
  */
 export async function startWafOfFailingEdge() {
   const edge = createServer((request, response) => {

@@ -16,7 +16,10 @@ const packages = {
   'modsecurity-crs': '/usr/share/modsecurity-crs/rules',
 };
 
-/** Returns the path of nginx, after installing Debian's packages if that is possible. @throws Error */
+/**
+ * Returns the path of nginx. Installs missing Debian packages if possible.
+ * @throws Error if a package cannot be installed
+ */
 async function provideNginx(): Promise<string> {
   for (const [name, file] of Object.entries(packages)) {
     if (!existsSync(file) && !(await installDebianPackage(name)))

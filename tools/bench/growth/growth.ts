@@ -4,10 +4,13 @@ import { type Bench, type BenchOptions, type Figure, ratios } from '../bench.ts'
 import { type Contender, contest, figuresOf } from '../contest.ts';
 import { launchRequests, openStage, type Stage, type StageOptions } from '../launch/stage.ts';
 
-/** The highest allowed ratio of costs when an amount grows a thousandfold. */
+/** The highest allowed ratio of the cost at a large amount to the cost at a small amount. */
 const flat = { atMost: 1.25 };
 
-/** Measures how the cost of RequestLaunchUrl grows with its payload and with the stored data. */
+/**
+ * Measures how the cost of RequestLaunchUrl depends on its payload, the stored identifiers, the registry and
+ * a Redis cluster.
+ */
 export const growth: Bench = {
   name: 'growth',
   async run(options) {

@@ -1,5 +1,5 @@
-// Imported into a measured process with `--import`. SIGUSR2 starts measuring event loop delays and garbage
-// collection pauses. The next SIGUSR2 prints the results.
+// Imported into a measured process with `--import`. Each SIGUSR2 starts or ends the measurement of event loop
+// delays and garbage collection pauses, and prints the results.
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 
 /** The stalls between two signals, in milliseconds. */

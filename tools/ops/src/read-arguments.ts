@@ -12,7 +12,8 @@ type ReadArguments = {
 };
 
 /**
- * Reads the arguments of a command according to its description. Asks for missing options at a terminal.
+ * Reads the arguments of a command according to its description. If the command is interactive, asks for
+ * missing options at a terminal.
  * @throws UsageError that lists every missing or invalid argument and option
  */
 export async function readArguments(

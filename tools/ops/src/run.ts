@@ -36,7 +36,8 @@ type Found =
 /**
  * Runs a command of the operator, such as `registry add-pms …`. Writes the result to `output`, and problems
  * to `errors`.
- * @returns the exit code: 0, 1 if the command failed or found a problem, 2 if it was called incorrectly
+ * @returns the exit code: 0, 1 if the command failed or found a problem, 2 if arguments or settings are
+ *   invalid
  */
 export async function runOps({ args, environment, terminal, now }: RunOptions): Promise<number> {
   const found = await find(args);

@@ -43,10 +43,10 @@ export function readDemoConfig(environment: Environment) {
 }
 
 /**
- * Requires real servers and a registry in production. Embedded replacements lose their data when the process
- * ends, and the secrets of the demo's registry are publicly known. Missing keys are reported where keys are
- * read.
- * @throws ConfigurationError in production mode, listing all missing settings
+ * In production, requires `PUBLIC_URL`, real servers and a registry. Embedded replacements lose their data
+ * when the process ends, and the secrets of the demo's registry are publicly known. Missing keys are reported
+ * where keys are read.
+ * @throws ConfigurationError that lists the missing settings and the passwords of the demo
  */
 export function assertFitForProduction(environment: Environment): void {
   if (!isProduction(environment)) return;

@@ -240,8 +240,8 @@ function checkRegistry(environment: Environment): void {
 }
 
 /**
- * Returns the environment for a demo, in which documents are posted to the simulators in this process, unless
- * `PLATFORM_URL` is another address.
+ * Returns the environment. Outside production, `PLATFORM_URL` is by default the address of this process, so
+ * that documents are posted to its simulators.
  */
 function reachingItself(environment: Environment, platformUrl: string): Environment {
   return isProduction(environment) ? environment : { PLATFORM_URL: platformUrl, ...environment };

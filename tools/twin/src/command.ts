@@ -13,9 +13,9 @@ export type Command = {
   /** A sentence that begins with a verb. */
   readonly summary: string;
   readonly options: Readonly<Record<string, Option>>;
-  /** Ends when the command is done. @returns the exit code, or undefined if the process keeps running */
+  /** Resolves when the command is done. @returns the exit code, or undefined if the process keeps running */
   run(given: Given, words: readonly string[]): Promise<number | undefined>;
-  /** What the words after `--` are. Without it, the command takes none. */
+  /** The description of the words after `--`. Absent if the command accepts no such words. */
   readonly rest?: string;
 };
 

@@ -44,8 +44,8 @@ const wantedFault = compileSchema(
 const nothing = compileSchema(closedObject({}));
 
 /**
- * Creates the endpoints of conformance runs, of faults and keys on demand, and of messages to the vendor. They refuse
- * requests of web pages.
+ * Creates the endpoints of conformance runs, of faults and keys on demand, and of messages to the vendor.
+ * They refuse POST requests of web pages.
  */
 export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[] {
   const pages = createPages(fileURLToPath(new URL('./views', import.meta.url)));

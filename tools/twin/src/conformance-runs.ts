@@ -45,7 +45,7 @@ export function createConformanceRuns({ client, host, clock }: Dependencies) {
   const runs = new Map<string, Run>();
   const send = createOutboundFetch({ allowedNetworks: [], timeoutMs: messageTimeoutMs });
 
-  /** Posts a message to the vendor's client. If it does not answer, the recorded status is 0. */
+  /** Posts a message to the vendor's client. If the client does not answer, the recorded status is 0. */
   const post = async (
     { clientId, address }: { readonly clientId: string; readonly address: string },
     { headers, body, probe }: Message,
@@ -102,7 +102,10 @@ export function createConformanceRuns({ client, host, clock }: Dependencies) {
 /** The recorded answer of a client that does not answer. */
 const silence = { status: 0, headers: {}, body: Buffer.alloc(0) };
 
-/** Shows each exchange to all runs. A fault in a header comes first, then the fault of a run. */
+/**
+ * Passes each exchange to the runs. The first fault applies: the fault in a header, the fault of a run, or a
+ * fault on demand.
+ */
 function createWatch({
   runs,
   faults,

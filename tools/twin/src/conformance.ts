@@ -110,7 +110,10 @@ async function drive(run: Run, command: readonly string[], baseUrl: string): Pro
   }
 }
 
-/** Runs a command to its end. Its exit code does not matter, because a run judges only its requests. */
+/**
+ * Runs a command to its end. The exit code does not matter, because a run judges only the requests of the
+ * command.
+ */
 function execute([file = '', ...args]: readonly string[], environment: Readonly<Record<string, string>>) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   spawn(file, args, { env: { ...process.env, ...environment }, stdio: ['ignore', 'ignore', 'inherit'] })

@@ -6,7 +6,8 @@ import { type Given, UsageError } from './command.ts';
 import { startTwin, type Twin, type TwinOptions } from './twin.ts';
 
 /**
- * Starts a twin at the port and host of the options. If it cannot start, ends the process with exit code 1.
+ * Starts a twin at the port and host of the options. If the twin cannot start for another reason than its
+ * port, ends the process with exit code 1.
  * @throws UsageError if the port is invalid or in use
  */
 export async function startAt(

@@ -5,7 +5,7 @@ import { listen } from '@clinical-launch/http/server';
 /** Returns the status that answers a callback. */
 export type AnswerCallback = (headers: IncomingHttpHeaders, body: Buffer) => number;
 
-/** Starts the callback address of a practice management system. A test sets how it answers. */
+/** Starts the callback address of a practice management system. `answerWith` sets the answers. */
 export async function startCallbackReceiver() {
   let answer: AnswerCallback = () => 503;
   const server = await listen(

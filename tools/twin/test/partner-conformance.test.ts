@@ -54,7 +54,7 @@ async function send(path: string, body?: object): Promise<RunReport> {
 
 type StepReport = NonNullable<RunReport['step']>;
 
-/** Does what a step says. A partner that refuses something ends the launch with an error. */
+/** Does what a step says. Ignores the error of a partner that refuses something. */
 async function follow({ id, action, launchUrl = '' }: StepReport, path: string): Promise<void> {
   if (action === 'wait') return until(async () => (await send(path)).step?.id !== id);
   if (id === 'last-launch') await partner.readAgain();
@@ -66,7 +66,10 @@ async function follow({ id, action, launchUrl = '' }: StepReport, path: string):
     .catch(() => undefined);
 }
 
-/** Runs all steps with a partner. Skips a step after its launch if the partner did not do what it says. */
+/**
+ * Runs all steps with a partner, except the steps in `skipped`. If a step is incomplete after its launch,
+ * skips the step.
+ */
 async function judge(wrong: Partial<Behaviour> = {}, skipped: readonly string[] = []) {
   partner = createTestPartner({ baseUrl: twin.url, clientId, redirectUri }, wrong);
   const { run } = await send('/runs', {
@@ -90,7 +93,7 @@ const passed = Object.fromEntries(
   partnerProtocol.requirements.map(({ id, judge: judges }) => [id, judges ? 'passed' : 'attested']),
 );
 
-/** The steps in which a partner waits, with the requirement that only this step shows. */
+/** Each step in which a partner waits, with the requirement that only this step shows. */
 const slow = [
   { step: 'refused-429', id: 'partner.limited-429' },
   { step: 'refused-503', id: 'partner.unavailable-503' },

@@ -2,7 +2,7 @@ import type { RunReport } from '@clinical-launch/conformance/run';
 import { until } from '@clinical-launch/testing/until';
 import type { PracticeAction } from './practice-system.ts';
 
-/** The number of actions after which a client does not finish a run. */
+/** The maximum number of actions in a run. */
 const maxActions = 40;
 
 type RunOf = { readonly url: string; readonly client: string };

@@ -15,7 +15,7 @@ export type Habits = {
   readonly identifierFor: (action: PracticeAction, opened: readonly string[]) => string;
   /** Returns the address that the browser opens. */
   readonly addressFor: (url: string, pair: PkcePair) => string;
-  /** How often a request is repeated at once, by the status of the refusal. */
+  /** The number of immediate repetitions of a refused request, by the status of the refusal. */
   readonly repeats: Readonly<Record<number, number>>;
   /** Opens a launch URL again after 410. */
   readonly reopens: boolean;

@@ -23,7 +23,9 @@ export function createBrowser(): NewBrowser {
 
 type CookieOptions = { readonly isSecure: boolean; readonly isFramed: boolean };
 
-/** Sets the cookie for every launch. Like the session cookie, it ends with the browser session. */
+/**
+ * Sets the cookie for the paths of all launches. Like the session cookie, it ends with the browser session.
+ */
 export function setBrowserCookie(
   response: ServerResponse,
   { cookie }: NewBrowser,

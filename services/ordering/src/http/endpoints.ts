@@ -51,7 +51,10 @@ export function createEndpoints(dependencies: Dependencies): Endpoint[] {
   ];
 }
 
-/** Redirects a launch URL without a final slash to the first page of the launch, which has the slash. */
+/**
+ * Redirects the path of a launch without a final slash to the first page of the launch, whose path has the
+ * slash.
+ */
 const toLaunch: Handler = (exchange) => {
   const launchId = textParameter(exchange, 'launchId');
   if (!guidForm.test(launchId)) throw pageNotFound();

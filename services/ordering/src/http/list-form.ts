@@ -15,7 +15,7 @@ const maxChoiceLength = 400;
 
 /**
  * Reads the search of a list.
- * @throws ServiceError 400 for a button or an option that the page does not contain
+ * @throws ServiceError 400 for a form that no page sends
  */
 export function readListForm(form: URLSearchParams): ListSearch {
   const action = form.get('action') ?? 'search';

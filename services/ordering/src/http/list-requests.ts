@@ -18,9 +18,9 @@ import { readLaunchForm, type Visit } from './visit.ts';
 
 /**
  * Shows the launch's list of requests, newest first: `GET /oltr/{launchId}/requests`. `?before={guid}` shows
- * requests older than this request, and `?after={guid}` newer requests. `?choose` shows that no request has
- * the launch's originating id. `?nothing-ticked` shows that the user ticked no request before printing
- * labels.
+ * requests older than this request, and `?after={guid}` newer requests. With `?choose`, the page states that
+ * the launch can see no request with its originating id. With `?nothing-ticked`, it states that the user
+ * ticked no request before printing labels.
  */
 export function listRequests(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {

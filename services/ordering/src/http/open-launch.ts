@@ -22,7 +22,7 @@ export function openLaunch(dependencies: Dependencies): Handler<Visit> {
     if (rule.opens === 'new-order') return showNewOrder(visit);
     if (rule.opens === 'list') return redirect(response, `${home}requests`);
     const named = await findNamedRequest(dependencies, context);
-    // If the originating id is unknown, the user chooses one of the patient's requests in the list.
+    // If the launch can see no request with its originating id, the user chooses a request in the list.
     redirect(response, named === undefined ? `${home}requests?choose` : requestPage(home, rule, named));
   };
 }

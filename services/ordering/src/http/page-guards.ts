@@ -54,8 +54,8 @@ export function ofNewOrder(dependencies: Dependencies): Guard<Visit, ChoosingVis
 
 /**
  * Creates the guard of the pages that change a request, with the catalogue of the laboratory to which the
- * request was sent. The guard throws ServiceError 404, as `ofRequest` does, and 409 if the request is
- * Complete.
+ * request was sent. The guard throws ServiceError 404, as `ofRequest` does, and 409 for a Complete request to
+ * which this launch submitted nothing.
  * @param shows whether the response to a form contains a part of the request
  */
 export function ofChange(dependencies: Dependencies, { shows = true } = {}): Guard<Visit, ChoosingVisit> {
@@ -70,8 +70,8 @@ export function ofChange(dependencies: Dependencies, { shows = true } = {}): Gua
     }
     const moment = { now: clock.now(), timeZone };
     const choosing = toChange(visit.context, request, catalogues.ofRequest(request), moment);
-    // The response to a form shows the request. If the launch has no draft yet, this response is the launch's
-    // first view of the request.
+    // The response to a form may show the request. Without a draft, this response is the launch's first view
+    // of the request.
     const isReading = visit.request.method !== 'POST' || (shows && !(await hasDraft(dependencies, choosing)));
     if (isReading) await readRequest(visit, request, dependencies);
     return { ...visit, ...choosing, base: `${visit.home}requests/${request.guid}/tests/` };

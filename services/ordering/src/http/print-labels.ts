@@ -17,7 +17,7 @@ import type { Visit } from './visit.ts';
 
 /**
  * Returns the name of the cookie that stores the chosen label stock in the browser for a year. The script
- * `label-stock.js` also sets it. It contains no patient data.
+ * `label-stock.js` also sets the cookie. The cookie contains no patient data.
  */
 const stockCookie = (isSecure: boolean) => (isSecure ? '__Secure-label-stock' : 'label-stock');
 const yearSeconds = 365 * 86_400;

@@ -21,7 +21,8 @@ export function assertNotSpeculative({ request }: Pick<Visit, 'request'>): void 
 }
 
 /**
- * Stores the audit event of a view before the response is sent, so that the audit trail contains every view.
+ * If a user will read the response, stores the audit event of the view before the response is sent. The audit
+ * trail therefore contains every view.
  * @throws ServiceError 400, as `isRead` does
  */
 export async function readRequest(

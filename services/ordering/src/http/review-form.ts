@@ -40,8 +40,8 @@ export function readReviewForm(
 
 /**
  * Reads the form that a script sends while the user types.
- * @throws ServiceError 400, as `readReviewForm` does, or if `page`, `sequence` or `edits` is missing or
- * invalid
+ * @throws ServiceError 400 if `page`, `sequence` or `edits` is missing or invalid, or for an unknown value of
+ *   `priority` or `collect`
  */
 export function readReviewSave(form: URLSearchParams, catalogue: Catalogue): ReviewSave {
   const draftId = form.get('submission');

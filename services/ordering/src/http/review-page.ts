@@ -72,8 +72,8 @@ export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
 }
 
 /**
- * Handles the buttons of the review: `POST …/review`. Stores the typed fields, then submits exactly the
- * content of the page, removes a test, or returns to the page for choosing tests.
+ * Handles the buttons of the review: `POST …/review`. Stores the typed fields. Then submits exactly the
+ * content of the page, removes tests, shows the errors, or returns to the page for choosing tests.
  */
 export function postReview(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {

@@ -40,10 +40,10 @@ export function showSamples(dependencies: Dependencies): Handler<RequestVisit> {
 }
 
 /**
- * Stores the collected samples, or ticks all samples: `POST` to the same URL. Redirects to the result page.
- * If nothing was stored, answers with the page: 400 for invalid fields, 409 if another user has changed the
- * request. The handler throws ServiceError 409 if the request is Complete, and 400 for a form that no page
- * sends.
+ * Stores the collected samples, ticks all samples, or unlocks the window: `POST` to the same URL. If samples
+ * were stored, redirects to the result page. Answers 400 for invalid or unchanged fields, and 409 if another
+ * user has changed the request or the window is locked. The handler throws ServiceError 409 if the request is
+ * Complete, and 400 for a form that no page sends.
  */
 export function postSamples(dependencies: Dependencies): Handler<RequestVisit> {
   return async (visit) => {
@@ -112,7 +112,7 @@ async function showAgain(
 }
 
 /**
- * Shows the page after another user has changed the request. It names that user and the time. Collected
+ * Shows the page after another user has changed the request. The page names that user and the time. Collected
  * samples have their recorded values. Other samples have the typed fields.
  */
 async function showConflict(

@@ -25,8 +25,9 @@ import type { Dependencies } from './dependencies.ts';
 import { type ChoosingVisit, readLaunchForm } from './visit.ts';
 
 /**
- * Shows the catalogue with the chosen tests: `GET …/`. `?nothing-chosen` shows that a review needs at least
- * one test. `?offer-gone` and `?tests-chosen` show why an offered draft was neither continued nor discarded.
+ * Shows the catalogue with the chosen tests: `GET …/`. With `?nothing-chosen`, the page states that a review
+ * needs at least one test. With `?offer-gone` or `?tests-chosen`, it states why an offered draft was neither
+ * continued nor discarded.
  */
 export function showChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
   const { searchIn, show, write } = dependencies;

@@ -11,8 +11,8 @@ import { isRead } from './reading.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
 /**
- * Creates the guard of the pages from which the user can submit. If a launch for another patient or user was
- * opened later in this browser, the guard answers with the notice instead of the page.
+ * Creates the guard of the pages from which the user can submit. In a window that is not the chosen window,
+ * the guard answers with the notice instead of the page.
  */
 export function inChosenWindow<Reached extends Visit>(dependencies: Dependencies): Guard<Reached, Reached> {
   return async (visit) => {
@@ -25,7 +25,10 @@ export function inChosenWindow<Reached extends Visit>(dependencies: Dependencies
   };
 }
 
-/** Creates the guard of the pages that can only be read. They show a warning, and are never locked. */
+/**
+ * Creates the guard of the pages that can only be read. A locked window still shows these pages, with a
+ * warning.
+ */
 export function inAnyWindow<Reached extends Visit>(dependencies: Dependencies): Guard<Reached, Reached> {
   return async (visit) => (isRead(visit) ? { ...visit, window: await enter(visit, dependencies) } : visit);
 }
@@ -103,9 +106,9 @@ export function checkWindow(dependencies: Dependencies): Handler<Visit> {
 }
 
 /**
- * Chooses the window of this launch, and so locks the other windows of the browser: `POST
- * /oltr/{launchId}/window`. Redirects to the page `to`. Answers a script, which sends no `to`, with the new
- * token.
+ * Chooses the window of this launch, and so locks the windows of other patients and users in the browser:
+ * `POST /oltr/{launchId}/window`. Redirects to the page `to`. Answers a script, which sends no `to`, with the
+ * new token.
  */
 export function chooseWindow(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {

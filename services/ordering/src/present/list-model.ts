@@ -21,7 +21,7 @@ type ListPage = {
   readonly rule: ActionRule;
   readonly home: string;
   readonly writing: ListWriting;
-  /** The number of requests on a page, and the number at which counting stops. */
+  /** The number of requests on a page, and the largest count that the page states exactly. */
   readonly limits: { readonly pageSize: number; readonly maxCount: number };
 };
 

@@ -45,7 +45,10 @@ export function presentLock({ context, rule, launchId, home, window, to, fields 
 /** The fields that the form of the notice contains anyway. */
 const ownFields = new Set(['launch', 'window', 'action']);
 
-/** Presents the launch that was opened later. `again`: the window's own patient was opened again. */
+/**
+ * Presents the launch that locks this window. `again`: this window's patient was chosen again, but the form
+ * has an older token.
+ */
 function presentOpened(window: WindowState) {
   if (window.isChosen) return { kind: 'again' };
   const { by } = window;
@@ -55,8 +58,8 @@ function presentOpened(window: WindowState) {
 }
 
 /**
- * Presents the window of a page: the token for its forms, and a warning. A page that can submit is only shown
- * in a chosen window.
+ * Presents the window of a page: the token for its forms, and a warning. A page from which the user can
+ * submit is shown only in a chosen window.
  */
 export function presentWindow(window: WindowState | undefined, { write }: { readonly write: WriteTime }) {
   if (window === undefined) return {};

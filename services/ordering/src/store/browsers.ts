@@ -39,8 +39,8 @@ export type SentWindow = {
 
 /**
  * Returns whether a form was sent from the chosen window. Until the transaction ends, no other window can be
- * chosen. A choice therefore comes before or after the submission. If the request has several browser
- * cookies, the window must be chosen in all of them.
+ * chosen, so a choice waits for the submission. If the request has several browser cookies, the window must
+ * be chosen in all of them.
  */
 export async function isFromChosen(
   tx: OrderingTransaction,

@@ -9,8 +9,8 @@ const offeredForMs = 86_400_000;
 const offeredSince = (now: number) => new Date(now - offeredForMs);
 
 /**
- * Finds the owner's most recently changed draft of another launch. Returns undefined if the owner has
- * submitted a request since that change.
+ * Finds the owner's most recently changed draft of another launch, if the change is at most 24 hours old.
+ * Returns undefined if the owner has submitted an order since that change.
  */
 export async function findLeftDraft(
   database: OrderingDatabase,

@@ -17,7 +17,10 @@ export async function findInSight(
   return guidForm.test(guid) ? findRequest(database, guid, sightOf(context)) : undefined;
 }
 
-/** Finds requests in the order of their GUIDs. Returns undefined if the launch cannot see every request. */
+/**
+ * Finds requests by their GUIDs, in the given order. Returns undefined if the launch cannot see every
+ * request.
+ */
 export async function findAllInSight(
   dependencies: ReadDependencies,
   context: LaunchContext,
@@ -37,7 +40,7 @@ export const findOwnOrder = ({ database }: ReadDependencies, launchId: string) =
 export const findNamedRequest = ({ database }: ReadDependencies, context: LaunchContext) =>
   findNamed(database, context);
 
-/** Returns whether a launch has submitted the order or a change of a request. */
+/** Returns whether a launch has submitted a version of a request. */
 export async function hasSubmitted(
   { database }: ReadDependencies,
   launchId: string,

@@ -31,8 +31,8 @@ export type ReadList = {
 };
 
 /**
- * Reads a page of the requests that a launch can see. Before the page is sent, stores an audit event with the
- * number of requests and the pseudonyms of their patients.
+ * Reads a page of the requests that a launch can see. If a user will read the page, first stores an audit
+ * event with the number of requests and the pseudonyms of their patients.
  */
 export async function readList(
   { database, pseudonyms, clock, timeZone }: Omit<WorkDependencies, 'sealer'>,

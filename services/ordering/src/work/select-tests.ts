@@ -15,7 +15,7 @@ export type RepeatsBasis = Pick<Choosing, 'catalogue' | 'context' | 'changed' | 
 /** The tests of a draft, and the repeats among the tests that the draft adds. */
 export type Selected = { readonly selection: Selection; readonly repeats: readonly Repeat[] };
 
-/** Returns the tests of a draft, and finds the added tests that the patient had requested before. */
+/** Returns the tests of a draft, and finds the added tests that were requested for the patient before. */
 export async function selectTests(
   database: OrderingDatabase,
   basis: RepeatsBasis,
@@ -27,7 +27,8 @@ export async function selectTests(
 
 /**
  * Returns the result of `selectTests` with only the repeats of tests that have a minimum interval. If the
- * draft adds any of these tests, blocks other submissions for the patient until the transaction ends.
+ * draft adds any of these tests, blocks other submissions of such tests for the patient until the transaction
+ * ends.
  */
 async function selectAndLock(tx: OrderingTransaction, basis: RepeatsBasis, draft: Draft): Promise<Selected> {
   const selection = selectionOf(draft, basis.catalogue);

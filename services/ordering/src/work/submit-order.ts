@@ -23,10 +23,7 @@ export type OrderOutcome =
   | { readonly outcome: 'changed' }
   /** The typed fields are invalid. Only the draft was stored, so that the user can correct the fields. */
   | { readonly outcome: 'faulty' }
-  /**
-   * A launch for another patient or user was opened in this browser since the page was created. Only the
-   * typed fields were stored.
-   */
+  /** The form was not sent from the chosen window of its browser. Only the typed fields were stored. */
   | { readonly outcome: 'locked' };
 
 /** Submits a new order, exactly as the review page showed it. */

@@ -32,10 +32,7 @@ export type SamplesSubmission = {
 export type SamplesOutcome =
   /** The samples were stored, now or when the same form was sent before. */
   | { readonly outcome: 'submitted' }
-  /**
-   * A launch for another patient or user was opened in this browser since the page was created. Nothing was
-   * stored.
-   */
+  /** The form was not sent from the chosen window of its browser. Nothing was stored. */
   | { readonly outcome: 'locked' }
   /** Another user changed the request since the page was created. */
   | { readonly outcome: 'conflict'; readonly current: TestRequest }

@@ -73,7 +73,7 @@ type DesktopIdentifiers = DesktopPatient['patient-identifiers'];
 
 /**
  * Returns the identifiers. The first valid NHS number, which also determines the id of the Patient, has the
- * national system. UK Core allows only one.
+ * national system. UK Core allows only one NHS number.
  */
 function identifiersOf(identifiers: DesktopIdentifiers, nhsNamespace: string) {
   const [national] = identifiers.flatMap((identifier) => nhsNumberOf(identifier) ?? []);
@@ -82,7 +82,10 @@ function identifiersOf(identifiers: DesktopIdentifiers, nhsNamespace: string) {
   return [{ system: `${nhsNamespace}/Id/nhs-number`, value: national }, ...others.map(ownIdentifier)];
 }
 
-/** Returns an identifier of the host. Its system is unknown unless it is a GUID, so its type is a text. */
+/**
+ * Returns an identifier of the host. The system of an identifier that is not a GUID is unknown, so its type
+ * is a text.
+ */
 function ownIdentifier({ identifierType, identifierValue }: DesktopIdentifiers[number]) {
   return identifierType === 'GUID'
     ? { system: uriSystem, value: `urn:uuid:${identifierValue.toLowerCase()}` }

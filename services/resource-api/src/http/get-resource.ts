@@ -40,8 +40,9 @@ type CallerExchange = Exchange & { readonly caller: Caller };
  * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls), or a FHIR resource below
  * the issuer. The checks refuse in this order. First come 401 for an invalid token, and 429 over the client's
  * rate limit. Then comes 401 for a token without a launch or of a revoked launch. Next come 403 without the
- * scope or the permission, and 404 for an id of another launch. Last come 401 for a used proof, and 429 over
- * the limit of the launch. The audit event is stored before the answer.
+ * scope or the permission, and 401 for a launch context that cannot be decrypted. Then come 404 for an id of
+ * another launch, 401 for a used proof, and 429 over the limit of the launch. The audit event is stored
+ * before the answer.
  */
 export function getResource(
   resource: Resource,
@@ -143,7 +144,7 @@ function assertPermission(authorizations: readonly string[], permission: string 
   });
 }
 
-/** Creates the event `resource.refused.v1`. */
+/** Returns a function that creates the event `resource.refused.v1` for a refusal other than 405. */
 export function auditRefusal(resource: Resource): RefusalAudit<CallerExchange> {
   return ({ status, code }, { call, caller }) => {
     if (status === 405) return undefined;

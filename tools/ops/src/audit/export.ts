@@ -67,7 +67,7 @@ const format: Option = {
 /** The options of `audit export`. */
 export const exportOptions: readonly Option[] = [...criteria, format];
 
-/** Prints the matching entries. */
+/** Records the export, and prints the matching entries. With `--json`, returns the entries. */
 export async function exportEntries(
   { options, now, isJson, print }: Pick<Input, 'options' | 'now' | 'isJson' | 'print'>,
   atDesk: <Result>(work: (desk: AuditDesk) => Promise<Result>) => Promise<Result>,

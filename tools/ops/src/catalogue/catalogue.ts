@@ -49,7 +49,10 @@ export const catalogue: Group = {
   },
 };
 
-/** Returns all faults of a catalogue, and its number of tests. */
+/**
+ * Returns the faults in the form of a catalogue. If the form is valid, returns the safety faults and the
+ * number of tests.
+ */
 function checkCatalogue(candidate: unknown): { readonly faults: readonly string[]; readonly tests: number } {
   try {
     const parsed = parseCatalogue(candidate);

@@ -45,8 +45,8 @@ const slackSeconds = 3600;
 /**
  * Ends the launches that match a selection and were issued before the start of the command. First ends the
  * launches that the audit trail already contains. Then repeats the search until the audit trail has stored
- * the events that waited in the outbox at the start. A second run ends nothing twice and appends no second
- * event for a launch.
+ * the events that waited in the outbox at the start, or `waitSeconds` have passed. A second run ends nothing
+ * twice and appends no second event for a launch.
  * @throws RedisUnavailable when Redis does not answer, and the errors of the database
  */
 export async function endLaunches(request: EndRequest, dependencies: Dependencies): Promise<EndedLaunches> {
@@ -134,7 +134,7 @@ function endingOf({ event }: AuditEntry, by: string, create: CreateEvent): Endin
     return {
       partner,
       revocation: {
-        // If the chain no longer has this owner, it has reached its end.
+        // A chain without this owner has already ended.
         owner: launchOwner({ name: realm }, { issuer, clientId: hostClientId }),
         forSeconds: longestDesktopLaunchSeconds + slackSeconds,
         events: [create('desktop.chain.revoked.v1', { realm, reason, by })],

@@ -4,7 +4,8 @@ type Ending = { readonly expires?: string };
 
 /**
  * Returns a list with the old secret and its new expiry, or an empty list if no old secret remains live.
- * @throws Error if two secrets are live, because a registration can keep only one old secret
+ * @throws Error if an old secret is to be kept and two secrets are live, because a registration can keep only
+ *   one old secret
  */
 export function keptSecrets<Secret extends Ending>(
   secrets: readonly Secret[],

@@ -49,7 +49,7 @@ const asked = new Set([
   'audiences',
 ]);
 
-/** Returns the members of an entry that have an option, in the order of its schema. */
+/** Returns the members of an entry that have an option, in the order of the entry's schema. */
 const membersOf = ({ properties, required = [] }: Entry): readonly Member[] =>
   Object.entries(properties)
     .filter(([name]) => !elsewhere.has(name))
@@ -105,7 +105,7 @@ export const partnerMembers = membersOf(desktop.properties.partners.items);
 export const issuerMembers = membersOf(issuer);
 /** The launch settings of a client, including clients of a trusted issuer. */
 export const launchPolicy = membersOf(issuer.properties.clients.items);
-/** The members for keys and certificates, with which a client can authenticate instead of a secret. */
+/** The members for keys and certificates, which a client can use instead of a secret. */
 export const proofs = clientMembers.filter(({ name }) => /^(jwks|tls)/.test(name));
 
 /**

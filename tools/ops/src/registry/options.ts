@@ -80,5 +80,5 @@ const all = {
   },
 } as const satisfies Record<string, Option>;
 
-/** The options of the registry commands that are not derived from its schema. */
+/** The options of the registry commands, except the options that are derived from the registry's schema. */
 export const options: { readonly [Name in keyof typeof all]: Option } = all;

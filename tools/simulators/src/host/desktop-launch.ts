@@ -10,7 +10,7 @@ export type DesktopLaunchAnswer = {
   readonly correlationId: string;
 };
 
-/** Thrown if the identity provider issues no launch identifier. */
+/** Thrown if the identity provider refuses to issue or to end a launch. */
 export class DesktopLaunchRefused extends Error {
   constructor(status: number, correlationId: string | null) {
     super(

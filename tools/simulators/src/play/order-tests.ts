@@ -50,7 +50,7 @@ function notepadOf({ html }: Page): string {
   return source;
 }
 
-/** Returns the page. @throws Error unless the page has the heading */
+/** Returns the page. @throws Error unless the status is 200 and the page contains the heading */
 export function expectPage(page: Page, heading: string): Page {
   if (page.status !== 200 || !page.html.includes(heading))
     throw new Error(`Not the page "${heading}": ${page.status}`);

@@ -99,7 +99,7 @@ export function pmsCallbacks({ clock, sendTo, recorder, visits }: Simulation, do
 
 /**
  * Verifies a callback, and returns its content. The signature covers the received bytes.
- * @throws ServiceError 400 if the platform did not sign the callback, or if it is not JSON
+ * @throws ServiceError 400 if the callback is not JSON, or the platform did not sign the callback
  */
 function readCallback({ headers }: IncomingMessage, body: Buffer, clock: Clock) {
   if (headers['content-type']?.split(';')[0] !== 'application/json')
