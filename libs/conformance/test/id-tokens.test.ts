@@ -53,7 +53,7 @@ const isVerifiedBy = (token: string, set: JSONWebKeySet) =>
   );
 
 describe('the substitute keys of ID tokens', () => {
-  it('are published only after they signed, with the keys of the platform, and never cached', async () => {
+  it('are published only after they signed a token, together with the keys of the platform, and are never cached', async () => {
     const keys = createKeySubstitutes();
     const before = await publishedBy(keys);
     expect(before).toEqual({ set: { keys: [ofPlatform] }, headers: { 'cache-control': 'no-store' } });
@@ -65,7 +65,7 @@ describe('the substitute keys of ID tokens', () => {
     expect(set.keys.every((key) => key['d'] === undefined)).toBe(true);
   });
 
-  it('sign for one client until they are replaced, and all remain published', async () => {
+  it('each sign the tokens of one client until they are replaced, and remain published afterwards', async () => {
     const keys = createKeySubstitutes();
     const token = await idTokenOf('one');
     const [first, second, other] = [
@@ -81,7 +81,7 @@ describe('the substitute keys of ID tokens', () => {
     for (const one of [first, other, replaced]) expect(await isVerifiedBy(one, set)).toBe(true);
   });
 
-  it('replace the key of each token answer after a rotation, and of none before', async () => {
+  it('re-sign the ID token of a token answer only after a rotation, with a new key after each rotation', async () => {
     const keys = createKeySubstitutes();
     const answer = anExchange('/oauth2/v2.0/token', { id_token: await idTokenOf('one'), expires_in: 60 });
     expect(await keys.alter(answer)).toBeUndefined();

@@ -87,13 +87,13 @@ describe('the client and the launch of a partner’s request', () => {
     expect(attributedTo(...exchanges)).toEqual({ clientId, launchId });
   });
 
-  it('are unknown for a resource server that introspects a token of the partner', () => {
+  it('are unknown for the request of a resource server that introspects a token of the partner', () => {
     const authorization = `Bearer ${jwt({ client_id: 'resource-server' })}`;
     const introspected = aRequest(`${idp}/introspect`, { form: { token: 'T' }, authorization });
     expect(attributedTo(...flow, [introspected])).toEqual({});
   });
 
-  it('are unknown for a request that names no client, and for the token of a client without a launch', () => {
+  it('are unknown for a request that names no client, and only the client is known for a token without a launch', () => {
     expect(attributedTo([aRequest(`${base}/idp/demo/desktop/discovery/v2.0/keys`)])).toEqual({});
     const form = { client_id: 'pms', grant_type: 'client_credentials' };
     const granted = anAnswer({ access_token: jwt({ client_id: 'pms' }) });

@@ -51,9 +51,12 @@ describe('the requirements of a practice management system', () => {
     ['429', 'pms.limited-429', 1900, 'passed'],
     ['503', 'pms.unavailable-503', 1899, 'failed'],
     ['503', 'pms.unavailable-503', 1900, 'passed'],
-  ] as const)('judge the request after %s and %s after %d ms as %s', (fault, id, at, verdict) => {
-    expect(judge(id, [issued({ fault }), issued({ at })])).toBe(verdict);
-  });
+  ] as const)(
+    'after a %s answer, judge by %s the next request after %d ms as %s',
+    (fault, id, at, verdict) => {
+      expect(judge(id, [issued({ fault }), issued({ at })])).toBe(verdict);
+    },
+  );
 
   it.each([
     [3299, 'failed'],
@@ -79,7 +82,7 @@ describe('the requirements of a practice management system', () => {
     expect(judge('pms.private-addresses', [tokenAt(0), issued(), opening])).toBe('failed');
   });
 
-  it('pass a patient whose name is a word in the paths of the platform', () => {
+  it('pass a platform address whose path contains the name of the patient', () => {
     const patient = { name: [{ use: 'usual', family: 'Demo', given: ['Usual'] }] };
     const body = JSON.stringify(aServiceRequest({ patient }));
     const opening = opened({ headers: { referer: `${origin}/demo/pms?use=old` } });

@@ -26,7 +26,7 @@ function runAt(step: string) {
 }
 
 describe('a run', () => {
-  it('leaves a refusal only when a launch was opened after it', () => {
+  it('leaves the step refused-401 only when a launch is opened after the refusal', () => {
     const run = runAt('refused-401');
     run.record({ ...opened(), clientId });
     expect(stepOf(run)).toBe('refused-401');
@@ -36,7 +36,7 @@ describe('a run', () => {
     expect(stepOf(run)).toBe('refused-403');
   });
 
-  it('leaves the amendment only when UpdateTest was launched', () => {
+  it('leaves the step amend only after a launch with the action UpdateTest', () => {
     const run = runAt('amend');
     for (const exchange of [issued(), opened()]) run.record({ ...exchange, clientId });
     expect(stepOf(run)).toBe('amend');
@@ -62,7 +62,7 @@ describe('a run', () => {
     expect(stepOf(run)).toBe('c');
   });
 
-  it('reports the error of a step to the caller that waits for it, and continues', async () => {
+  it('reports the error of a step to the caller that waits for the step to begin, and remains at that step', async () => {
     const begin = () => Promise.reject(new Error('The host is not available'));
     const step = { id: 'a', action: 'wait', instruction: '', begin, isDone: () => false } as const;
     const run = runOf({ ...pmsProtocol, steps: [step] });
@@ -72,7 +72,7 @@ describe('a run', () => {
     expect(stepOf(run)).toBe('a');
   });
 
-  it('ends after 5,000 exchanges, and records no more', () => {
+  it('ends after 5,000 exchanges, and ignores further exchanges', () => {
     const step = { id: 'a', action: 'wait', instruction: '', isDone: () => false } as const;
     const run = runOf({ ...pmsProtocol, steps: [step] });
     const exchange = issued();

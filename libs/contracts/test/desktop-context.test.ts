@@ -229,7 +229,7 @@ describe('the body of a desktop launch request', () => {
 });
 
 describe('the patient context of the ID token', () => {
-  it('is a JSON array whose one element contains a type and a version', () => {
+  it('is a JSON array whose one element contains the patient, a type and a version', () => {
     expect(JSON.parse(patientContextJson(patient))).toEqual([
       { type: 'patient-context', version: '1.0.0', ...patient },
     ]);

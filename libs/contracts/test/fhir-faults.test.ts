@@ -46,7 +46,7 @@ describe('an error of a payload', () => {
     });
   });
 
-  it('for a duplicate id names the later resource, and another error names the ambiguous reference', () => {
+  it('for a duplicate id names the last resource with this id, and another error names the ambiguous reference', () => {
     const contained = [...(valid.contained as Json[]), (valid.contained as Json[])[1]] as Json[];
     expect(wholeFaultsOf({ ...valid, contained })).toMatchObject([
       { path: 'subject.reference', code: 'multiple-matches', resource: 'ServiceRequest' },
@@ -58,7 +58,7 @@ describe('an error of a payload', () => {
     expect(wholeFaultsOf([])).toMatchObject([{ path: '', code: 'structure', resource: 'ServiceRequest' }]);
   });
 
-  it('names the ServiceRequest if the resource has an unknown type', () => {
+  it('names the ServiceRequest if the contained resource has an unknown type', () => {
     for (const resourceType of ['Whitfield', 'Device', 'constructor']) {
       const contained = [...(valid.contained as Json[]), { resourceType, id: 'patient' }] as Json[];
       const [fault] = wholeFaultsOf({ ...valid, contained }).filter(({ path }) => path === 'contained[6].id');

@@ -30,7 +30,7 @@ describe.each(references)('the reference %s', (path, type, otherId, ownId) => {
     expect(faultPathsOf(replaceAt(valid, holder, null))).toEqual([holder]);
   });
 
-  it('must start with #', () => {
+  it('must be # followed by a valid id', () => {
     const message = 'must be # followed by the id of a contained resource';
     for (const wrong of [ownId, `${type}/${ownId}`, '', '#', '#a b', `##${ownId}`, `#${'x'.repeat(65)}`]) {
       expect(faultsOf(replaceAt(valid, path, wrong))).toEqual([{ path, message }]);
@@ -71,7 +71,7 @@ describe('the list `contained`', () => {
     expect(faultPathsOf(withContained(practice))).toEqual(['contained[6].identifier']);
   });
 
-  it('is validated completely, including a resource to which a reference is broken', () => {
+  it('is validated completely, including a resource whose only reference is broken', () => {
     const broken = replaceAt(replaceAt(valid, 'subject.reference', '#nobody'), 'contained[1].gender', 'F');
     expect(faultPathsOf(broken)).toEqual(['subject.reference', 'contained[1].gender']);
   });
@@ -103,7 +103,7 @@ describe('the list `contained`', () => {
     ]);
   });
 
-  it('causes an error for every reference if it is empty', () => {
+  it('causes an error for every reference of the ServiceRequest if the list is empty', () => {
     expect(faultPathsOf({ ...valid, contained: [] })).toEqual(references.slice(0, 4).map(([path]) => path));
   });
 

@@ -84,7 +84,7 @@ describe('the reader of a ServiceRequest', () => {
     expect(faultPathsOf({ ...valid, subject: note })).toEqual(['subject']);
   });
 
-  it('keeps only the supported elements', () => {
+  it('returns only the supported elements', () => {
     const marked = pathsOf(valid).reduce<Json>(
       (payload, steps) =>
         editAt(payload, steps, (node) =>
@@ -128,7 +128,7 @@ describe('the errors of a payload', () => {
     expect(faultsOf({ ...valid, identifier: broken })).toHaveLength(200);
   });
 
-  it('do not report references to resources that were not validated, because 200 errors came first', () => {
+  it('do not include references to resources that the reader did not validate after 200 errors', () => {
     const broken = Array.from({ length: 150 }, () => ({ resourceType: 'Patient' }));
     const paths = faultPathsOf({ ...valid, contained: [...broken, ...contained] });
     expect(paths).toHaveLength(200);
@@ -170,7 +170,7 @@ describe('a list whose length the specification does not limit', () => {
     ['contained[4].identifier', 200],
   ];
 
-  it.each(lists)('causes one error if it is %s and has more than %i entries', (path, most) => {
+  it.each(lists)('(%s) causes one error if it has more than %i entries', (path, most) => {
     const tooMany = Array.from({ length: most + 1 }, () => 7);
     expect(faultsOf(replaceAt(valid, path, tooMany))).toEqual([
       { path, message: `must have at most ${most} entries` },

@@ -208,7 +208,7 @@ describe('a registry', () => {
   );
 
   it.each(['audit.read', 'launch.issue', 'token.introspect', 'ocs-launch.read', '*'])(
-    'must not allow a trusted issuer to grant %s, which only the platform may grant',
+    'must not allow a trusted issuer to grant %s, because it may grant only ocs-launch.write',
     (right) => {
       const trustedIssuers = [anIssuer({ grants: ['ocs-launch.write', right] })];
       expect(refusalOf({ realms: [], trustedIssuers })).toEqual([

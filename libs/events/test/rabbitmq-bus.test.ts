@@ -220,7 +220,7 @@ describe('a consumer on RabbitMQ', () => {
     await until(async () => (await place.depthOf(place.topology.queueOf('batches'))) === 1);
   });
 
-  it('attempts at most 32 events individually while every event fails, and handles all events later', async () => {
+  it('attempts at most 32 events individually while every event fails, and handles all events after the recovery', async () => {
     const bus = await place.connect({ retryAfterMs: [500, 3_600_000] });
     let isDown = true;
     const tried = new Set<string>();
@@ -335,7 +335,7 @@ describe('the connections to RabbitMQ', () => {
     ]);
   });
 
-  it('are opened later if the broker is down when the bus starts', async () => {
+  it('are opened when the broker becomes available, if it is down when the bus starts', async () => {
     const proxy = await startStallingProxy(brokerUrl);
     proxy.refuse(true);
     const bus = await place.connect({ url: proxy.url });

@@ -83,7 +83,7 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('keeps events that cannot be published, reports the failure, and publishes them later', async () => {
+  it('keeps events that cannot be published, reports the failure, and publishes them when the bus is up', async () => {
     const events = someEvents(5);
     const { source, waiting } = anOutbox([...events]);
     const { bus, publish, published, receives } = aBus();
@@ -145,7 +145,7 @@ describe('a relay', () => {
     expect(published).toEqual(events);
   });
 
-  it('publishes later events after the in-memory outbox has refused an invalid event', async () => {
+  it('publishes the valid events, although the in-memory outbox has refused an invalid event', async () => {
     const { publish, published, receives } = aBus();
     const outbox = new InMemoryOutbox();
     const [one, wrong, other] = someEvents(3);

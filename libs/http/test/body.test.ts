@@ -123,7 +123,7 @@ describe('a JSON body', () => {
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200', 'HTTP/1.1 200']);
   });
 
-  it('of undeclared length is not read beyond the limit, and the server closes the connection (413)', async () => {
+  it('in chunks is not read beyond the limit, and the server closes the connection (413)', async () => {
     const chunk = Buffer.from(`10000\r\n${'1'.repeat(0x10000)}\r\n`);
     const socket = connect({ port: server.port, host: '127.0.0.1' });
     let [sent, received] = [0, ''];
@@ -155,7 +155,7 @@ describe('a JSON body', () => {
     expect(both.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
   });
 
-  it('of undeclared length is refused if its chunks exceed the limit (413)', async () => {
+  it('in chunks is refused if the chunks exceed the limit (413)', async () => {
     const head =
       'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
     const chunk = `1f4\r\n${'1'.repeat(500)}\r\n`;

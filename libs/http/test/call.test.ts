@@ -63,7 +63,7 @@ describe('traceparent', () => {
     }
   });
 
-  it('is created if the request contains none', async () => {
+  it('is created if the request contains no traceparent', async () => {
     const [one, two] = [await get('/origin'), await get('/origin')];
     expect(one.origin.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(one.origin.traceparent).not.toBe(two.origin.traceparent);

@@ -256,7 +256,7 @@ describe('an answer to a request whose handler threw an unexpected exception', (
     }
   });
 
-  it('closes the connection if part of the answer was already sent, so that the client sees an incomplete answer', async () => {
+  it('is cut off with its connection if part of it was already sent, so that the client sees an incomplete answer', async () => {
     const response = await fetch(`${testing.url}/half`);
     await expect(response.text()).rejects.toThrow('terminated');
     expect((await fetch(`${testing.url}/only`)).status).toBe(200);

@@ -45,7 +45,7 @@ describe('the position of a JSON syntax error', () => {
     expect(findJsonSyntaxFault(text)).toEqual({ at, message: `is not JSON: ${what}`, code: 'structure' });
   });
 
-  it('equals the position that JSON.parse reports', () => {
+  it('equals the position that JSON.parse reports, or the position before it for an unknown escape', () => {
     const name = fc.stringMatching(/^[a-e"\\\n]{0,4}$/);
     const value = fc.letrec((tie) => ({
       any: fc.oneof({ maxDepth: 4 }, fc.constant(7), name, tie('list'), tie('object')),

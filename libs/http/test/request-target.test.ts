@@ -32,7 +32,7 @@ describe('the query of a request', () => {
     ['http://a:99999/query?a=1', '[["a","1"]]'],
     ['http://a:99999/query?a=http://[', '[["a","http://["]]'],
     ['/query?a=%ff%', '[["a","\uFFFD%"]]'],
-  ])('is read after the first question mark of %s', async (target, query) => {
+  ])('is the text after the first question mark, or empty: %s', async (target, query) => {
     const answer = await get(target);
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     expect(Buffer.from(answer, 'latin1').toString('utf8')).toContain(`\r\n\r\n${query}`);

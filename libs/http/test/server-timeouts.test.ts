@@ -19,7 +19,7 @@ async function answerTo(sent: string, waits: Patience) {
 
 /** Each test shortens the timeout under test, and sets the other timeouts to an hour. */
 describe('a server', () => {
-  it.concurrent('waits fifteen seconds for open requests when it stops', async () => {
+  it.concurrent('waits at most fifteen seconds for open requests when it stops', async () => {
     expect(patience.stopMs).toBe(15_000);
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const server = await listen((request) => void request.resume().once('data', () => arrive()), {

@@ -74,7 +74,7 @@ describe('a stopping server', () => {
     halfSent.destroy();
   });
 
-  it('keeps its port until it has stopped, so a second server fails with EADDRINUSE', async () => {
+  it('keeps its port while it runs, so a second server fails with EADDRINUSE', async () => {
     const server = await listen((_request, response) => void response.end(), loopback);
     await expect(listen(() => undefined, { ...loopback, port: server.port })).rejects.toMatchObject({
       code: 'EADDRINUSE',

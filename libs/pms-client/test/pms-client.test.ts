@@ -169,7 +169,7 @@ describe('a launch that is answered 401', () => {
     expect(other.tokenRequests).toHaveLength(2);
   });
 
-  it('requests only one new token if several launches are answered 401 at the same time', async () => {
+  it('causes only one request for a new token, even if several launches are answered 401 at the same time', async () => {
     const client = createClient();
     await client.requestLaunch(payload);
     only('token-2');

@@ -101,7 +101,7 @@ describe('the metrics of a process', () => {
 });
 
 describe('pushed metrics', () => {
-  it('are sent by OTLP to the configured endpoint, and once more when the process stops', async () => {
+  it('are sent by OTLP to the configured endpoint, with the configured headers, when the process stops', async () => {
     const received: { path: string; type: string; headers: object; body: Buffer }[] = [];
     const collector = createServer(async (request, response) => {
       const { url: path = '', headers } = request;

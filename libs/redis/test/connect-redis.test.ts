@@ -21,7 +21,7 @@ describe('connectRedis', () => {
   afterAll(() => lab.stop());
 
   it.each(['', 'http://host', 'redis://', 'redis://:s3cret@host:port', 'redis://host/one', 'redis://a,b'])(
-    'refuses the address %p without repeating it in the error',
+    'refuses the address %j without repeating it in the error',
     async (url) => {
       const refusal = connectRedis(url);
       await expect(refusal).rejects.toThrow(TypeError);

@@ -61,7 +61,7 @@ describe('RedisOutbox', () => {
     expect(await drainAll(outbox)).toEqual([issued, { ...redeemed, correlationid: issued.correlationid }]);
   });
 
-  it('refuses an event that is not in the catalogue, with all events of the same append', async () => {
+  it('refuses an append that contains an event with an invalid source, and stores none of its events', async () => {
     const outbox = new RedisOutbox({ redis, prefix: aPrefix() });
     await expect(outbox.append([anEvent(), { ...anEvent(), source: 'nowhere' }])).rejects.toThrow(TypeError);
     expect(await outbox.depth()).toBe(0);

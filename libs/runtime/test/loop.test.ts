@@ -79,7 +79,7 @@ describe('a loop', () => {
     expect(third - second).toBeGreaterThanOrEqual(39);
   });
 
-  it('does not run earlier after a failure if nudge() is called', async () => {
+  it('does not run before its retry is due if nudge() is called after a failure', async () => {
     const { loop, runsAt } = aLoop({ errors: [new Error('one')] });
     await loop.firstRun;
     loop.nudge();

@@ -12,7 +12,7 @@ describe('within', () => {
     await expect(within(60_000, Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   });
 
-  it('throws if the result is late', async () => {
+  it('rejects if the result is late', async () => {
     await expect(within(1, never)).rejects.toThrow('No result within 1 ms');
     await expect(within(1, never, () => new TypeError('late'))).rejects.toThrow(TypeError);
   });

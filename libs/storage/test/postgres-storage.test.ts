@@ -216,7 +216,7 @@ describe('a query of the PostgreSQL storage', () => {
 });
 
 describe('a missing database', () => {
-  it('is reported as a configuration error, not as unavailable', async () => {
+  it('is reported with the error code 3D000 of PostgreSQL, not as unavailable', async () => {
     const url = new URL(testDatabase.url);
     url.pathname = '/absent';
     const storage = await open({ url: url.href });

@@ -98,7 +98,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         await expect(storage.open('gap', others)).rejects.toThrow('The migration of the schema gap failed');
       });
 
-      it('are read from the .sql files of a folder, each in one transaction', async () => {
+      it('come from the .sql files of a folder, and each file runs in one transaction', async () => {
         const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
         const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
         const read = () => readMigrations(pathToFileURL(`${folder}/`));
@@ -144,7 +144,7 @@ export function describeStorage(name: string, open: () => Promise<Storage>): voi
         expect(await namesIn(await storage.open<Tables>('grown', migrations))).toEqual(['old', 'first']);
       });
 
-      it('are all rolled back if one fails, and can be repeated once it is fixed', async () => {
+      it('are all rolled back if one migration fails, and can run again after the faulty migration is corrected', async () => {
         const { migrations } = someMigrations('failed');
         const broken = {
           ...migrations,

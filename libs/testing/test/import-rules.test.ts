@@ -143,7 +143,7 @@ describe.each(services.map((name) => `services/${name}`))('the folders of %s', (
     expect(own.filter((path) => roomsInServices[roomOf(path) ?? ''] === undefined)).toEqual([]);
   });
 
-  it('import only from the folders below them', () => {
+  it('import only from the folders that `roomsInServices` allows', () => {
     const forbidden = own.flatMap((path) => {
       const room = roomOf(path) ?? '';
       return (imports.get(path) ?? [])
@@ -157,7 +157,7 @@ describe.each(services.map((name) => `services/${name}`))('the folders of %s', (
     expect(forbidden).toEqual([]);
   });
 
-  it('access the store only through use cases', () => {
+  it('do not import the store into `http`, except for types', () => {
     const direct = own
       .filter((path) => roomOf(path) === 'http')
       .flatMap((path) =>

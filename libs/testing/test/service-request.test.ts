@@ -47,7 +47,7 @@ describe('an edit of JSON', () => {
     expect(JSON.stringify(edited)).toBe('{"__proto__":1}');
   });
 
-  it('can be made at every path that `pathsOf` returns', () => {
+  it('can address every value, because `pathsOf` returns the path of each value', () => {
     expect(pathsOf(value)).toEqual([
       [],
       ['list'],

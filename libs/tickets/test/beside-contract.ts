@@ -77,7 +77,7 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
       expect(await redeemPushed(beside)).toEqual({ outcome: 'unknown' });
     });
 
-    it('is redeemed with the seconds until the chain of the first ticket ends', async () => {
+    it('reports at its redemption the seconds until the chain of the first ticket ends', async () => {
       const { ticket } = await aLaunch({ chainSeconds: 600 });
       const beside = await issued(ticket);
       const redemption = await redeemPushed(beside);

@@ -48,7 +48,7 @@ it.each([
   expect(await tickets.redeem('launch-token', issued.ticket, { events: [] })).toEqual({ outcome: 'unknown' });
 });
 
-it('InMemoryTickets removes expired tickets, but no others', async () => {
+it('InMemoryTickets removes expired tickets, and keeps live tickets', async () => {
   const { tickets, pass } = create();
   const lasting = await issueTicket(tickets, { ttlSeconds: 60 });
   const brief = await issueTicket(tickets, { ttlSeconds: 5 });

@@ -83,7 +83,7 @@ describe('a chain in Redis', () => {
     expect(shards[0]).toBe(`{s${tokens[0]?.slice(0, 2)}}`);
   });
 
-  it('has only keys that expire, and stores repeatable answers only for the repeatable window', async () => {
+  it('has only keys that expire, except streams and counters, and stores repeatable answers only for the repeatable window', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const token = await issueToken(tickets);

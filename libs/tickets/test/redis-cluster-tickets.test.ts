@@ -18,7 +18,7 @@ describeTickets('Redis Cluster of three nodes', async () =>
   redisUnderTest(await lab.client(cluster.url), async () => undefined),
 );
 
-it('a Redis Cluster is unavailable while a node is down, and available again when the node restarts', async () => {
+it('a Redis Cluster refuses some requests while a node is down, and accepts all requests after the node restarts', async () => {
   const { url, servers } = cluster;
   const tickets = createTickets(await lab.client(url), aPrefix());
   // Issues enough tickets that every node stores some of them.

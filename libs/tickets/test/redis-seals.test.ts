@@ -76,7 +76,7 @@ describe('a record altered by an attacker who can write to Redis', () => {
     },
   );
 
-  it.each(changes)('cannot be redeemed if it %s', async (_change, change) => {
+  it.each(changes)('makes its ticket unknown at the redemption if it %s', async (_change, change) => {
     const two = await twoSessions('launch-token');
     await change(two);
     const successor = { kind: 'launch-session', ttlSeconds: 60 } as const;

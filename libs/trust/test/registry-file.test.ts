@@ -133,7 +133,7 @@ describe('a watched registry file', () => {
     },
   );
 
-  it('keeps its last content while the file is missing, and is used again after the file returns', async () => {
+  it('stays in effect with its last content while it is missing, and is read again after it returns', async () => {
     const { current } = watch();
     await change(() => unlink(path));
     expect(realmsOf(current())).toEqual(['north']);
@@ -142,7 +142,7 @@ describe('a watched registry file', () => {
     expect(realmsOf(current())).toEqual(['south']);
   });
 
-  it('keeps its last content if the check refuses the new content', async () => {
+  it('stays in effect with its last content if the check refuses the new content', async () => {
     const { current } = watch(({ realms }) => {
       if (realms.some(({ realm }) => realm === 'demo')) throw new TypeError('not in production');
     });

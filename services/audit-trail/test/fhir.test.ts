@@ -164,7 +164,7 @@ describe('GET /audit/AuditEvent', () => {
 });
 
 describe('POST /audit/AuditEvent/_search', () => {
-  it('finds a patient by an identifier, and puts only the pseudonym in links', async () => {
+  it('finds the events of a patient by an identifier of the patient, and puts only the patient’s pseudonym in links', async () => {
     const body = new URLSearchParams({
       'patient:identifier': `${identifier.system}|${identifier.value}`,
       // The event of this search also names the patient, and may already be stored.

@@ -268,7 +268,7 @@ describe.each<[string, () => Promise<Storage>]>([
 });
 
 describe('the regular verification', () => {
-  it('verifies new rows often and all rows once a day, and logs each fault as an error', async () => {
+  it('verifies new rows every hour and all rows every day, and logs each fault as an error', async () => {
     const storage = await openEmbeddedStorage();
     const database = await openSchema(storage);
     const clock = new TestClock();

@@ -169,7 +169,7 @@ describe('a launch ended by its host', () => {
   });
 });
 
-describe('the launches that their host ended by their partner', () => {
+describe('the launches of one partner that their host ended with one request', () => {
   it('each result in one logout token', async () => {
     const launches = [await startTokens(), await startTokens()].map(({ launch }) => launch);
     const response = await running.idp.get(`/${at}/launches/_end`, {
@@ -272,7 +272,7 @@ describe('a refused logout token', () => {
     expect(line).toContain('"level":50');
   });
 
-  it('is not sent again after twelve hours', async () => {
+  it('is sent for the last time at the first attempt after twelve hours', async () => {
     receiver.answer(500, 500, 500);
     const { launch } = await startTokens();
     await end(launch);
@@ -284,7 +284,7 @@ describe('a refused logout token', () => {
 });
 
 describe('a partner that was down', () => {
-  it('receives the logout token later, even from another process', async () => {
+  it('receives the logout token when it is up again, even from another process', async () => {
     const port = await findFreePort();
     const down = aPartner({
       clientId: 'down',

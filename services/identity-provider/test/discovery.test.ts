@@ -108,7 +108,7 @@ describe('a third-party client', () => {
     },
   );
 
-  it('gets a token that our services accept, whether they use discovery or a configured jwksUri', async () => {
+  it('gets a token that the platform’s services accept, whether they use discovery or a configured jwksUri', async () => {
     const { access_token } = await running.idp.token('north-es');
     const issuer = running.issuer('north-es');
     const jwksUri = `${running.url}/idp/north-es/discovery/v2.0/keys`;

@@ -54,7 +54,7 @@ async function endedIn(events: Promise<readonly CloudEvent[]>): Promise<string[]
 }
 
 describe('POST /{seg1}/{seg2}/launches/_end on Redis', () => {
-  it('ends launches of any replica whose events still wait in the outbox, and no later launch', async () => {
+  it('ends launches of any replica, even if their events still wait in the outbox, but no launch that starts afterwards', async () => {
     const fields = await running.codeFor();
     const { accessToken } = tokensOf(await (await running.postToken(fields)).json());
     const waiting = await Promise.all(Array.from({ length: 20 }, startLaunch));

@@ -103,7 +103,7 @@ describe('POST /{seg1}/{seg2}/launches/_end', () => {
     expect(await refusalOf(await authorizeWith(unopened.launch))).toEqual(refused('invalid_request'));
   });
 
-  it('records who ended which launches and why, in the event of the request and of each launch', async () => {
+  it('records who ended which launches in the event of the request, and the reason in this event and in each launch’s event', async () => {
     const { guid } = await startTokens();
     const response = await post({ user, practice: 'W92001', reason: 'INC-7: lost laptop' });
     expect(await response.json()).toEqual({ ended: 1 });
@@ -212,7 +212,7 @@ describe('POST /{seg1}/{seg2}/launches/_end', () => {
     ['a list', [{ user: 'Bhriain' }], ['']],
     ['a selector twice', '{"user":"Bhriain","user":"b"}', ['']],
     ['no JSON', '{', ['']],
-  ])('refuses a body with %s, without its values, and ends nothing', async (_what, body, paths) => {
+  ])('refuses a body with %s without repeating its values, and ends nothing', async (_what, body, paths) => {
     const { isActive } = await startTokens();
     const before = running.published.length;
     const response = await post(body);

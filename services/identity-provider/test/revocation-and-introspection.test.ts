@@ -175,7 +175,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
     expect(await running.introspect(tokens.accessToken)).toEqual({ active: false });
   });
 
-  it('answers only resource servers of our realms, and publishes an event with their client_id', async () => {
+  it('answers only resource servers of the platform’s realms, and publishes an event with their client_id', async () => {
     const { accessToken } = await running.tokensFor();
     const ask = (authorization: string) =>
       running.idp.postForm(`/${realm}/oauth2/v2.0/introspect`, { token: accessToken }, { authorization });

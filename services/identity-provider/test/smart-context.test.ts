@@ -103,7 +103,7 @@ describe('an introspection response', () => {
     },
   );
 
-  it('is that of an inactive token if the key of its launch context was removed', async () => {
+  it('reports an inactive token if the key of the token’s launch context was removed', async () => {
     const { tokens } = await answerOf(everyScope);
     contextSealer = createSealer([{ id: 'k2', key: randomBytes(32) }]);
     expect(await running.introspect(String(tokens.access_token))).toEqual({ active: false });

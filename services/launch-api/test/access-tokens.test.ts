@@ -203,7 +203,7 @@ describe('a request without a valid token', () => {
     }
   });
 
-  it('is answered with 401 for a valid token with one changed character', async () => {
+  it('is answered with 401 for a token whose claims or signature were changed', async () => {
     const [header, claims = '', signature] = (await api.issuer.sign()).split('.');
     const changed = { ...goodClaims(), client_id: 'other' };
     await expectUnauthorized(`${header}.${encode(changed)}.${signature}`, wrongSignature);
@@ -454,7 +454,7 @@ describe('a token without a key ID', () => {
 });
 
 describe('the rights that a trusted issuer may grant', () => {
-  it('are only the right to launch, unless the registry lists other rights', async () => {
+  it('are the right to launch by default, or none if the registry lists none', async () => {
     expect(await statusOf({}, {})).toBe(200);
     expect(await statusOf({ grants: ['ocs-launch.write'] }, {})).toBe(200);
     expect(await statusOf({ grants: [] }, {})).toBe(403);

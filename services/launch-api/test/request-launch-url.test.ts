@@ -418,7 +418,7 @@ describe('an invalid request', () => {
     ]);
   });
 
-  it('leaves no data of the payload in answers, logs and events', async () => {
+  it('leaves no patient data of the payload in answers, logs and events', async () => {
     const patient = { name: [{ use: 'usual', family: 'Zyxwvut', given: ['Qponmlk'] }], birthDate: 'Zyxwvut' };
     const response = await api.post({ payload: aServiceRequest({ patient }) });
     expect(response.status).toBe(400);
