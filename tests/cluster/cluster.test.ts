@@ -216,7 +216,7 @@ describe('the platform under a steady load through the Ingress', () => {
 });
 
 describe('the platform under a steady load through the Ingress, when Pods fail', () => {
-  it('loses only open connections when every Pod is killed without a grace period', async () => {
+  it('fails at most four requests for each Pod that is killed without a grace period', async () => {
     let killed = 0;
     const ledger = await expectBalanceUnderLoad('killed without a grace period', async () => {
       for (const app of apps) {

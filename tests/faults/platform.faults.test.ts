@@ -138,7 +138,7 @@ describe('the platform under a steady load, monitored by Prometheus', () => {
     await fillDisk(system);
   });
 
-  it('returns data for every expression of every dashboard and rule', async () => {
+  it('provides data for every expression of every dashboard and rule', async () => {
     const pace = { launchesPerSecond: 4, orderEvery: 2, amendEvery: 4, repeatEvery: 3, hesitateEvery: 50 };
     await underLoad({ directory: system.directory, platform: system.processes, ...pace }, () =>
       expectData(system, monitoring),

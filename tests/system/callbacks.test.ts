@@ -100,7 +100,7 @@ describe('the order document', () => {
     expect(html).toContain('&lt;onlineOrder');
   });
 
-  it('arrives later if the PMS refuses it twice', async () => {
+  it('arrives at the third attempt if the PMS refuses it twice', async () => {
     await answerCallbacks('refuse-two');
     const guid = await order();
     await failed(guid, 1);
@@ -112,7 +112,7 @@ describe('the order document', () => {
     await recordShows(isFiled(guid));
   });
 
-  it('appears in the list of dead deliveries, and can be replayed', async () => {
+  it('is listed as a dead delivery after 24 hours of failures, and can be replayed', async () => {
     await answerCallbacks('refuse');
     const guid = await order();
     await failed(guid, 1);

@@ -54,7 +54,7 @@ describe('npm start', () => {
     expect(start.output()).not.toMatch(/^ready|many/m);
   });
 
-  it('does not start in production, and lists all missing settings', async () => {
+  it('does not start in production without the required settings, and lists all missing settings', async () => {
     const start = run('npm', ['start'], {
       NODE_ENV: 'production',
       REDIS_URL: '',
@@ -224,7 +224,7 @@ describe('the host guide', () => {
 });
 
 describe('the partner guide', () => {
-  it('has commands that work, from onboarding to tokens, the resource, a refresh and the end', async () => {
+  it('has commands that work, from onboarding to tokens, the resource, a refresh and the end of the launch', async () => {
     const guide = readFileSync(`${root}docs/guides/partner.md`, 'utf8');
     const commands = [...guide.matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block);
     expect(commands).toHaveLength(9);

@@ -79,7 +79,7 @@ describe('a desktop launch in a browser', () => {
     await context.close();
   });
 
-  it('keeps working with refreshed tokens', async () => {
+  it('works with refreshed tokens', async () => {
     const { context, host } = await openHost();
     const partner = await openInPartner(context, host);
     for (const times of ['1 time', '2 times']) {

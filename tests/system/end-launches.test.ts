@@ -143,7 +143,7 @@ it('an ended desktop launch is refused everywhere, and its partner application i
   await until(() => logouts.some((token) => decodeJwt(token)['sid'] === opened.guid));
 });
 
-it('ended launches of a practice system show the page of an ended session, and other launches continue', async () => {
+it('ended launches of a practice system show the page of an ended session, and launches of another practice system continue', async () => {
   const open = async (token: string) => {
     const { url, codeVerifier, guid } = await requestLaunch(platform, {
       token: await platform.tokenOf(token),

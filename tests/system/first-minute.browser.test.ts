@@ -76,7 +76,7 @@ it('the page of a launch shows its requests, and can send them again without Jav
   await plain.close();
 });
 
-it('the page of a desktop launch shows its tokens, none of which can be used again', async () => {
+it('the page of a desktop launch shows shortened tokens, and can send used tokens again', async () => {
   await page.goto(`${platform.url}/demo/host`);
   const opened = context.waitForEvent('page');
   await page.getByRole('button', { name: 'Open in partner application', exact: true }).click();

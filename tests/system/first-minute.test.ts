@@ -176,7 +176,7 @@ describe('the page of a launch', () => {
     expect(text).toMatch(/3 Nov 1987[^]*943 476 5870[^]*<details[^]*<onlineOrder/);
   });
 
-  it('shows a shortened launch URL, and links each exchange of the user to the audit trail', async () => {
+  it('shows a shortened launch URL, and links each exchange to the audit trail', async () => {
     const { send, launch, newest } = openVisitor();
     const { searchParams } = new URL(await launch());
     const page = await newest();

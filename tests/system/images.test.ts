@@ -65,7 +65,7 @@ const byTag = (one: Pick<Target, 'tags'>, other: Pick<Target, 'tags'>) =>
     expect(baked.toSorted(byTag)).toEqual(imagesOfCompose().toSorted(byTag));
   });
 
-  it('builds every image of a release for both platforms, with its bill of materials and provenance', () => {
+  it('builds every image of a release for amd64 and arm64, with its bill of materials and provenance', () => {
     const names = bake('default').flatMap(({ platforms, attest, tags }) => {
       expect(platforms).toEqual(['linux/amd64', 'linux/arm64']);
       expect(attest.toSorted()).toEqual(['type=provenance,mode=max', 'type=sbom']);
@@ -76,7 +76,7 @@ const byTag = (one: Pick<Target, 'tags'>, other: Pick<Target, 'tags'>) =>
     );
   });
 
-  it('builds the twin from its package for both platforms, and not in production mode', () => {
+  it('builds the twin from its package for amd64 and arm64, and not in production mode', () => {
     const [twin] = bake('twin');
     expect(twin).toMatchObject({
       context: 'tools/twin/dist',
@@ -106,7 +106,7 @@ const byTag = (one: Pick<Target, 'tags'>, other: Pick<Target, 'tags'>) =>
     }
   });
 
-  it('gives an image without a release no version and no commit', () => {
+  it('adds no labels to an image that is built without a release', () => {
     for (const { labels } of bake('demo')) expect(labels ?? {}).toEqual({});
   });
 });

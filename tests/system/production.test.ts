@@ -99,7 +99,7 @@ describe('a service', () => {
   );
 
   it.each(services)(
-    '%s does not start in any mode without the addresses of its servers, and reports the missing settings',
+    '%s does not start even as a demo without the addresses of its servers, and reports the missing settings',
     async (name) => {
       const start = run(process.execPath, [`services/${name}/src/main.ts`], { NODE_ENV: 'demo' });
       expect(await start.exited).toBe(1);
@@ -178,7 +178,7 @@ describe('the platform in one process', () => {
     return started;
   }
 
-  it('does not start in production with a Redis user that may read every key, and names the setting', async () => {
+  it('does not start in production with a Redis user that may read every key, and names REDIS_SERVICE_USERS', async () => {
     const { platform } = await launchInProduction({ REDIS_SERVICE_USERS: 'required' });
     expect(await platform.exited).toBe(1);
     expect(platform.output()).toContain(
@@ -201,7 +201,7 @@ describe('the platform in one process', () => {
     expect(await platform.exited).toBe(0);
   });
 
-  it('keeps its registry in production if the file is replaced by the demo’s', async () => {
+  it('keeps its registry in production if the file is replaced by the registry of the demo', async () => {
     const { platform, url, path, secret } = await startInProduction();
     await writeFile(path, await readFile(demoRegistry));
     await platform.said(/the changed registry is invalid/);

@@ -492,7 +492,7 @@ describe('the endpoint', () => {
     expect(statuses.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('answers 405 with Allow to other methods, and 404 to other spellings of the path', async () => {
+  it('answers 405 with Allow to methods other than POST, and 404 to other spellings of the path', async () => {
     const got = await fetch(api.url);
     expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST']);
     for (const url of [api.url.toLowerCase(), `${api.url}/`]) {
@@ -502,7 +502,7 @@ describe('the endpoint', () => {
 });
 
 describe('rate limits', () => {
-  it('apply to each client: the sixth request in a second is answered with 429 and Retry-After', async () => {
+  it('apply to each client: with a limit of five, the sixth request in a second is answered with 429', async () => {
     const limited = await startLaunchApi({ policies: { pms: { requestsPerSecond: 5 } } });
     const statuses = [];
     for (let count = 0; count < 6; count += 1) statuses.push((await limited.post()).status);
@@ -522,7 +522,7 @@ describe('rate limits', () => {
     ]);
   });
 
-  it('cause log lines but no events, so that many requests do not cause many events', async () => {
+  it('cause a log line for each refused request but no event, so that many requests do not cause many events', async () => {
     const limited = await startLaunchApi({ policies: { pms: { requestsPerSecond: 1 } } });
     const statuses = [(await limited.post()).status, (await limited.post()).status];
     await limited.stop();

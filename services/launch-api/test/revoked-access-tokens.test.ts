@@ -68,7 +68,7 @@ describe('a revoked access token', () => {
     expect(await statuses(other)).toEqual([200, 200]);
   });
 
-  it('is refused at once by a replica that starts later', async () => {
+  it('is refused at once by a replica that starts after the revocation', async () => {
     const tokenId = randomUUID();
     await replicas[0]?.revokedTokens.revoke(tokenId, { owner: 'pms', forSeconds: 60, events: [] });
     const late = await startReplica();

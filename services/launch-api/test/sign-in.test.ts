@@ -71,7 +71,7 @@ describe('the sign-in of the author', () => {
     expect(await wholeFaultsOf(late)).toEqual([expect.objectContaining({ path, code: 'value' })]);
   });
 
-  it('is refused with the same element twice', async () => {
+  it('is refused if it contains acr twice', async () => {
     const repeated = await post([
       { url: 'acr', valueString: 'AAL1' },
       { url: 'acr', valueString: 'AAL3' },
@@ -80,7 +80,7 @@ describe('the sign-in of the author', () => {
     expect(await wholeFaultsOf(repeated)).toEqual([expect.objectContaining({ path, code: 'duplicate' })]);
   });
 
-  it('may have exactly the values of acr that the registry lists for the client', async () => {
+  it('may contain only the acr values that the registry lists for the client', async () => {
     const statusOf = async (acr: string, clientId: string) =>
       (await post([{ url: 'acr', valueString: acr }], clientId)).status;
     expect(await statusOf(smartcard, 'other')).toBe(200);

@@ -109,8 +109,8 @@ describe('POST /AccessApi/Validate', () => {
   });
 });
 
-describe('an error in the answer 400', () => {
-  it('contains its code, and the FHIR resource unless the error is in a header', async () => {
+describe('an error in a 400 response', () => {
+  it('contains its code and, if the error is in a FHIR resource, that resource', async () => {
     const response = await api.post({
       payload: aServiceRequest({ patient: { birthDate: undefined } }),
       headers: { 'Code-Challenge': '' },
@@ -155,7 +155,7 @@ describe('an error in the answer 400', () => {
     expect([...api.lines, JSON.stringify(api.published)].join()).not.toContain('Whitfield');
   });
 
-  it('leaves the id of a resource out of logs and events', async () => {
+  it('is logged and published without the id of its resource', async () => {
     const payload = JSON.stringify(aServiceRequest({ patient: { gender: 'F' } }));
     const response = await api.post({ body: payload.replaceAll('patient"', 'Whitfield-1958"') });
     expect(await wholeFaultsOf(response)).toMatchObject([{ resource: 'Patient #Whitfield-1958' }]);

@@ -127,7 +127,7 @@ describe('a refused launch of a client with a launchErrorPage', () => {
   });
 });
 
-describe('a refused request', () => {
+describe('a refused request of a client with a launchErrorPage', () => {
   const navigations: [string, Readonly<Record<string, string>>][] = [
     ['a navigation of a window', documentHeaders],
     ['a navigation of a frame', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }],
@@ -200,7 +200,7 @@ describe('a refused navigation', () => {
     expect([status, headers.location]).toEqual([410, undefined]);
   });
 
-  it('is not redirected unless it contains launchToken and codeVerifier', async () => {
+  it('is not redirected if it contains no codeVerifier', async () => {
     const { launchToken } = await gateway.issue({ errorPage });
     const sent = send(`${gateway.url}?launchToken=${launchToken}`, { headers: documentHeaders });
     sent.end();

@@ -336,7 +336,7 @@ describe('the audit trail', () => {
 });
 
 describe('the endpoint', () => {
-  it('answers 404 to other spellings of the path, and 405 to other methods', async () => {
+  it('answers 404 to other spellings of the path, and 405 with Allow to PUT', async () => {
     const { launchToken, codeVerifier } = await gateway.issue();
     const query = `?${new URLSearchParams({ launchToken, codeVerifier }).toString()}`;
     for (const path of ['/SecureLaunch', '/securelaunch', '/secureLaunch/']) {

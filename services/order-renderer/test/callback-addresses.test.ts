@@ -84,7 +84,7 @@ describe('a callback address outside the public internet', () => {
     });
   });
 
-  it('receives documents through PLATFORM_URL if it belongs to the platform itself', async () => {
+  it('receives documents through PLATFORM_URL if the address belongs to the platform itself', async () => {
     const before = receiver.received.length;
     const told = await deliverTo('http://localhost/demo/callbacks?a=1', {
       platformUrl: `http://127.0.0.1:${receiver.port}`,
@@ -152,7 +152,7 @@ describe('the host name of a callback address', () => {
     expect(told.type).toBe('order.document.delivered.v1');
   });
 
-  it('is resolved again later if it has no address', async () => {
+  it('causes a failed attempt that is not final if it has no address', async () => {
     // A host name with a label of 64 characters is invalid, so no name server is queried.
     const url = `https://${'a'.repeat(64)}.example/`;
     expect(await deliverTo(url)).toMatchObject({ reason: 'unresolved', isFinal: false });

@@ -121,7 +121,7 @@ describe('a replica that ends during a delivery', () => {
     await until(() => heir.published.some((event) => isDelivered(event) && isOurs(event)));
   });
 
-  it('is replaced after a stop: another replica sends the document at once, and the attempt is not counted', async () => {
+  it('is replaced after a stop: another replica sends the document at once, and the interrupted attempt is not counted', async () => {
     const stopping = await startReplica();
     receiver.behave(() => undefined);
     const { guid, launchId } = await stopping.order();

@@ -135,7 +135,7 @@ describe('the document of a client with a callback', () => {
 });
 
 describe('a failed callback', () => {
-  it('is retried later with the same message until it succeeds', async () => {
+  it('is retried after a wait with the same message until it succeeds', async () => {
     receiver.behave(answering(503));
     const { guid, launchId } = await platform.order();
     const [first] = await receiver.receives(1, guid);
@@ -280,7 +280,7 @@ describe('a hostile receiver', () => {
     platform.register(aRegistry(callbacks));
   };
   it.concurrent.each(slow)(
-    'that %s is disconnected in time and delays no other client',
+    'that %s is disconnected at the timeout and delays no other client',
     async (what, behaviour) => {
       const [hostile, other] = [await startReceiver(), await startReceiver()];
       register(`${what} itself`, hostile.url);
@@ -348,7 +348,7 @@ describe('a hostile receiver', () => {
   it.concurrent.each([
     ['accepts no connection', 'unreachable', false],
     ['never ends the TLS handshake', 'timeout', true],
-  ])('that %s causes a failed attempt in time', async (what, reason, isListening) => {
+  ])('that %s causes a failed attempt, which is not final', async (what, reason, isListening) => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => void sockets.push(socket));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

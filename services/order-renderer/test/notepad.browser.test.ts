@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { startRendererPlatform } from './renderer-platform.ts';
 import { anOrder } from './submitted-order.ts';
 
-it('the Notepad page returns the order document unchanged in the TEXTAREA Output of a browser', async () => {
+it('a browser reads the order document unchanged from the TEXTAREA Output of the Notepad page', async () => {
   const [platform, browser] = await Promise.all([startRendererPlatform(), startChromium()]);
   try {
     const { guid, cookie } = await platform.submitOrder();

@@ -42,15 +42,18 @@ describe('the order renderer', () => {
   it.each([
     ['/notepad', "frame-ancestors 'self' https://pms.example"],
     ['.xml', "frame-ancestors 'none'"],
-  ])('forbids caching, sniffing, scripts and foreign frames for %s', async (form, ancestors) => {
-    const { guid, cookie } = await platform.submitOrder();
-    const { headers } = await platform.read(`/orders/${guid}${form}`, cookie);
-    expect(headers.get('cache-control')).toBe('no-store');
-    expect(headers.get('referrer-policy')).toBe('no-referrer');
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
-    expect(headers.get('content-security-policy')?.endsWith(ancestors)).toBe(true);
-  });
+  ])(
+    'forbids caching, sniffing, scripts and frames of unregistered sites for %s',
+    async (form, ancestors) => {
+      const { guid, cookie } = await platform.submitOrder();
+      const { headers } = await platform.read(`/orders/${guid}${form}`, cookie);
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
+      expect(headers.get('content-security-policy')?.endsWith(ancestors)).toBe(true);
+    },
+  );
 
   it('waits for a document that has not been rendered yet', async () => {
     const { launchId, cookie } = await platform.openSession();
@@ -92,7 +95,7 @@ describe('the order renderer', () => {
     expect(types.filter((type) => type === 'order.document.rendered.v1')).toHaveLength(1);
   });
 
-  it('returns the newest document of an order, in whatever order its events arrive', async () => {
+  it('returns the newest document of an order, in whatever sequence the events arrive', async () => {
     const { launchId, cookie } = await platform.openSession();
     const guid = randomUUID();
     await platform.submit({ guid, launchId, familyName: 'Newer', now: new Date('2026-03-02T09:31:00Z') });
@@ -199,7 +202,7 @@ describe('the order renderer', () => {
   });
 
   it.each(['/notepad', '.xml'])(
-    'refuses an unknown order on %s with a page in the layout of the ordering pages',
+    'refuses a path without a valid GUID on %s with a page in the layout of the ordering pages',
     async (form) => {
       const { cookie } = await platform.openSession();
       const { headers, type, body } = await platform.read(`/orders/unknown${form}`, cookie);
@@ -263,7 +266,7 @@ describe('the order renderer', () => {
     expect((await platform.read(`/orders/${guid}/notepad`, cookie)).status).toBe(401);
   });
 
-  it('returns its own document, not the previous document, to a launch that amends an order', async () => {
+  it('returns to a launch that amends an order the document of that launch, not the previous document', async () => {
     const { guid } = await platform.submitOrder();
     const { launchId, cookie } = await platform.openSession('UpdateTest');
     const reading = platform.read(`/orders/${guid}.xml`, cookie);
@@ -366,7 +369,7 @@ describe('a document that is not available in time', () => {
     expect(body).toContain('<h1 class="nhsuk-heading-l">Order document not available</h1>');
   });
 
-  it('causes problem details for a program', async () => {
+  it('is reported to a program as problem details', async () => {
     const { cookie } = await platform.openSession();
     const response = await fetch(`${platform.url}/orders/${randomUUID()}.xml`, { headers: { cookie } });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
@@ -393,7 +396,7 @@ describe('a document that is not available in time', () => {
     ['UpdateTest', '/notepad'],
     ['UpdateTest', '.xml'],
   ] as const)(
-    'has the same answer in %s on %s whether the order belongs to another launch or does not exist',
+    'causes the same answer to %s on %s whether the order belongs to another launch or does not exist',
     async (action, form) => {
       const { guid } = await platform.submitOrder();
       const { cookie } = await platform.openSession(action);
@@ -410,7 +413,7 @@ describe('a document that is not available in time', () => {
   );
 
   it.each(['/notepad', '.xml'])(
-    'has the same status on %s as a document of another practice, if the client is bound to practices',
+    'has status 503 on %s, as does a document of a practice to which the client is not bound',
     async (form) => {
       const binding = (code: string) => ({
         practices: { 'ods-organization-code': [code], 'local-org-code': ['B82017'] },

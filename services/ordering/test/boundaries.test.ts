@@ -80,7 +80,7 @@ const sampleFields = (): [string, string][] => [
 
 describe('a launch for a patient', () => {
   it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
-    'with %s does not open a request of another client that has the same originating id',
+    'with %s and the originating id of a request of another client does not open that request',
     async (action) => {
       const order = await anOrder(application, ['HFBC']);
       const { originatingId } = order.context.request;

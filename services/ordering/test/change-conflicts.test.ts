@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => application.stop());
 
 describe('two launches that change one request', () => {
-  it('merge the second change with the first, and ask the user to check and submit it again', async () => {
+  it('merge the second change with the first, and ask the user to check and submit the result', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE', 'BCRP']);
     const [one, other] = [await openChange(application, ordered), await openChange(application, ordered)];
     await press(one, 'review', { at: one.at, tick: ['BLFT'], untick: ['BUE'] });

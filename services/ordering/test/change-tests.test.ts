@@ -92,7 +92,7 @@ describe('the pages that change a request', () => {
     expect((await stored(application, ordered.guid)).version).toBe(1);
   });
 
-  it('contain the answers, clinical details and priority of the request, which a submission keeps', async () => {
+  it('contain the answers, clinical details and priority of the request, and a submission keeps these values', async () => {
     const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const launch = await chooseAndReview(application, ['CINR', 'EPROG', 'HFBC'], context);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');

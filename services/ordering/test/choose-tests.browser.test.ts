@@ -76,7 +76,7 @@ describe('the page with JavaScript', () => {
     await close();
   });
 
-  it('adds and removes a favourite without a new page, and keeps the ticked tests', async () => {
+  it('adds and removes a favourite without loading a new page, and keeps the ticked tests', async () => {
     const { launch, page, close } = await openPage();
     await box(page, 'HFBC').check();
     await star(page, 'CINR').click();
@@ -310,7 +310,7 @@ describe('a user with only a keyboard', () => {
 });
 
 describe('the page without JavaScript', () => {
-  it('supports every function that the page offers', async () => {
+  it('supports favourites, order sets, the review, sample collection and submission', async () => {
     const { launch, page, close } = await openPage({ javaScriptEnabled: false });
     /** Clicks, and waits until the next page has its stylesheets, because they hide parts of the page. */
     const press = async (button: Locator) => {

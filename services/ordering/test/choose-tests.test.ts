@@ -27,7 +27,7 @@ describe('the page for choosing tests, without JavaScript,', () => {
     expect(html).toContain('Nothing chosen yet');
   });
 
-  it('keeps the ticked tests during a search, a second search, and after the search is cleared', async () => {
+  it('keeps the ticked tests during two searches and after the search is cleared', async () => {
     const launch = await application.openLaunch();
     const searched = await press(launch, 'search', { tick: ['HFBC', 'XCXR'], q: 'thyroid' });
     expect([searched.status, searched.headers.get('location')]).toEqual([303, `${launch.home}#search`]);
@@ -256,7 +256,7 @@ describe('the page for choosing tests, with JavaScript,', () => {
     expect(html.match(/data-test="/g)).toHaveLength(application.catalogue.orderables.size);
   });
 
-  it('serves its scripts and stylesheets, and allows no scripts of another origin', async () => {
+  it('has scripts and stylesheets that the service serves, and allows no scripts of another origin', async () => {
     const launch = await application.openLaunch();
     const page = await launch.send('');
     const policy = page.headers.get('content-security-policy') ?? '';

@@ -228,7 +228,7 @@ describe('a request for imaging examinations', () => {
     },
   );
 
-  it('shows an answer to a question that has left the catalogue, and asks the new question in a change', async () => {
+  it('shows an answer to a question that has left the catalogue, and a change asks the current question', async () => {
     const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const order = await anOrder(application, ['KMSU'], context);
     const database = await openOrderingDatabase(application.storage);
@@ -251,14 +251,17 @@ describe('a request for imaging examinations', () => {
   it.each([
     ['a number', [{ system: 'phone', value: '07700 900461', use: 'mobile' }], '07700 900461 (mobile)'],
     ['only an e-mail address', [{ system: 'email', value: 'a@example.org' }], 'Not given'],
-  ] as const)('shows the patient’s telephone number on page and form: %s', async (_what, telecom, shown) => {
-    const context = aLaunchContext({ request: { patient: aPatient({ telecom: [...telecom] }) } });
-    const order = await anOrder(application, ['XCXR'], context);
-    const launch = await openAction(application, 'PatientReport', order);
-    const form = await launch.page(`requests/${order.guid}/form`);
-    const [, telephone] = /<dt>Telephone<\/dt><dd>(.*?)<\/dd>/.exec(form) ?? [];
-    expect(telephone?.replace(/<[^>]*>/g, '')).toBe(shown);
-    const page = await launch.page(`requests/${order.guid}`);
-    expect(page.includes('<dt>Telephone</dt>')).toBe(shown !== 'Not given');
-  });
+  ] as const)(
+    'shows the patient’s telephone number, and the form states that no number is given: %s',
+    async (_what, telecom, shown) => {
+      const context = aLaunchContext({ request: { patient: aPatient({ telecom: [...telecom] }) } });
+      const order = await anOrder(application, ['XCXR'], context);
+      const launch = await openAction(application, 'PatientReport', order);
+      const form = await launch.page(`requests/${order.guid}/form`);
+      const [, telephone] = /<dt>Telephone<\/dt><dd>(.*?)<\/dd>/.exec(form) ?? [];
+      expect(telephone?.replace(/<[^>]*>/g, '')).toBe(shown);
+      const page = await launch.page(`requests/${order.guid}`);
+      expect(page.includes('<dt>Telephone</dt>')).toBe(shown !== 'Not given');
+    },
+  );
 });

@@ -288,7 +288,7 @@ describe('the catalogue files at startup', () => {
     expect(() => configWith(files)).toThrow(said);
   });
 
-  it('are refused if the folder is empty or a file is not JSON; the message names the file', () => {
+  it('are refused if the folder is empty or a file is not JSON; the message names CATALOGUE_FILE', () => {
     expect(() => configWith({}, { hasDefault: false })).toThrow('CATALOGUE_FILE The catalogue is invalid');
     const of = mkdtempSync(join(folder, 'of-'));
     writeFileSync(join(of, 'broken.json'), '{');

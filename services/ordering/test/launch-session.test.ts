@@ -131,7 +131,7 @@ describe('the launch session', () => {
     ]);
   });
 
-  it('has its own rate limit: further requests are answered 429, and another session is not affected', async () => {
+  it('has its own rate limit: requests beyond the limit are answered 429, and another session is not affected', async () => {
     const limited = await startOrdering(undefined, undefined, { requestsPerSecondPerSession: 2 });
     const [launch, other] = [await limited.openLaunch(), await limited.openLaunch()];
     const statuses = async () => [(await launch.send('')).status, (await launch.send('review')).status];

@@ -217,7 +217,7 @@ describe('the pages of a list', () => {
     },
   );
 
-  it('neither omit nor repeat a request if another request is submitted between them', async () => {
+  it('neither omit nor repeat a request if another request is submitted while the user changes pages', async () => {
     const own = { practice: aPractice(), patient: aPatient() };
     const made: string[] = [];
     for (let index = 0; index < 30; index += 1)

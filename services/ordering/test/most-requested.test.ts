@@ -92,7 +92,7 @@ describe('the tests that a practice requests most', () => {
     expect(await mostRequested()).toEqual(['HFBC']);
   });
 
-  it('are shown only if they apply to the patient and are no favourites of the user', async () => {
+  it('are shown only if they apply to the patient and are not favourites of the user', async () => {
     for (const _time of [1, 2]) {
       await order(['MPSA', 'HFBC', 'BUE'], { patient: aPatient({ gender: 'male' }) });
       hours(1);

@@ -102,7 +102,7 @@ describe('the favourites of a user', () => {
     expect((await launch.post('', [['action', 'add:NONE']])).status).toBe(400);
   });
 
-  it('are shown only to patients to whom the tests apply', async () => {
+  it('are shown only for patients to whom the tests apply', async () => {
     const launch = await open();
     for (const code of ['MPSA', 'HFBC']) await press(launch, `favourite:${code}`);
     expect(chipsIn(await launch.page(), 'yours')).toEqual(['HFBC']);
@@ -294,7 +294,7 @@ describe('the order sets of a practice', () => {
     expect(ownSetsIn(html)).toHaveLength(1);
   });
 
-  it('are deleted for every user, and a user whose page is older sees a message', async () => {
+  it('are deleted for every user, and a user with an outdated page sees a message', async () => {
     const [launch, other] = [await open(), await open()];
     await press(launch, 'update', { tick: ['HFBC'] });
     await saveSet(launch, 'Ours');
@@ -309,7 +309,7 @@ describe('the order sets of a practice', () => {
     expect(setsIn(await other.page()).map(({ id }) => id)).toContain('pre-op');
   });
 
-  it('are never shown, deleted or added by another practice', async () => {
+  it('cannot be seen, deleted or added by another practice', async () => {
     const [here, there] = [await open(), await open(practiceOf(randomUUID()))];
     await press(here, 'update', { tick: ['HFBC'] });
     await saveSet(here, 'Ours');

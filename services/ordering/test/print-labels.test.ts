@@ -130,13 +130,16 @@ describe('the label stock', () => {
     ['male', ' M '],
     ['other', ' Other '],
     ['unknown', ' '],
-  ] as const)('has labels that show the gender %s next to the date of birth', async (gender, letter) => {
-    const { patient } = aLaunchContext().request;
-    const { guid, context } = await orderFor(application, {
-      request: { patient: { ...patient, ...aPatient(), gender } },
-    });
-    const launch = await openList(application, 'PatientReport', { request: context.request });
-    const [label = ''] = labelsIn(await launch.page(`requests/${guid}/labels`));
-    expect(textOf(label)).toContain(`Born 28 February 1958${letter}NHS number`);
-  });
+  ] as const)(
+    'has labels that show the gender %s, if it is known, next to the date of birth',
+    async (gender, letter) => {
+      const { patient } = aLaunchContext().request;
+      const { guid, context } = await orderFor(application, {
+        request: { patient: { ...patient, ...aPatient(), gender } },
+      });
+      const launch = await openList(application, 'PatientReport', { request: context.request });
+      const [label = ''] = labelsIn(await launch.page(`requests/${guid}/labels`));
+      expect(textOf(label)).toContain(`Born 28 February 1958${letter}NHS number`);
+    },
+  );
 });

@@ -191,16 +191,21 @@ describe('the printed form and labels of a request', () => {
     await page.context().close();
   });
 
-  it.each(['form', 'labels'] as const)('are printed without the rest of the page: %s', async (paper) => {
-    const page = await openPaper(paper);
-    const own = paper === 'form' ? '.app-form' : '.app-labels';
-    const aside = page.locator('header, nav, footer, .app-patient, .app-context, h1, button, .app-printing');
-    expect(await aside.filter({ visible: true }).count()).toBeGreaterThan(5);
-    await page.emulateMedia({ media: 'print' });
-    expect(await aside.filter({ visible: true }).count()).toBe(0);
-    expect(await page.locator(own).first().isVisible()).toBe(true);
-    await page.context().close();
-  });
+  it.each(['form', 'labels'] as const)(
+    'are printed without the header, banner and buttons of the page: %s',
+    async (paper) => {
+      const page = await openPaper(paper);
+      const own = paper === 'form' ? '.app-form' : '.app-labels';
+      const aside = page.locator(
+        'header, nav, footer, .app-patient, .app-context, h1, button, .app-printing',
+      );
+      expect(await aside.filter({ visible: true }).count()).toBeGreaterThan(5);
+      await page.emulateMedia({ media: 'print' });
+      expect(await aside.filter({ visible: true }).count()).toBe(0);
+      expect(await page.locator(own).first().isVisible()).toBe(true);
+      await page.context().close();
+    },
+  );
 
   /** Presses “Submit and print” for an order of one test, in a browser. */
   async function submitAndPrint(hasScript: boolean) {

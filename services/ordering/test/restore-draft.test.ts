@@ -237,7 +237,7 @@ describe('an unsubmitted draft', () => {
     expect(await answer(next, 'merge')).toEqual([400, undefined]);
   });
 
-  it('makes an open review outdated if it is continued', async () => {
+  it('makes an open review outdated if the draft is continued', async () => {
     const next = await openNext(await leaveDraft());
     await press(next, 'review', { tick: ['BUE'] });
     const [version = ''] = fieldValues(await next.page('review'), 'version');
@@ -397,7 +397,7 @@ describe('an unsubmitted draft', () => {
     expect(await offerOf(await openNext(context))).toBeUndefined();
   });
 
-  it('is offered rather than an older draft if two windows were open', async () => {
+  it('is offered instead of a draft of another window that was changed earlier', async () => {
     const context = await leaveDraft();
     const [one, other] = [await continueNext(context), await continueNext(context)];
     await press(one, 'update', { tick: ['BUE'] });

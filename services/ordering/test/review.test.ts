@@ -219,7 +219,7 @@ describe('the answer to a question', () => {
   });
 });
 
-describe('a test within its minimum interval', () => {
+describe('a test that may be a repeat', () => {
   it.each([
     ['is stored with its reason', { DHBA1C: ' New  symptoms ' }, { DHBA1C: 'New symptoms' }],
     [
@@ -281,7 +281,7 @@ describe('a test within its minimum interval', () => {
   });
 });
 
-describe('samples that are taken now', () => {
+describe('samples that are collected now', () => {
   const collection = {
     when: 'now',
     by: 'Hill, Ada',

@@ -93,7 +93,7 @@ describe('samples', () => {
 });
 
 describe('imaging', () => {
-  it('requires side, pregnancy question and clinical details for a knee, and shows the telephone number', async () => {
+  it('requires a side, an answer about pregnancy and clinical details for a knee, and shows the telephone number', async () => {
     const { launch, page, close } = await openPage(aYoungPatient());
     expect(await page.locator('.app-context').innerText()).toContain('01947 555 0142 (home)');
     await page.locator('#test-XKNE').check();
@@ -135,7 +135,7 @@ describe('imaging', () => {
   });
 });
 
-describe('an urgent request that is not sent electronically', () => {
+describe('an urgent request, whose priority is not sent electronically', () => {
   it('shows its urgency on the result page, with the laboratory’s telephone number and the form first', async () => {
     const { page, close } = await openPage();
     await page.locator('#test-KMSU').check();

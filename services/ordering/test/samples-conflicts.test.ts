@@ -118,7 +118,7 @@ describe('two forms of samples for one request', () => {
     expect((await recordedOf(application, launch)).S2?.completedAt).toBe(now);
   });
 
-  it('cause a conflict page for the second user, which shows the first user, the stored values and the remaining ticks', async () => {
+  it('show the second user a conflict page with the first user, the stored values and the remaining ticks', async () => {
     const order = await anOrder(application, threeSamples);
     const request = {
       ...order.context.request,

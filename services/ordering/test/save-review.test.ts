@@ -50,7 +50,7 @@ describe('text that the script of the review saves', () => {
     expect(await typedIn(launch)).toBe('Tired for a month');
   });
 
-  it('is not replaced by an earlier save of the same page that arrives later', async () => {
+  it('is not replaced if an earlier save of the same page arrives after it', async () => {
     const launch = await anOrderInReview();
     const save = await openReview(launch);
     await save(2, 'Tired for a month');
@@ -59,7 +59,7 @@ describe('text that the script of the review saves', () => {
     expect(await typedIn(launch)).toBe('Tired for a month');
   });
 
-  it('is not replaced by a window with an older version of the draft, which is answered 409', async () => {
+  it('is not replaced by a save from an outdated page, which is answered 409', async () => {
     const launch = await anOrderInReview();
     const [one, other] = [await openReview(launch), await openReview(launch)];
     expect((await one(1, 'First window')).status).toBe(204);

@@ -31,7 +31,7 @@ async function open(chainSeconds?: number) {
 }
 
 describe('the end of a session', () => {
-  it('is announced by a warning two minutes before, whose button extends the session on the same page', async () => {
+  it('is announced two minutes before by a warning whose button extends the session on the same page', async () => {
     const { launch, page, warning, advance, close } = await open();
     await page.getByText('Practice order sets').click();
     await page.locator('#set-name').fill('Annual review');

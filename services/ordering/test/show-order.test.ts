@@ -37,7 +37,7 @@ describe('the result page of a submitted order', () => {
     expect(frame).not.toContain('data-result-origin');
   });
 
-  it('shows the tag Urgent and the laboratory’s telephone number, and offers the form for printing first', async () => {
+  it('shows for an urgent order the tag Urgent and the laboratory’s telephone number, and offers the form for printing first', async () => {
     const launch = await chooseAndReview(application, ['BUE', 'KMSU']);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     const review = await launch.page('review');
@@ -69,7 +69,7 @@ describe('the result page of a submitted order', () => {
     }
   });
 
-  it('sets cookies that limit the session to the paths of this order document', async () => {
+  it('sets cookies that send the session only to the paths of this order document', async () => {
     const launch = await chooseAndReview(application, ['BUE']);
     const response = await launch.send((await submit(launch)).headers.get('location') ?? '');
     const [row] = await rowsOf(application, launch);

@@ -314,17 +314,20 @@ describe('the audit trail of forms whose answer shows a request', () => {
 });
 
 describe('the URL of a request', () => {
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('answers 405 to %s for every action', async (method) => {
-    const order = await orderWith(['HFBC'], []);
-    const before = await rowsOf(application, order.launch);
-    for (const action of ['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const) {
-      const launch = await openAction(application, action, order);
-      for (const page of ['', '/form', '/labels']) {
-        const body = new URLSearchParams({ test: 'BUE', action: 'submit' });
-        const response = await launch.send(`requests/${order.guid}${page}`, { method, body });
-        expect([page, response.status, response.headers.get('allow')]).toEqual([page, 405, 'GET']);
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
+    'answers 405 to %s for UpdateTest, PatientSampleQueue and PatientReport',
+    async (method) => {
+      const order = await orderWith(['HFBC'], []);
+      const before = await rowsOf(application, order.launch);
+      for (const action of ['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const) {
+        const launch = await openAction(application, action, order);
+        for (const page of ['', '/form', '/labels']) {
+          const body = new URLSearchParams({ test: 'BUE', action: 'submit' });
+          const response = await launch.send(`requests/${order.guid}${page}`, { method, body });
+          expect([page, response.status, response.headers.get('allow')]).toEqual([page, 405, 'GET']);
+        }
       }
-    }
-    expect(await rowsOf(application, order.launch)).toEqual(before);
-  });
+      expect(await rowsOf(application, order.launch)).toEqual(before);
+    },
+  );
 });

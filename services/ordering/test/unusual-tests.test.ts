@@ -73,7 +73,7 @@ describe('a test that does not apply to the patient', () => {
     expect((await matches(woman, 'swab')).notes).toEqual([]);
   });
 
-  it('the review asks a man no question about pregnancy or the last menstrual period', async () => {
+  it('is treated like a question about pregnancy or the last menstrual period, which a man is not asked', async () => {
     const man = await chooseAndReview(
       application,
       ['ETFT', 'EFSH'],
@@ -145,7 +145,7 @@ describe('a test that the user requests although it does not apply to the patien
     expect(linesOf(request)).toHaveLength(2);
   });
 
-  it('needs no second reason if the request is changed later', async () => {
+  it('needs no second reason when the request is changed', async () => {
     const context = aLaunchContext({ request: { patient: aMan() } });
     const launch = await chooseAndReview(application, ['HFBC', 'VHVS'], context);
     const guid = (await submitWith(launch, [['override:VHVS', 'Trans man']])).split('/').at(-1) ?? '';

@@ -75,7 +75,7 @@ describe('the windows of two patients in one browser', () => {
 });
 
 describe('the notice of a locked window', () => {
-  it('shows the whole of a long name and of an NHS number in a narrow window', async () => {
+  it('shows a long name and an NHS number in full in a narrow window', async () => {
     const long = { ...second, name: { family: 'Wolfeschlegelsteinhausenbergerdorff', given: ['Siân'] } };
     const { page, browser, close } = await openReview({ viewport: { width: 320, height: 700 } });
     await openBeside(browser, await launchFor(aPatient(long)));

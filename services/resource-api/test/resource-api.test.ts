@@ -68,7 +68,7 @@ describe('a protected resource', () => {
     expect(kept).not.toMatch(/Súilleabháin|Cathal|9434765870|Okonkwo/);
   });
 
-  it('answers HEAD without a body, and other methods with 405', async () => {
+  it('answers HEAD without a body, and POST with 405', async () => {
     const head = await api.get('me', { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
     const post = await api.get('me', { method: 'POST' });
@@ -196,7 +196,7 @@ describe('permissions', () => {
 });
 
 describe('the description of the API', () => {
-  it('is public and lists the members and refusals of each answer', async () => {
+  it('is public and lists the statuses of each answer and the required members', async () => {
     const response = await fetch(`${api.url}/resource/openapi.json`);
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
     const source = await response.text();

@@ -57,7 +57,7 @@ describe('the metadata of a protected resource (RFC 9728)', () => {
     expect(authorization_servers).toContain(api.issuer);
   });
 
-  it('exists for the FHIR base, but not for other paths and realms', async () => {
+  it('exists for the FHIR base of a desktop realm, but not for other realms or paths without a resource', async () => {
     const paths = ['/idp/demo/desktop/v2.0', '/idp/demo/v2.0', '/idp/no/where/v2.0', '/resource', ''];
     const statuses = paths.map(async (path) => (await fetch(api.url + wellKnown + path)).status);
     expect(await Promise.all(statuses)).toEqual([200, 404, 404, 404, 404]);

@@ -64,7 +64,7 @@ describe('the revocation of a launch', () => {
     expect(api.watched.questions).toBe(2);
   });
 
-  it('causes 503 while it cannot be queried, never 200 or 401', async () => {
+  it('causes 503 if it cannot be queried and was not queried in the last five seconds', async () => {
     const api = await startWatched();
     const token = await api.sign();
     api.watched.isAway = true;

@@ -138,7 +138,7 @@ describe('a practice system that authenticates by mutual TLS (RFC 8705)', () => 
     expect(await requestLaunch(token, { certificate: issued })).toBe(401);
   });
 
-  it('cannot be impersonated by sending its certificate in the header', async () => {
+  it('cannot be impersonated by a caller that sends its certificate in a header', async () => {
     const token = await tokenOf('pms-own', own);
     for (const value of [own.header, `${own.header};verified`]) {
       for (const name of ['Client-Cert', 'client-cert', 'CLIENT-CERT']) {

@@ -291,7 +291,7 @@ describe('the production overlay', () => {
     ).toEqual([[4318, 8888, 13133]]);
   });
 
-  it('adds a number to the name of the migration Job, which contains the version of this release', () => {
+  it('adds a number to the name of the migration Job, and the name contains the version of this release', () => {
     const { version }: { version: string } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
     const name = `migrate-${version.replaceAll('.', '-')}`;
     const jobsOf = (objects: readonly Manifest[]) =>

@@ -85,7 +85,7 @@ describe('a dead delivery', () => {
     });
   });
 
-  it('is replayed by its id with the same message id, and arrives', async () => {
+  it('is replayed by its id with the same message id, and its document arrives', async () => {
     const [first, second] = [await aDeadDelivery(), await aDeadDelivery()];
     receiver.behave(answering(204));
     expect(await run('replay', first.messageId)).toEqual({

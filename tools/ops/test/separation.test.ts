@@ -327,7 +327,7 @@ describe('the access rules of RabbitMQ', () => {
     ]);
   });
 
-  it('prevent a service, which may not declare queues, from publishing before the queues exist', async () => {
+  it('leave a service, which may not declare queues, not ready while its queues are missing', async () => {
     const warnings: unknown[] = [];
     const ignore = () => undefined;
     const bus = await connectRabbitMq({

@@ -36,7 +36,7 @@ const systemOf = (clientId: string, referer?: string) =>
   createPracticeSystem({ url: twin.url, clientId }, referer === undefined ? {} : { referer });
 
 describe('a conformance run', () => {
-  it('is not changed by another client, which may name the client of the run', async () => {
+  it('is not changed by requests of another client, even if they name the client of the run', async () => {
     const { run } = await startRun({ url: twin.url, client: vendor });
     await systemOf(vendor).launch('launch');
     const before = await findRun(twin.url, run);
@@ -53,7 +53,7 @@ describe('a conformance run', () => {
     expect(await findRun(twin.url, run)).toEqual(before);
   });
 
-  it('of an unknown client sees nothing, and finds nothing without its id', async () => {
+  it('of an unknown client records nothing, and cannot be read without its id', async () => {
     const { run } = await startRun({ url: twin.url, client: 'unknown' });
     await systemOf('pms-other').launch('launch');
     const { launches, requirements } = await changeRun(twin.url, run, 'finish');
@@ -148,7 +148,7 @@ describe('the endpoints of conformance runs and faults', () => {
     ['/faults', fault],
     ['/keys', {}],
     [`/messages/${vendor}`, {}],
-  ])('%s refuses web pages and large bodies', async (path, body) => {
+  ])('%s refuses requests of web pages, and bodies that are too large', async (path, body) => {
     const statusOf = async (text: string, headers: Readonly<Record<string, string>>) =>
       (await fetch(twin.url + path, { method: 'POST', headers, body: text })).status;
     const json = { 'Content-Type': 'application/json' };
@@ -159,7 +159,7 @@ describe('the endpoints of conformance runs and faults', () => {
   });
 
   it.each(['/runs', '/faults', '/keys'])(
-    '%s refuses other media types, and answers no preflight',
+    '%s refuses media types other than JSON, and answers a preflight with 405',
     async (path) => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
         expect((await post(twin.url + path, run, { 'Content-Type': type })).status).toBe(415);
@@ -206,7 +206,7 @@ describe('a fault on demand', () => {
   const arm = async (name: FaultName, endpoint: string) =>
     expect((await post(`${twin.url}/faults`, { client: vendor, fault: name, endpoint })).status).toBe(200);
 
-  it.each(answered)('%s breaks the next request of its client at its endpoint alone', async (name) => {
+  it.each(answered)('%s breaks only the next request of its client at its endpoint', async (name) => {
     const [launch, launchOther] = [await createLaunching(vendor), await createLaunching('pms-other')];
     await arm(name, 'launch-url');
     expect([(await tokenOf(vendor)).status, (await launchOther()).status]).toEqual([200, 200]);

@@ -149,7 +149,7 @@ describe('a conformance run of a partner application', () => {
       'private-addresses',
       { resource: ({ surname = '' }) => `/resource/patient?name=${encodeURIComponent(surname)}` },
     ],
-  ])('fails a partner that %s, by partner.%s alone', async (_does, name, wrong) => {
+  ])('fails a partner that %s in the requirement partner.%s alone', async (_does, name, wrong) => {
     const id = `partner.${name}`;
     const skipped = slow.filter((one) => one.id !== id);
     const report = await judge(

@@ -44,7 +44,7 @@ describe('clinical-launch', () => {
     expect(run(...args)).toEqual({ status: 2, stdout: '', stderr: expect.stringContaining(message) });
   });
 
-  it('exits with 2 if an attested id is no requirement', () => {
+  it('exits with 2 if an attested id is not the id of a requirement', () => {
     const folder = mkdtempSync(join(tmpdir(), 'attest-'));
     const file = join(folder, 'attest.json');
     writeFileSync(file, JSON.stringify({ 'pms.secret-stored': 'Ada Okonkwo' }));

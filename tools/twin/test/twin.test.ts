@@ -46,7 +46,7 @@ describe('the twin', () => {
     expect([(await fetch(url)).status, (await fetch(url)).status]).toEqual([200, 410]);
   });
 
-  it('refuses a launch URL eleven seconds later, and an access token after its hour', async () => {
+  it('refuses a launch URL eleven seconds after its issue, and an access token after its hour', async () => {
     const pms = createPms();
     const { url } = await pms.requestLaunch(aServiceRequest());
     await advance(11);
@@ -71,14 +71,14 @@ describe('the twin', () => {
     expect(await validate()).toBe(401);
   });
 
-  it('opens launches a year later, after its signing keys were rotated', async () => {
+  it('opens launches after its clock moved by a year and its signing keys were rotated', async () => {
     await createPms().requestLaunch(aServiceRequest());
     await advance(365 * 86_400);
     const { url } = await createPms().requestLaunch(aServiceRequest());
     expect((await fetch(url)).status).toBe(200);
   });
 
-  it('answers 413 to a body that is too large, before the body is sent', async () => {
+  it('answers 413 to a body that is too large, each time that it is sent', async () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const body = ' '.repeat(3_000_000);
     for (const _attempt of [1, 2, 3]) {
@@ -132,7 +132,7 @@ describe('the clock of the twin', () => {
     expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('reads at most a kilobyte', async () => {
+  it('refuses a body of more than a kilobyte', async () => {
     expect((await post(`{"advanceSeconds":${' '.repeat(1024)}60}`)).status).toBe(413);
   });
 });

@@ -82,7 +82,7 @@ describe('set-client and set-partner', () => {
     expect((await copy.changedLines()).isKept).toBe(true);
   });
 
-  it('let a client authenticate with a certificate instead of a secret', async () => {
+  it('are not needed if add-host registers a client with a certificate instead of a secret', async () => {
     const named = ['--realm', 'demo', '--client-id', 'mtls', '--name', 'By certificate'];
     const { told } = await copy.runHere(
       'add-host',

@@ -87,7 +87,7 @@ describe('set-callback', () => {
     expect(errors).toMatch(isFine ? /^$/ : /^--url must /);
   });
 
-  it('refuses http and the key of the demo in production', async () => {
+  it('refuses http and unset sealing keys in production', async () => {
     const production = { ...keys, NODE_ENV: 'production' };
     const set = (environment: typeof production | { NODE_ENV: string }, address: string) =>
       copy.runWith(environment, 'set-callback', ...other, '--url', address);

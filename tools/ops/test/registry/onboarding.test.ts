@@ -173,7 +173,7 @@ describe('the practices of a client', () => {
 });
 
 describe('add-host and add-client', () => {
-  it('grant the right to launch, or the named rights', async () => {
+  it('grant the right to issue launches (add-host) or the named rights (add-client)', async () => {
     await copy.runHere('add-realm', '--realm', 'east');
     const host = ['--realm', 'east', '--client-id', 'host', '--name', 'Host'];
     const { told } = await copy.runHere('add-host', ...host);
