@@ -5,8 +5,8 @@ import { partnerProtocol } from '@clinical-launch/conformance/partner';
 import type { RunReport } from '@clinical-launch/conformance/run';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { until } from '@clinical-launch/testing/until';
+import { startTwin, type Twin } from '@clinical-launch/twin/twin';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTwin, type Twin } from '../src/twin.ts';
 import { type Behaviour, createTestPartner, type TestPartner } from './conformance-partner.ts';
 
 const { logger } = createRecordedLogger();
