@@ -18,7 +18,7 @@ type Database = Awaited<ReturnType<typeof createTestDatabase>>;
 type Platform = Awaited<ReturnType<typeof startPlatformForTest>>;
 
 /**
- * The port of every platform that a test starts, because claims on identifiers contain the address of the
+ * All platforms that a test starts use this port, because claims on identifiers contain the address of the
  * issuer.
  */
 let port: number;

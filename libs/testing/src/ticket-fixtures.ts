@@ -44,7 +44,7 @@ export async function issueTicket(tickets: Tickets, changes?: Partial<IssueReque
 export const redeemTicket = (tickets: Tickets, ticket: string, changes: Partial<RedeemRequest> = {}) =>
   tickets.redeem('launch-token', ticket, { events: [], ...changes });
 
-/** Creates tickets in Redis, with sealing keys that all tests of this process share. */
+/** Creates a `RedisTickets` store, with sealing keys that all tests of this process share. */
 export const createTickets = (
   redis: RedisClient,
   prefix: string,

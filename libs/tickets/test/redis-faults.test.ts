@@ -218,7 +218,7 @@ describe('a Redis that may lack the newest writes, after a failover or a restart
     await until(async () => (await outcomeOf(after, tickets[0] ?? '')) === 'redeemed');
   });
 
-  it('reports when a ticket from before the restart can be redeemed', async () => {
+  it('refuses a ticket from before the restart, and states after how many seconds it can be redeemed', async () => {
     const server = await lab.server();
     // The guard lasts longer than the test takes on any machine.
     const tickets = createTickets(await lab.client(server.url), aPrefix(), { failoverGuardSeconds: 3600 });

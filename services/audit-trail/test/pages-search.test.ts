@@ -71,7 +71,7 @@ describe('the search box', () => {
     expect(textOf((await pages.search({ ...form, practice: 'Hill' })).html)).toContain('Nothing was found');
   });
 
-  it('offers a link for each practice of users with the same username', async () => {
+  it('offers one link for each practice if users of several practices have the same username', async () => {
     const { status, html } = await pages.search({ q: 'nurse' });
     const links = [
       ...html.slice(html.indexOf('Which do you mean?')).matchAll(/<li><a href="([^"]+)">([^<]+)</g),

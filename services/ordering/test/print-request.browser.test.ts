@@ -100,7 +100,7 @@ describe('the printed form and labels of a request', () => {
     [['20', '4'], 24, 1],
     [['20', '5'], 25, 2],
   ] as const)(
-    'for %s tubes of two samples contain %d labels, on %d sheets of 24',
+    'with the tube quantities %s for two samples include %d labels, on sheets of 24: %d',
     async (quantities, count, sheets) => {
       const page = await openPaper('labels', { quantities });
       await page.emulateMedia({ media: 'print' });

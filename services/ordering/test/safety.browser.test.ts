@@ -136,7 +136,7 @@ describe('imaging', () => {
 });
 
 describe('an urgent request, whose priority is not sent electronically', () => {
-  it('shows its urgency on the result page, with the laboratory’s telephone number and the form first', async () => {
+  it('shows its urgency and the laboratory’s telephone number on the result page, where the link to the form comes first', async () => {
     const { page, close } = await openPage();
     await page.locator('#test-KMSU').check();
     await page.locator('#chosen').getByText('Urine culture').first().waitFor();

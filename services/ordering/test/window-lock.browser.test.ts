@@ -37,7 +37,7 @@ const isFocused = (page: Page, selector: string) =>
 const returnTo = (page: Page) => page.dispatchEvent('body', 'visibilitychange', { bubbles: true });
 
 describe('the windows of two patients in one browser', () => {
-  it('lock each other at once: the notice has the focus, and Escape does not close it', async () => {
+  it('lock in turn: the window opened or chosen last locks the other immediately, the notice has the focus, and Escape does not close it', async () => {
     const { mine, browser, page, close } = await openReview();
     await page.locator('#details').fill('Tired for three weeks');
     const other = await openBeside(browser, await launchFor(aPatient(second)));

@@ -106,7 +106,7 @@ describe('a FHIR resource of the launch', () => {
 });
 
 describe('the Patient', () => {
-  it('contains the identifiers of every kind, and an NHS number only if it is valid', async () => {
+  it('contains identifiers of every kind; only a valid NHS number has the national system', async () => {
     const { identifier } = await patientWith({
       'patient-identifiers': [
         { identifierType: 'GUID', identifierValue: 'D3B07384-d9a0-4c9b-8f2e-000000000001' },

@@ -10,7 +10,7 @@ import { UsageError } from './usage-error.ts';
 type AccessOptions = {
   /** The directory in which the files are written. */
   readonly directory: string;
-  /** Contains `<service>/redis-url` and `<service>/amqp-url`. */
+  /** The directory that contains the credentials `<service>/redis-url` and `<service>/amqp-url`. */
   readonly secrets: string;
   readonly prefix?: string;
   readonly namespace?: string;

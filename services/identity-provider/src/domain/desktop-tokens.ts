@@ -110,7 +110,8 @@ export function idTokenClaims({
     iss: realm.issuer,
     sub: user.userERN,
     aud: context.clientId,
-    // A client that sent no nonce refuses a token with a nonce (OpenID Connect Core 1.0 section 3.1.3.7).
+    // If the client sent no nonce, the token must not contain one: the client checks that both are equal
+    // (OpenID Connect Core 1.0 section 2).
     ...withoutUndefined({ nonce }),
     at_hash: accessTokenHash,
     // A partner with a logout address receives a logout token with the same sid when the launch is revoked.

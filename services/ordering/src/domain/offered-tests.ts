@@ -28,8 +28,8 @@ const maxUnusual = 3;
 
 /**
  * Returns the tests that a page offers for a patient. Tests that the query names come first. Then come tests
- * that match the query and apply to the patient. A test that does not apply is offered only if the query is
- * exactly one of its names.
+ * that match the query and apply to the patient. A test that does not apply is offered only if the query, or
+ * a part of it, is exactly one of its names.
  */
 export function offeredTests({ catalogue, query, patient, search }: Offer): OfferedTests {
   const named = namedTests(query, search.names);
