@@ -9,6 +9,8 @@ const requiredRight = 'audit.read';
 /** The maximum number of characters of a text from the issuer that an event contains. */
 const maxLength = 200;
 
+type OpenIdConfig = Omit<AuditPagesConfig, 'sealer' | 'timeZone' | 'supportLine'>;
+
 /** Signs staff in at the issuer. */
 export type OpenId = {
   /** Starts a sign-in. Returns the state to remember, and the address for the browser. */
@@ -26,7 +28,7 @@ type Completed = { readonly staff: Staff; readonly returnTo: string };
  * `state` and `nonce`. Loads the library and discovers the issuer at the first sign-in, so that the service
  * starts without the issuer. Stores no token.
  */
-export function createOpenId(config: AuditPagesConfig): OpenId {
+export function createOpenId(config: OpenIdConfig): OpenId {
   const { publicUrl, clientId, rightClaim } = config;
   const redirectUri = `${publicUrl}/audit/callback`;
   const load = () => import('openid-client');
@@ -89,7 +91,7 @@ export function createOpenId(config: AuditPagesConfig): OpenId {
  * Returns a function that discovers the issuer. Caches the first successful discovery, and retries after a
  * failure.
  */
-function createDiscovery(config: AuditPagesConfig): () => Promise<Configuration> {
+function createDiscovery(config: OpenIdConfig): () => Promise<Configuration> {
   const { issuer, clientId, clientSecret, publicUrl, platformUrl } = config;
   const fetchOutbound = createOutboundFetch({ allowedNetworks: config.allowedNetworks });
   /**
@@ -111,9 +113,14 @@ function createDiscovery(config: AuditPagesConfig): () => Promise<Configuration>
   };
   let discovered: Promise<Configuration> | undefined;
   return async () => {
-    const { discovery, allowInsecureRequests, customFetch, ClientSecretPost, None } = await import(
-      'openid-client'
-    );
+    const {
+      discovery,
+      allowInsecureRequests,
+      customFetch,
+      enableNonRepudiationChecks,
+      ClientSecretPost,
+      None,
+    } = await import('openid-client');
     discovered ??= discovery(
       new URL(issuer),
       clientId,
@@ -121,8 +128,12 @@ function createDiscovery(config: AuditPagesConfig): () => Promise<Configuration>
       clientSecret === undefined ? None() : ClientSecretPost(clientSecret),
       {
         [customFetch]: fetchOfIssuer,
-        // Allows an http issuer, which the configuration rejects in production.
-        execute: issuer.startsWith('http:') ? [allowInsecureRequests] : [],
+        execute: [
+          // Verifies the signature of the ID token. Without it, the library trusts the TLS connection alone.
+          enableNonRepudiationChecks,
+          // Allows an http issuer, which the configuration rejects in production.
+          ...(issuer.startsWith('http:') ? [allowInsecureRequests] : []),
+        ],
       },
     );
     try {
