@@ -17,8 +17,8 @@ const maxKnown = 10_000;
 
 /**
  * Finds the client and the launch of requests. Learns tokens, codes, launch identifiers, request URIs and
- * session cookies from the answers that issue them, so a forged token belongs to no client. Believes a client
- * id only at the endpoints that authenticate the client afterwards.
+ * session cookies from the answers that issue them, so a forged token belongs to no client. Believes a stated
+ * client id only at the endpoints that read it.
  */
 export function createAttribution() {
   const owners = new Map<string, Attributed>();
@@ -53,7 +53,10 @@ export function createAttribution() {
      * its access token.
      */
     learn({ request, answer, ...exchange }: Pick<Exchange, 'request' | 'answer'> & Attributed): Attributed {
-      const attributed = withoutUndefined({ clientId: exchange.clientId, launchId: exchange.launchId });
+      const isUnproven =
+        answer.status >= 400 && exchange.launchId === undefined && proving.has(endpointOf(request));
+      const clientId = isUnproven ? undefined : exchange.clientId;
+      const attributed = withoutUndefined({ clientId, launchId: exchange.launchId });
       const members = membersOf(answer.body);
       const ofLaunch = (secret: unknown, launchId: unknown) => {
         if (typeof secret !== 'string' || secret === '') return attributed;
@@ -91,6 +94,12 @@ export function createAttribution() {
 }
 
 const authenticating: ReadonlySet<Endpoint> = new Set(['token', 'authorize', 'push', 'revoke']);
+
+/**
+ * The endpoints whose refusal proves nothing about the stated client, unless the request contains a secret of a
+ * launch.
+ */
+const proving: ReadonlySet<Endpoint> = new Set(['token', 'revoke']);
 
 /**
  * Returns the client that a request names: in the parameter `client_id`, in Basic credentials or in an

@@ -17,13 +17,20 @@ const refusals: Readonly<Record<AnsweredFault, { readonly code: string; readonly
   503: { code: 'temporarily_unavailable', headers: { 'retry-after': String(retryAfterSeconds) } },
 };
 
+/** The codes of the platform that differ from `refusals`. */
+const ownCodes: Partial<Record<Endpoint, Partial<Record<AnsweredFault, string>>>> = {
+  token: { 401: 'invalid_client' },
+  open: { 401: 'not_valid' },
+};
+
 /**
- * Returns the platform's answer for a fault. Launch URLs and unknown endpoints are answered without a body,
- * with the code of a 4xx in `Launch-Refusal`. Other endpoints answer with an OAuth error (RFC 6749 section
- * 5.2).
+ * Returns the answer for a fault in the form of the platform. Launch URLs and unknown endpoints are answered
+ * without a body, with the code of a 4xx in `Launch-Refusal`. Other endpoints answer with an OAuth error (RFC
+ * 6749 section 5.2).
  */
 export function faultyAnswer(fault: AnsweredFault, endpoint: Endpoint): ProxiedAnswer {
-  const { code, headers } = refusals[fault];
+  const { headers } = refusals[fault];
+  const code = ownCodes[endpoint]?.[fault] ?? refusals[fault].code;
   const correlationId = randomUUID();
   const shared = { 'x-correlation-id': correlationId, 'cache-control': 'no-store', ...headers };
   const status = Number(fault);
@@ -66,10 +73,6 @@ export function createFaults() {
     },
     /** Returns the remaining faults of a client. */
     of: (clientId: string): readonly ArmedFault[] => armed.filter((one) => one.clientId === clientId),
-    /** Removes all faults of a client. */
-    clear(clientId: string): void {
-      armed = armed.filter((one) => one.clientId !== clientId);
-    },
     /** Returns the fault for a request, and counts the request. */
     take(clientId: string, endpoint: Endpoint): FaultName | undefined {
       const found = armed.find(

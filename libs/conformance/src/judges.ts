@@ -5,9 +5,13 @@ import { failed, type Judge, passed, waiting } from './requirement.ts';
 
 type Concerns = (exchange: Exchange) => boolean;
 
+/** The milliseconds by which clocks and networks may shorten a wait. */
+const slackMs = 100;
+
 /**
  * Judges the next request to an endpoint after a fault by a function that returns what is wrong. Ignores requests
- * that the client sent before it received the fault.
+ * that the client sent before it received the fault. A request for another address may arrive shortly after the
+ * fault, because a client may send several requests at once.
  */
 export function after(
   fault: FaultName,
@@ -18,15 +22,14 @@ export function after(
     const at = exchanges.findIndex((one) => one.fault === fault && concerns(one));
     const refused = exchanges[at];
     if (refused === undefined) return waiting;
-    const next = exchanges.slice(at + 1).find((one) => concerns(one) && one.request.at >= refused.answeredAt);
+    const isLater = ({ request }: Exchange) =>
+      request.at - refused.answeredAt >= (request.url.href === refused.request.url.href ? 0 : slackMs);
+    const next = exchanges.slice(at + 1).find((one) => concerns(one) && isLater(one));
     if (next === undefined) return waiting;
     const wrong = faultOf(refused, next);
     return wrong === undefined ? passed : failed(wrong);
   };
 }
-
-/** The milliseconds by which clocks and networks may shorten a wait. */
-const slackMs = 100;
 
 /** Requires that the next request comes after the seconds in `Retry-After`. */
 export const waited = (fault: FaultName, concerns: Concerns) =>
@@ -62,7 +65,7 @@ const secretNames = [
   'refresh_token',
 ] as const;
 
-/** What must not be in addresses: words that identify the patient, and secrets. */
+/** The words and secrets that must not be in addresses. */
 type Private = {
   readonly patient: (exchanges: readonly Exchange[]) => readonly string[];
   readonly secrets: (exchanges: readonly Exchange[]) => readonly string[];

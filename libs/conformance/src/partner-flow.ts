@@ -63,7 +63,7 @@ export type Authorization = {
   readonly parameters: URLSearchParams;
 };
 
-/** Returns the requests that were answered with a code. Their parameters may have been pushed (RFC 9126). */
+/** Returns the authorization requests that were answered with a code. */
 export function authorizationsIn(exchanges: readonly Exchange[]): readonly Authorization[] {
   return exchanges
     .filter((one) => codeOf(one) !== undefined)
@@ -83,7 +83,7 @@ export const sentLaunchOf = (exchange: Exchange): string | undefined =>
     ? (parametersOf(exchange.request).get('launch') ?? undefined)
     : undefined;
 
-/** What a client did with one code: token requests with the code and its refresh tokens, and its reads. */
+/** The exchanges of one code: token requests with the code and with its refresh tokens, and reads. */
 export type Flow = readonly Exchange[];
 
 /** Returns the flow of each code, in the order in which the codes were issued. */

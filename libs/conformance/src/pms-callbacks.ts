@@ -39,7 +39,8 @@ export async function sendCallbacks(
   await post('two-signatures', another(), { secrets: [foreign, callbackSecret] });
 }
 
-const isRefused = (status: number) => status >= 400;
+/** Returns true for 4xx. A 5xx shows an error of the client, which may have checked nothing. */
+const isRefused = (status: number) => status >= 400 && status < 500;
 
 const section = 'pms.md#receive-it-by-callback';
 

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type Exchange, endpointOf, type FaultName, membersOf, type ProxiedRequest } from './exchange.ts';
+import {
+  type Exchange,
+  endpointOf,
+  type FaultName,
+  membersOf,
+  type ProxiedRequest,
+  parametersOf,
+  tokenIn,
+} from './exchange.ts';
 import { entriesOf, privateAddresses, textOf, textsIn } from './judges.ts';
 import { failed, type Judge, type Judgement, passed, waiting } from './requirement.ts';
 
@@ -19,7 +27,7 @@ export const challengeOf = ({ headers }: ProxiedRequest) => String(headers['code
 export const base64UrlHash = (text: string) => createHash('sha256').update(text).digest('base64url');
 /** Returns the launch URL that an exchange issued. */
 export const launchUrlOf = ({ answer }: Exchange) => textOf(membersOf(answer.body)['url']);
-const launchTokenOf = ({ request }: Requested) => request.url.searchParams.get('launchToken');
+const launchTokenOf = ({ request }: Requested) => parametersOf(request).get('launchToken');
 
 const identifierOf = ({ body }: ProxiedRequest) =>
   textOf(entriesOf(membersOf(body)['identifier'])[0]?.['value']);
@@ -101,7 +109,7 @@ const renewalSeconds = 300;
 export function judgeTokens(exchanges: readonly Exchange[]): Judgement {
   let expiresAt = 0;
   for (const exchange of exchanges) {
-    if (isLaunchUrl(exchange) && exchange.answer.status === 401) expiresAt = 0;
+    if (tokenIn(exchange.request) !== undefined && exchange.answer.status === 401) expiresAt = 0;
     if (!isToken(exchange) || exchange.answer.status !== 200) continue;
     if (exchange.request.at < expiresAt - renewalSeconds * 1000)
       return failed('A new access token was requested although the last token was still valid');
@@ -149,7 +157,19 @@ export const judgeAddresses: Judge = privateAddresses({
 function secretsIn(exchange: Exchange): readonly string[] {
   if (!isToken(exchange)) return [];
   const { access_token: token } = membersOf(exchange.answer.body);
-  return [...textsIn(token), ...textsIn(new URLSearchParams(exchange.request.body).get('client_secret'))];
+  return [
+    ...textsIn(token),
+    ...textsIn(new URLSearchParams(exchange.request.body).get('client_secret')),
+    ...textsIn(basicSecretIn(exchange.request)),
+  ];
+}
+
+/** Returns the client secret in Basic credentials, still percent-encoded (RFC 6749 section 2.3.1). */
+function basicSecretIn({ headers }: ProxiedRequest): string | undefined {
+  const [, encoded] = /^Basic +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  if (encoded === undefined) return undefined;
+  const credentials = Buffer.from(encoded, 'base64').toString();
+  return credentials.slice(credentials.indexOf(':') + 1);
 }
 
 /** Returns the names, the date of birth and the identifiers of the patient of a payload. */

@@ -1,4 +1,4 @@
-import { type Exchange, endpointOf, type FaultName } from './exchange.ts';
+import { type Exchange, endpointOf, type FaultName, parametersOf } from './exchange.ts';
 import { retryAfterSeconds } from './faults.ts';
 import { after, waited } from './judges.ts';
 import { judgeCallbacks, sendCallbacks } from './pms-callbacks.ts';
@@ -67,7 +67,7 @@ export const pmsProtocol: Protocol = {
       instruction: 'Launch the first request again with UpdateTest, and open the launch URL.',
       isDone: (during) => during.some(isAmendment) && during.some(isOpened),
     },
-    refusal('401', 'The next request for a launch URL is answered 401. Launch a new request until it opens.'),
+    refusal('401', 'The next request for a launch URL is answered 401. If your launch fails, launch again.'),
     refusal('403', 'The next request for a launch URL is answered 403. Then launch another request.'),
     refusal('409', 'The next request for a launch URL is answered 409. Launch again with a new identifier.'),
     {
@@ -136,10 +136,13 @@ export const pmsProtocol: Protocol = {
       title: 'The client appends the verifier to the launch URL without any other change',
       guide: 'pms.md#3-open-the-launch-url',
       judge: everyOpening(({ request }, issuing) => {
-        const [verifier] = request.url.searchParams.getAll('codeVerifier');
-        if (verifier === undefined || base64UrlHash(verifier) !== challengeOf(issuing.request))
-          return 'The query has no codeVerifier, or its SHA-256 is not the challenge';
-        return request.url.href === `${launchUrlOf(issuing)}&codeVerifier=${verifier}`
+        const verifier = parametersOf(request).get('codeVerifier');
+        if (verifier === null || base64UrlHash(verifier) !== challengeOf(issuing.request))
+          return 'codeVerifier is missing, or its SHA-256 is not the challenge';
+        // The platform also accepts both parameters as a form.
+        const isForm = !request.url.searchParams.has('launchToken');
+        const expected = URL.parse(`${launchUrlOf(issuing)}&codeVerifier=${verifier}`)?.href;
+        return isForm || request.url.href === expected
           ? undefined
           : 'The opened address is not the launch URL followed by &codeVerifier= and the verifier';
       }),
@@ -174,9 +177,7 @@ export const pmsProtocol: Protocol = {
       id: 'pms.refused-409',
       title: 'After 409, the client sends a new identifier',
       guide: 'pms.md#when-something-is-refused',
-      judge: after('409', isLaunchUrl, (refused, next) =>
-        isRepeat(refused, next) ? 'The next request after 409 has the same identifier' : undefined,
-      ),
+      judge: repeated('409', 0),
     },
     {
       id: 'pms.refused-410',

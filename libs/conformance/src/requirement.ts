@@ -37,7 +37,7 @@ export type Requirement = {
   readonly needs?: 'callback' | 'logout';
 };
 
-/** What the developer or the test suite does in a step. */
+/** The action of the developer or the test suite in a step. */
 export type Action = 'launch' | 'amend' | 'wait';
 
 /** A message that a run sends to the client. */
@@ -66,20 +66,13 @@ export type StepTools = {
 export type Step = {
   readonly id: string;
   readonly action: Action;
-  /** What the developer does now. */
+  /** The instruction for the developer, in the imperative. */
   readonly instruction: string;
   readonly needs?: 'callback' | 'logout';
   /** Runs each time the step begins. Returns the launch URL that the client must open, if any. */
   readonly begin?: (tools: StepTools, exchanges: readonly Exchange[]) => Promise<string | undefined>;
-  /**
-   * Returns the fault for a request, if any. `during` contains the exchanges of this step, `all` those of the
-   * run.
-   */
-  readonly faultFor?: (
-    request: ProxiedRequest,
-    during: readonly Exchange[],
-    all: readonly Exchange[],
-  ) => FaultName | undefined;
+  /** Returns the fault for a request, if any. `during` contains the exchanges of this step. */
+  readonly faultFor?: (request: ProxiedRequest, during: readonly Exchange[]) => FaultName | undefined;
   /** Returns a changed answer and the name of the change, or undefined. */
   readonly alter?: (
     exchange: Exchange,

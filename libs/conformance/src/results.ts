@@ -68,6 +68,7 @@ export function junitOf({ client, protocol, startedAt, requirements }: RunReport
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites ${counts}>
   <testsuite name="${escapeMarkup(`${protocol} ${client}`)}" timestamp="${startedAt}" ${counts}>
+    <properties><property name="isSigned" value="false"/></properties>
 ${cases.join('\n')}
   </testsuite>
 </testsuites>

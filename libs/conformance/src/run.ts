@@ -16,11 +16,16 @@ export type ReportedRequirement = Pick<Requirement, 'id' | 'title' | 'guide'> & 
   readonly finding?: string;
 };
 
-/** The report of a run. Contains no secrets and no patient data. */
+/**
+ * The report of a run. Contains no patient data and, except for the launch identifier in the launch URL of the
+ * current step, no secrets.
+ */
 export type RunReport = {
   readonly run: string;
   readonly client: string;
   readonly protocol: Protocol['name'];
+  /** A twin can be changed by its user, so its reports are never signed. */
+  readonly isSigned: false;
   /** ISO 8601. */
   readonly startedAt: string;
   readonly state: 'running' | 'finished';
@@ -86,9 +91,7 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
 
     /** Returns the fault for a request of the client. */
     faultFor: (request: ProxiedRequest, attributed: Attributed): FaultName | undefined =>
-      isOwn(request, attributed)
-        ? progress.step()?.faultFor?.(request, progress.during(), exchanges)
-        : undefined,
+      isOwn(request, attributed) ? progress.step()?.faultFor?.(request, progress.during()) : undefined,
 
     /** Returns a changed answer for the client, or undefined. */
     alter: async (exchange: Exchange) =>
@@ -121,6 +124,7 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
         run: id,
         client: clientId,
         protocol: protocol.name,
+        isSigned: false,
         startedAt,
         state: isFinished ? 'finished' : 'running',
         ...withoutUndefined({ step }),
@@ -134,6 +138,16 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
       };
     },
   };
+}
+
+const nothing = Buffer.alloc(0);
+
+/** Drops the bodies that no requirement reads: the pages of the application, and resources. */
+function withoutUnreadBodies(exchange: Exchange): Exchange {
+  const { direction, request, answer } = exchange;
+  const endpoint = endpointOf(request);
+  if (direction === 'sent' || (endpoint !== 'other' && endpoint !== 'resource')) return exchange;
+  return { ...exchange, request: { ...request, body: '' }, answer: { ...answer, body: nothing } };
 }
 
 type ProgressTools = Omit<StepTools, 'send'> & Pick<RunOptions, 'post'>;
@@ -155,7 +169,7 @@ function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTool
   const record = (exchange: Exchange) => {
     const step = current();
     if (step === undefined) return;
-    exchanges.push(exchange);
+    exchanges.push(withoutUnreadBodies(exchange));
     if (exchanges.length >= maxExchanges) finish();
     else if (step.isDone(during())) moveOn();
   };
@@ -170,9 +184,13 @@ function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTool
   const begin = () => {
     const step = current();
     launchUrl = undefined;
+    beginning = Promise.resolve();
     if (step?.begin === undefined) return;
     beginning = step.begin(stepTools, exchanges).then((url) => {
-      if (current() === step) launchUrl = url;
+      if (current() !== step) return;
+      launchUrl = url;
+      // The client cannot complete a step in which it only waits, so the run continues without it.
+      if (step.action === 'wait') moveOn();
     });
     // `begun` reports the error to its caller. Without a caller, the error must not end the process.
     beginning.catch(() => undefined);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isMembers } from '@clinical-launch/conformance/exchange';
 import { differencesOf, junitOf, readExpected } from '@clinical-launch/conformance/results';
 import type { Attestations, Run, RunReport } from '@clinical-launch/conformance/run';
 import { createServiceLogger } from '@clinical-launch/runtime/logger';
@@ -12,6 +13,8 @@ import { callbackSecretOf, type VendorClient } from './vendor-client.ts';
 /** The number of times that a command may run in one step, for example again after a refusal. */
 const maxAttempts = 3;
 const pollMs = 500;
+/** The maximum time of one execution of the command. */
+const commandTimeoutMs = 300_000;
 
 /**
  * Starts a twin, runs the conformance steps for one client, and writes the results. With a command, runs it for
@@ -41,10 +44,11 @@ export async function conformanceRun(given: Given, command: readonly string[]): 
     await (command.length > 0 ? drive(run, command, twin.url) : follow(run));
     run.finish();
     const report = run.report();
+    const exitCode = printResults(report, differencesOf(report, expected));
     if (given['json'] !== undefined)
       writeFileSync(given['json'], `${JSON.stringify(report, undefined, 2)}\n`);
     if (given['junit'] !== undefined) writeFileSync(given['junit'], junitOf(report));
-    return printResults(report, differencesOf(report, expected));
+    return exitCode;
   } finally {
     await twin.stop();
   }
@@ -62,6 +66,8 @@ function clientIn(given: Given): VendorClient {
   const { client: clientId, protocol = 'pms', callback } = given;
   const { 'redirect-uri': redirectUri, 'launch-url': launchUrl } = given;
   if (clientId === undefined) throw new UsageError('--client is required');
+  if (callback !== undefined && !/^https?:$/.test(URL.parse(callback)?.protocol ?? ''))
+    throw new UsageError('--callback must be an http or https address');
   const shared = { clientId, ...(callback === undefined ? {} : { callbackUrl: callback }) };
   if (protocol === 'pms') return { protocol, ...shared };
   if (protocol !== 'partner') throw new UsageError('--protocol must be pms or partner');
@@ -80,8 +86,14 @@ function readJsonFile<Content>(path: string, read: (content: unknown) => Content
 
 /** Returns the names of the people who attest requirements, by requirement id. @throws TypeError */
 function readAttestations(content: unknown): Readonly<Record<string, string>> {
-  if (typeof content !== 'object' || content === null) throw new TypeError('it is not a JSON object');
-  return Object.fromEntries(Object.entries(content).map(([id, by]) => [id, String(by)]));
+  if (!isMembers(content)) throw new TypeError('it is not a JSON object');
+  return Object.fromEntries(
+    Object.entries(content).map(([id, by]) => {
+      if (typeof by !== 'string' || by.trim() === '')
+        throw new TypeError(`${id} must be the name of a person`);
+      return [id, by];
+    }),
+  );
 }
 
 /** Runs the command for each step. Skips a step that the command does not complete. */
@@ -98,6 +110,8 @@ async function drive(run: Run, command: readonly string[], baseUrl: string): Pro
       // A launch URL works once.
       if (attempt > 0) run.repeat();
       await run.begun();
+      // The product may have completed the step since the last attempt. The new launch URL is of the next step.
+      if (!isCurrent()) break;
       const launchUrl = current()?.launchUrl;
       await execute(command, {
         BASE_URL: baseUrl,
@@ -111,12 +125,16 @@ async function drive(run: Run, command: readonly string[], baseUrl: string): Pro
 }
 
 /**
- * Runs a command to its end. The exit code does not matter, because a run judges only the requests of the
- * command.
+ * Runs a command to its end, or stops it after five minutes. The exit code does not matter, because a run
+ * judges only the requests of the command.
  */
 function execute([file = '', ...args]: readonly string[], environment: Readonly<Record<string, string>>) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  spawn(file, args, { env: { ...process.env, ...environment }, stdio: ['ignore', 'ignore', 'inherit'] })
+  spawn(file, args, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'ignore', 'inherit'],
+    timeout: commandTimeoutMs,
+  })
     .once('error', (cause) => reject(new UsageError(`${file} cannot be run: ${cause.message}`)))
     .once('exit', () => resolve());
   return promise;
