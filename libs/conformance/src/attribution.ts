@@ -21,15 +21,7 @@ const maxKnown = 10_000;
  * client id only at the endpoints that read it.
  */
 export function createAttribution() {
-  const owners = new Map<string, Attributed>();
-  const learn = (secret: unknown, attributed: Attributed) => {
-    if (typeof secret !== 'string' || secret === '') return;
-    owners.set(secret, attributed);
-    for (const oldest of owners.keys()) {
-      if (owners.size <= maxKnown) break;
-      owners.delete(oldest);
-    }
-  };
+  const { owners, learn } = createOwners();
   return {
     /** Returns the client and the launch of a request. */
     of(request: ProxiedRequest): Attributed {
@@ -91,6 +83,20 @@ export function createAttribution() {
       }
     },
   };
+}
+
+/** Stores the client and the launch of each secret. Forgets the oldest secrets. */
+function createOwners() {
+  const owners = new Map<string, Attributed>();
+  const learn = (secret: unknown, attributed: Attributed) => {
+    if (typeof secret !== 'string' || secret === '') return;
+    owners.set(secret, attributed);
+    for (const oldest of owners.keys()) {
+      if (owners.size <= maxKnown) break;
+      owners.delete(oldest);
+    }
+  };
+  return { owners: owners as ReadonlyMap<string, Attributed>, learn };
 }
 
 const authenticating: ReadonlySet<Endpoint> = new Set(['token', 'authorize', 'push', 'revoke']);

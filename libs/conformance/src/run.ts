@@ -215,14 +215,19 @@ function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTool
     skip: moveOn,
     finish,
     /** Returns the current step as the report shows it, or undefined after the last step. */
-    shown(): RunReport['step'] {
-      const step = current();
-      if (step === undefined) return undefined;
-      const { id, action, instruction, pauseSeconds } = step;
-      const place = { number: index + 1, of: steps.length };
-      return { id, action, instruction, ...place, ...withoutUndefined({ launchUrl, pauseSeconds }) };
-    },
+    shown: () => shownStep(steps, { index, launchUrl }),
   };
+}
+
+function shownStep(
+  steps: readonly Step[],
+  { index, launchUrl }: { readonly index: number; readonly launchUrl: string | undefined },
+): RunReport['step'] {
+  const step = steps[index];
+  if (step === undefined) return undefined;
+  const { id, action, instruction, pauseSeconds } = step;
+  const place = { number: index + 1, of: steps.length };
+  return { id, action, instruction, ...place, ...withoutUndefined({ launchUrl, pauseSeconds }) };
 }
 
 function resultOf(
