@@ -41,6 +41,8 @@ export type RunReport = {
   /** The correlation ids of the launches that the run saw. */
   readonly launches: readonly string[];
   readonly requirements: readonly ReportedRequirement[];
+  /** The ids of requirements that need an address of the client, which it did not register. */
+  readonly notJudged: readonly string[];
 };
 
 /** The names of the people who attest the requirements that no exchange can show, by requirement id. */
@@ -135,6 +137,7 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
           guide: requirement.guide,
           ...resultOf(requirement, { exchanges, isFinished, attestations }),
         })),
+        notJudged: protocol.requirements.filter((one) => !applies(one)).map(({ id: own }) => own),
       };
     },
   };

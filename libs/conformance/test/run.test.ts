@@ -83,4 +83,12 @@ describe('a run', () => {
     recordAs('three');
     expect(run.report()).toMatchObject({ state: 'finished', launches: ['one', 'two'] });
   });
+
+  it('names the requirements that it cannot judge without an address of the client', () => {
+    const { notJudged, requirements } = runOf().report();
+    const ofCallbacks = pmsProtocol.requirements.filter(({ needs }) => needs === 'callback');
+    expect(notJudged).toEqual(ofCallbacks.map(({ id }) => id));
+    expect(notJudged).toContain('pms.callback-signature');
+    expect(requirements.map(({ id }) => id)).not.toContain('pms.callback-signature');
+  });
 });

@@ -155,10 +155,11 @@ async function follow(run: Run): Promise<void> {
   }
 }
 
-function printResults({ requirements }: RunReport, differences: readonly string[]): number {
+function printResults({ requirements, notJudged }: RunReport, differences: readonly string[]): number {
   for (const { id, result, title, finding } of requirements)
     print(`${result.padEnd(11)}${id}: ${finding ?? title}`);
   for (const difference of differences) print(difference);
+  if (notJudged.length > 0) print(`Not judged without --callback: ${notJudged.join(', ')}`);
   const count = differences.length;
   print(count === 0 ? 'The results are as expected' : `Results that are not as expected: ${count}`);
   print('A twin can be changed by its user, so this result is not signed');
