@@ -151,7 +151,8 @@ describe('the edge without a certificate', () => {
     ['/idp/tfp/demo/v2.0/Organization/a/PSEUDONYM', 'resource-api', '/idp/tfp/demo/v2.0/Organization/*'],
     ['/idp/demo/desktop/v2.0/metadata', 'resource-api', '/idp/demo/desktop/v2.0/metadata'],
     ['/idp/demo/v2.0/.well-known/metadata', 'identity-provider', '/idp/demo/v2.0/.well-known/metadata'],
-  ])('routes %s to %s, and logs no id of a FHIR resource', async (path, service, logged) => {
+    ['/audit/patients/PSEUDONYM', 'audit-trail', '/audit/patients/*'],
+  ])('routes %s to %s, and logs no id of a FHIR resource and no pseudonym of a patient', async (path, service, logged) => {
     const edge = await startEdge();
     await (await fetch(`${edge.url}${path}`)).text();
     while (!edge.log().includes(`"upstream":"${service}"`)) await delay(10);
