@@ -46,6 +46,24 @@ describe('the edge with a certificate', () => {
     await expect(agreeOn(version)).rejects.toMatchObject({ code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' });
   });
 
+  it.each([
+    ['GET', '/idp/demo/desktop/v2.0/Patient/SECRET', 308],
+    ['DELETE', '/idp/demo/desktop/launches/SECRET', 403],
+  ])(
+    'answers %s %s over plain http with headers that allow nothing, and masks its path',
+    async (method, path, expected) => {
+      const { status, headers } = await sendBytes({ port: edge.plain }, [
+        `${method} ${path} HTTP/1.1`,
+        ...get(path).slice(1),
+      ]);
+      expect([status, headers.get('x-content-type-options'), headers.get('content-security-policy')]).toEqual(
+        [expected, 'nosniff', "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"],
+      );
+      while (!edge.log().includes(`"method":"${method}"`)) await delay(10);
+      expect(edge.log()).not.toContain('SECRET');
+    },
+  );
+
   it('sends Strict-Transport-Security in every answer, including its own', async () => {
     const own = { port: edge.tls, ca: certificate.ca };
     const answers = await Promise.all([
@@ -152,14 +170,17 @@ describe('the edge without a certificate', () => {
     ['/idp/demo/desktop/v2.0/metadata', 'resource-api', '/idp/demo/desktop/v2.0/metadata'],
     ['/idp/demo/v2.0/.well-known/metadata', 'identity-provider', '/idp/demo/v2.0/.well-known/metadata'],
     ['/audit/patients/PSEUDONYM', 'audit-trail', '/audit/patients/*'],
-  ])('routes %s to %s, and logs no id of a FHIR resource and no pseudonym of a patient', async (path, service, logged) => {
-    const edge = await startEdge();
-    await (await fetch(`${edge.url}${path}`)).text();
-    while (!edge.log().includes(`"upstream":"${service}"`)) await delay(10);
-    expect(edge.log()).toContain(`"path":${JSON.stringify(logged).replaceAll('/', String.raw`\/`)}`);
-    expect(edge.log()).not.toContain('PSEUDONYM');
-    await edge.stop();
-  });
+  ])(
+    'routes %s to %s, and logs no id of a FHIR resource and no pseudonym of a patient',
+    async (path, service, logged) => {
+      const edge = await startEdge();
+      await (await fetch(`${edge.url}${path}`)).text();
+      while (!edge.log().includes(`"upstream":"${service}"`)) await delay(10);
+      expect(edge.log()).toContain(`"path":${JSON.stringify(logged).replaceAll('/', String.raw`\/`)}`);
+      expect(edge.log()).not.toContain('PSEUDONYM');
+      await edge.stop();
+    },
+  );
 
   it('forwards requests, and logs the path of a launch URL without its secrets', async () => {
     const { status, headers } = await sendBytes({ port: edge.plain }, get(launch));
