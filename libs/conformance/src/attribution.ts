@@ -102,8 +102,8 @@ function createOwners() {
 const authenticating: ReadonlySet<Endpoint> = new Set(['token', 'authorize', 'push', 'revoke']);
 
 /**
- * The endpoints whose refusal proves nothing about the stated client, unless the request contains a secret of a
- * launch.
+ * The endpoints whose refusal proves nothing about the stated client, unless the request contains a secret of
+ * a launch.
  */
 const proving: ReadonlySet<Endpoint> = new Set(['token', 'revoke']);
 

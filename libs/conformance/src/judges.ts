@@ -9,9 +9,9 @@ type Concerns = (exchange: Exchange) => boolean;
 const slackMs = 100;
 
 /**
- * Judges the next request to an endpoint after a fault by a function that returns what is wrong. Ignores requests
- * that the client sent before it received the fault. A request for another address may arrive shortly after the
- * fault, because a client may send several requests at once.
+ * Judges the next request to an endpoint after a fault by a function that returns what is wrong. Ignores
+ * requests that the client sent before it received the fault. A request for another address may arrive
+ * shortly after the fault, because a client may send several requests at once.
  */
 export function after(
   fault: FaultName,

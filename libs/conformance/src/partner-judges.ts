@@ -99,8 +99,8 @@ export const judgeCodeUse: Judge = following(
 );
 
 /**
- * Requires that the client fetches the keys after an ID token with a new key, and then uses the tokens. If the
- * client refuses the tokens, it may launch again.
+ * Requires that the client fetches the keys after an ID token with a new key, and then uses the tokens. If
+ * the client refuses the tokens, it may launch again.
  */
 export const judgeNewKey =
   (probe: string): Judge =>

@@ -22,7 +22,9 @@ type Alteration = { readonly answer: ProxiedAnswer; readonly probe: string };
 const isOpened = (during: readonly Exchange[]) =>
   flowsIn(during).some((flow) => flow.some((one) => isRead(one) && isGranted(one)));
 
-/** Creates a step that begins with a launch. It is done when the client has read a resource of this launch. */
+/**
+ * Creates a step that begins with a launch. It is done when the client has read a resource of this launch.
+ */
 const launchStep = (step: Pick<Step, 'id' | 'instruction'> & Partial<Step>): Step => ({
   action: 'launch',
   begin: ({ createLaunch }) => createLaunch(),

@@ -140,8 +140,9 @@ const forwardedOf = (headers: IncomingHttpHeaders) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
 
 /**
- * Sends a request to the platform, and resolves with the whole answer. Sends a body only after the platform has
- * asked for it, because a refusal that arrives while a large body is sent could be lost with the connection.
+ * Sends a request to the platform, and resolves with the whole answer. Sends a body only after the platform
+ * has asked for it, because a refusal that arrives while a large body is sent could be lost with the
+ * connection.
  */
 function forward(
   { method, url, headers, socket }: IncomingMessage,

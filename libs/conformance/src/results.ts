@@ -15,8 +15,8 @@ const successful: ReadonlySet<Result> = new Set(['passed', 'attested']);
 export type ExpectedResults = Readonly<Record<string, Result>>;
 
 /**
- * Compares the results of a run with the expected results. Without expected results, every requirement must be
- * passed or attested.
+ * Compares the results of a run with the expected results. Without expected results, every requirement must
+ * be passed or attested.
  * @returns one sentence for each difference
  */
 export function differencesOf({ requirements }: RunReport, expected?: ExpectedResults): readonly string[] {

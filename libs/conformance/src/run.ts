@@ -17,8 +17,8 @@ export type ReportedRequirement = Pick<Requirement, 'id' | 'title' | 'guide'> & 
 };
 
 /**
- * The report of a run. Contains no patient data and, except for the launch identifier in the launch URL of the
- * current step, no secrets.
+ * The report of a run. Contains no patient data and, except for the launch identifier in the launch URL of
+ * the current step, no secrets.
  */
 export type RunReport = {
   readonly run: string;
@@ -101,7 +101,9 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
         ? await progress.step()?.alter?.(exchange, progress.during(), progress.tools)
         : undefined,
 
-    /** Records an exchange if it belongs to the client, and continues with the next step when a step is done. */
+    /**
+     * Records an exchange if it belongs to the client, and continues with the next step when a step is done.
+     */
     record(exchange: Exchange): void {
       if (isOwn(exchange.request, exchange)) progress.record(exchange);
     },

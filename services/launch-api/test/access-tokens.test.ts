@@ -264,7 +264,8 @@ describe('the keys of an issuer', () => {
     await fresh.post({ token: first });
     fresh.clock.advance({ seconds: 301 });
     const answers = [(await fresh.post({ token })).status];
-    // The fetched keys expire ten minutes after the first token. Without keys, only a cached token is accepted.
+    // The fetched keys expire ten minutes after the first token. Without keys, only a cached token is
+    // accepted.
     fresh.issuer.answer(false);
     for (const seconds of [299, 1]) {
       fresh.clock.advance({ seconds });

@@ -15,7 +15,9 @@ import { callbackSecretOf, type VendorClient } from './vendor-client.ts';
 
 /** The header with which a client requests a fault for the request that contains it. */
 const faultHeader = 'clinical-launch-fault';
-/** The time in which a vendor may answer a message. It is long, so that a run records how late an answer is. */
+/**
+ * The time in which a vendor may answer a message. It is long, so that a run records how late an answer is.
+ */
 const messageTimeoutMs = 15_000;
 /** The oldest run is dropped if there are more. */
 const maxRuns = 100;

@@ -17,8 +17,8 @@ const pollMs = 500;
 const commandTimeoutMs = 300_000;
 
 /**
- * Starts a twin, runs the conformance steps for one client, and writes the results. With a command, runs it for
- * each step. Without a command, prints each instruction and waits for the developer.
+ * Starts a twin, runs the conformance steps for one client, and writes the results. With a command, runs it
+ * for each step. Without a command, prints each instruction and waits for the developer.
  * @returns the exit code: 0 if the results are as expected, otherwise 1
  * @throws UsageError if an option or a file is invalid
  */
@@ -110,7 +110,8 @@ async function drive(run: Run, command: readonly string[], baseUrl: string): Pro
       // A launch URL works once.
       if (attempt > 0) run.repeat();
       await run.begun();
-      // The product may have completed the step since the last attempt. The new launch URL is of the next step.
+      // The product may have completed the step since the last attempt. The new launch URL is of the next
+      // step.
       if (!isCurrent()) break;
       const launchUrl = current()?.launchUrl;
       await execute(command, {

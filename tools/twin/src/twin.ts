@@ -28,8 +28,8 @@ export type TwinOptions = {
   readonly client?: VendorClient;
   readonly logger: Logger;
   /**
-   * Measures conformance runs. By default, the machine's clock, because the clock of the twin can move while a
-   * client waits.
+   * Measures conformance runs. By default, the machine's clock, because the clock of the twin can move while
+   * a client waits.
    */
   readonly runClock?: Clock;
   /** The delay of the fault `slow` in milliseconds. By default, ten seconds. */

@@ -39,8 +39,8 @@ type Document = {
 };
 
 /**
- * Writes a copy of a registry that also contains the client of a vendor. The client replaces a client with the
- * same id. A practice management system has the secret `{clientId}-secret`; a partner has none.
+ * Writes a copy of a registry that also contains the client of a vendor. The client replaces a client with
+ * the same id. A practice management system has the secret `{clientId}-secret`; a partner has none.
  */
 export function writeRegistry(registryFile: string | URL, client: VendorClient): RegistryFile {
   const { realms }: Document = JSON.parse(readFileSync(registryFile, 'utf8'));

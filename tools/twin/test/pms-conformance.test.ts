@@ -224,7 +224,9 @@ function playOnSdk(): Promise<RunReport> {
 
 const attestedByPeople = ['pms.callback-filed-once', 'pms.secrets-stored', 'pms.reference-shown'];
 
-/** Returns the results of a client without a callback address that is wrong in one requirement, or in none. */
+/**
+ * Returns the results of a client without a callback address that is wrong in one requirement, or in none.
+ */
 const resultsWith = (failed?: string) =>
   Object.fromEntries(
     pmsProtocol.requirements

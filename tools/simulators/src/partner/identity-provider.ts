@@ -50,7 +50,9 @@ export function createIdentityProvider({ issuer, clientId, redirectUri, scope, r
   };
 
   return {
-    /** Prepares the authorization request of a launch. A form keeps the launch identifier out of addresses. */
+    /**
+     * Prepares the authorization request of a launch. A form keeps the launch identifier out of addresses.
+     */
     async authorize(launch: string): Promise<Authorization> {
       const [state, nonce, codeVerifier] = [
         openid.randomState(),
