@@ -1,6 +1,6 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { decodeJwt } from 'jose';
 import {
+  claimsOf,
   type Endpoint,
   type Exchange,
   endpointOf,
@@ -133,20 +133,15 @@ function decodedOrUndefined(text: string): string | undefined {
 }
 
 function claimOf(token: string, name: string): string | undefined {
-  try {
-    const claim = decodeJwt(token)[name];
-    return typeof claim === 'string' ? claim : undefined;
-  } catch {
-    return undefined;
-  }
+  const claim = claimsOf(token)[name];
+  return typeof claim === 'string' ? claim : undefined;
 }
 
 const launchTokenIn = (url: unknown) => queryOf(url)?.get('launchToken');
 
 /** Returns the query of an address, or undefined if the value is no address. */
-function queryOf(address: unknown): URLSearchParams | undefined {
-  return typeof address === 'string' && URL.canParse(address) ? new URL(address).searchParams : undefined;
-}
+const queryOf = (address: unknown): URLSearchParams | undefined =>
+  typeof address === 'string' ? URL.parse(address)?.searchParams : undefined;
 
 const cookiesIn = ({ headers }: ProxiedRequest): readonly string[] =>
   (headers.cookie ?? '').split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim());

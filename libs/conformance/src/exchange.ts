@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { decodeJwt, type JWTPayload } from 'jose';
 
 /** The faults that a developer can request: a status, an answer after ten seconds, and a cut connection. */
 export const faultNames = ['401', '403', '409', '410', '429', '500', '503', 'slow', 'cut'] as const;
@@ -111,3 +112,12 @@ export const isMembers = (value: unknown): value is Readonly<Record<string, unkn
 /** Returns the bearer or DPoP token of a request, or undefined without one (RFC 6750 section 2.1). */
 export const tokenIn = ({ headers }: Pick<ProxiedRequest, 'headers'>): string | undefined =>
   /^(?:Bearer|DPoP) +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+
+/** Returns the claims of a token without verifying it. Returns no claims for any other text. */
+export function claimsOf(token: string | null | undefined): JWTPayload {
+  try {
+    return decodeJwt(token ?? '');
+  } catch {
+    return {};
+  }
+}

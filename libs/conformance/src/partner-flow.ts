@@ -1,4 +1,3 @@
-import { decodeJwt, type JWTPayload } from 'jose';
 import { type Endpoint, type Exchange, endpointOf, membersOf, parametersOf, tokenIn } from './exchange.ts';
 
 const isAt = (endpoint: Endpoint) => (exchange: Exchange) =>
@@ -24,8 +23,7 @@ export function codeOf(exchange: Exchange): string | undefined {
 
 /** Returns the address of a redirect, or undefined for any other answer. */
 export function redirectOf({ answer }: Exchange): URL | undefined {
-  const location = String(answer.headers['location'] ?? '');
-  return URL.canParse(location) ? new URL(location) : undefined;
+  return URL.parse(String(answer.headers['location'] ?? '')) ?? undefined;
 }
 
 /** Returns the code that a token request sends, or undefined. */
@@ -44,15 +42,6 @@ export function tokenOf(
 /** Returns the ID token in the answer of a token request, or undefined. */
 export const idTokenOf = (exchange: Exchange): string | undefined =>
   isTokenRequest(exchange) ? tokenOf(exchange, 'id_token') : undefined;
-
-/** Returns the claims of a token without verifying it. Returns no claims for any other text. */
-export function claimsOf(token: string | null | undefined): JWTPayload {
-  try {
-    return decodeJwt(token ?? '');
-  } catch {
-    return {};
-  }
-}
 
 /**
  * An authorization request that was answered with a code, with its parameters, which may have been pushed

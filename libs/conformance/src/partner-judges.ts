@@ -1,8 +1,7 @@
-import { type Exchange, membersOf, parametersOf, tokenIn } from './exchange.ts';
+import { claimsOf, type Exchange, membersOf, parametersOf, tokenIn } from './exchange.ts';
 import { entriesOf, isAccepted, privateAddresses, shownStatus, textOf, textsIn } from './judges.ts';
 import {
   authorizationsIn,
-  claimsOf,
   codeOf,
   type Flow,
   flowsIn,

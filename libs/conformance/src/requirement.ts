@@ -1,10 +1,4 @@
-import {
-  type Endpoint,
-  type Exchange,
-  type FaultName,
-  type ProxiedAnswer,
-  type ProxiedRequest,
-} from './exchange.ts';
+import type { Endpoint, Exchange, FaultName, ProxiedAnswer, ProxiedRequest } from './exchange.ts';
 import type { KeySubstitutes } from './id-tokens.ts';
 
 /** The judgement of a requirement. `finding` says what was wrong, without secrets and patient data. */

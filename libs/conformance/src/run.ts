@@ -108,6 +108,9 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
       if (isOwn(exchange.request, exchange)) progress.record(exchange);
     },
 
+    /** Returns the current step, or undefined after the last step. Judges no requirement. */
+    step: progress.shown,
+
     /** Resolves when the current step has sent its messages. @throws the error of the step */
     begun: progress.begun,
 

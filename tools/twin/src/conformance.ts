@@ -99,12 +99,11 @@ function readAttestations(content: unknown): Readonly<Record<string, string>> {
 /** Runs the command for each step. Skips a step that the command does not complete. */
 async function drive(run: Run, command: readonly string[], baseUrl: string): Promise<void> {
   for (;;) {
-    const { step } = run.report();
+    const step = run.step();
     if (step === undefined) return;
     print(`step ${step.number} of ${step.of}: ${step.instruction}`);
     await run.begun();
-    const current = () => run.report().step;
-    const isCurrent = () => current()?.id === step.id;
+    const isCurrent = () => run.step()?.id === step.id;
     for (let attempt = 0; attempt < maxAttempts && step.action !== 'wait' && isCurrent(); attempt += 1) {
       if (attempt > 0 && step.pauseSeconds !== undefined) await pause(step.pauseSeconds * 1000);
       // A launch URL works once.
@@ -113,7 +112,7 @@ async function drive(run: Run, command: readonly string[], baseUrl: string): Pro
       // The product may have completed the step since the last attempt. The new launch URL is of the next
       // step.
       if (!isCurrent()) break;
-      const launchUrl = current()?.launchUrl;
+      const launchUrl = run.step()?.launchUrl;
       await execute(command, {
         BASE_URL: baseUrl,
         CONFORMANCE_STEP: step.id,
@@ -147,7 +146,7 @@ async function follow(run: Run): Promise<void> {
   let shown = '';
   for (;;) {
     await run.begun();
-    const { step } = run.report();
+    const step = run.step();
     if (step === undefined) return;
     const line = `step ${step.number} of ${step.of}: ${step.instruction} ${step.launchUrl ?? ''}`;
     if (line !== shown) print(line);
