@@ -67,8 +67,7 @@ export class InMemoryTickets implements Tickets {
   readonly #repeatable: ExpiringMap<Content>;
   readonly #revoked: ExpiringMap<true>;
   readonly #bounds: ChainBounds;
-  readonly #records: ExpiringMap<ChainRecord>;
-  readonly #labels: ExpiringMap<readonly string[]>;
+  readonly #records: ExpiringMap<ChainRecord & { readonly labels: readonly string[] }>;
   /** The holder of each claim. */
   readonly #claims: ExpiringMap<string>;
 
@@ -83,7 +82,6 @@ export class InMemoryTickets implements Tickets {
     this.#revoked = new ExpiringMap(clock);
     this.#bounds = new ChainBounds(clock);
     this.#records = new ExpiringMap(clock);
-    this.#labels = new ExpiringMap(clock);
     this.#claims = new ExpiringMap(clock);
   }
 
@@ -104,8 +102,8 @@ export class InMemoryTickets implements Tickets {
     this.#store(key, content, ttlSeconds);
     if (notice !== undefined) this.#notices.set(key, JSON.stringify(notice.content), notice.ttlSeconds);
     if (request.chainRecord !== undefined && chainSeconds !== undefined) {
-      this.#records.set(correlationId, request.chainRecord, chainSeconds);
-      this.#labels.set(correlationId, request.chainLabels ?? [], chainSeconds);
+      const record = { ...request.chainRecord, labels: request.chainLabels ?? [] };
+      this.#records.set(correlationId, record, chainSeconds);
     }
     await this.#outbox.append(events);
     return { outcome: 'issued', ticket };
@@ -222,15 +220,16 @@ export class InMemoryTickets implements Tickets {
   }
 
   async findChainRecord(correlationId: string): Promise<ChainRecord | undefined> {
-    return this.#records.get(correlationId);
+    const record = this.#records.get(correlationId);
+    return record && { owner: record.owner, audience: record.audience };
   }
 
   async findChains(selection: ChainSelection): Promise<readonly string[]> {
     assertLabelled(selection);
     const { owner, labels } = selection;
-    return [...this.#labels.entries()].flatMap(([id, given]) => {
-      const isOwned = this.#records.get(id)?.owner === owner && !this.#revoked.has(id);
-      return isOwned && labels.every((label) => given.includes(label)) ? [id] : [];
+    return [...this.#records.entries()].flatMap(([id, record]) => {
+      const isOwned = record.owner === owner && !this.#revoked.has(id);
+      return isOwned && labels.every((label) => record.labels.includes(label)) ? [id] : [];
     });
   }
 
