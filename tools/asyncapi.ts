@@ -9,13 +9,10 @@ import {
   eventSources,
   listenersTo,
 } from '@clinical-launch/contracts/events/cloud-event';
+import { callbackHeadersSchema, callbackSchema } from '@clinical-launch/contracts/order/callback';
 import { type JsonSchema, publishedSchema } from '@clinical-launch/contracts/published/schema';
 import { contentType } from '@clinical-launch/events/confirmed-publish';
 import { exchangesOf, topologyOf } from '@clinical-launch/events/rabbitmq-topology';
-import {
-  callbackHeadersSchema,
-  callbackSchema,
-} from '@clinical-launch/order-renderer/domain/callback-schema';
 import { stringify } from 'yaml';
 
 const topology = topologyOf();

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { defaultXmlNamespace } from '@clinical-launch/contracts/namespaces';
+import { callbackBody } from '@clinical-launch/contracts/order/callback';
 import type { Order } from '@clinical-launch/contracts/order/order';
 import { renderOrderDocument } from '@clinical-launch/contracts/order/order-document';
 import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
@@ -104,16 +105,16 @@ function judgeTimes(exchanges: readonly Exchange[]): Judgement {
 }
 
 function bodyOf(launchId: string, now: number): string {
-  const order = sampleOrder(new Date(now).toISOString());
+  const renderedAt = new Date(now);
+  const order = sampleOrder(renderedAt.toISOString());
   const messageId = randomUUID();
-  const document = renderOrderDocument(order, {
+  const xml = renderOrderDocument(order, {
     messageId,
     xmlNamespace: defaultXmlNamespace,
     timeZone: 'Europe/London',
     system: { name: 'Clinical Launch', version: '1.0.0' },
   });
-  const data = { orderGuid: order.guid, orderVersion: 1, launchId, messageId, document };
-  return JSON.stringify({ type: 'order.document', timestamp: new Date(now).toISOString(), data });
+  return callbackBody({ orderGuid: order.guid, orderVersion: 1, launchId, messageId, renderedAt, xml });
 }
 
 /** Returns an order of a synthetic patient. */

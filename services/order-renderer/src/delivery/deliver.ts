@@ -1,3 +1,4 @@
+import { callbackBody } from '@clinical-launch/contracts/order/callback';
 import { callbackSecretPurpose, type RegisteredCallback } from '@clinical-launch/contracts/registry';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
@@ -7,7 +8,6 @@ import { createOutboundFetch, type ResolveName } from '@clinical-launch/http/out
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { CallbackConfig } from '../config.ts';
-import { callbackBody } from '../domain/callback-message.ts';
 import { type ClientKey, findCallback } from '../domain/find-callback.ts';
 import type { DueDelivery } from '../store/deliveries.ts';
 

@@ -1,4 +1,5 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { CallbackDocument } from '@clinical-launch/contracts/order/callback';
 import {
   findNextDue,
   type LeasedDelivery,
@@ -11,7 +12,6 @@ import {
 import type { DeliveryQueue } from '@clinical-launch/deliveries/delivery-worker';
 import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { CallbackDocument } from '../domain/callback-message.ts';
 import type { Tables } from './tables.ts';
 
 /*

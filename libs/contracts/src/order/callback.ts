@@ -1,5 +1,5 @@
-import { guidPattern } from '@clinical-launch/contracts/schema';
-import { type Static, Type } from '@clinical-launch/contracts/type';
+import { guidPattern } from '../schema.ts';
+import { type Static, Type } from '../type.ts';
 
 const guid = Type.String({ pattern: guidPattern });
 
@@ -23,7 +23,7 @@ export const callbackSchema = Type.Object({
     }),
   }),
 });
-export type CallbackBody = Static<typeof callbackSchema>;
+type CallbackBody = Static<typeof callbackSchema>;
 
 /** The headers that authenticate the sender and the time (Standard Webhooks: Webhook headers). */
 export const callbackHeadersSchema = Type.Object({
@@ -36,3 +36,28 @@ export const callbackHeadersSchema = Type.Object({
     description: 'HMAC-SHA-256 of `id.timestamp.body`, one for each valid secret.',
   }),
 });
+
+/** An order document that is posted to the callback address of its practice system. */
+export type CallbackDocument = {
+  readonly orderGuid: string;
+  readonly orderVersion: number;
+  readonly launchId: string;
+  readonly messageId: string;
+  /** The time at which the document was created. */
+  readonly renderedAt: Date;
+  readonly xml: string;
+};
+
+/**
+ * Returns the body of a callback. The body is the same at every attempt (Standard Webhooks: Payload
+ * structure).
+ */
+export function callbackBody(document: CallbackDocument): string {
+  const { orderGuid, orderVersion, launchId, messageId, renderedAt, xml } = document;
+  const body: CallbackBody = {
+    type: 'order.document',
+    timestamp: renderedAt.toISOString(),
+    data: { orderGuid, orderVersion, launchId, messageId, document: xml },
+  };
+  return JSON.stringify(body);
+}
