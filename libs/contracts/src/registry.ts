@@ -84,6 +84,10 @@ const launchPolicy = {
     'Values of acr that it may send, such as AAL2 AAL3 (default: AAL1 AAL2 AAL3)',
     Type.Array(acrValue),
   ),
+  sandbox: setting(
+    'Whether it takes synthetic patients only, and may use the developer portal',
+    Type.Boolean(),
+  ),
 };
 
 const client = Type.Object(
@@ -296,4 +300,5 @@ export type LaunchPolicy = {
   readonly practices?: Static<typeof statedPracticesSchema>;
   readonly directory?: string;
   readonly acrValues?: readonly string[];
+  readonly sandbox?: boolean;
 };

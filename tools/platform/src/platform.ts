@@ -2,6 +2,8 @@ import type { RequestListener } from 'node:http';
 import { readAuditTrailConfig } from '@clinical-launch/audit-trail/config';
 import { auditTrail } from '@clinical-launch/audit-trail/service';
 import { sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
+import { isPortalOn, readDeveloperPortalConfig } from '@clinical-launch/developer-portal/config';
+import { developerPortal } from '@clinical-launch/developer-portal/service';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
 import { createAdminApp, listen, type RunningServer } from '@clinical-launch/http/server';
@@ -225,6 +227,9 @@ async function createMounts(
     await orderRenderer(configs.orderRenderer, dependencies),
     await auditTrail(configs.auditTrail, dependencies),
     resourceApi(configs.resourceApi, { ...dependencies, tokens: desktopTokens }),
+    ...(configs.developerPortal === undefined
+      ? []
+      : [developerPortal(configs.developerPortal, dependencies)]),
     ...(isProduction(environment) ? [] : [simulators(demo, dependencies)]),
   ];
   return [
@@ -260,5 +265,6 @@ function readConfigs(environment: Environment) {
     ordering: () => readOrderingConfig(environment),
     orderRenderer: () => readOrderRendererConfig(environment),
     resourceApi: () => readResourceApiConfig(environment),
+    developerPortal: () => (isPortalOn(environment) ? readDeveloperPortalConfig(environment) : undefined),
   });
 }

@@ -1,0 +1,60 @@
+import { Type } from '@clinical-launch/contracts/type';
+import {
+  ConfigurationError,
+  type Environment,
+  originSetting,
+  publicUrlSetting,
+  readEnvironment,
+} from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
+import { audienceSetting } from '@clinical-launch/trust/trust';
+
+export type DeveloperPortalConfig = {
+  /** The origin at which developers reach the platform. */
+  readonly publicUrl: string;
+  /** The origin at which the portal reaches the platform. */
+  readonly platformUrl: string;
+  /** The audience of access tokens. Clients request the scope `<audience>/.default`. */
+  readonly audience: string;
+  readonly isProduction: boolean;
+};
+
+/** The settings of the developer portal itself. Shared libraries read further settings. */
+export const developerPortalSettings = Type.Object({
+  PUBLIC_URL: publicUrlSetting,
+  PLATFORM_URL: Type.Optional(
+    originSetting(
+      'The address at which this process reaches `PUBLIC_URL`. Without it, the process uses `PUBLIC_URL` itself.',
+    ),
+  ),
+  AUDIENCE: audienceSetting,
+  DEVELOPER_PORTAL: Type.Enum(['on', 'off'], {
+    default: 'off',
+    title:
+      '`on` starts the developer portal in production. Outside production, it always starts. It serves sandbox clients only.',
+  }),
+});
+
+/**
+ * Returns whether the portal may start: always outside production, and in production if `DEVELOPER_PORTAL` is
+ * `on`.
+ */
+export const isPortalOn = (environment: Environment): boolean =>
+  !isProduction(environment) || environment['DEVELOPER_PORTAL'] === 'on';
+
+/**
+ * Reads the service's configuration from the environment.
+ * @throws ConfigurationError with the names of the invalid variables, and in production unless the portal was
+ * switched on
+ */
+export function readDeveloperPortalConfig(environment: Environment): DeveloperPortalConfig {
+  const read = readEnvironment(developerPortalSettings, environment);
+  if (!isPortalOn(environment))
+    throw new ConfigurationError(['DEVELOPER_PORTAL must be `on` to start the portal in production']);
+  return Object.freeze({
+    publicUrl: read.PUBLIC_URL,
+    platformUrl: read.PLATFORM_URL ?? read.PUBLIC_URL,
+    audience: read.AUDIENCE,
+    isProduction: isProduction(environment),
+  });
+}

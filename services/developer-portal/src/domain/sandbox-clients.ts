@@ -1,0 +1,33 @@
+import type { LaunchPolicy, Registry } from '@clinical-launch/contracts/registry';
+
+/** A client that may use the portal. */
+export type SandboxClient = {
+  readonly clientId: string;
+  /** The realm that issues the tokens of the client. Absent for a client of another issuer. */
+  readonly realm?: string;
+  readonly policy: LaunchPolicy;
+};
+
+/**
+ * Returns the sandbox clients of a registry by client id. Omits an id that clients of two issuers have,
+ * because the portal keeps the requests of a client by its id alone.
+ */
+export function sandboxClientsOf({
+  realms,
+  trustedIssuers = [],
+}: Registry): ReadonlyMap<string, SandboxClient> {
+  const every = [
+    ...realms.flatMap(({ realm, clients }) =>
+      clients.map((policy) => ({ realm, policy, clientId: policy.clientId })),
+    ),
+    ...trustedIssuers.flatMap(({ clients }) =>
+      clients.map((policy) => ({ policy, clientId: policy.clientId })),
+    ),
+  ];
+  const isUnique = (id: string) => every.filter(({ clientId }) => clientId === id).length === 1;
+  return new Map(
+    every
+      .filter(({ clientId, policy }) => policy.sandbox === true && isUnique(clientId))
+      .map((client) => [client.clientId, client] as const),
+  );
+}

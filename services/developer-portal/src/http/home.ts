@@ -1,0 +1,14 @@
+import type { Endpoint } from '@clinical-launch/http/endpoint';
+import type { Portal } from './portal.ts';
+
+/** Creates the page at `/developers/`: how to sign in and, for a developer who is signed in, what to do. */
+export const home = (portal: Portal): Endpoint =>
+  portal.open('/developers/', {
+    GET(exchange) {
+      const { config, show, findVisit, clients } = portal;
+      const client = findVisit(exchange)?.client;
+      // Shows the realm of the sandbox clients, because developers do not know it yet.
+      const realm = client?.realm ?? [...clients().values()].find((one) => one.realm !== undefined)?.realm;
+      show(exchange.response, 'home.njk', { current: 'home', config, client, realm });
+    },
+  });

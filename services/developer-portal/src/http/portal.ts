@@ -1,0 +1,105 @@
+import { behind, type Endpoint, type Exchange, endpoint, type Handler } from '@clinical-launch/http/endpoint';
+import { ServiceError, temporarilyUnavailable } from '@clinical-launch/http/errors';
+import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { readSentCookies } from '@clinical-launch/pages/cookies';
+import { isOwnForm } from '@clinical-launch/pages/own-form';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
+import { followRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
+import type { DeveloperPortalConfig } from '../config.ts';
+import { type SandboxClient, sandboxClientsOf } from '../domain/sandbox-clients.ts';
+import type { DeveloperSession, Sessions } from '../store/sessions.ts';
+import { createDialect, createShow } from './pages.ts';
+
+export type DeveloperPortalDependencies = {
+  readonly tokens: AccessTokenVerifier;
+  readonly registry: RegistrySource;
+  readonly clock: Clock;
+  /** Sends requests to the platform. */
+  readonly fetchOutbound: OutboundFetch;
+};
+
+/** A request of a developer who is signed in for a sandbox client. */
+export type Visit = Exchange & {
+  readonly sessionId: string;
+  readonly session: DeveloperSession;
+  readonly client: SandboxClient;
+};
+
+export type Portal = ReturnType<typeof createPortal>;
+
+/** Creates what the endpoints of the portal share: pages, error answers, and the check of the session. */
+export function createPortal(
+  config: DeveloperPortalConfig,
+  { sessions, fetchOutbound, ...dependencies }: DeveloperPortalDependencies & { readonly sessions: Sessions },
+) {
+  const show = createShow();
+  const clients = followRegistry(dependencies.registry, sandboxClientsOf);
+  const cookieName = `${config.publicUrl.startsWith('https:') ? '__Secure-' : ''}developer-session`;
+
+  /** Returns the session of a request and its client, unless the client is no longer a sandbox client. */
+  const findVisit = ({ request }: Pick<Exchange, 'request'>): Omit<Visit, keyof Exchange> | undefined => {
+    for (const sessionId of readSentCookies(request, cookieName)) {
+      const session = sessions.find(sessionId);
+      const client = session && clients().get(session.clientId);
+      if (session !== undefined && client !== undefined) return { sessionId, session, client };
+    }
+    return undefined;
+  };
+
+  const signedIn = (exchange: Exchange): Visit => {
+    const { request, call } = exchange;
+    if (request.method === 'POST' && !isOwnForm(request, config.publicUrl))
+      throw new ServiceError({ code: 'foreign_form', message: 'This form was sent from another website' });
+    const visit = findVisit(exchange);
+    if (visit === undefined)
+      throw new ServiceError({
+        code: 'session_required',
+        message: 'You are not signed in, or your session has ended',
+      });
+    call.identify(`developer ${visit.client.clientId}`, visit.client.clientId);
+    return { ...exchange, ...visit };
+  };
+
+  const options = {
+    source: '/developer-portal',
+    dialect: createDialect(config, show),
+    headers: { 'Cache-Control': 'no-store' },
+  };
+
+  return {
+    config,
+    ...dependencies,
+    sessions,
+    cookieName,
+    show,
+    findVisit,
+
+    /** Returns the sandbox clients of the current registry, by client id. */
+    clients,
+
+    /** Posts JSON to the platform as the client of a token. @throws ServiceError 503 without an answer */
+    async callPlatform(path: string, { authorization, body }: { authorization: string; body: string }) {
+      const url = new URL(path, config.platformUrl);
+      const sent = { authorization, 'content-type': 'application/json' };
+      try {
+        return await fetchOutbound(url, { method: 'POST', headers: sent, body, isOperators: true });
+      } catch (cause) {
+        throw temporarilyUnavailable('The platform did not answer', { cause });
+      }
+    },
+
+    /** Creates an endpoint that everybody may use. */
+    open: (path: string, methods: Partial<Record<'GET' | 'POST', Handler>>): Endpoint =>
+      endpoint({ ...options, path, methods }),
+
+    /**
+     * Creates an endpoint for developers who are signed in. It answers 401 without a session, and 403 to a
+     * form of another website.
+     */
+    behindSignIn(path: string, methods: Partial<Record<'GET' | 'POST', Handler<Visit>>>): Endpoint {
+      const guarded = Object.entries(methods).map(([method, handle]) => [method, behind(signedIn, handle)]);
+      return endpoint({ ...options, path, methods: Object.fromEntries(guarded) });
+    },
+  };
+}

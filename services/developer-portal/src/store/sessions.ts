@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import { LRUCache } from 'lru-cache';
+import { addressSeconds, sessionSeconds } from '../domain/session-times.ts';
+
+/** The session of a developer in the portal. It belongs to one sandbox client. */
+export type DeveloperSession = {
+  readonly clientId: string;
+  /** The access token of the client, with which the portal sends requests for the developer. */
+  readonly accessToken: string;
+};
+
+const maxSessions = 1000;
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+/**
+ * Creates the sessions of the portal. They are in memory, so they end when the process stops. Identifiers are
+ * random: 256 bits.
+ */
+export function createSessions(clock: Clock) {
+  const waiting = createEntries(clock, addressSeconds * 1000);
+  const open = createEntries(clock, sessionSeconds * 1000);
+  return {
+    /** Returns the code that opens a session once, within a minute. */
+    begin: waiting.add,
+
+    /** Opens a session. Returns its identifier, or undefined if the code is unknown, used or expired. */
+    open(code: string): string | undefined {
+      const session = waiting.find(code);
+      waiting.remove(code);
+      return session && open.add(session);
+    },
+
+    /** Returns the session with an identifier, for eight hours. */
+    find: open.find,
+
+    /** Ends a session. */
+    end: open.remove,
+  };
+}
+
+function createEntries(clock: Clock, lifetimeMs: number) {
+  const entries = new LRUCache<string, { readonly session: DeveloperSession; readonly until: number }>({
+    max: maxSessions,
+  });
+  return {
+    add: (session: DeveloperSession): string => {
+      const id = randomBytes(32).toString('base64url');
+      entries.set(id, { session, until: clock.now() + lifetimeMs });
+      return id;
+    },
+    find: (id: string): DeveloperSession | undefined => {
+      const found = entries.get(id);
+      return found !== undefined && found.until > clock.now() ? found.session : undefined;
+    },
+    remove: (id: string): void => void entries.delete(id),
+  };
+}

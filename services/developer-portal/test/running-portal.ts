@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPlatform } from '@clinical-launch/platform/platform';
+import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+
+type Changes = Readonly<Record<string, unknown>>;
+
+const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
+
+/** Returns the entry of a sandbox client whose secret is its id. */
+export const sandboxClient = (clientId: string, changes: Changes = {}) => ({
+  clientId,
+  name: clientId,
+  secrets: [{ sha256: hashOf(clientId) }],
+  scopes: ['ocs-launch.write'],
+  practices: 'any',
+  sandbox: true,
+  ...changes,
+});
+
+/**
+ * Starts a platform with the developer portal and the sandbox clients `vendor-a` and `vendor-b`. The secret
+ * of each is its id.
+ */
+export async function startPortal(
+  clients = [sandboxClient('vendor-a'), sandboxClient('vendor-b')],
+  environment: Readonly<Record<string, string>> = {},
+) {
+  const directory = mkdtempSync(join(tmpdir(), 'portal-'));
+  const registryFile = join(directory, 'registry.json');
+  const demo = readFileSync(new URL('../../../tools/simulators/registry.json', import.meta.url), 'utf8');
+  const { realms }: { realms: { realm: string; clients: object[] }[] } = JSON.parse(demo);
+  realms.find(({ realm }) => realm === 'demo')?.clients.push(...clients);
+  writeFileSync(registryFile, JSON.stringify({ realms }));
+  const { logger, lines } = createRecordedLogger();
+  const clock = new TestClock(Date.now());
+  const platform = await startPlatform({
+    environment: { PORT: '0', HOST: '127.0.0.1', REGISTRY_FILE: registryFile, ...environment },
+    clock,
+    logger,
+  });
+  const url = platform.publicUrl;
+
+  const tokenOf = async (clientId: string, secret = clientId): Promise<string> => {
+    const answer = await fetch(`${url}/idp/demo/oauth2/v2.0/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: clientId,
+        client_secret: secret,
+        scope: 'api://clinical-launch/.default',
+      }),
+    });
+    const { access_token: token }: { readonly access_token: string } = JSON.parse(await answer.text());
+    return token;
+  };
+
+  /** Exchanges a token for the address that opens a session. */
+  const requestSession = (token: string) =>
+    fetch(`${url}/developers/session`, { method: 'POST', headers: { Authorization: `Bearer ${token}` } });
+
+  /** Signs in as a client. Returns a function that sends requests with its session. */
+  const signIn = async (clientId: string) => {
+    const opened: { readonly url: string } = JSON.parse(
+      await (await requestSession(await tokenOf(clientId))).text(),
+    );
+    const answer = await fetch(opened.url, { redirect: 'manual' });
+    const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+    return (path: string, { headers, ...options }: RequestInit = {}) =>
+      fetch(`${url}${path}`, {
+        redirect: 'manual',
+        ...options,
+        headers: { Cookie: cookie, Accept: 'text/html', ...Object.fromEntries(new Headers(headers)) },
+      });
+  };
+
+  return {
+    url,
+    clock,
+    lines,
+    tokenOf,
+    requestSession,
+    signIn,
+    async stop() {
+      await platform.stop();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { until } from '@clinical-launch/testing/until';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startPortal } from './running-portal.ts';
+
+let portal: Awaited<ReturnType<typeof startPortal>>;
+beforeAll(async () => {
+  portal = await startPortal();
+});
+afterAll(() => portal.stop());
+
+const addressFor = async (clientId: string) => {
+  const answer = await portal.requestSession(await portal.tokenOf(clientId));
+  expect(answer.status).toBe(201);
+  const { url }: { readonly url: string } = JSON.parse(await answer.text());
+  return url;
+};
+
+describe('the developer portal', () => {
+  it('shows at its start how to sign in', async () => {
+    const answer = await fetch(`${portal.url}/developers/`);
+    const page = await answer.text();
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(page).toContain(`${portal.url}/idp/demo/oauth2/v2.0/token`);
+    expect(page).not.toContain('You are signed in');
+  });
+
+  it('exchanges the token of a sandbox client for an address that opens its session', async () => {
+    const visit = await portal.signIn('vendor-a');
+    expect(await (await visit('/developers/')).text()).toContain('You are signed in as <strong>vendor-a');
+  });
+
+  it('opens a session only once with an address', async () => {
+    const address = await addressFor('vendor-a');
+    const statuses = await Promise.all(
+      Array.from({ length: 5 }, async () => (await fetch(address, { redirect: 'manual' })).status),
+    );
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([303, 401, 401, 401, 401]);
+  });
+
+  it('refuses an address a minute after its issue', async () => {
+    const address = await addressFor('vendor-a');
+    portal.clock.advance({ seconds: 61 });
+    expect((await fetch(address, { redirect: 'manual' })).status).toBe(401);
+  });
+
+  it('keeps the address for the developer when a messenger opens it in advance', async () => {
+    const address = await addressFor('vendor-a');
+    const early = await fetch(address, { headers: { 'Sec-Purpose': 'prefetch' }, redirect: 'manual' });
+    expect(early.status).toBe(401);
+    expect((await fetch(address, { redirect: 'manual' })).status).toBe(303);
+  });
+
+  it('answers 403 to the token of a client that is not a sandbox client', async () => {
+    const token = await portal.tokenOf('pms-demo', 'pms-demo-secret');
+    expect((await portal.requestSession(token)).status).toBe(403);
+  });
+
+  it.each([
+    ['no token', ''],
+    ['a token of nobody', 'a.b.c'],
+  ])('answers 401 to %s', async (_name, token) => {
+    expect((await portal.requestSession(token)).status).toBe(401);
+  });
+
+  it('answers 401 to a revoked token', async () => {
+    const token = await portal.tokenOf('vendor-a');
+    const credentials = { client_id: 'vendor-a', client_secret: 'vendor-a' };
+    const revoked = await fetch(`${portal.url}/idp/demo/oauth2/v2.0/revoke`, {
+      method: 'POST',
+      body: new URLSearchParams({ token, ...credentials }),
+    });
+    expect(revoked.status).toBe(200);
+    // The platform reads its list of revoked tokens every second.
+    await until(async () => (await portal.requestSession(token)).status === 401);
+  });
+
+  it('ends the session when the developer signs out', async () => {
+    const visit = await portal.signIn('vendor-a');
+    expect((await visit('/developers/sign-out', { method: 'POST' })).status).toBe(303);
+    expect(await (await visit('/developers/')).text()).not.toContain('You are signed in');
+  });
+
+  it('ends the session after eight hours', async () => {
+    const visit = await portal.signIn('vendor-a');
+    portal.clock.advance({ seconds: 8 * 3600 });
+    expect(await (await visit('/developers/')).text()).not.toContain('You are signed in');
+  });
+
+  it('answers 403 to a form of another website', async () => {
+    const visit = await portal.signIn('vendor-a');
+    const foreign = { method: 'POST', headers: { 'Sec-Fetch-Site': 'cross-site' } };
+    expect((await visit('/developers/sign-out', foreign)).status).toBe(403);
+    expect(await (await visit('/developers/')).text()).toContain('You are signed in');
+  });
+
+  it('logs neither the codes of its addresses nor tokens', async () => {
+    const token = await portal.tokenOf('vendor-a');
+    const { url }: { readonly url: string } = JSON.parse(await (await portal.requestSession(token)).text());
+    await fetch(url, { redirect: 'manual' });
+    const code = new URL(url).searchParams.get('code') ?? 'none';
+    const logged = portal.lines.join('');
+    expect([logged.includes(code), logged.includes(token)]).toEqual([false, false]);
+  });
+});
