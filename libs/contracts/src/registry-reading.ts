@@ -1,5 +1,5 @@
 import { publicKeyFault } from './client-authentication.ts';
-import type { FileFault } from './fault.ts';
+import { type FileFault, oneOf } from './fault.ts';
 import { type Registry, registrySchema } from './registry.ts';
 import { compileSchema, entriesOf, memberOf } from './schema.ts';
 
@@ -52,15 +52,42 @@ function registryError(faults: readonly FileFault[]): TypeError {
 
 /**
  * Returns the errors that the schema cannot find: repeated entries, the platform's own issuers under
- * `trustedIssuers`, ambiguous realm names, and unusable keys. Accepts any value, so that these errors and
- * those of the schema are reported together.
+ * `trustedIssuers`, ambiguous realm names, unusable keys, and sandbox clients with further rights. Accepts any
+ * value, so that these errors and those of the schema are reported together.
  */
 const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
   ...repetitionsIn(candidate),
   ...ownIssuersIn(candidate, publicUrl),
   ...ambiguousRealmsIn(candidate),
   ...keyFaultsIn(candidate),
+  ...sandboxFaultsIn(candidate),
 ];
+
+/** The rights with which a client can only launch. A trusted issuer can grant no other right. */
+const launchRights: readonly unknown[] = ['ocs-launch.write', 'launch.issue'];
+
+/**
+ * Returns an error for each right that a sandbox client must not have, because other rights give access to
+ * the launches and records of production clients.
+ */
+const sandboxFaultsIn = (candidate: unknown): FileFault[] =>
+  entriesOf(candidate, 'realms').flatMap((realm, at) =>
+    entriesOf(realm, 'clients').flatMap((client, index) =>
+      memberOf(client, 'sandbox') === true ? rightFaultsOf(client, `realms[${at}].clients[${index}]`) : [],
+    ),
+  );
+
+const rightFaultsOf = (client: unknown, path: string): FileFault[] =>
+  entriesOf(client, 'scopes').flatMap((scope, index) =>
+    launchRights.includes(scope)
+      ? []
+      : [
+          {
+            path: `${path}.scopes[${index}]`,
+            message: `must be ${oneOf(launchRights)}, because a sandbox client must have no other rights`,
+          },
+        ],
+  );
 
 /** Returns the errors in the registered keys of clients and partners. */
 function keyFaultsIn(candidate: unknown): FileFault[] {

@@ -153,6 +153,29 @@ describe('a registry', () => {
     expect(refusalOf(registry)).toEqual([`realms[0].clients[0].practices${said}`]);
   });
 
+  it('may contain sandbox clients that can only launch, in a realm and of a trusted issuer', () => {
+    const sandbox = (scopes: string[]) => aClient({ sandbox: true, scopes });
+    for (const scopes of [[], ['ocs-launch.write'], ['launch.issue', 'ocs-launch.write']]) {
+      const registry = {
+        realms: [aRealm({ clients: [sandbox(scopes)] })],
+        trustedIssuers: [anIssuer({ clients: [{ clientId: 'pms', sandbox: true }] })],
+      };
+      expect(parseRegistry(registry)).toEqual(registry);
+    }
+  });
+
+  it.each(['audit.read', 'token.introspect', 'ocs-launch.read', 'LAUNCH.ISSUE'])(
+    'must not contain a sandbox client with the right %s',
+    (right) => {
+      const clients = [true, false, undefined].map((sandbox, at) =>
+        aClient({ clientId: `client-${at}`, sandbox, scopes: ['ocs-launch.write', right] }),
+      );
+      expect(refusalOf({ realms: [aRealm({ clients: JSON.parse(JSON.stringify(clients)) })] })).toEqual([
+        'realms[0].clients[0].scopes[1] must be one of ocs-launch.write, launch.issue, because a sandbox client must have no other rights',
+      ]);
+    },
+  );
+
   it.each([
     ['a realm', { realms: [aRealm(), aRealm()] }, 'realms[1]'],
     ['a client', { realms: [aRealm({ clients: [aClient(), aClient()] })] }, 'realms[0].clients[1]'],

@@ -48,10 +48,10 @@ export function list({ registry }: RegistryDocument, _answers: Answers, { now }:
 const none = '-';
 
 function rowOf({ owner, kind, client }: Entry<AnyClient>, now: number): string[] {
-  const { clientId, name = '', suspended = false, secrets = [], callback } = client;
+  const { clientId, name = '', suspended = false, sandbox = false, secrets = [], callback } = client;
   return [
     owner,
-    kind,
+    sandbox ? 'sandbox' : kind,
     clientId,
     suspended ? 'suspended' : 'active',
     authenticationOf(client).join(',') || 'none',
@@ -76,6 +76,7 @@ function practicesCell({ scopes, practices }: AnyClient): string {
 
 function listed({ owner, kind, client }: Entry<AnyClient>) {
   const { clientId, name, scopes, suspended = false, callback, practices, directory, secrets } = client;
+  const { sandbox = false } = client;
   const ends = (ofClient: readonly { readonly expires?: string }[] | undefined) =>
     ofClient?.map(({ expires }) => ({ expires }));
   return {
@@ -85,6 +86,7 @@ function listed({ owner, kind, client }: Entry<AnyClient>) {
     name,
     scopes,
     isSuspended: suspended,
+    isSandbox: sandbox,
     authentication: authenticationOf(client),
     secrets: ends(secrets),
     callbackUrl: callback?.url,

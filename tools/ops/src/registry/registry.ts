@@ -33,7 +33,7 @@ import { registryCommand } from './registry-command.ts';
 const entry = [o.owner, o.foreignClientId];
 const named = [o.realm, o.clientId, ...optionsOf(clientMembers, ['name'])];
 const launchOptions = optionsOf(launchPolicy);
-const requestLimit = optionsOf(launchPolicy, ['requestsPerSecond']);
+const hostOptions = optionsOf(launchPolicy, ['requestsPerSecond', 'sandbox']);
 const directory = optionsOf(launchPolicy, ['directory']);
 const practices = optionsOf(launchPolicy, ['practices']).map(
   ({ isOptional: _isOptional, ...required }): Option => required,
@@ -93,7 +93,7 @@ export const registry: Group = {
     }),
     'add-host': registryCommand({
       summary: 'Registers a host application, which may launch partner applications.',
-      options: [...named, ...requestLimit, ...proofOptions],
+      options: [...named, ...hostOptions, ...proofOptions],
       informs: 'of addresses',
       edit: (document, answers) => addClient(document, answers, ['launch.issue']),
     }),

@@ -116,6 +116,52 @@ describe('set-client and set-partner', () => {
   });
 });
 
+describe('a sandbox client', () => {
+  const issuer = 'https://login.example';
+  const named = (clientId: string) => ['--client-id', clientId, '--sandbox', 'yes'];
+  const inDemo = ['--realm', 'demo', '--name', 'Sandbox'];
+
+  it('is registered by every command that adds a client, and is listed as a sandbox client', async () => {
+    await copy.runHere('add-issuer', '--issuer', issuer);
+    for (const command of [
+      ['add-pms', ...inDemo, ...named('sandbox-1'), '--practices', 'any'],
+      ['add-host', ...inDemo, ...named('sandbox-2')],
+      ['add-client', ...inDemo, ...named('sandbox-3'), '--scope', 'launch.issue'],
+      ['add-issuer-client', '--issuer', issuer, ...named('sandbox-4')],
+    ])
+      expect(await copy.runHere(...command)).toMatchObject({ code: 0, errors: '' });
+    expect(await copy.clientNamed('demo', 'sandbox-1')).toMatchObject({ sandbox: true });
+    expect((await copy.runHere('list')).output.match(/ sandbox +sandbox-[1-4] /g)).toHaveLength(4);
+    const { clients } = JSON.parse((await copy.runHere('list', '--json')).output);
+    expect(clients).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ clientId: 'sandbox-4', isSandbox: true }),
+        expect.objectContaining({ clientId: 'pms-demo', isSandbox: false }),
+      ]),
+    );
+  });
+
+  it('is made of another client by set-client, and made an ordinary client again', async () => {
+    expect((await copy.runHere('set-client', ...pms, '--sandbox', 'yes')).code).toBe(0);
+    expect(await copy.clientNamed('demo', 'pms-demo')).toMatchObject({ sandbox: true });
+    expect((await copy.runHere('set-client', ...pms, '--clear', 'sandbox')).code).toBe(0);
+    expect(await copy.text()).toBe(copy.before);
+  });
+
+  it('is refused with a right to records, and nothing is changed', async () => {
+    const support = ['--realm', 'demo', '--client-id', 'audit-demo'];
+    for (const refused of [
+      ['set-client', ...support, '--sandbox', 'yes'],
+      ['add-client', ...inDemo, ...named('sandbox-5'), '--scope', 'audit.read'],
+    ])
+      expect(await copy.runHere(...refused)).toMatchObject({
+        code: 1,
+        errors: expect.stringContaining('a sandbox client must have no other rights'),
+      });
+    expect(await copy.text()).toBe(copy.before);
+  });
+});
+
 describe('registry schema', () => {
   it('prints the JSON Schema of the file, which the file may reference for editors', async () => {
     const { output } = await runOpsHere(['registry', 'schema'], {});
