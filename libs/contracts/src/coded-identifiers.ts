@@ -1,3 +1,4 @@
+import type { Fault } from './fault.ts';
 import type { StaticOf } from './schema.ts';
 import { type Static, Type } from './type.ts';
 
@@ -188,4 +189,16 @@ export const spellingOf = ({ system, value }: CodedIdentifier): string =>
 export function doubtOf(identifier: CodedIdentifier<PatientIdentifierSystem>): string | undefined {
   const { system, isDoubtful } = readPatientIdentifier(identifier);
   return isDoubtful && system !== 'hospital-number' ? nationalForms[system].message : undefined;
+}
+
+/**
+ * Checks that an NHS number of a sandbox client belongs to a synthetic patient. Numbers that begin with 999 are
+ * reserved for tests and never issued to people. Ignores a value that is blank or no text, which the schema
+ * reports.
+ */
+export function syntheticNumberFaults(value: unknown, path: string): Fault[] {
+  if (typeof value !== 'string') return [];
+  const isAllowed = /^(999|$)/.test(spellingOf({ system: 'nhs-number', value }));
+  const message = 'must begin with 999, because this client takes synthetic patients only';
+  return isAllowed ? [] : [{ path, message, code: 'business-rule' }];
 }

@@ -1,4 +1,9 @@
-import { doubtOf, isNational, type PatientIdentifierSystem } from '../coded-identifiers.ts';
+import {
+  doubtOf,
+  isNational,
+  type PatientIdentifierSystem,
+  syntheticNumberFaults,
+} from '../coded-identifiers.ts';
 import { type Fault, oneOf } from '../fault.ts';
 import { isCalendarDate, isFutureDate } from '../formats.ts';
 import { entriesOf, lengthOf, memberOf, textsAmong } from '../schema.ts';
@@ -79,6 +84,23 @@ export function patientIdentifierFaults(
     return doubt === undefined ? [] : [{ path: `identifier[${index}].value`, message: doubt, code: 'value' }];
   });
   return [...repeated, ...doubts];
+}
+
+/**
+ * Checks every NHS number in `contained`, also in resources to which no reference refers, for a client that
+ * takes synthetic patients only.
+ */
+export function syntheticPatientFaults(
+  payload: unknown,
+  systems: IdentifierSystems<PatientIdentifierSystem>,
+): Fault[] {
+  return entriesOf(payload, 'contained').flatMap((resource, at) =>
+    entriesOf(resource, 'identifier').flatMap((identifier, index) =>
+      systems.get(textOr(memberOf(identifier, 'system'))) === 'nhs-number'
+        ? syntheticNumberFaults(memberOf(identifier, 'value'), `contained[${at}].identifier[${index}].value`)
+        : [],
+    ),
+  );
 }
 
 const textOr = (value: unknown) => (typeof value === 'string' ? value : '');

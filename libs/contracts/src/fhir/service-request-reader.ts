@@ -26,7 +26,7 @@ import {
 import { createVocabulary, type Vocabulary } from './identifier-systems.ts';
 import { createAgreedValuesCheck, createCodeSearches, createPracticeCheck } from './processed-codes.ts';
 import { createResourceReaders, type ResourceContents, type Today } from './resource-readers.ts';
-import { type IdentifierCheck, identifierFaults } from './resource-rules.ts';
+import { type IdentifierCheck, identifierFaults, syntheticPatientFaults } from './resource-rules.ts';
 import { type Accepted, createResourceSchemas, type ResourceSchemas } from './resource-schemas.ts';
 import { createSignInReader } from './sign-in-extension.ts';
 
@@ -48,6 +48,8 @@ export type Agreement = {
    * The values of `acr` that the client may send. If absent, the client may send those of `agreedAcrValues`.
    */
   readonly acrValues?: readonly string[] | undefined;
+  /** Whether the client takes synthetic patients only, whose NHS numbers begin with 999. */
+  readonly sandbox?: boolean | undefined;
 };
 
 /**
@@ -76,7 +78,7 @@ export function createServiceRequestReader(
   const readContained = createContainedReader(readers, schemas);
   const withResources = createResourceNaming(new Set(Object.keys(readers)));
 
-  return (payload, { practices, directory, acrValues } = {}) => {
+  return (payload, { practices, directory, acrValues, sandbox = false } = {}) => {
     const extensions = readExtensions(payload);
     const contained = readContained(payload);
     const crossing = [
@@ -88,6 +90,7 @@ export function createServiceRequestReader(
       ...contained.faults,
       ...practiceFaults(payload, contained, practices),
       ...signIn.agreedFaults(payload, contained, { author: extensions.author, acrValues }),
+      ...(sandbox ? syntheticPatientFaults(payload, vocabulary.patient) : []),
     ];
     if (directory !== undefined) {
       const { author } = extensions;

@@ -92,8 +92,9 @@ export function behindLaunchCheck(
     assertRight(caller, requiredRight);
     const payload = await readJson(request, response, body);
     const directory = directories?.of(caller.policy);
-    const { acrValues } = caller.policy;
-    const reading = readServiceRequest(payload, { practices: caller.practices, directory, acrValues });
+    const { practices, policy } = caller;
+    const { acrValues, sandbox } = policy;
+    const reading = readServiceRequest(payload, { practices, directory, acrValues, sandbox });
     call.concern(
       concerningLaunch('request' in reading ? reading.request : reading.parties, config.pseudonyms),
     );
