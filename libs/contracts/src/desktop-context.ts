@@ -1,4 +1,4 @@
-import { readPatientIdentifier } from './coded-identifiers.ts';
+import { readPatientIdentifier, syntheticNumberFaults } from './coded-identifiers.ts';
 import type { Fault } from './fault.ts';
 import { isCalendarDate, isFutureDate, singleLine } from './formats.ts';
 import { compileSchema, entriesOf, guidPattern, maxFaults, memberOf, withUnknownMembers } from './schema.ts';
@@ -191,6 +191,20 @@ export function nhsNumberOf({
   if (identifierType !== 'NHS Number') return undefined;
   const { value, isDoubtful } = readPatientIdentifier({ system: 'nhs-number', value: identifierValue });
   return isDoubtful || /^(\d)\1{9}$/.test(value) ? undefined : value;
+}
+
+/**
+ * Checks every NHS number of a launch request, for a host application that takes synthetic patients only. The
+ * type may be written in any case, because the partner application receives it unchanged.
+ */
+export function syntheticPatientFaults(body: unknown): Fault[] {
+  const identifiers = entriesOf(memberOf(body, 'patient'), 'patient-identifiers');
+  return identifiers.flatMap((identifier, index) => {
+    const type = memberOf(identifier, 'identifierType');
+    if (typeof type !== 'string' || type.toLowerCase() !== 'nhs number') return [];
+    const path = `patient.patient-identifiers[${index}].identifierValue`;
+    return syntheticNumberFaults(memberOf(identifier, 'identifierValue'), path);
+  });
 }
 
 /**

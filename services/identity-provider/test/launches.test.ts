@@ -59,6 +59,7 @@ beforeAll(async () => {
     aPartner({ clientId, launchUrl }),
   );
   const limited = aClient({ clientId: 'limited', scopes: ['launch.issue'], requestsPerSecond: 1 });
+  const sandbox = aClient({ clientId: 'sandbox', scopes: ['launch.issue'], sandbox: true });
   running = await runDesktop({
     clock,
     storage,
@@ -66,6 +67,7 @@ beforeAll(async () => {
       ...desktopRealms(),
       { realm: 'calls/desktop', clients: [], desktop: { partners } },
       { realm: 'limits', clients: [limited] },
+      { realm: 'tests', clients: [sandbox] },
     ],
     trustedIssuers: [{ issuer: stranger.issuer, clients: [{ clientId: 'pms' }] }],
   });
@@ -229,6 +231,57 @@ describe('an invalid launch request', () => {
     expect(errors).toEqual([
       { path: 'patient', message: expect.stringContaining('at most 5000 bytes'), code: 'too-long' },
     ]);
+  });
+});
+
+describe('a launch request of a sandbox host application', () => {
+  type Identifier = { readonly identifierType: unknown; readonly identifierValue: unknown };
+  const launchFor = async (...identifiers: Identifier[]): Promise<Record<string, unknown>> => {
+    const token = String((await running.idp.token('tests', { client_id: 'sandbox' })).access_token);
+    const patient = aPatient({ 'patient-identifiers': identifiers });
+    const response = await running.postLaunch(aLaunch({ patient }), { token });
+    return { status: response.status, ...record(await response.json()) };
+  };
+  const anNhsNumber = (identifierValue: unknown, identifierType = 'NHS Number') => ({
+    identifierType,
+    identifierValue,
+  });
+  const local = { identifierType: 'EHR Partner ID', identifierValue: '90210' };
+
+  it.each([
+    ['an NHS number that begins with 999', [anNhsNumber('999 000 0018')]],
+    ['no NHS number', [local]],
+  ])('is accepted with %s', async (_what, identifiers) => {
+    expect((await launchFor(...identifiers)).status).toBe(201);
+  });
+
+  it('is refused with one error for each NHS number that does not begin with 999', async () => {
+    const { status, errors } = await launchFor(
+      local,
+      anNhsNumber('9434765919'),
+      anNhsNumber('9990000018'),
+      anNhsNumber('943 476 5919', 'nhs number'),
+    );
+    const message = 'must begin with 999, because this client takes synthetic patients only';
+    expect(status).toBe(400);
+    expect(errors).toEqual(
+      [1, 3].map((at) => ({
+        path: `patient.patient-identifiers[${at}].identifierValue`,
+        message,
+        code: 'business-rule',
+      })),
+    );
+    const event = running.published.findLast(({ type }) => type === 'desktop.launch.refused.v1');
+    expect(event?.data).toMatchObject({ hostClientId: 'sandbox', codes: ['business-rule', 'business-rule'] });
+  });
+
+  it.each([9434765919, '', null])('is refused with one error if the NHS number is %j', async (value) => {
+    expect((await launchFor(anNhsNumber(value))).errors).toHaveLength(1);
+  });
+
+  it('is refused, but not with a server error, if the type or the value cannot become a text', async () => {
+    const value = { toString: 1, valueOf: 1 };
+    expect((await launchFor({ identifierType: value, identifierValue: value })).status).toBe(400);
   });
 });
 

@@ -3,6 +3,7 @@ import {
   type DesktopContext,
   type DesktopLaunch,
   readDesktopLaunch,
+  syntheticPatientFaults,
 } from '@clinical-launch/contracts/desktop-context';
 import { type Fault, faultPlaces } from '@clinical-launch/contracts/fault';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
@@ -132,6 +133,7 @@ function validate(
       ? [notCallable]
       : []),
     ...signInFaults(sent, { now: clock.now(), acrValues: host.policy.acrValues }),
+    ...(host.policy.sandbox === true ? syntheticPatientFaults(sent) : []),
   ];
   if (faults.length === 0 && 'launch' in read && partner !== undefined)
     return { launch: read.launch, partner };
