@@ -27,19 +27,23 @@ type PagesOptions = {
 const prepared = new Map<string, Pages>();
 
 /**
- * Prepares the templates of a service: its own views, the common layout, and the templates of NHS.UK
- * frontend. Templates are compiled only once, even if a process starts a service again.
+ * Prepares the templates of a service: its own views, in one directory or several, the common layout, and
+ * the templates of NHS.UK frontend. Templates are compiled only once, even if a process starts a service
+ * again.
  */
-export function createPages(views: string, { supportLine = '' }: PagesOptions = {}): Pages {
-  const key = `${views}\n${supportLine}`;
-  const pages = prepared.get(key) ?? preparePages(views, supportLine);
+export function createPages(
+  views: string | readonly string[],
+  { supportLine = '' }: PagesOptions = {},
+): Pages {
+  const key = `${[views].flat().join('\n')}\n${supportLine}`;
+  const pages = prepared.get(key) ?? preparePages([views].flat(), supportLine);
   prepared.set(key, pages);
   return pages;
 }
 
-function preparePages(views: string, supportLine: string): Pages {
+function preparePages(views: readonly string[], supportLine: string): Pages {
   const environment = new nunjucks.Environment(
-    new nunjucks.FileSystemLoader([views, houseViews, nhsukRoot]),
+    new nunjucks.FileSystemLoader([...views, houseViews, nhsukRoot]),
     {
       autoescape: true,
       throwOnUndefined: false,

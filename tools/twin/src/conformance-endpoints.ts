@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import { endpointNames, faultNames } from '@clinical-launch/conformance/exchange';
 import { junitOf } from '@clinical-launch/conformance/results';
 import type { Run } from '@clinical-launch/conformance/run';
+import { type ConformanceRuns, runViews } from '@clinical-launch/conformance/runs';
 import { type CompiledSchema, closedObject, compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { clientId } from '@clinical-launch/contracts/words';
@@ -17,7 +17,6 @@ import {
 import { problemDialect, ServiceError } from '@clinical-launch/http/errors';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import { createPages } from '@clinical-launch/pages/templates';
-import type { ConformanceRuns } from './conformance-runs.ts';
 
 const maxMessageBytes = 1024 * 1024;
 
@@ -48,7 +47,7 @@ const nothing = compileSchema(closedObject({}));
  * They refuse POST requests of web pages.
  */
 export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[] {
-  const pages = createPages(fileURLToPath(new URL('./views', import.meta.url)));
+  const pages = createPages(runViews);
   const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
 
   const getRun = (exchange: Exchange): Run => {

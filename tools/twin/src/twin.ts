@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { createRecordingProxy } from '@clinical-launch/conformance/recording-proxy';
+import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createApp } from '@clinical-launch/http/app';
 import { listen } from '@clinical-launch/http/server';
@@ -12,7 +13,7 @@ import { readDialect } from '@clinical-launch/simulators/dialect';
 import { createHostClient } from '@clinical-launch/simulators/host/desktop-launch';
 import { createRecorder } from '@clinical-launch/simulators/wire/recorder';
 import { conformanceEndpoints } from './conformance-endpoints.ts';
-import { type ConformanceRuns, createConformanceRuns } from './conformance-runs.ts';
+import { createTwinRuns } from './conformance-runs.ts';
 import { MovableClock, moveClock } from './movable-clock.ts';
 import { type VendorClient, writeRegistry } from './vendor-client.ts';
 
@@ -80,7 +81,7 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
       clock,
       recorder: createRecorder(clock),
     });
-    const runs = createConformanceRuns({ client, host, clock: runClock });
+    const runs = createTwinRuns({ client, host, clock: runClock });
     const control = createApp({
       mounts: [{ path: '/', service: { endpoints: [moveClock(clock), ...conformanceEndpoints(runs)] } }],
       logger,
