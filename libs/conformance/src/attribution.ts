@@ -89,14 +89,18 @@ export function createAttribution() {
 function createOwners() {
   const owners = new Map<string, Attributed>();
   const learn = (secret: unknown, attributed: Attributed) => {
-    if (typeof secret !== 'string' || secret === '') return;
-    owners.set(secret, attributed);
-    for (const oldest of owners.keys()) {
-      if (owners.size <= maxKnown) break;
-      owners.delete(oldest);
-    }
+    if (typeof secret === 'string' && secret !== '') setBounded(owners, secret, attributed, maxKnown);
   };
   return { owners: owners as ReadonlyMap<string, Attributed>, learn };
+}
+
+/** Sets an entry of a map. If the map then has more than `max` entries, deletes the oldest. */
+export function setBounded<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= max) break;
+    map.delete(oldest);
+  }
 }
 
 const authenticating: ReadonlySet<Endpoint> = new Set(['token', 'authorize', 'push', 'revoke']);

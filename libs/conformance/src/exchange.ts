@@ -9,6 +9,9 @@ export type FaultName = (typeof faultNames)[number];
 /** Returns true if the text is the name of a fault. */
 export const isFaultName = (text: string): text is FaultName => faultNames.some((name) => name === text);
 
+/** The header that names the run of a request. The proxy does not forward it. */
+export const runHeader = 'clinical-launch-run';
+
 /** A request that the proxy received or sent. */
 export type ProxiedRequest = {
   readonly method: string;

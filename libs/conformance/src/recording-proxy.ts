@@ -9,6 +9,7 @@ import {
   type FaultName,
   type ProxiedAnswer,
   type ProxiedRequest,
+  runHeader,
 } from './exchange.ts';
 import { faultyAnswer } from './faults.ts';
 
@@ -123,7 +124,7 @@ async function readBody(incoming: IncomingMessage, response: ServerResponse): Pr
   return Buffer.concat(chunks);
 }
 
-/** The headers of one connection (RFC 9110 section 7.6.1), and those that the proxy writes itself. */
+/** The headers of one connection (RFC 9110 section 7.6.1), those that the proxy writes, and the run's. */
 const ofConnection = new Set([
   'connection',
   'keep-alive',
@@ -134,6 +135,7 @@ const ofConnection = new Set([
   'expect',
   'content-length',
   'x-forwarded-for',
+  runHeader,
 ]);
 
 const forwardedOf = (headers: IncomingHttpHeaders) =>

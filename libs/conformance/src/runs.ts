@@ -2,13 +2,24 @@ import { fileURLToPath } from 'node:url';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import { endpointOf, isFaultName, type Exchange as Recorded } from './exchange.ts';
+import { type Attributed, setBounded } from './attribution.ts';
+import {
+  claimsOf,
+  endpointOf,
+  isFaultName,
+  isMembers,
+  membersOf,
+  type ProxiedRequest,
+  parametersOf,
+  type Exchange as Recorded,
+  runHeader,
+} from './exchange.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createKeySubstitutes, type KeySubstitutes } from './id-tokens.ts';
 import { partnerProtocol } from './partner.ts';
 import { pmsProtocol } from './pms.ts';
 import type { Watch } from './recording-proxy.ts';
-import type { Outgoing, StepTools } from './requirement.ts';
+import type { Outgoing } from './requirement.ts';
 import { type Attestations, createRun, type Run } from './run.ts';
 
 /** The directory of the page of a run. `run-body.njk` is its part for the page of another service. */
@@ -16,8 +27,11 @@ export const runViews = fileURLToPath(new URL('./views', import.meta.url));
 
 /** The header with which a client requests a fault for the request that contains it. */
 const faultHeader = 'clinical-launch-fault';
-/** The oldest run is dropped if there are more. */
-const maxRuns = 100;
+/** The oldest runs are dropped if there are more. */
+const maxRuns = 1000;
+const maxRunsOfClient = 20;
+/** The launches of which the run is known. The oldest is forgotten if there are more. */
+const maxLaunches = 10_000;
 
 /**
  * The milliseconds in which a client may answer a message. They are many, so that a run records how late an
@@ -27,8 +41,12 @@ export const messageTimeoutMs = 15_000;
 
 type Message = Pick<Outgoing, 'headers' | 'body'> & Partial<Pick<Outgoing, 'probe'>>;
 
-/** The functions of a run's steps that create and end desktop launches of a client. */
-export type DesktopTools = Pick<StepTools, 'createLaunch' | 'endLaunch'>;
+/** Creates and ends desktop launches as the host application. */
+export type DesktopLaunches = {
+  /** Creates a launch for a client. `launchId` is the correlation id of the launch. */
+  readonly create: (clientId: string) => Promise<{ readonly launchUrl: string; readonly launchId: string }>;
+  readonly end: (launchId: string) => Promise<void>;
+};
 
 type Dependencies = {
   readonly clock: Clock;
@@ -39,7 +57,7 @@ type Dependencies = {
   /** Returns the secret of a client's callbacks, `whsec_…`. */
   readonly callbackSecretOf: (clientId: string) => string | undefined;
   /** Absent if there are no desktop launches, and therefore no runs of partners. */
-  readonly desktopOf?: (clientId: string) => DesktopTools;
+  readonly desktop?: DesktopLaunches;
 };
 
 /** The client of a run, and the names of the people who attest its requirements. */
@@ -51,17 +69,22 @@ type WantedRun = {
 
 export type ConformanceRuns = ReturnType<typeof createConformanceRuns>;
 
-/** Creates the conformance runs and the faults on demand of a recording proxy. */
+/**
+ * Creates the conformance runs and the faults on demand of a recording proxy. A client may have several runs
+ * at once. A request belongs to the run that its header `Clinical-Launch-Run` names, and so do the later
+ * requests and messages of its launch. Any other request belongs to the newest run of its client that has not
+ * finished.
+ */
 export function createConformanceRuns({
   clock,
   send,
   addressOf,
   callbackSecretOf,
-  desktopOf = () => noDesktop,
+  desktop = noDesktop,
 }: Dependencies) {
   const faults = createFaults();
   const keys = createKeySubstitutes();
-  const runs = new Map<string, Run>();
+  const known = createRunsByLaunch();
 
   /** Posts a message to a client. If the client does not answer, the recorded status is 0. */
   const post = async (
@@ -72,14 +95,31 @@ export function createConformanceRuns({
     const request = { method: 'POST', url, headers, body, at: clock.now() };
     const answer = await send(url, { method: 'POST', headers, body }).catch(() => silence);
     const recorded = { direction: 'sent', request, answer, answeredAt: clock.now(), clientId } as const;
-    return { ...recorded, ...withoutUndefined({ probe }) };
+    return { ...recorded, ...withoutUndefined({ probe, launchId: launchOf(request) }) };
+  };
+
+  const toolsOf = (clientId: string, run: () => Run) => {
+    let newest: string | undefined;
+    return {
+      async createLaunch() {
+        const { launchUrl, launchId } = await desktop.create(clientId);
+        newest = launchId;
+        known.assign({ clientId, launchId }, run());
+        return launchUrl;
+      },
+      async endLaunch() {
+        if (newest !== undefined) await desktop.end(newest);
+      },
+      ...withoutUndefined({ callbackSecret: callbackSecretOf(clientId) }),
+      keys,
+    };
   };
 
   return {
     faults,
     keys,
-    watch: createWatch({ runs, faults, keys }),
-    find: (id: string): Run | undefined => runs.get(id),
+    watch: createWatch({ known, faults, keys }),
+    find: known.find,
 
     /**
      * Forwards a callback or a logout token of the platform to its client.
@@ -89,32 +129,67 @@ export function createConformanceRuns({
       const address = addressOf(clientId);
       if (address === undefined) return 404;
       const exchange = await post({ clientId, address }, message);
-      for (const run of runs.values()) run.record(exchange);
+      for (const run of known.of(exchange.request, exchange)) run.record(exchange);
       return exchange.answer.status || 502;
     },
 
-    /** Starts a run for a client. The newest run of a client replaces its older runs in progress. */
+    /** Starts a run for a client. Its older runs continue. */
     start({ clientId, protocol, attestations }: WantedRun): Run {
-      for (const run of runs.values()) if (run.clientId === clientId) run.finish();
       const address = addressOf(clientId);
-      const run = createRun({
+      const run: Run = createRun({
         clientId,
         protocol: protocols[protocol],
         attestations,
         clock,
-        tools: {
-          ...desktopOf(clientId),
-          ...withoutUndefined({ callbackSecret: callbackSecretOf(clientId) }),
-          keys,
-        },
+        tools: toolsOf(clientId, () => run),
         post: address === undefined ? undefined : (message) => post({ clientId, address }, message),
       });
-      runs.set(run.id, run);
-      for (const oldest of runs.keys()) {
-        if (runs.size <= maxRuns) break;
-        runs.delete(oldest);
-      }
+      known.add(run);
       return run;
+    },
+  };
+}
+
+/** Returns the launch of a callback or a logout token, or undefined if it names none. */
+function launchOf(request: ProxiedRequest): string | undefined {
+  const { data } = membersOf(request.body);
+  const launchId = isMembers(data)
+    ? data['launchId']
+    : claimsOf(parametersOf(request).get('logout_token'))['sid'];
+  return typeof launchId === 'string' ? launchId : undefined;
+}
+
+/** Stores the runs by id, and the run of each launch. */
+function createRunsByLaunch() {
+  const runs = new Map<string, Run>();
+  const ofLaunch = new Map<string, Run>();
+  /** Another client cannot move a launch to its run. */
+  const keyOf = ({ clientId, launchId }: Attributed) => JSON.stringify([clientId, launchId]);
+  const ofClient = (clientId: string) => [...runs.values()].filter((run) => run.clientId === clientId);
+  const newestOf = (clientId: string) => ofClient(clientId).findLast((run) => run.step() !== undefined);
+
+  return {
+    find: (id: string): Run | undefined => runs.get(id),
+
+    /** Adds a run, and drops the oldest runs if there are too many. */
+    add(run: Run): void {
+      setBounded(runs, run.id, run, maxRuns);
+      for (const { id } of ofClient(run.clientId).slice(0, -maxRunsOfClient)) runs.delete(id);
+    },
+
+    /** Stores the run of a launch, unless the launch already belongs to a run. */
+    assign(attributed: Attributed, run: Run): void {
+      const isOwn = attributed.launchId !== undefined && attributed.clientId === run.clientId;
+      const key = keyOf(attributed);
+      if (isOwn && !ofLaunch.has(key)) setBounded(ofLaunch, key, run, maxLaunches);
+    },
+
+    /** Returns the runs of an exchange: several only if its client is unknown and no header names a run. */
+    of({ headers }: Pick<ProxiedRequest, 'headers'>, attributed: Attributed): readonly Run[] {
+      const named = headers[runHeader];
+      if (named !== undefined) return [runs.get(String(named)) ?? []].flat();
+      if (attributed.clientId === undefined) return [...runs.values()];
+      return [ofLaunch.get(keyOf(attributed)) ?? newestOf(attributed.clientId) ?? []].flat();
     },
   };
 }
@@ -122,21 +197,21 @@ export function createConformanceRuns({
 /** The recorded answer of a client that does not answer. */
 const silence = { status: 0, headers: {}, body: Buffer.alloc(0) };
 
-const noDesktop: DesktopTools = {
-  createLaunch: () => Promise.reject(new Error('There are no desktop launches here')),
-  endLaunch: () => Promise.resolve(),
+const noDesktop: DesktopLaunches = {
+  create: () => Promise.reject(new Error('There are no desktop launches here')),
+  end: () => Promise.resolve(),
 };
 
 /**
- * Passes each exchange to the runs. The first fault applies: the fault in a header, the fault of a run, or a
+ * Passes each exchange to its runs. The first fault applies: the fault in a header, the fault of a run, or a
  * fault on demand.
  */
 function createWatch({
-  runs,
+  known,
   faults,
   keys,
 }: {
-  readonly runs: ReadonlyMap<string, Run>;
+  readonly known: ReturnType<typeof createRunsByLaunch>;
   readonly faults: Faults;
   readonly keys: KeySubstitutes;
 }): Watch {
@@ -144,19 +219,22 @@ function createWatch({
     faultFor(request, attributed) {
       const wanted = request.headers[faultHeader];
       if (typeof wanted === 'string' && isFaultName(wanted)) return wanted;
-      const found = [...runs.values()].map((run) => run.faultFor(request, attributed));
+      const found = known.of(request, attributed).map((run) => run.faultFor(request, attributed));
       const { clientId = '' } = attributed;
       return found.find((fault) => fault !== undefined) ?? faults.take(clientId, endpointOf(request));
     },
     async alter(exchange) {
-      for (const run of runs.values()) {
+      for (const run of known.of(exchange.request, exchange)) {
         const altered = await run.alter(exchange);
         if (altered !== undefined) return altered;
       }
       return keys.alter(exchange);
     },
     record(exchange) {
-      for (const run of runs.values()) run.record(exchange);
+      for (const run of known.of(exchange.request, exchange)) {
+        known.assign(exchange, run);
+        run.record(exchange);
+      }
     },
   };
 }

@@ -1,7 +1,7 @@
 import {
   type ConformanceRuns,
   createConformanceRuns,
-  type DesktopTools,
+  type DesktopLaunches,
   messageTimeoutMs,
 } from '@clinical-launch/conformance/runs';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
@@ -25,25 +25,16 @@ export function createTwinRuns({ client, host, clock }: Dependencies): Conforman
     send: (url, request) => send(url, { ...request, isOperators: true }),
     addressOf: (clientId) => (client?.clientId === clientId ? client.callbackUrl : undefined),
     callbackSecretOf,
-    desktopOf: (clientId) => desktopOf(clientId, host),
+    desktop: desktopOf(host),
   });
 }
 
-function desktopOf(clientId: string, host: HostClient): DesktopTools {
-  let newest: string | undefined;
-  return {
-    async createLaunch() {
-      const { authorizations } = records.host;
-      const { launchUrl, correlationId } = await host.requestLaunch({
-        clientId,
-        patient: getPatient(null),
-        authorizations,
-      });
-      newest = correlationId;
-      return launchUrl;
-    },
-    async endLaunch() {
-      if (newest !== undefined) await host.endLaunch(newest);
-    },
-  };
-}
+const desktopOf = (host: HostClient): DesktopLaunches => ({
+  async create(clientId) {
+    const patient = getPatient(null);
+    const { authorizations } = records.host;
+    const { launchUrl, correlationId } = await host.requestLaunch({ clientId, patient, authorizations });
+    return { launchUrl, launchId: correlationId };
+  },
+  end: (launchId) => host.endLaunch(launchId),
+});

@@ -8,7 +8,7 @@ import { startTwin, type Twin } from '../src/twin.ts';
 import { callbackSecretOf } from '../src/vendor-client.ts';
 import { startCallbackReceiver } from './callback-receiver.ts';
 import { changeRun, findRun, post, startRun } from './played-run.ts';
-import { createPracticeSystem } from './practice-system.ts';
+import { createPracticeSystem, type Habits } from './practice-system.ts';
 
 const vendor = 'my-pms';
 /** Longer than any test, so that a slow request is still waiting when another request is answered. */
@@ -32,8 +32,8 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-const systemOf = (clientId: string, referer?: string) =>
-  createPracticeSystem({ url: twin.url, clientId }, referer === undefined ? {} : { referer });
+const systemOf = (clientId: string, habits: Partial<Habits> = {}) =>
+  createPracticeSystem({ url: twin.url, clientId }, habits);
 
 describe('a conformance run', () => {
   it('is not changed by requests of another client, even if they name the client of the run', async () => {
@@ -42,7 +42,7 @@ describe('a conformance run', () => {
     const before = await findRun(twin.url, run);
     expect(before.step?.id).toBe('second-launch');
 
-    await systemOf('pms-other', 'http://pms.example/9434765919').launch('launch');
+    await systemOf('pms-other', { referer: 'http://pms.example/9434765919' }).launch('launch');
     const claims = Buffer.from(JSON.stringify({ client_id: vendor })).toString('base64url');
     const forged = await post(`${twin.url}/AccessApi/RequestLaunchUrl`, aServiceRequest(), {
       Authorization: `Bearer eyJhbGciOiJub25lIn0.${claims}.`,
@@ -51,6 +51,22 @@ describe('a conformance run', () => {
     const otherMessage = await post(`${twin.url}/messages/pms-other`, {});
     expect([forged.status, named.status, otherMessage.status]).toEqual([401, 401, 404]);
     expect(await findRun(twin.url, run)).toEqual(before);
+  });
+
+  it('records the launches that name it, and otherwise those of the newest run that has not finished', async () => {
+    const first = await startRun({ url: twin.url, client: vendor });
+    const second = await startRun({ url: twin.url, client: vendor });
+    const stepsOf = () =>
+      Promise.all([first, second].map(async ({ run }) => (await findRun(twin.url, run)).step?.number));
+    await systemOf(vendor, { run: first.run }).launch('launch');
+    expect(await stepsOf()).toEqual([2, 1]);
+    await systemOf(vendor).launch('launch');
+    expect(await stepsOf()).toEqual([2, 2]);
+    await systemOf('pms-other', { run: first.run }).launch('launch');
+    expect(await stepsOf()).toEqual([2, 2]);
+    await changeRun(twin.url, second.run, 'finish');
+    await systemOf(vendor).launch('launch');
+    expect(await stepsOf()).toEqual([3, undefined]);
   });
 
   it('of an unknown client records nothing, and cannot be read without its id', async () => {

@@ -20,6 +20,8 @@ export type Habits = {
   /** Opens a launch URL again after 410. */
   readonly reopens: boolean;
   readonly referer?: string;
+  /** The run that requests for launch URLs name. */
+  readonly run?: string;
   /** Is added to the address of token requests. */
   readonly tokenQuery?: string;
 };
@@ -67,6 +69,7 @@ export function createPracticeSystem(
         Authorization: `Bearer ${token}`,
         'Content-Type': 'application/json',
         'Code-Challenge': codeChallenge,
+        ...(has.run !== undefined && { 'Clinical-Launch-Run': has.run }),
       },
       body: JSON.stringify(serviceRequest),
     });

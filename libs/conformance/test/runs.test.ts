@@ -1,0 +1,62 @@
+import { callbackBody } from '@clinical-launch/contracts/order/callback';
+import { listen } from '@clinical-launch/http/server';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { expect, it } from '@jest/globals';
+import { createRecordingProxy } from '../src/recording-proxy.ts';
+import { createConformanceRuns } from '../src/runs.ts';
+import { issued, origin } from './recorded-exchange.ts';
+
+const clientId = 'pms';
+const clock = new TestClock();
+const createRuns = () =>
+  createConformanceRuns({
+    clock,
+    send: async () => ({ status: 204, headers: {}, body: Buffer.alloc(0) }),
+    addressOf: () => 'https://pms.example/callbacks',
+    callbackSecretOf: () => undefined,
+  });
+const wanted = { clientId, protocol: 'pms', attestations: {} } as const;
+
+it('a callback belongs to the run of its launch, although a newer run of the client is running', async () => {
+  const runs = createRuns();
+  const [first, second] = [runs.start(wanted), runs.start(wanted)];
+  const launchId = crypto.randomUUID();
+  runs.watch.record({ ...issued({ headers: { 'clinical-launch-run': first.id } }), clientId, launchId });
+  const body = callbackBody({
+    orderGuid: crypto.randomUUID(),
+    orderVersion: 1,
+    launchId,
+    messageId: crypto.randomUUID(),
+    renderedAt: new Date(0),
+    xml: '',
+  });
+  expect(await runs.forward(clientId, { headers: {}, body })).toBe(204);
+  const inTime = [first, second].map(
+    (run) => run.report().requirements.find(({ id }) => id === 'pms.callback-in-time')?.result,
+  );
+  expect(inTime).toEqual(['passed', 'waiting']);
+});
+
+it('the proxy does not forward the header that names the run of a request', async () => {
+  const received: unknown[] = [];
+  const platform = await listen(
+    (request, response) => {
+      received.push(request.url, request.headers['clinical-launch-run']);
+      response.end();
+    },
+    { port: 0, host: '127.0.0.1' },
+  );
+  const forward = createRecordingProxy({
+    target: new URL(`http://127.0.0.1:${platform.port}`),
+    publicUrl: new URL(origin),
+    clock,
+    watch: createRuns().watch,
+  });
+  const proxy = await listen(forward, { port: 0, host: '127.0.0.1' });
+  await fetch(`http://127.0.0.1:${proxy.port}/asked`, {
+    headers: { 'Clinical-Launch-Run': crypto.randomUUID() },
+  });
+  expect(received).toEqual(['/asked', undefined]);
+  await proxy.stop();
+  await platform.stop();
+});
