@@ -203,7 +203,7 @@ const noDesktop: DesktopLaunches = {
 };
 
 /**
- * Passes each exchange to its runs. The first fault applies: the fault in a header, the fault of a run, or a
+ * Passes each exchange to its runs. The first fault applies: the fault of a run, the fault in a header, or a
  * fault on demand.
  */
 function createWatch({
@@ -217,11 +217,12 @@ function createWatch({
 }): Watch {
   return {
     faultFor(request, attributed) {
+      const found = known.of(request, attributed).map((run) => run.faultFor(request, attributed));
+      const ofRun = found.find((fault) => fault !== undefined);
+      if (ofRun !== undefined) return ofRun;
       const wanted = request.headers[faultHeader];
       if (typeof wanted === 'string' && isFaultName(wanted)) return wanted;
-      const found = known.of(request, attributed).map((run) => run.faultFor(request, attributed));
-      const { clientId = '' } = attributed;
-      return found.find((fault) => fault !== undefined) ?? faults.take(clientId, endpointOf(request));
+      return faults.take(attributed.clientId ?? '', endpointOf(request));
     },
     async alter(exchange) {
       for (const run of known.of(exchange.request, exchange)) {

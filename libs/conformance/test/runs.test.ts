@@ -37,6 +37,16 @@ it('a callback belongs to the run of its launch, although a newer run of the cli
   expect(inTime).toEqual(['passed', 'waiting']);
 });
 
+it('the fault of a run applies before the fault that a header requests', () => {
+  const runs = createRuns();
+  const run = runs.start(wanted);
+  while (run.step()?.id !== 'refused-401') run.skip();
+  const { request } = issued({ headers: { 'clinical-launch-fault': '503' } });
+  expect(runs.watch.faultFor(request, { clientId })).toBe('401');
+  run.finish();
+  expect(runs.watch.faultFor(request, { clientId })).toBe('503');
+});
+
 it('the proxy does not forward the header that names the run of a request', async () => {
   const received: unknown[] = [];
   const platform = await listen(
