@@ -14,7 +14,7 @@ import { narrowScope } from '../domain/scopes.ts';
 import type { TokenBinding } from '../domain/token-binding.ts';
 import { TokenRefusal } from '../errors.ts';
 import { assertDpopKey, certificateToBind, usingUp } from './bindings.ts';
-import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
+import { describedGrants, type PartnerGrant, type PartnerRequest, type TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
 /** The pattern of a code verifier (Desktop: Limits). RFC 7636 also allows the tilde. */
@@ -30,9 +30,7 @@ const mismatchLimit = 5;
  */
 export function authorizationCode(tickets: Tickets, prepareTokens: PrepareTokens): PartnerGrant {
   return {
-    type: 'authorization_code',
-    clients: 'public',
-    parameters: ['scope', 'code', 'redirect_uri', 'code_verifier'],
+    ...describedGrants.authorizationCode,
     async handle(request) {
       const requested = readRequest(request);
       request.call.trace.follow(launchOf(requested.code));

@@ -5,7 +5,7 @@ import { accessTokenClaims } from '../domain/access-token.ts';
 import { TokenRefusal } from '../errors.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { certificateToBind } from './bindings.ts';
-import type { ClientGrant, ClientRequest, TokenAnswer } from './grant.ts';
+import { describedGrants, type ClientGrant, type ClientRequest, type TokenAnswer } from './grant.ts';
 
 type ClientCredentialsDependencies = {
   readonly audience: string;
@@ -24,9 +24,7 @@ export function defaultScope(audience: string): string {
  */
 export function clientCredentials({ audience, keyRing, clock }: ClientCredentialsDependencies): ClientGrant {
   return {
-    type: 'client_credentials',
-    clients: 'confidential',
-    parameters: ['scope'],
+    ...describedGrants.clientCredentials,
     async handle({ realm, client, parameters, call, commit, ...sent }: ClientRequest): Promise<TokenAnswer> {
       if (parameters.get('scope') !== defaultScope(audience)) throw new TokenRefusal('wrong_scope');
       const tokenId = randomUUID();

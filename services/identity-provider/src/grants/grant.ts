@@ -70,6 +70,17 @@ export type PartnerGrant = GrantOf<'public', PartnerRequest>;
 
 export type Grant = ClientGrant | PartnerGrant;
 
+/** What the OpenAPI document and the discovery document state about each grant. */
+export const describedGrants = {
+  clientCredentials: { type: 'client_credentials', clients: 'confidential', parameters: ['scope'] },
+  authorizationCode: {
+    type: 'authorization_code',
+    clients: 'public',
+    parameters: ['scope', 'code', 'redirect_uri', 'code_verifier'],
+  },
+  refreshToken: { type: 'refresh_token', clients: 'public', parameters: ['scope', 'refresh_token'] },
+} as const;
+
 /**
  * Returns whether a realm offers a grant. A partner grant requires a desktop realm. A client grant is not
  * offered in a desktop realm without clients.

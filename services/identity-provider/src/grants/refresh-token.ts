@@ -12,7 +12,7 @@ import {
 import { narrowScope } from '../domain/scopes.ts';
 import { TokenRefusal, tooManyRefreshes } from '../errors.ts';
 import { assertDpopKey, certificateToBind, usingUp } from './bindings.ts';
-import type { PartnerGrant, PartnerRequest, TokenAnswer } from './grant.ts';
+import { describedGrants, type PartnerGrant, type PartnerRequest, type TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
 /**
@@ -42,9 +42,7 @@ type Refresh = RefreshDependencies & { readonly token: string; readonly request:
  */
 export function refreshToken(dependencies: RefreshDependencies): PartnerGrant {
   return {
-    type: 'refresh_token',
-    clients: 'public',
-    parameters: ['scope', 'refresh_token'],
+    ...describedGrants.refreshToken,
     async handle(request) {
       const token = request.parameters.get('refresh_token');
       if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'refresh_token' });
