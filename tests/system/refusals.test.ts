@@ -51,6 +51,14 @@ describe('the clients of the demo registry', () => {
     expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array(5).fill(415), ...Array(5).fill(429)]);
   });
 
+  it('include sandbox-pms, which may send synthetic patients only', async () => {
+    const identifier = (value: string) => [{ system: 'https://fhir.nhs.uk/Id/nhs-number', value }];
+    const postFor = (value: string) =>
+      post('sandbox-pms', aServiceRequest({ patient: { identifier: identifier(value) } }));
+    expect((await postFor('9990000018')).status).toBe(200);
+    expect((await postFor('9434765919')).status).toBe(400);
+  });
+
   it('include a PMS that may not read the audit trail', async () => {
     const response = await fetch(`${platform.url}/audit/events?correlationId=${crypto.randomUUID()}`, {
       headers: { Authorization: `Bearer ${await platform.tokenOf('pms-demo')}` },

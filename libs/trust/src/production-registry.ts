@@ -28,6 +28,7 @@ const demoClients = [
   'pms-other',
   'pms-noscope',
   'pms-limited',
+  'sandbox-pms',
   'host-demo',
   'audit-demo',
   'partner-demo',

@@ -49,6 +49,7 @@ describe('a registry for production', () => {
     'pms-other',
     'pms-noscope',
     'pms-limited',
+    'sandbox-pms',
     'host-demo',
     'audit-demo',
     'partner-demo',

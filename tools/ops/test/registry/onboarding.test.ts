@@ -167,7 +167,7 @@ describe('the practices of a client', () => {
     const { output } = await copy.runHere('check');
     const lines = output.split('\n').filter((line) => line.includes('.practices'));
     expect(lines).toEqual([
-      'production refuses it: realms[0].clients[6].practices is required. List the practices that the client may launch for, or state "any"',
+      'production refuses it: realms[0].clients[7].practices is required. List the practices that the client may launch for, or state "any"',
     ]);
   });
 });

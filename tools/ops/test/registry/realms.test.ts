@@ -94,7 +94,7 @@ describe('remove-realm', () => {
     expect(await copy.text()).toBe(copy.before);
     expect(await copy.runHere('remove-realm', '--realm', 'demo')).toMatchObject({
       code: 1,
-      errors: 'The realm demo has 6 clients. Remove them first\n',
+      errors: 'The realm demo has 7 clients. Remove them first\n',
     });
   });
 });
