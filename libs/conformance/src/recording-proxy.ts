@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { request as requestByHttps } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { http } from '@clinical-launch/http/node-http';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -7,6 +8,7 @@ import {
   type Exchange,
   endpointOf,
   type FaultName,
+  membersOf,
   type ProxiedAnswer,
   type ProxiedRequest,
   runHeader,
@@ -31,10 +33,15 @@ export type Watch = {
 };
 
 type ProxyOptions = {
-  /** The platform: the origin of an http address. */
+  /** The platform: the origin of its address. */
   readonly target: URL;
   /** The address that clients use. */
   readonly publicUrl: URL;
+  /**
+   * The client whose requests the proxy receives, if it receives those of one client only. Launch URLs then
+   * lead through the proxy, which clients reach at `path` below `publicUrl`.
+   */
+  readonly only?: { readonly clientId: string; readonly path: string };
   readonly clock: Clock;
   readonly watch: Watch;
   /** The delay of the fault `slow` in milliseconds. By default, ten seconds. */
@@ -54,6 +61,7 @@ export function createRecordingProxy({
   publicUrl,
   clock,
   watch,
+  only,
   slowMs = 10_000,
 }: ProxyOptions): RequestListener {
   const attribution = createAttribution();
@@ -75,26 +83,39 @@ export function createRecordingProxy({
     if (body === undefined) return sendAnswer(incoming, response, refusalOf(413));
     const { method = 'GET', headers } = incoming;
     const request = { method, url, headers, body: body.toString(), at: clock.now() };
-    const attributed = attribution.of(request);
+    const owner = only && { clientId: only.clientId };
+    const attributed = { ...attribution.of(request), ...owner };
     const fault = watch.faultFor(request, attributed);
-    const answer = await answerOf(incoming, { request, body }, fault);
+    const answered = await answerOf(incoming, { request, body }, fault);
+    const answer = owner === undefined ? answered : withLaunchUrlAt(publicUrl.origin, answered);
     const exchange: Exchange = {
       direction: 'received',
       request,
       answer,
       answeredAt: clock.now(),
       ...attribution.learn({ request, answer, ...attributed }),
+      ...owner,
       ...(fault === undefined ? {} : { fault }),
     };
     const altered = await watch.alter(exchange);
     watch.record({ ...exchange, ...altered });
     if (fault === 'cut') return void response.destroy();
-    sendAnswer(incoming, response, altered?.answer ?? answer);
+    const sent = altered?.answer ?? answer;
+    sendAnswer(incoming, response, only ? withLaunchUrlAt(`${publicUrl.origin}${only.path}`, sent) : sent);
   };
 
   return (incoming, response) => {
     handle(incoming, response).catch(() => response.destroy());
   };
+}
+
+/** Returns an answer whose launch URL, if it contains one, begins with another address. */
+function withLaunchUrlAt(base: string, answer: ProxiedAnswer): ProxiedAnswer {
+  const members = membersOf(answer.body);
+  const url = typeof members['url'] === 'string' ? URL.parse(members['url']) : null;
+  if (url?.searchParams.has('launchToken') !== true) return answer;
+  const moved = { ...members, url: `${base}${url.pathname}${url.search}` };
+  return { ...answer, body: Buffer.from(JSON.stringify(moved)) };
 }
 
 type Sent = { readonly request: ProxiedRequest; readonly body: Buffer };
@@ -152,7 +173,7 @@ function forward(
 ): Promise<ProxiedAnswer> {
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   const { promise, resolve, reject } = Promise.withResolvers<ProxiedAnswer>();
-  const request = http.request(target, {
+  const request = (target.protocol === 'https:' ? requestByHttps : http.request)(target, {
     method,
     path: url,
     headers: {

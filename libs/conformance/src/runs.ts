@@ -86,17 +86,7 @@ export function createConformanceRuns({
   const keys = createKeySubstitutes();
   const known = createRunsByLaunch();
 
-  /** Posts a message to a client. If the client does not answer, the recorded status is 0. */
-  const post = async (
-    { clientId, address }: { readonly clientId: string; readonly address: string },
-    { headers, body, probe }: Message,
-  ): Promise<Recorded> => {
-    const url = new URL(address);
-    const request = { method: 'POST', url, headers, body, at: clock.now() };
-    const answer = await send(url, { method: 'POST', headers, body }).catch(() => silence);
-    const recorded = { direction: 'sent', request, answer, answeredAt: clock.now(), clientId } as const;
-    return { ...recorded, ...withoutUndefined({ probe, launchId: launchOf(request) }) };
-  };
+  const post = createPost({ send, clock });
 
   const toolsOf = (clientId: string, run: () => Run) => {
     let newest: string | undefined;
@@ -120,6 +110,9 @@ export function createConformanceRuns({
     keys,
     watch: createWatch({ known, faults, keys }),
     find: known.find,
+
+    /** Returns the runs of a client, newest first. */
+    of: (clientId: string): readonly Run[] => known.ofClient(clientId).toReversed(),
 
     /**
      * Forwards a callback or a logout token of the platform to its client.
@@ -150,6 +143,20 @@ export function createConformanceRuns({
   };
 }
 
+/** Returns a function that posts a message to a client. If the client does not answer, the recorded status is 0. */
+function createPost({ send, clock }: Pick<Dependencies, 'send' | 'clock'>) {
+  return async (
+    { clientId, address }: { readonly clientId: string; readonly address: string },
+    { headers, body, probe }: Message,
+  ): Promise<Recorded> => {
+    const url = new URL(address);
+    const request = { method: 'POST', url, headers, body, at: clock.now() };
+    const answer = await send(url, { method: 'POST', headers, body }).catch(() => silence);
+    const recorded = { direction: 'sent', request, answer, answeredAt: clock.now(), clientId } as const;
+    return { ...recorded, ...withoutUndefined({ probe, launchId: launchOf(request) }) };
+  };
+}
+
 /** Returns the launch of a callback or a logout token, or undefined if it names none. */
 function launchOf(request: ProxiedRequest): string | undefined {
   const { data } = membersOf(request.body);
@@ -170,6 +177,7 @@ function createRunsByLaunch() {
 
   return {
     find: (id: string): Run | undefined => runs.get(id),
+    ofClient,
 
     /** Adds a run, and drops the oldest runs if there are too many. */
     add(run: Run): void {

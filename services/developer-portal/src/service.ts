@@ -1,10 +1,14 @@
 import { fileURLToPath } from 'node:url';
+import { createConformanceRuns } from '@clinical-launch/conformance/runs';
 import { serveAssets } from '@clinical-launch/pages/templates';
 import type { Service } from '@clinical-launch/process/service';
 import type { DeveloperPortalConfig } from './config.ts';
+import { clientProxies, proxyPath } from './http/client-proxy.ts';
 import { home } from './http/home.ts';
 import { createPortal, type DeveloperPortalDependencies } from './http/portal.ts';
+import { inspector } from './http/requests.ts';
 import { signIn } from './http/sign-in.ts';
+import { createRecordedRequests } from './store/recorded-requests.ts';
 import { createSessions } from './store/sessions.ts';
 
 /**
@@ -17,10 +21,22 @@ export function developerPortal(
 ): Service {
   const sessions = createSessions(dependencies.clock);
   const portal = createPortal(config, { ...dependencies, sessions });
+  const requests = createRecordedRequests();
+  const runs = createConformanceRuns({
+    clock: dependencies.clock,
+    send: dependencies.fetchOutbound,
+    addressOf: () => undefined,
+    callbackSecretOf: () => undefined,
+  });
   return {
     name: 'developer-portal',
-    endpoints: [home(portal), ...signIn(portal)],
+    endpoints: [
+      home(portal),
+      ...signIn(portal),
+      ...inspector(portal, { runs, requests }),
+    ],
     below: [
+      { path: proxyPath, serve: clientProxies(portal, { runs, requests }) },
       {
         path: '/developers/assets',
         serve: serveAssets(fileURLToPath(new URL('../public', import.meta.url))),

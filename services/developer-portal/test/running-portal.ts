@@ -2,13 +2,21 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { startPlatform } from '@clinical-launch/platform/platform';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 
 type Changes = Readonly<Record<string, unknown>>;
 
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
+
+/** Returns a valid request for a synthetic patient. */
+export const syntheticRequest = () =>
+  aServiceRequest({
+    patient: { identifier: [{ system: `${defaultNamespaces.nhs}/Id/nhs-number`, value: '9990000018' }] },
+  });
 
 /** Returns the entry of a sandbox client whose secret is its id. */
 export const sandboxClient = (clientId: string, changes: Changes = {}) => ({
@@ -69,12 +77,12 @@ export async function startPortal(
     );
     const answer = await fetch(opened.url, { redirect: 'manual' });
     const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
-    return (path: string, { headers, ...options }: RequestInit = {}) =>
-      fetch(`${url}${path}`, {
-        redirect: 'manual',
-        ...options,
-        headers: { Cookie: cookie, Accept: 'text/html', ...Object.fromEntries(new Headers(headers)) },
-      });
+    return (path: string, { headers, ...options }: RequestInit = {}) => {
+      const sent = new Headers(headers);
+      sent.set('Cookie', cookie);
+      if (!sent.has('Accept')) sent.set('Accept', 'text/html');
+      return fetch(`${url}${path}`, { redirect: 'manual', ...options, headers: sent });
+    };
   };
 
   return {

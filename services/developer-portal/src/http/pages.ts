@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { runViews } from '@clinical-launch/conformance/runs';
 import { preferredType, sendText, setHeaders } from '@clinical-launch/http/answer';
 import { type ErrorDialect, problemDialect } from '@clinical-launch/http/errors';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
@@ -11,7 +12,7 @@ type Show = (response: ServerResponse, template: string, model: object) => void;
 
 /** Prepares the pages of the portal. */
 export function createShow(): Show {
-  const pages = createPages(fileURLToPath(new URL('../views', import.meta.url)));
+  const pages = createPages([fileURLToPath(new URL('../views', import.meta.url)), runViews]);
   const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
   return (response, template, model) => {
     setHeaders(response, headers);

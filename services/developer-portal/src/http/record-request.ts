@@ -1,0 +1,78 @@
+import { type Exchange, endpointOf, membersOf } from '@clinical-launch/conformance/exchange';
+import { pmsProtocol } from '@clinical-launch/conformance/pms';
+import type { RecordedRequest } from '../domain/recorded-request.ts';
+
+/** The headers whose values are shown. The platform sets them, or they contain one of few words. */
+const shownHeaders = new Set([
+  'accept',
+  'allow',
+  'cache-control',
+  'code-challenge-method',
+  'content-length',
+  'content-type',
+  'launch-refusal',
+  'retry-after',
+  'www-authenticate',
+  'x-correlation-id',
+]);
+const knownParameters = new Set(['launchToken', 'codeVerifier', 'client_id', 'grant_type', 'scope']);
+
+/** Records an exchange without its bodies. */
+export function recordedRequestOf(exchange: Exchange): RecordedRequest {
+  const { request, answer, answeredAt, fault } = exchange;
+  const code = refusalCodeOf(exchange);
+  return {
+    id: String(answer.headers['x-correlation-id'] ?? ''),
+    at: request.at,
+    durationMs: answeredAt - request.at,
+    method: /^[A-Z]{3,7}$/.test(request.method) ? request.method : 'other',
+    // An unknown path may contain anything.
+    path: endpointOf(request) === 'other' ? 'an unknown address' : request.url.pathname,
+    parameters: [...new Set(request.url.searchParams.keys())].filter((name) => knownParameters.has(name)),
+    status: answer.status,
+    sent: headersOf(request.headers),
+    received: headersOf(answer.headers),
+    findings: findingsOf(exchange),
+    ...(fault === undefined ? {} : { fault }),
+    ...(code === undefined ? {} : { code }),
+  };
+}
+
+const headersOf = (headers: object): RecordedRequest['sent'] =>
+  Object.entries(headers)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ({
+      name,
+      value: shownHeaders.has(name) ? String(value).slice(0, 300) : maskedValueOf(name, String(value)),
+    }));
+
+/** Returns the scheme of credentials, and nothing of any other value. */
+function maskedValueOf(name: string, value: string): string {
+  const scheme = name === 'authorization' ? /^(?:Bearer|Basic|DPoP)(?= )/i.exec(value)?.[0] : undefined;
+  return scheme === undefined ? '(not shown)' : `${scheme} (not shown)`;
+}
+
+function refusalCodeOf({ answer }: Exchange): string | undefined {
+  if (answer.status < 400) return undefined;
+  const code = answer.headers['launch-refusal'] ?? membersOf(answer.body)['error'];
+  return typeof code === 'string' && /^[a-z_]{1,50}$/.test(code) ? code : undefined;
+}
+
+/**
+ * Returns what was wrong: the sentences of the answer, which never contain a value of the request, and the
+ * requirements of the guide that this request alone breaks.
+ */
+function findingsOf(exchange: Exchange): readonly string[] {
+  const { answer } = exchange;
+  const {
+    title,
+    error_description: description,
+    errors,
+  } = answer.status >= 400 ? membersOf(answer.body) : {};
+  const faults = Array.isArray(errors) ? errors.map(({ path, message }) => `${path} ${message}`) : [];
+  const broken = pmsProtocol.requirements.flatMap(({ judge }) => {
+    const judgement = judge?.([exchange]);
+    return judgement?.verdict === 'failed' ? judgement.finding : [];
+  });
+  return [title, description, ...faults, ...broken].filter((text) => typeof text === 'string');
+}

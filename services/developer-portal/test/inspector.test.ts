@@ -1,0 +1,185 @@
+import { createPmsClient } from '@clinical-launch/pms-client';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startPortal, syntheticRequest } from './running-portal.ts';
+
+type Recorded = {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly fault?: string;
+  readonly code?: string;
+  readonly findings: readonly string[];
+};
+
+let portal: Awaited<ReturnType<typeof startPortal>>;
+let asA: Awaited<ReturnType<typeof portal.signIn>>;
+let asB: typeof asA;
+beforeAll(async () => {
+  portal = await startPortal();
+  [asA, asB] = [await portal.signIn('vendor-a'), await portal.signIn('vendor-b')];
+});
+afterAll(() => portal.stop());
+
+const baseOf = (clientId: string) => `${portal.url}/developers/api/${clientId}`;
+
+const clientOf = (clientId: string) =>
+  createPmsClient({
+    baseUrl: baseOf(clientId),
+    tokenUrl: `${baseOf(clientId)}/idp/demo/oauth2/v2.0/token`,
+    clientId,
+    clientSecret: clientId,
+    scope: 'api://clinical-launch/.default',
+  });
+
+const listOf = async (visit: typeof asA): Promise<readonly Recorded[]> => {
+  const answer = await visit('/developers/requests', { headers: { Accept: 'application/json' } });
+  return JSON.parse(await answer.text()).requests;
+};
+
+const breakNext = (visit: typeof asA, fault: object) =>
+  visit('/developers/faults', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(fault),
+  });
+
+const requestLaunch = (clientId: string, headers: Readonly<Record<string, string>>, body = '{}') =>
+  fetch(`${baseOf(clientId)}/AccessApi/RequestLaunchUrl`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body,
+  });
+
+describe('the address of a sandbox client', () => {
+  it('leads to a launch that opens once, through the same address', async () => {
+    const { url } = await clientOf('vendor-a').requestLaunch(syntheticRequest());
+    expect(url.startsWith(`${baseOf('vendor-a')}/secureLaunch?launchToken=`)).toBe(true);
+    expect([(await fetch(url)).status, (await fetch(url)).status]).toEqual([200, 410]);
+    const recorded = (await listOf(asA))
+      .slice(0, 4)
+      .map(({ method, path, status }) => [method, path, status]);
+    expect(recorded).toEqual([
+      ['GET', '/secureLaunch', 410],
+      ['GET', '/secureLaunch', 200],
+      ['POST', '/AccessApi/RequestLaunchUrl', 200],
+      ['POST', '/idp/demo/oauth2/v2.0/token', 200],
+    ]);
+  });
+
+  it('answers 404 for a client that is no sandbox client', async () => {
+    expect((await requestLaunch('pms-demo', {})).status).toBe(404);
+    expect((await requestLaunch('nobody', {})).status).toBe(404);
+  });
+
+  it('answers 403 to the token of another client, and does not record the request', async () => {
+    const before = await listOf(asA);
+    const token = await portal.tokenOf('vendor-b');
+    expect((await requestLaunch('vendor-a', { Authorization: `Bearer ${token}` })).status).toBe(403);
+    expect(await listOf(asA)).toEqual(before);
+  });
+
+  it('does not send the cookie of the portal to the platform', async () => {
+    await asA('/developers/api/vendor-a/secureLaunch');
+    const [newest] = await listOf(asA);
+    expect(newest?.path).toBe('/secureLaunch');
+    expect(JSON.stringify(newest)).not.toContain('"cookie"');
+  });
+
+  it('is not the address of any path outside the platform', async () => {
+    for (const path of ['//example.com/', '/../developers/', '/%2e%2e/developers/requests']) {
+      const answer = await fetch(`${baseOf('vendor-a')}${path}`, { redirect: 'manual' });
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+    }
+  });
+});
+
+describe('the inspector', () => {
+  it('answers 401 without a session', async () => {
+    expect((await fetch(`${portal.url}/developers/requests`)).status).toBe(401);
+  });
+
+  it('shows no request of another client', async () => {
+    await clientOf('vendor-b').requestLaunch(syntheticRequest());
+    const ofB = await listOf(asB);
+    expect(ofB.length).toBeGreaterThan(0);
+    const ofA = JSON.stringify(await listOf(asA));
+    for (const one of ofB) expect(ofA).not.toContain(JSON.stringify(one));
+  });
+
+  it('stores neither secrets, nor patient data, nor other values of a request', async () => {
+    const token = await portal.tokenOf('vendor-a');
+    const planted = '<script>Okonkwo</script>';
+    const request = { ...syntheticRequest(), [planted]: planted };
+    await requestLaunch(
+      'vendor-a',
+      { Authorization: `Bearer ${token}`, 'X-Patient': 'Okonkwo', 'Content-Type': 'application/json' },
+      JSON.stringify(request),
+    );
+    await fetch(`${baseOf('vendor-a')}/Okonkwo?Okonkwo=Okonkwo`);
+    await fetch(`${baseOf('vendor-a')}/secureLaunch?launchToken=Okonkwo-token`);
+    const shown = await (await asA('/developers/requests')).text();
+    expect(shown).toContain('x-patient');
+    const leaked = ['Okonkwo', '9990000018', token, '<script>O'].filter((text) => shown.includes(text));
+    expect(leaked).toEqual([]);
+  });
+
+  it('shows the code of a refusal and every fault of a payload', async () => {
+    const token = await portal.tokenOf('vendor-a');
+    const verified = { Authorization: `Bearer ${token}`, 'Code-Challenge': 'a'.repeat(43) };
+    const { status } = await requestLaunch('vendor-a', verified, '{"resourceType":"ServiceRequest"}');
+    const [newest] = await listOf(asA);
+    expect([status, newest?.status]).toEqual([400, 400]);
+    expect(newest?.findings.some((text) => text.startsWith('contained '))).toBe(true);
+  });
+
+  it('shows a requirement of the guide that a request breaks', async () => {
+    await requestLaunch('vendor-a', { 'Code-Challenge': 'short' });
+    const [newest] = await listOf(asA);
+    expect(newest?.findings).toContain('Code-Challenge is missing or has another form');
+  });
+});
+
+describe('a fault on demand', () => {
+  it.each(['401', '403', '409', '410', '429', '500', '503'])(
+    'answers the next request with %s',
+    async (fault) => {
+      expect((await breakNext(asA, { fault, endpoint: 'launch-url' })).status).toBe(200);
+      expect((await requestLaunch('vendor-a', {})).status).toBe(Number(fault));
+      const [newest] = await listOf(asA);
+      expect([newest?.status, newest?.fault]).toEqual([Number(fault), fault]);
+      expect((await requestLaunch('vendor-a', {})).status).toBe(401);
+    },
+  );
+
+  it('cuts the connection', async () => {
+    await breakNext(asA, { fault: 'cut' });
+    await expect(requestLaunch('vendor-a', {})).rejects.toThrow('fetch failed');
+  });
+
+  it('applies to the request with the header Clinical-Launch-Fault', async () => {
+    expect((await requestLaunch('vendor-a', { 'Clinical-Launch-Fault': '503' })).status).toBe(503);
+  });
+
+  it('never applies to another client, or outside the address of a sandbox client', async () => {
+    await breakNext(asB, { fault: '500' });
+    expect((await requestLaunch('vendor-a', {})).status).toBe(401);
+    const direct = await fetch(`${portal.url}/AccessApi/RequestLaunchUrl`, {
+      method: 'POST',
+      headers: { 'Clinical-Launch-Fault': '500' },
+    });
+    expect(direct.status).toBe(401);
+    expect((await requestLaunch('vendor-b', {})).status).toBe(500);
+  });
+
+  it('can be requested with the form of the page', async () => {
+    const body = new URLSearchParams({ fault: '409', endpoint: '', times: '' });
+    const answer = await asA('/developers/faults', { method: 'POST', body });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/developers/requests']);
+    expect(await (await asA('/developers/requests')).text()).toContain('409 for any request');
+    expect((await requestLaunch('vendor-a', {})).status).toBe(409);
+  });
+
+  it('answers 400 to an unknown fault', async () => {
+    expect((await breakNext(asA, { fault: '418' })).status).toBe(400);
+  });
+});
