@@ -4,6 +4,7 @@ import { serveAssets } from '@clinical-launch/pages/templates';
 import type { Service } from '@clinical-launch/process/service';
 import type { DeveloperPortalConfig } from './config.ts';
 import { clientProxies, proxyPath } from './http/client-proxy.ts';
+import { conformanceRuns } from './http/conformance-runs.ts';
 import { home } from './http/home.ts';
 import { createPortal, type DeveloperPortalDependencies } from './http/portal.ts';
 import { inspector } from './http/requests.ts';
@@ -34,6 +35,7 @@ export function developerPortal(
       home(portal),
       ...signIn(portal),
       ...inspector(portal, { runs, requests }),
+      ...conformanceRuns(portal, runs),
     ],
     below: [
       { path: proxyPath, serve: clientProxies(portal, { runs, requests }) },

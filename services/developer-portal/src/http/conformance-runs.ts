@@ -1,0 +1,85 @@
+import { pmsProtocol } from '@clinical-launch/conformance/pms';
+import { junitOf } from '@clinical-launch/conformance/results';
+import type { Attestations, Run } from '@clinical-launch/conformance/run';
+import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
+import { preferredType, redirect, sendJson, sendText } from '@clinical-launch/http/answer';
+import { readForm } from '@clinical-launch/http/body';
+import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
+import { ServiceError } from '@clinical-launch/http/errors';
+import { baseAddressOf } from './client-proxy.ts';
+import type { Portal, Visit } from './portal.ts';
+
+/** The requirements that no request can show. A person at the vendor attests them. */
+const attested = pmsProtocol.requirements.filter(({ judge }) => judge === undefined);
+const maxNameLength = 200;
+
+const changes = ['repeat', 'skip', 'finish'] as const;
+type Change = (typeof changes)[number];
+const isChange = (text: string): text is Change => changes.some((change) => change === text);
+
+/** Creates the pages of the conformance runs of the signed-in client. */
+export function conformanceRuns(portal: Portal, runs: ConformanceRuns): readonly Endpoint[] {
+  /** @throws ServiceError 404 for a run of another client */
+  const runOf = (visit: Visit): Run => {
+    const run = runs.find(textParameter(visit, 'id'));
+    if (run?.clientId === visit.client.clientId) return run;
+    throw new ServiceError({ code: 'not_found', message: 'Run not found' });
+  };
+  const addressOf = (run: Run) => `/developers/runs/${run.id}`;
+
+  return [
+    portal.behindSignIn('/developers/runs', {
+      GET({ response, client: { clientId } }) {
+        portal.show(response, 'runs.njk', {
+          current: 'runs',
+          baseAddress: baseAddressOf(portal.config.publicUrl, clientId),
+          runs: runs.of(clientId).map((run) => run.report()),
+          attested,
+        });
+      },
+      async POST({ request, response, client: { clientId } }) {
+        const attestations = attestationsIn(await readForm(request, response));
+        const run = runs.start({ clientId, protocol: 'pms', attestations });
+        await run.begun();
+        redirect(response, addressOf(run));
+      },
+    }),
+    portal.behindSignIn('/developers/runs/:id', {
+      GET(visit) {
+        const { request, response } = visit;
+        const report = runOf(visit).report();
+        const type = preferredType(request, ['application/json', 'text/html', 'application/xml']);
+        if (type === 'application/xml') return sendText(response, 'application/xml', junitOf(report));
+        if (type !== 'text/html') return sendJson(response, report);
+        if (report.state === 'running') response.setHeader('Refresh', '5');
+        portal.show(response, 'conformance-run.njk', { current: 'runs', report });
+      },
+      async POST(visit) {
+        const run = runOf(visit);
+        const wanted = (await readForm(visit.request, visit.response)).get('do') ?? '';
+        if (!isChange(wanted))
+          throw new ServiceError({
+            code: 'invalid_request',
+            message: `Send \`do\` with one of ${changes.join(', ')}`,
+          });
+        run[wanted]();
+        await run.begun();
+        redirect(visit.response, addressOf(run));
+      },
+    }),
+  ];
+}
+
+/** Returns the names of the people who attest requirements, by requirement id. @throws ServiceError 400 */
+function attestationsIn(form: URLSearchParams): Attestations {
+  const given = attested.flatMap(({ id }) => {
+    const name = form.get(id)?.trim() ?? '';
+    if (name.length > maxNameLength)
+      throw new ServiceError({
+        code: 'invalid_request',
+        message: `A name must have at most ${maxNameLength} characters`,
+      });
+    return name === '' ? [] : [[id, name] as const];
+  });
+  return Object.fromEntries(given);
+}
