@@ -17,25 +17,30 @@ export type ExpectedResults = Readonly<Record<string, Result>>;
 /**
  * Compares the results of a run with the expected results. Without expected results, every requirement must
  * be passed or attested.
- * @returns one sentence for each difference
+ * @returns one sentence for each difference, by requirement id
  */
-export function differencesOf({ requirements }: RunReport, expected?: ExpectedResults): readonly string[] {
+export function differencesOf(
+  { requirements }: RunReport,
+  expected?: ExpectedResults,
+): ReadonlyMap<string, string> {
   if (expected === undefined) {
-    return requirements
-      .filter(({ result }) => !successful.has(result))
-      .map(({ id, title, result, finding }) => `${id} is ${result}: ${finding ?? title}`);
+    return new Map(
+      requirements
+        .filter(({ result }) => !successful.has(result))
+        .map(({ id, title, result, finding }) => [id, `${id} is ${result}: ${finding ?? title}`]),
+    );
   }
   const ids = new Set(requirements.map(({ id }) => id));
   const unknown = Object.keys(expected).filter((id) => !ids.has(id));
-  return [
+  return new Map([
     ...requirements
       .filter(({ id, result }) => result !== expected[id])
       .map(({ id, result, finding }) => {
         const found = finding === undefined ? result : `${result} (${finding})`;
-        return `${id} is ${found}, but ${expected[id] ?? 'no result'} was expected`;
+        return [id, `${id} is ${found}, but ${expected[id] ?? 'no result'} was expected`] as const;
       }),
-    ...unknown.map((id) => `${id} was expected, but it is not a requirement of this run`),
-  ];
+    ...unknown.map((id) => [id, `${id} was expected, but it is not a requirement of this run`] as const),
+  ]);
 }
 
 /**
@@ -51,20 +56,25 @@ export function readExpected(content: unknown): ExpectedResults {
 }
 
 /**
- * Returns the report as JUnit XML, which CI systems show: one test case for each requirement. A requirement
- * that is neither passed nor attested is a failure, and an unattested requirement is skipped.
+ * Returns the report as JUnit XML, which CI systems show: one test case for each requirement. Each difference
+ * of `differencesOf` is a failure. Any other requirement that is neither passed nor attested is skipped.
  */
-export function junitOf({ client, protocol, startedAt, requirements }: RunReport): string {
-  const isFailed = (result: Result) => !successful.has(result) && result !== 'unattested';
-  const failures = requirements.filter(({ result }) => isFailed(result)).length;
-  const skipped = requirements.filter(({ result }) => result === 'unattested').length;
-  const cases = requirements.map(({ id, title, result, finding }) => {
-    const about = `classname="${escapeMarkup(id)}" name="${escapeMarkup(title)}"`;
-    if (successful.has(result)) return `    <testcase ${about}/>`;
-    const element = isFailed(result) ? 'failure' : 'skipped';
-    return `    <testcase ${about}><${element} message="${escapeMarkup(finding ?? result)}"/></testcase>`;
+export function junitOf(report: RunReport, expected?: ExpectedResults): string {
+  const { client, protocol, startedAt, requirements } = report;
+  const differences = differencesOf(report, expected);
+  const skipped = new Map(
+    requirements
+      .filter(({ id, result }) => !differences.has(id) && !successful.has(result))
+      .map(({ id, result, finding }) => [id, finding ?? result]),
+  );
+  const titles = new Map(requirements.map(({ id, title }) => [id, title]));
+  const ids = new Set([...titles.keys(), ...differences.keys()]);
+  const cases = [...ids].map((id) => {
+    const about = `classname="${escapeMarkup(id)}" name="${escapeMarkup(titles.get(id) ?? id)}"`;
+    const outcome = element('failure', differences.get(id)) + element('skipped', skipped.get(id));
+    return `    <testcase ${about}>${outcome}</testcase>`;
   });
-  const counts = `tests="${requirements.length}" failures="${failures}" skipped="${skipped}"`;
+  const counts = `tests="${ids.size}" failures="${differences.size}" skipped="${skipped.size}"`;
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites ${counts}>
   <testsuite name="${escapeMarkup(`${protocol} ${client}`)}" timestamp="${startedAt}" ${counts}>
@@ -74,3 +84,6 @@ ${cases.join('\n')}
 </testsuites>
 `;
 }
+
+const element = (name: 'failure' | 'skipped', message: string | undefined) =>
+  message === undefined ? '' : `<${name} message="${escapeMarkup(message)}"/>`;

@@ -44,10 +44,10 @@ export async function conformanceRun(given: Given, command: readonly string[]): 
     await (command.length > 0 ? drive(run, command, twin.url) : follow(run));
     run.finish();
     const report = run.report();
-    const exitCode = printResults(report, differencesOf(report, expected));
+    const exitCode = printResults(report, [...differencesOf(report, expected).values()]);
     if (given['json'] !== undefined)
       writeFileSync(given['json'], `${JSON.stringify(report, undefined, 2)}\n`);
-    if (given['junit'] !== undefined) writeFileSync(given['junit'], junitOf(report));
+    if (given['junit'] !== undefined) writeFileSync(given['junit'], junitOf(report, expected));
     return exitCode;
   } finally {
     await twin.stop();
