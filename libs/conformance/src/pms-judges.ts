@@ -91,15 +91,16 @@ export function judgeNewIdentifiers(exchanges: readonly Exchange[]): Judgement {
   return distinct(identifierOf, 'Two launches with OrderTest have the same identifier')(orders);
 }
 
-/** Requires that each UpdateTest repeats the identifier of an OrderTest. */
+/** Requires that each UpdateTest repeats the identifier of an earlier OrderTest. */
 export function judgeAmendments(exchanges: readonly Exchange[]): Judgement {
-  const orders = exchanges.filter((one) => isIssued(one) && actionOf(one.request) === 'OrderTest');
-  const ordered = new Set(orders.map(({ request }) => identifierOf(request)));
-  const amendments = exchanges.filter(isAmendment);
-  if (amendments.length === 0) return waiting;
-  return amendments.every(({ request }) => ordered.has(identifierOf(request)))
-    ? passed
-    : failed('UpdateTest has an identifier that no earlier OrderTest has');
+  const ordered = new Set<string>();
+  for (const one of exchanges.filter(isIssued)) {
+    const identifier = identifierOf(one.request);
+    if (actionOf(one.request) === 'OrderTest') ordered.add(identifier);
+    if (isAmendment(one) && !ordered.has(identifier))
+      return failed('UpdateTest has an identifier that no earlier OrderTest has');
+  }
+  return exchanges.some(isAmendment) ? passed : waiting;
 }
 
 /** The seconds before the expiry in which a client may already request a new token. */

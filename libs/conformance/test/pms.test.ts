@@ -67,6 +67,15 @@ describe('the requirements of a practice management system', () => {
   });
 
   it.each([
+    ['before', 'failed', ['UpdateTest', 'OrderTest']],
+    ['after', 'passed', ['OrderTest', 'UpdateTest']],
+  ] as const)('judge an UpdateTest %s the OrderTest of its identifier as %s', (_when, verdict, actions) => {
+    const bodyOf = (action: (typeof actions)[number]) => aServiceRequest({ action, originatingId: 'one' });
+    const exchanges = actions.map((action) => issued({ body: JSON.stringify(bodyOf(action)) }));
+    expect(judge('pms.identifier-kept', exchanges)).toBe(verdict);
+  });
+
+  it.each([
     [
       'the number of the patient in a path of the PMS',
       { referer: 'https://pms.example/patients/9434765919' },
