@@ -100,6 +100,15 @@ const slow = [
 ];
 
 describe('a conformance run of a partner application', () => {
+  it('records a launch that it created, although a newer run of the client is running', async () => {
+    partner = createTestPartner({ baseUrl: twin.url, clientId, redirectUri });
+    const start = () => send('/runs', { client: clientId, protocol: 'partner' });
+    const [first, second] = [await start(), await start()];
+    await partner.open(first.step?.launchUrl ?? '');
+    const steps = [first, second].map(async ({ run }) => (await send(`/runs/${run}`)).step?.id);
+    expect(await Promise.all(steps)).toEqual(['refresh', 'launch']);
+  });
+
   it.each([
     ['sends its authorization requests through the browser', { pushes: false }],
     ['pushes its authorization requests', { pushes: true }],
@@ -120,6 +129,7 @@ describe('a conformance run of a partner application', () => {
     ['sends one state in all launches', 'state-fresh', { newState: () => always }],
     ['sends one challenge in all launches', 'challenge-fresh', { newVerifier: () => always }],
     ['sends a launch identifier twice', 'launch-once', { launchesTwice: true }],
+    ['opens a launch URL of another issuer', 'launch-issuer-checked', { checksLaunchIssuer: false }],
     [
       'accepts every state',
       'state-checked',

@@ -75,6 +75,15 @@ export const refusesCode = (probe: string, finding: string): Judge =>
     (changed, later) => (later.some((one) => sentCodeOf(one) === codeOf(changed)) ? finding : undefined),
   );
 
+/** Requires that the client does not send the launch identifier of a launch URL with another issuer. */
+export const judgeLaunchIssuer: Judge = following(
+  (one) => one.probe === 'launch-issuer',
+  ({ request }, later) =>
+    later.some((one) => sentLaunchOf(one) === request.url.searchParams.get('launch'))
+      ? 'The launch identifier of a launch URL with another iss was sent'
+      : undefined,
+);
+
 /** Requires that the client does not use the tokens of a token answer that a run changed. */
 export const refusesTokens = (probe: string, finding: string): Judge =>
   following(

@@ -12,6 +12,7 @@ import {
   isRefresh,
   redirectOf,
   sentCodeOf,
+  sentLaunchOf,
   tokenOf,
 } from './partner-flow.ts';
 import { isLogout, isRepeat } from './partner-judges.ts';
@@ -112,6 +113,8 @@ async function endSession({ send, endLaunch, now }: StepTools, exchanges: readon
   return undefined;
 }
 
+const otherIssuer = 'https://other-issuer.example';
+
 /** The steps of a partner application. */
 export const partnerSteps: readonly Step[] = [
   launchStep({
@@ -128,8 +131,19 @@ export const partnerSteps: readonly Step[] = [
         return refreshes.length > 1 && flow.slice(last).some((one) => isRead(one) && isGranted(one));
       }),
   }),
+  launchStep({
+    id: 'launch-issuer',
+    instruction: 'Open the launch URL. Its iss names another issuer, so refuse it. Then skip this step.',
+    async begin({ createLaunch, give }) {
+      const address = new URL(await createLaunch());
+      address.searchParams.set('iss', otherIssuer);
+      give('launch-issuer', address);
+      return address.href;
+    },
+    isDone: (during) => during.some((one) => sentLaunchOf(one) !== undefined),
+  }),
   redirectStep('state', randomUUID),
-  redirectStep('iss', () => 'https://other-issuer.example'),
+  redirectStep('iss', () => otherIssuer),
   tokensStep(
     'invalid-grant',
     { instruction: 'Open the launch URL. The token request is answered invalid_grant.' },

@@ -4,6 +4,7 @@ import {
   fresh,
   judgeAddresses,
   judgeCodeUse,
+  judgeLaunchIssuer,
   judgeLaunchUse,
   judgeLogout,
   judgeNewKey,
@@ -50,6 +51,12 @@ export const partnerProtocol: Protocol = {
       title: 'The partner uses a launch identifier for one code',
       guide: 'partner.md#3-the-launch-handler',
       judge: judgeLaunchUse,
+    },
+    {
+      id: 'partner.launch-issuer-checked',
+      title: 'The partner refuses a launch URL with another iss',
+      guide: 'partner.md#3-the-launch-handler',
+      judge: judgeLaunchIssuer,
     },
     {
       id: 'partner.state-checked',

@@ -45,6 +45,8 @@ export type Outgoing = {
 export type StepTools = {
   /** Sends a message to the callback or logout address of the client, and records the exchange. */
   readonly send: (message: Outgoing) => Promise<void>;
+  /** Records an address that the run gives to the client, which no request shows. */
+  readonly give: (probe: string, address: URL) => void;
   /** The secret of the callback, `whsec_…`. */
   readonly callbackSecret?: string;
   /** Creates a desktop launch for the client. Returns the launch URL. */

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Attributed } from './attribution.ts';
-import { type Exchange, endpointOf, type FaultName, type ProxiedRequest } from './exchange.ts';
+import {
+  type Exchange,
+  endpointOf,
+  type FaultName,
+  type ProxiedAnswer,
+  type ProxiedRequest,
+} from './exchange.ts';
 import type { Outgoing, Protocol, Requirement, Step, StepTools } from './requirement.ts';
 
 /** The results of a requirement: `unseen` if the run ended before the client showed it. */
@@ -55,7 +61,7 @@ export type RunOptions = {
   readonly clock: Clock;
   /** Posts a message to the address of the client. Absent if the client registered no address. */
   readonly post?: ((message: Outgoing) => Promise<Exchange>) | undefined;
-  readonly tools: Omit<StepTools, 'send' | 'now'>;
+  readonly tools: Omit<StepTools, 'send' | 'give' | 'now'>;
 };
 
 /** The maximum number of exchanges of a run. A run that reaches it finishes. */
@@ -150,6 +156,9 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
 
 const nothing = Buffer.alloc(0);
 
+/** The recorded answer of a client that does not answer. */
+export const silence: ProxiedAnswer = { status: 0, headers: {}, body: nothing };
+
 /** Drops the bodies that no requirement reads: the pages of the application, and resources. */
 function withoutUnreadBodies(exchange: Exchange): Exchange {
   const { direction, request, answer } = exchange;
@@ -158,7 +167,7 @@ function withoutUnreadBodies(exchange: Exchange): Exchange {
   return { ...exchange, request: { ...request, body: '' }, answer: { ...answer, body: nothing } };
 }
 
-type ProgressTools = Omit<StepTools, 'send'> & Pick<RunOptions, 'post'>;
+type ProgressTools = Omit<StepTools, 'send' | 'give'> & Pick<RunOptions, 'post'>;
 
 /** Goes through the steps of a run, and stores its exchanges. */
 function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTools) {
@@ -186,6 +195,11 @@ function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTool
     ...tools,
     async send(message) {
       if (post !== undefined) record(await post(message));
+    },
+    give(probe, url) {
+      const at = tools.now();
+      const request = { method: 'GET', url, headers: {}, body: '', at };
+      record({ direction: 'sent', request, answer: silence, answeredAt: at, probe });
     },
   };
 

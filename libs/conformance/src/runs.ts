@@ -20,7 +20,7 @@ import { partnerProtocol } from './partner.ts';
 import { pmsProtocol } from './pms.ts';
 import type { Watch } from './recording-proxy.ts';
 import type { Outgoing } from './requirement.ts';
-import { type Attestations, createRun, type Run } from './run.ts';
+import { type Attestations, createRun, type Run, silence } from './run.ts';
 
 /** The directory of the page of a run. `run-body.njk` is its part for the page of another service. */
 export const runViews = fileURLToPath(new URL('./views', import.meta.url));
@@ -201,9 +201,6 @@ function createRunsByLaunch() {
     },
   };
 }
-
-/** The recorded answer of a client that does not answer. */
-const silence = { status: 0, headers: {}, body: Buffer.alloc(0) };
 
 const noDesktop: DesktopLaunches = {
   create: () => Promise.reject(new Error('There are no desktop launches here')),
