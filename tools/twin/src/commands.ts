@@ -11,6 +11,8 @@ export const commands: Readonly<Record<string, Command>> = {
         value: 'origin',
         summary: 'The origin that others use. Default: http://localhost:<port>',
       },
+      client: { value: 'id', summary: 'The client id of your practice management system' },
+      callback: { value: 'url', summary: 'Its address for callbacks' },
       registry: { value: 'file', summary: 'The registry of clients. Default: the registry of the demo' },
       'log-level': { value: 'level', summary: 'The least severe log lines. Default: warn' },
     },

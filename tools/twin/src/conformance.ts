@@ -5,10 +5,9 @@ import { isMembers } from '@clinical-launch/conformance/exchange';
 import { differencesOf, junitOf, readExpected } from '@clinical-launch/conformance/results';
 import type { Attestations, Run, RunReport } from '@clinical-launch/conformance/run';
 import { createServiceLogger } from '@clinical-launch/runtime/logger';
-import { demoSecret } from '@clinical-launch/trust/production-registry';
 import { type Given, UsageError } from './command.ts';
 import { startAt } from './start.ts';
-import { callbackSecretOf, type VendorClient } from './vendor-client.ts';
+import { clientIn, secretsOf } from './vendor-client.ts';
 
 /** The number of times that a command may run in one step, for example again after a refusal. */
 const maxAttempts = 3;
@@ -33,9 +32,7 @@ export async function conformanceRun(given: Given, command: readonly string[]): 
   });
   try {
     print(`ready ${twin.url}`);
-    if (client.protocol === 'pms') print(`client secret ${demoSecret(client.clientId)}`);
-    if (client.protocol === 'pms' && client.callbackUrl !== undefined)
-      print(`callback secret ${callbackSecretOf(client.clientId)}`);
+    for (const secret of secretsOf(client)) print(secret);
     const run = twin.runs.start({ clientId: client.clientId, protocol: client.protocol, attestations });
     const unknown = unknownIds(run, attestations);
     if (unknown.length > 0)
@@ -60,21 +57,6 @@ const unknownIds = (run: Run, attestations: Attestations) => {
 };
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
-
-/** Returns the client that the options describe. @throws UsageError */
-function clientIn(given: Given): VendorClient {
-  const { client: clientId, protocol = 'pms', callback } = given;
-  const { 'redirect-uri': redirectUri, 'launch-url': launchUrl } = given;
-  if (clientId === undefined) throw new UsageError('--client is required');
-  if (callback !== undefined && !/^https?:$/.test(URL.parse(callback)?.protocol ?? ''))
-    throw new UsageError('--callback must be an http or https address');
-  const shared = { clientId, ...(callback === undefined ? {} : { callbackUrl: callback }) };
-  if (protocol === 'pms') return { protocol, ...shared };
-  if (protocol !== 'partner') throw new UsageError('--protocol must be pms or partner');
-  if (redirectUri === undefined || launchUrl === undefined)
-    throw new UsageError('A partner needs --redirect-uri and --launch-url');
-  return { protocol, ...shared, redirectUri, launchUrl };
-}
 
 function readJsonFile<Content>(path: string, read: (content: unknown) => Content): Content {
   try {

@@ -4,6 +4,7 @@ import { endAtStart, stopOnSignal } from '@clinical-launch/process/process';
 import { createServiceLogger, initialLogLevel } from '@clinical-launch/runtime/logger';
 import { type Given, UsageError } from './command.ts';
 import { startTwin, type Twin, type TwinOptions } from './twin.ts';
+import { clientIn, secretsOf } from './vendor-client.ts';
 
 /**
  * Starts a twin at the port and host of the options. If the twin cannot start for another reason than its
@@ -30,8 +31,9 @@ export async function startAt(
  * @throws UsageError if an option is invalid, or the port is in use
  */
 export async function start(given: Given): Promise<undefined> {
-  const { registry, 'log-level': level = 'warn' } = given;
+  const { registry, client: clientId, callback, 'log-level': level = 'warn' } = given;
   if (initialLogLevel(level) !== level) throw new UsageError('--log-level must be a level such as info');
+  const client = clientId === undefined && callback === undefined ? undefined : clientIn(given);
   const { stdout, env: environment } = process;
   const logger = createServiceLogger(
     'twin',
@@ -40,8 +42,9 @@ export async function start(given: Given): Promise<undefined> {
   const twin = await startAt(given, {
     logger,
     environment,
-    ...withoutUndefined({ publicUrl: given['public-url'], registryFile: registry }),
+    ...withoutUndefined({ publicUrl: given['public-url'], registryFile: registry, client }),
   });
   stopOnSignal(twin, logger);
-  stdout.write(`ready ${twin.url}\n`);
+  const lines = [`ready ${twin.url}`, ...(client === undefined ? [] : secretsOf(client))];
+  stdout.write(`${lines.join('\n')}\n`);
 }

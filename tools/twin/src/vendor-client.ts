@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { callbackSecretPurpose } from '@clinical-launch/contracts/registry';
 import { createPurposeSealer, demoSealingKey } from '@clinical-launch/crypto/sealing-purposes';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
+import { type Given, UsageError } from './command.ts';
 
 /** The registration of a vendor's client in the twin. */
 export type VendorClient = {
@@ -15,6 +16,28 @@ export type VendorClient = {
   | { readonly protocol: 'pms' }
   | { readonly protocol: 'partner'; readonly redirectUri: string; readonly launchUrl: string }
 );
+
+/** Returns the client that the options of a command describe. @throws UsageError */
+export function clientIn(given: Given): VendorClient {
+  const { client: clientId, protocol = 'pms', callback } = given;
+  const { 'redirect-uri': redirectUri, 'launch-url': launchUrl } = given;
+  if (clientId === undefined) throw new UsageError('--client is required');
+  if (callback !== undefined && !/^https?:$/.test(URL.parse(callback)?.protocol ?? ''))
+    throw new UsageError('--callback must be an http or https address');
+  const shared = { clientId, ...(callback === undefined ? {} : { callbackUrl: callback }) };
+  if (protocol === 'pms') return { protocol, ...shared };
+  if (protocol !== 'partner') throw new UsageError('--protocol must be pms or partner');
+  if (redirectUri === undefined || launchUrl === undefined)
+    throw new UsageError('A partner needs --redirect-uri and --launch-url');
+  return { protocol, ...shared, redirectUri, launchUrl };
+}
+
+/** Returns the lines that show the public secrets of a client. */
+export function secretsOf({ protocol, clientId, callbackUrl }: VendorClient): readonly string[] {
+  if (protocol === 'partner') return [];
+  const callback = callbackUrl === undefined ? [] : [`callback secret ${callbackSecretOf(clientId)}`];
+  return [`client secret ${demoSecret(clientId)}`, ...callback];
+}
 
 /** Returns the public secret that signs the callbacks of a client. */
 export const callbackSecretOf = (clientId: string): string =>

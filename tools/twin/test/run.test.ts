@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
@@ -35,6 +36,8 @@ describe('clinical-launch', () => {
     [['start', '--port', '65536'], '--port must be a number from 0 to 65535'],
     [['--log-level', 'loud'], '--log-level must be a level'],
     [['start', '--', 'true'], 'start takes no command'],
+    [['start', '--callback', 'http://127.0.0.1:9'], '--client is required'],
+    [['start', '--client', 'a', '--callback', 'x'], '--callback must be an http or https address'],
     [['conformance', 'run'], '--client is required'],
     [['conformance', 'run', '--client', 'a', '--port', 'x'], '--port must be a number from 0 to 65535'],
     [['conformance', 'run', '--client', 'a', '--protocol', 'host'], '--protocol must be pms or partner'],
@@ -42,6 +45,30 @@ describe('clinical-launch', () => {
     [['conformance', 'run', '--client', 'a', '--expect', main], 'main.ts cannot be read'],
   ])('exits with 2 for the arguments %j', (args, message) => {
     expect(run(...args)).toEqual({ status: 2, stdout: '', stderr: expect.stringContaining(message) });
+  });
+
+  it('start adds the client of --client, and prints its secrets', async () => {
+    const args = ['start', '--port', '0', '--client', 'my-pms', '--callback', 'http://127.0.0.1:9/callbacks'];
+    const twin = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines: string[] = [];
+    for await (const line of createInterface(twin.stdout)) if (lines.push(line) === 3) break;
+    expect(lines).toEqual([
+      expect.stringMatching(/^ready http/),
+      'client secret my-pms-secret',
+      expect.stringMatching(/^callback secret whsec_/),
+    ]);
+    const [, url = ''] = lines[0]?.split(' ') ?? [];
+    const { status } = await fetch(`${url}/idp/demo/oauth2/v2.0/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: 'my-pms',
+        client_secret: 'my-pms-secret',
+        scope: 'api://clinical-launch/.default',
+      }),
+    });
+    expect(status).toBe(200);
+    twin.kill();
   });
 
   it('exits with 2 if an attested id is not the id of a requirement', () => {
