@@ -2,8 +2,8 @@ import { hkdfSync, type KeyObject } from 'node:crypto';
 import { Type } from '@clinical-launch/contracts/type';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
+import { readEd25519Keys } from '@clinical-launch/process/ed25519-settings';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
-import { deriveFromSealingKeys } from '@clinical-launch/process/sealing-keys';
 import { readTelemetry, type Telemetry } from '@clinical-launch/process/telemetry-settings';
 import {
   ConfigurationError,
@@ -13,7 +13,7 @@ import {
   readTogether,
 } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
-import { type AuditKeys, auditKeyOf, demoAuditKeys, parseAuditKeys } from './domain/audit-keys.ts';
+import { type AuditKeys, auditKeysFrom } from './domain/audit-keys.ts';
 import { type AuditPagesConfig, readAuditPagesConfig } from './pages-config.ts';
 
 export type AuditTrailConfig = {
@@ -74,35 +74,11 @@ export const auditKeySettings = {
 };
 
 /**
- * Reads the keys of the log. If the setting is missing, derives the keys from `SEALING_KEYS` (HKDF, RFC
- * 5869). If `SEALING_KEYS` is also missing, returns the keys of the demo.
+ * Reads the keys of the log, or derives them from `SEALING_KEYS`, or returns the keys of the demo.
  * @throws ConfigurationError if the keys are invalid or, in production, missing or the keys of the demo
  */
-export function readAuditKeys(environment: Environment): AuditKeys {
-  const text = environment[keySetting];
-  if (!text) {
-    const shared = deriveFromSealingKeys(environment, keySetting);
-    if (shared !== undefined) return keysFrom(shared);
-    if (isProduction(environment)) throw new ConfigurationError([`${keySetting} is not set`]);
-    return demoAuditKeys;
-  }
-  const keys = parse(text);
-  if (isProduction(environment) && keys.verification.has(demoAuditKeys.signing?.kid ?? '')) {
-    throw new ConfigurationError([`${keySetting} contains the key of the demo, which is publicly known`]);
-  }
-  return keys;
-}
-
-const keysFrom = (secret: Uint8Array) => parseAuditKeys(JSON.stringify(auditKeyOf(secret)));
-
-function parse(text: string): AuditKeys {
-  try {
-    return parseAuditKeys(text);
-  } catch (error) {
-    const reason = error instanceof TypeError ? error.message : 'is invalid';
-    throw new ConfigurationError([`${keySetting} ${reason}`]);
-  }
-}
+export const readAuditKeys = (environment: Environment): AuditKeys =>
+  auditKeysFrom(readEd25519Keys(environment, { setting: keySetting, demo: 'audit' }));
 
 /**
  * Creates the sealer of session cookies. Derives its key from the log's newest key (HKDF, RFC 5869), so that

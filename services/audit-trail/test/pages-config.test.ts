@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { ed25519KeyOf } from '@clinical-launch/crypto/ed25519-keys';
 import { describe, expect, it } from '@jest/globals';
 import { readAuditTrailConfig } from '../src/config.ts';
-import { auditKeyOf } from '../src/domain/audit-keys.ts';
 import { readAuditPagesConfig } from '../src/pages-config.ts';
 
 const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://launch.example' };
@@ -43,7 +43,7 @@ it('the pages accept sessions of other replicas, but no session that was sealed 
     if (pages === undefined) throw new Error('There are no pages');
     return pages.sealer;
   };
-  const [before, after] = [auditKeyOf(randomBytes(32)), auditKeyOf(randomBytes(32))];
+  const [before, after] = [ed25519KeyOf(randomBytes(32)), ed25519KeyOf(randomBytes(32))];
   const cookie = sealerWith(before).seal('session', { user: 'a' }, []);
   expect(sealerWith(before).open('session', cookie, [])).toEqual({ user: 'a' });
   expect(() => sealerWith(after, before).open('session', cookie, [])).toThrow('unable to authenticate');

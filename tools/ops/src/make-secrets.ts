@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { auditKeyOf } from '@clinical-launch/audit-trail/domain/audit-keys';
 import {
   type EventSource,
   eventConsumers,
   listenersOf,
   type ServiceName,
 } from '@clinical-launch/contracts/events/cloud-event';
+import { ed25519KeyOf } from '@clinical-launch/crypto/ed25519-keys';
 import { deriveEventKey } from '@clinical-launch/crypto/event-macs';
 import { sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
 import { brokerAccess, databaseAccess, serviceNames } from './service-access.ts';
@@ -36,7 +36,7 @@ export function makeSecrets(directory: string): readonly string[] {
   for (const purpose of sealingPurposes) write(`sealing-keys-${purpose}`, () => `${keyId}:${draw()}`);
   // This key is never replaced, because earlier events of patients could not be found with another key.
   write('patient-pseudonym-key', draw);
-  write('audit-signing-key', () => JSON.stringify(auditKeyOf(randomBytes(32))));
+  write('audit-signing-key', () => JSON.stringify(ed25519KeyOf(randomBytes(32))));
   for (const service of serviceNames) {
     const place = `services/${service}`;
     write(`${place}/redis-url`, () => `redis://${service}:${draw()}@redis:6379`);

@@ -1,0 +1,41 @@
+import { hash } from 'node:crypto';
+import { type Ed25519Keys, ed25519KeyOf, parseEd25519Keys } from '@clinical-launch/crypto/ed25519-keys';
+import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
+import { isProduction } from '@clinical-launch/runtime/mode';
+import { deriveFromSealingKeys } from './sealing-keys.ts';
+
+/** The setting with the keys, and the name of the keys of the demo. */
+type KeySetting = { readonly setting: string; readonly demo: string };
+
+/**
+ * Reads Ed25519 keys. If the setting is missing, derives a key from `SEALING_KEYS` (HKDF, RFC 5869). If
+ * `SEALING_KEYS` is also missing, returns the key of the demo, which is public, so that all processes of the
+ * demo share it, even after a restart.
+ * @throws ConfigurationError if the keys are invalid or, in production, missing or the keys of the demo
+ */
+export function readEd25519Keys(environment: Environment, { setting, demo }: KeySetting): Ed25519Keys {
+  const demoKeys = keysFrom(hash('sha256', `clinical-launch demo ${demo} key`, 'buffer'));
+  const text = environment[setting];
+  if (!text) {
+    const shared = deriveFromSealingKeys(environment, setting);
+    if (shared !== undefined) return keysFrom(shared);
+    if (isProduction(environment)) throw new ConfigurationError([`${setting} is not set`]);
+    return demoKeys;
+  }
+  const keys = parse(text, setting);
+  if (isProduction(environment) && keys.verification.has(demoKeys.signing?.kid ?? '')) {
+    throw new ConfigurationError([`${setting} contains the key of the demo, which is publicly known`]);
+  }
+  return keys;
+}
+
+const keysFrom = (secret: Uint8Array) => parseEd25519Keys(JSON.stringify(ed25519KeyOf(secret)));
+
+function parse(text: string, setting: string): Ed25519Keys {
+  try {
+    return parseEd25519Keys(text);
+  } catch (error) {
+    const reason = error instanceof TypeError ? error.message : 'is invalid';
+    throw new ConfigurationError([`${setting} ${reason}`]);
+  }
+}
