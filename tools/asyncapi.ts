@@ -24,7 +24,7 @@ export const asyncApiFile = new URL('../docs/asyncapi.yaml', import.meta.url);
 
 /** Returns the text of `docs/asyncapi.yaml`. */
 export function asyncApiText(): string {
-  return `# Written by \`npm run reference\`. Change the event catalogue or the callback schemas instead.\n${stringify(asyncApiDocument(), { singleQuote: true })}`;
+  return `# Written by \`npm run docs\`. Change the event catalogue or the callback schemas instead.\n${stringify(asyncApiDocument(), { singleQuote: true })}`;
 }
 
 function asyncApiDocument(): JsonSchema {

@@ -42,7 +42,7 @@ export function eventsText(): string {
     ([queue, { service, types: wanted }]) =>
       `| \`clinical-launch.${queue}\` | ${service} | ${wanted?.map((type) => `\`${type}\``).join(', ') ?? `all ${types.length}`} |`,
   );
-  return `<!-- Written by \`npm run reference\` from the event catalogue. Change the \`description\` of an event there. -->
+  return `<!-- Written by \`npm run docs\` from the event catalogue. Change the \`description\` of an event there. -->
 
 # Events
 

@@ -21,5 +21,5 @@ export function prometheusRuleText(): string {
     spec: { groups },
   };
   const text = stringify(rule, { aliasDuplicateObjects: false, lineWidth: 0 });
-  return `# Written by \`npm run reference\` from prometheus/rules.yml and prometheus/slo.yml.\n${text}`;
+  return `# Written by \`npm run docs\` from prometheus/rules.yml and prometheus/slo.yml.\n${text}`;
 }

@@ -143,7 +143,7 @@ export function settingsText(): string {
   const table = (rows: readonly string[]) =>
     ['| setting | default | services | what it does |', '|---|---|---|---|', ...rows].join('\n');
   const shared = sharedKeySettings.SEALING_KEYS as Setting;
-  return `<!-- Written by \`npm run reference\` from the configuration schemas. Change the \`title\` of a setting there. -->
+  return `<!-- Written by \`npm run docs\` from the configuration schemas. Change the \`title\` of a setting there. -->
 
 # Settings
 

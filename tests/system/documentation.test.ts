@@ -5,7 +5,7 @@ import { faultCodes } from '@clinical-launch/contracts/fault';
 import { tools } from '@clinical-launch/ops/tools';
 import { tokenReasons } from '@clinical-launch/trust/invalid-token';
 import { describe, expect, it } from '@jest/globals';
-import { generatedDocuments } from '../../tools/reference.ts';
+import { generatedDocuments } from '../../tools/docs.ts';
 import { requiredSettings, services } from '../../tools/settings.ts';
 import { root, run } from './run-command.ts';
 
@@ -128,7 +128,7 @@ describe('docs/reference/errors.md', () => {
 });
 
 describe('a generated document', () => {
-  it.each(generatedDocuments)('$file is current (npm run reference)', ({ file, text }) => {
+  it.each(generatedDocuments)('$file is current (npm run docs)', ({ file, text }) => {
     expect(readFileSync(file, 'utf8')).toBe(text());
   });
 });

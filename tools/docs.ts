@@ -1,5 +1,5 @@
 /**
- * `npm run reference`: writes the documents that are generated from code. A test fails if one of them is
+ * `npm run docs`: writes the documents that are generated from code. A test fails if one of them is
  * outdated.
  */
 import { writeFileSync } from 'node:fs';
