@@ -1,9 +1,10 @@
 /**
- * `npm run docs`: writes the documents that are generated from code. A test fails if one of them is
- * outdated.
+ * `npm run docs`: writes the documents that are generated from code or from other documents. A test fails if
+ * one of them is outdated.
  */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { asyncApiFile, asyncApiText } from './asyncapi.ts';
+import { developerPages, pagesFolder } from './developer-pages.ts';
 import { errorsFile, errorsText } from './errors.ts';
 import { eventsFile, eventsText } from './events.ts';
 import { prometheusRuleFile, prometheusRuleText } from './prometheus-rule.ts';
@@ -18,4 +19,13 @@ export const generatedDocuments = [
   { file: settingsFile, text: settingsText },
 ] as const;
 
-if (import.meta.main) for (const { file, text } of generatedDocuments) writeFileSync(file, text());
+if (import.meta.main) {
+  for (const { file, text } of generatedDocuments) writeFileSync(file, text());
+  // The pages contain some of the documents above, so they are written last.
+  const pages = developerPages();
+  rmSync(pagesFolder, { recursive: true, force: true });
+  for (const { file, text } of pages) {
+    mkdirSync(new URL('.', file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}

@@ -9,7 +9,7 @@ export const errorsFile = new URL('../docs/reference/errors.md', import.meta.url
  * The meaning of each code for developers, and the remedy. The audit trail contains the texts for support
  * desks.
  */
-const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: string]>> = {
+export const refusalWords: Readonly<Record<RefusalCode, readonly [cause: string, remedy: string]>> = {
   invalid_payload: ['The ServiceRequest or the code challenge is invalid', 'Correct the fields in `errors`'],
   invalid_request: [
     'The request or its body cannot be read, or is invalid',
@@ -56,7 +56,10 @@ const words: Readonly<Record<RefusalCode, readonly [cause: string, remedy: strin
     'Client authentication failed, or `client_id` is not known',
     'Check the realm, the client id and its secret or key',
   ],
-  invalid_token: ['The access token is missing or refused', 'See the table above'],
+  invalid_token: [
+    'The access token is missing or refused',
+    'Look up the description under “Why an access token is refused”',
+  ],
   sign_in_failed: [
     'The sign-in to the audit pages started in another browser, took too long, or was refused by the staff identity provider',
     'Open the audit trail again',
@@ -146,7 +149,7 @@ const table = /(?:^\|.*\n)+/m;
 export function errorsText(): string {
   const [before = '', after = ''] = readFileSync(errorsFile, 'utf8').split(heading);
   const rows = refusalCodes.map((code) => {
-    const [cause, remedy] = words[code];
+    const [cause, remedy] = refusalWords[code];
     return `| \`${code}\` | ${[...refusals[code]].toSorted((one, other) => one - other).join(', ')} | ${cause} | ${remedy} |\n`;
   });
   const head = '| code | status | cause | what to do |\n|---|---|---|---|\n';

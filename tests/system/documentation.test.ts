@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { faultCodes } from '@clinical-launch/contracts/fault';
 import { tools } from '@clinical-launch/ops/tools';
 import { tokenReasons } from '@clinical-launch/trust/invalid-token';
 import { describe, expect, it } from '@jest/globals';
+import { developerPages, pagesFolder } from '../../tools/developer-pages.ts';
 import { generatedDocuments } from '../../tools/docs.ts';
 import { requiredSettings, services } from '../../tools/settings.ts';
 import { root, run } from './run-command.ts';
@@ -130,6 +132,22 @@ describe('docs/reference/errors.md', () => {
 describe('a generated document', () => {
   it.each(generatedDocuments)('$file is current (npm run docs)', ({ file, text }) => {
     expect(readFileSync(file, 'utf8')).toBe(text());
+  });
+});
+
+describe('the documents of the developer portal', () => {
+  it('are current, and no other files are beside them (npm run docs)', () => {
+    const pages = developerPages();
+    expect(
+      pages.filter(({ file, text }) => !existsSync(file) || readFileSync(file, 'utf8') !== text),
+    ).toEqual([]);
+    const folder = fileURLToPath(pagesFolder);
+    const written = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) =>
+      one.isFile(),
+    );
+    expect(written.map(({ parentPath, name }) => join(parentPath, name)).toSorted()).toEqual(
+      pages.map(({ file }) => fileURLToPath(file)).toSorted(),
+    );
   });
 });
 

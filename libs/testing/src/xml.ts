@@ -31,6 +31,13 @@ export async function xpathOf(document: string, expression: string): Promise<str
   return value;
 }
 
+/** Returns the text of each node that an XPath expression finds. @throws XmlParseError */
+export async function nodeTextsOf(document: string, expression: string): Promise<string[]> {
+  const { XmlDocument } = await libxml2();
+  using xml = XmlDocument.fromString(document);
+  return xml.find(expression).map(({ content }) => content);
+}
+
 /** Returns libxml2's text of each XPath expression, by its key. Parses the document once. */
 export async function xpathsOf<Key extends string>(
   document: string,

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { refusalCodes } from '@clinical-launch/contracts/refusals/codes';
+import { nodeTextsOf } from '@clinical-launch/testing/xml';
+import { describe, expect, it } from '@jest/globals';
+import { pagesFolder } from '../../tools/developer-pages.ts';
+import { refusalWords } from '../../tools/errors.ts';
+import { renderMarkdown } from '../../tools/markdown.ts';
+
+type Entry = { readonly group: string; readonly slug: string; readonly title: string };
+const index: readonly Entry[] = JSON.parse(readFileSync(new URL('index.json', pagesFolder), 'utf8'));
+const addresses = new Set(index.map(({ group, slug }) => `/developers/${group}/${slug}`));
+
+/** Returns a page as an XML document. Only well-formed XML can be parsed, so text is escaped everywhere. */
+const pageOf = (group: string, slug: string) =>
+  `<page>${readFileSync(new URL(`${group}/${slug}.html`, pagesFolder), 'utf8')}</page>`;
+const pages = index
+  .filter(({ group }) => group !== 'examples')
+  .map(({ group, slug }) => [`/developers/${group}/${slug}`, pageOf(group, slug)] as const);
+const anchorsOf = async (page: string) => nodeTextsOf(page, '//@id');
+
+describe.each(pages)('the page %s', (_address, page) => {
+  it('consists of the elements and attributes of a document', async () => {
+    const names = [...page.matchAll(/<([a-z0-9]+)/g)].map(([, name]) => name);
+    const known =
+      /^(page|h[1-4]|p|a|nav|ul|ol|li|div|table|thead|tbody|tr|th|td|pre|code|strong|em|br|hr|details|summary)$/;
+    expect(names.filter((name) => !known.test(name ?? ''))).toEqual([]);
+    const unknown =
+      "//@*[not(contains('|id|class|href|tabindex|scope|aria-label|start|', concat('|', name(), '|')))]";
+    expect(await nodeTextsOf(page, unknown)).toEqual([]);
+  });
+
+  it('begins with its only title, and lists its sections', async () => {
+    expect(await nodeTextsOf(page, '//h1')).toEqual(await nodeTextsOf(page, '/page/*[1][self::h1]'));
+    const listed = await nodeTextsOf(page, '//nav//@href');
+    expect(listed).toEqual((await nodeTextsOf(page, '//h2/@id')).map((id) => `#${id}`));
+  });
+
+  it('has unique anchors', async () => {
+    const anchors = await anchorsOf(page);
+    expect(anchors.length).toBe(new Set(anchors).size);
+  });
+
+  it('links only to documents and anchors that exist, and to other sites', async () => {
+    const links = await nodeTextsOf(page, '//a/@href');
+    const broken: string[] = [];
+    for (const link of links.filter((one) => !/^https?:/.test(one))) {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? page : pages.find(([address]) => address === path)?.[1];
+      const exists = path === '' || addresses.has(path);
+      if (!exists || (anchor !== undefined && !(await anchorsOf(target ?? '<page/>')).includes(anchor)))
+        broken.push(link);
+    }
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('the page of errors', () => {
+  it.each(refusalCodes)('explains %s with its cause and its remedy', async (code) => {
+    const cells = await nodeTextsOf(pageOf('reference', 'errors'), `//tr[@id='${code}']/td`);
+    expect([cells[0], ...cells.slice(2)]).toEqual([
+      code,
+      ...refusalWords[code].map((sentence) => sentence.replaceAll('`', '')),
+    ]);
+  });
+});
+
+describe('Markdown of a document', () => {
+  it('contains no HTML of its own, and no link to a script', () => {
+    const { html } = renderMarkdown(
+      '# A <b onclick="x()">title</b>\n\n<script>alert(1)</script>\n\n[a](javascript:alert(1)) <img src=x onerror=y>\n\n`<i>` & "q"\n',
+    );
+    expect(html.replaceAll(/<\/?(?:h1|p|code)[^<>]*>/g, '')).not.toMatch(/[<>]/);
+    expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(html).not.toContain('href');
+  });
+});

@@ -1,0 +1,104 @@
+/**
+ * Renders Markdown as HTML fragments for the developer pages, in the styles of NHS.UK frontend. Escapes all
+ * text. Raw HTML in Markdown becomes text, except comments, which are removed.
+ */
+import { escapeMarkup } from '@clinical-launch/contracts/formats';
+import { Marked, type Tokens } from 'marked';
+
+/** A heading of a page, for its table of contents. */
+type Heading = { readonly depth: number; readonly id: string; readonly html: string };
+
+/** A part of a page, with its headings for the table of contents. */
+export type Part = { readonly headings: readonly Heading[]; readonly html: string };
+
+export type Page = { readonly title: string; readonly html: string };
+
+/** Escapes text between tags, where quotes need no escape. */
+const escapeText = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const headingSizes = ['l', 'm', 's', 'xs'];
+
+/** Returns a heading. Its anchor is `id`. */
+export const heading = ({ depth, id, html }: Heading): string =>
+  `<h${depth} id="${escapeMarkup(id)}" class="nhsuk-heading-${headingSizes[depth - 1] ?? 'xs'}">${html}</h${depth}>\n`;
+
+/** Returns a table of cells in HTML. It scrolls if the page is narrow. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>\n`);
+  const names = head.map((name) => (name === '' ? '<td></td>' : `<th scope="col">${name}</th>`));
+  return `<div class="nhsuk-table-container" tabindex="0"><table class="nhsuk-table">\n<thead><tr>${names.join('')}</tr></thead>\n<tbody>\n${lines.join('')}</tbody></table></div>\n`;
+}
+
+/** Returns a block of code that scrolls. `id` is its anchor. */
+export const codeBlock = (text: string, id?: string): string =>
+  `<pre tabindex="0"${id === undefined ? '' : ` id="${id}"`}><code>${escapeText(text)}</code></pre>\n`;
+
+/** Returns text as code within a line. */
+export const code = (text: string): string => `<code>${escapeText(text)}</code>`;
+
+/** Returns a link to a place of the same page. */
+export const jump = (id: string, html: string): string => `<a href="#${escapeMarkup(id)}">${html}</a>`;
+
+/** Returns the links to the headings of a page. */
+export const contents = (headings: readonly Heading[]): string =>
+  `<nav aria-label="Contents"><ul>\n${headings.map(({ id, html }) => `<li>${jump(id, html)}</li>\n`).join('')}</ul></nav>\n`;
+
+type MarkdownOptions = {
+  /**
+   * Returns the address of a link to another file or site, or undefined for a file that is not published.
+   * Links within the page do not change.
+   */
+  readonly addressOf?: (target: string) => string | undefined;
+};
+
+/** Renders a document. Its title is the text of the first heading of the first level. */
+export function renderMarkdown(
+  markdown: string,
+  { addressOf = () => undefined }: MarkdownOptions = {},
+): Page & Part {
+  const headings: Heading[] = [];
+  let title = '';
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text }: Tokens.Heading) {
+        const found = { depth, id: freeAnchor(text, headings), html: this.parser.parseInline(tokens) };
+        headings.push(found);
+        if (depth === 1) title ||= text.replaceAll('`', '');
+        return heading(found);
+      },
+      table({ header, rows }: Tokens.Table) {
+        const cellOf = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
+        return table(
+          header.map(cellOf),
+          rows.map((row) => row.map(cellOf)),
+        );
+      },
+      code: ({ text }: Tokens.Code) => codeBlock(text),
+      codespan: ({ text }: Tokens.Codespan) => code(text),
+      html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeText(text.replaceAll(/<!--[^]*?-->/g, '').trim()),
+      link({ href, tokens }: Tokens.Link) {
+        const html = this.parser.parseInline(tokens);
+        const address = href.startsWith('#') ? href : addressOf(href);
+        return address === undefined ? html : `<a href="${escapeMarkup(address)}">${html}</a>`;
+      },
+      // The pictures of the repository are not published.
+      image: () => '',
+      paragraph({ tokens }: Tokens.Paragraph) {
+        const html = this.parser.parseInline(tokens);
+        return html === '' ? '' : `<p>${html}</p>\n`;
+      },
+    },
+  });
+  const html = marked.parse(markdown, { async: false }).trimStart();
+  return { title, headings, html };
+}
+
+/** Returns the anchor that GitHub gives to a heading. */
+function freeAnchor(heading: string, others: readonly Heading[]): string {
+  const plain = heading.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1').toLowerCase();
+  const name = plain.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+  let id = name;
+  for (let count = 1; others.some((other) => other.id === id); count += 1) id = `${name}-${count}`;
+  return id;
+}
