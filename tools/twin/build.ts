@@ -94,7 +94,7 @@ function compile(): void {
 
 /** Writes the other files of a package of this repository: templates, styles, SQL, Lua, and its manifest. */
 function writeOwn(from: string, to: string): void {
-  const names = globSync('{src,public,catalogue}/**/*.*', { cwd: from }).filter(
+  const names = globSync('{src,public,pages,catalogue}/**/*.*', { cwd: from }).filter(
     (name) => !name.endsWith('.ts'),
   );
   for (const name of [...names, ...globSync('registry.json', { cwd: from })]) {

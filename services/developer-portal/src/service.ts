@@ -5,6 +5,7 @@ import type { Service } from '@clinical-launch/process/service';
 import type { DeveloperPortalConfig } from './config.ts';
 import { clientProxies, proxyPath } from './http/client-proxy.ts';
 import { conformanceRuns } from './http/conformance-runs.ts';
+import { documentPages } from './http/documents.ts';
 import { home } from './http/home.ts';
 import { createPortal, type DeveloperPortalDependencies } from './http/portal.ts';
 import { inspector } from './http/requests.ts';
@@ -36,6 +37,7 @@ export function developerPortal(
       ...signIn(portal),
       ...inspector(portal, { runs, requests }),
       ...conformanceRuns(portal, runs),
+      ...documentPages(portal),
     ],
     below: [
       { path: proxyPath, serve: clientProxies(portal, { runs, requests }) },

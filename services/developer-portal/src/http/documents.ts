@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { sendText } from '@clinical-launch/http/answer';
+import { type Endpoint, type Handler, textParameter } from '@clinical-launch/http/endpoint';
+import { ServiceError } from '@clinical-launch/http/errors';
+import type { Portal } from './portal.ts';
+
+/** The documents that `npm run docs` writes. */
+const folder = new URL('../../pages/', import.meta.url);
+
+/** An entry of the index of the documents. */
+type Entry = {
+  readonly group: 'guides' | 'reference' | 'examples';
+  readonly slug: string;
+  readonly title: string;
+  /** The place of the document in its group. */
+  readonly order: number;
+};
+
+/**
+ * Creates the pages of the guides, the reference and the examples. A page is a fragment of HTML that
+ * `npm run docs` has written. Only documents of the index are read, so a path cannot name another file.
+ */
+export function documentPages({ open, show }: Pick<Portal, 'open' | 'show'>): Endpoint[] {
+  const index: readonly Entry[] = JSON.parse(readFileSync(new URL('index.json', folder), 'utf8'));
+  const listed = (group: Entry['group']) =>
+    index.filter((entry) => entry.group === group).toSorted((one, other) => one.order - other.order);
+  const lists = [
+    { title: 'Guides', entries: listed('guides') },
+    { title: 'Reference', entries: listed('reference') },
+  ];
+  const find = (group: Entry['group'], slug: string): Entry => {
+    const entry = index.find((one) => one.group === group && one.slug === slug);
+    if (entry === undefined) throw new ServiceError({ code: 'not_found', message: 'Page not found' });
+    return entry;
+  };
+  const showFragment =
+    (group: Entry['group']): Handler =>
+    async (exchange) => {
+      const { slug, title } = find(group, textParameter(exchange, 'slug'));
+      const html = await readFile(new URL(`${group}/${slug}.html`, folder), 'utf8');
+      show(exchange.response, 'document.njk', { current: 'documents', group, slug, title, html, lists });
+    };
+  return [
+    open('/developers/guides/:slug', { GET: showFragment('guides') }),
+    open('/developers/reference/:slug', { GET: showFragment('reference') }),
+    open('/developers/examples/:name', {
+      async GET(exchange) {
+        const { slug } = find('examples', textParameter(exchange, 'name'));
+        sendText(exchange.response, 'text/plain', await readFile(new URL(`examples/${slug}.txt`, folder)));
+      },
+    }),
+  ];
+}
