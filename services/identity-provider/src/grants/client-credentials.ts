@@ -5,7 +5,7 @@ import { accessTokenClaims } from '../domain/access-token.ts';
 import { TokenRefusal } from '../errors.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { certificateToBind } from './bindings.ts';
-import { describedGrants, type ClientGrant, type ClientRequest, type TokenAnswer } from './grant.ts';
+import { type ClientGrant, type ClientRequest, describedGrants, type TokenAnswer } from './grant.ts';
 
 type ClientCredentialsDependencies = {
   readonly audience: string;
