@@ -21,8 +21,8 @@ export async function sendCallbacks(
   exchanges: readonly Exchange[],
 ): Promise<undefined> {
   const launchId = exchanges.findLast((one) => one.launchId !== undefined)?.launchId ?? randomUUID();
-  const foreign = `whsec_${randomBytes(32).toString('base64')}`;
-  const first = { id: randomUUID(), body: bodyOf(launchId, now()) };
+  const foreign = createForeignSecret();
+  const first = { id: randomUUID(), body: sampleCallbackBody(launchId, now()) };
   const post = (
     probe: string,
     message: { readonly id: string; readonly body: string },
@@ -31,7 +31,7 @@ export async function sendCallbacks(
       at = now(),
     }: { readonly secrets?: readonly string[]; readonly at?: number } = {},
   ) => send({ probe, body: message.body, headers: signatureHeaders({ ...message, now: at, secrets }) });
-  const another = () => ({ id: randomUUID(), body: bodyOf(launchId, now()) });
+  const another = () => ({ id: randomUUID(), body: sampleCallbackBody(launchId, now()) });
 
   await post('valid', first);
   await post('duplicate', first);
@@ -104,7 +104,14 @@ function judgeTimes(exchanges: readonly Exchange[]): Judgement {
   return sent.length > 0 ? passed : waiting;
 }
 
-function bodyOf(launchId: string, now: number): string {
+/** Returns a new secret, `whsec_...`, which no client knows. */
+export const createForeignSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+/**
+ * Returns the body of a callback with a new order document of a synthetic patient.
+ * @param now milliseconds since 1970
+ */
+export function sampleCallbackBody(launchId: string, now: number): string {
   const renderedAt = new Date(now);
   const order = sampleOrder(renderedAt.toISOString());
   const messageId = randomUUID();

@@ -1,6 +1,6 @@
 import { callbackBody } from '@clinical-launch/contracts/order/callback';
-import { callbackSecretPurpose, type RegisteredCallback } from '@clinical-launch/contracts/registry';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { openCallbackSecrets } from '@clinical-launch/crypto/callback-secrets';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
 import { attemptDelivery, type DeliveryAttempt } from '@clinical-launch/deliveries/delivery-attempt';
@@ -41,7 +41,7 @@ export async function deliver(
   const callback = findCallback(registry.current(), config.publicUrl, delivery);
   if (callback === undefined) return { outcome: 'failed', reason: 'unregistered' };
   const now = clock.now();
-  const secrets = openSecrets(callback, sealer, now);
+  const secrets = openCallbackSecrets(callback, sealer, now);
   if (secrets.length === 0) return { outcome: 'failed', reason: 'no_usable_secret' };
   const body = callbackBody(delivery.document);
   const signature = signatureHeaders({ id: delivery.document.messageId, now, body, secrets });
@@ -78,22 +78,6 @@ async function post(
       signal,
     });
   return attemptDelivery(send, () => clock.now());
-}
-
-/**
- * Opens the secrets that have not expired. Skips a secret that cannot be opened, so that the other secret
- * still signs.
- */
-function openSecrets({ secrets }: RegisteredCallback, sealer: Sealer, now: number): string[] {
-  const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
-  return live.flatMap(({ sealed }) => {
-    try {
-      const opened = sealer.open(callbackSecretPurpose, sealed, []);
-      return typeof opened === 'string' ? [opened] : [];
-    } catch {
-      return [];
-    }
-  });
 }
 
 /**

@@ -1,0 +1,19 @@
+import { callbackSecretPurpose, type RegisteredCallback } from '@clinical-launch/contracts/registry';
+import type { Sealer } from './sealing.ts';
+
+/**
+ * Opens the secrets of a callback, `whsec_...`, that have not expired. Skips a secret that cannot be opened,
+ * so that the other secret still signs.
+ * @param now milliseconds since 1970
+ */
+export function openCallbackSecrets({ secrets }: RegisteredCallback, sealer: Sealer, now: number): string[] {
+  const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
+  return live.flatMap(({ sealed }) => {
+    try {
+      const opened = sealer.open(callbackSecretPurpose, sealed, []);
+      return typeof opened === 'string' ? [opened] : [];
+    } catch {
+      return [];
+    }
+  });
+}
