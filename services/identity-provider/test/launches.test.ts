@@ -219,6 +219,11 @@ describe('an invalid launch request', () => {
     },
   );
 
+  it('is refused with an object in the place of its client_id', async () => {
+    const { status, errors } = await answerOf(aLaunch({ client_id: { toString: 1, valueOf: 1 } }));
+    expect([status, errors]).toEqual([400, [expect.objectContaining({ path: 'client_id' })]]);
+  });
+
   it('is answered with 413 if it is too large', async () => {
     expect((await running.postLaunch(aLaunch({ more: 'x'.repeat(33_000) }))).status).toBe(413);
   });

@@ -71,6 +71,14 @@ describe('the sign-in of the author', () => {
     expect(await wholeFaultsOf(late)).toEqual([expect.objectContaining({ path, code: 'value' })]);
   });
 
+  it.each(['acr', 'amr', 'auth_time'])(
+    'is refused with objects in the place of the texts of %s',
+    async (url) => {
+      const object = { toString: 1, valueOf: 1 };
+      expect((await post([{ url, valueString: object, valueInstant: object }])).status).toBe(400);
+    },
+  );
+
   it('is refused if it contains acr twice', async () => {
     const repeated = await post([
       { url: 'acr', valueString: 'AAL1' },

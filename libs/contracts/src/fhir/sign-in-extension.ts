@@ -38,7 +38,7 @@ export function createSignInReader({ signInExtension: url }: Vocabulary) {
       const seen = new Set<string>();
       return partsOf(person).flatMap(({ name, entry, path }) => {
         // The extension may contain several methods (`amr`), but each method only once.
-        const key = name === 'amr' ? `amr ${String(memberOf(entry, 'valueString'))}` : name;
+        const key = name === 'amr' ? `amr ${textAt(entry, 'valueString')}` : name;
         if (seen.has(key)) return [{ path, message: 'must not be repeated', code: 'duplicate' } as const];
         seen.add(key);
         return [
@@ -81,16 +81,22 @@ export type SignInReader = ReturnType<typeof createSignInReader>;
 
 const isName = (name: unknown): name is Name => typeof name === 'string' && Object.hasOwn(elements, name);
 
+/** Returns a member, or the empty text if it is no text. An object may refuse to become a text. */
+function textAt(entry: unknown, name: string): string {
+  const value = memberOf(entry, name);
+  return typeof value === 'string' ? value : '';
+}
+
 /** Returns the time of an entry in seconds since 1970, or undefined if the entry contains no time. */
 function secondsIn(entry: unknown): number | undefined {
-  const seconds = Math.floor(Date.parse(String(memberOf(entry, 'valueInstant'))) / 1000);
+  const seconds = Math.floor(Date.parse(textAt(entry, 'valueInstant')) / 1000);
   return Number.isNaN(seconds) ? undefined : seconds;
 }
 
 /** Returns the sign-in that the valid parts of an extension contain. */
 function valueOf(parts: readonly Part[]): SignIn {
   const textsOf = (wanted: Name) =>
-    parts.filter(({ name }) => name === wanted).map(({ entry }) => String(memberOf(entry, 'valueString')));
+    parts.filter(({ name }) => name === wanted).map(({ entry }) => textAt(entry, 'valueString'));
   const [acr] = textsOf('acr');
   const amr = textsOf('amr');
   const time = parts.find(({ name }) => name === 'auth_time');

@@ -123,7 +123,7 @@ function validate(
 ): { readonly launch: DesktopLaunch; readonly partner: RegisteredPartner } {
   const read = readDesktopLaunch(sent, clock.now());
   const clientId = memberOf(sent, 'client_id');
-  const partner = realm.desktop.partners.get(String(clientId));
+  const partner = typeof clientId === 'string' ? realm.desktop.partners.get(clientId) : undefined;
   const faults = [
     ...('faults' in read ? read.faults : []),
     ...(typeof clientId === 'string' && partner === undefined ? [unknownPartner] : []),
