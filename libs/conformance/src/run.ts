@@ -30,11 +30,13 @@ export type RunReport = {
   readonly run: string;
   readonly client: string;
   readonly protocol: Protocol['name'];
-  /** A twin can be changed by its user, so its reports are never signed. */
+  /** A report is never signed. `signStatement` signs the statement of a run that a user cannot change. */
   readonly isSigned: false;
   /** ISO 8601. */
   readonly startedAt: string;
   readonly state: 'running' | 'finished';
+  /** ISO 8601. Absent while the run is running. */
+  readonly finishedAt?: string;
   readonly step?: {
     readonly id: string;
     readonly action: Step['action'];
@@ -140,7 +142,7 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
         isSigned: false,
         startedAt,
         state: isFinished ? 'finished' : 'running',
-        ...withoutUndefined({ step }),
+        ...withoutUndefined({ finishedAt: progress.finishedAt(), step }),
         launches: [...new Set(exchanges.flatMap(({ launchId }) => launchId ?? []))],
         requirements: requirements.map((requirement) => ({
           id: requirement.id,
@@ -175,13 +177,16 @@ function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTool
   let index = 0;
   let firstOfStep = 0;
   let launchUrl: string | undefined;
+  let finishedAt: string | undefined;
   let beginning: Promise<void> = Promise.resolve();
 
   const current = (): Step | undefined => steps[index];
   const during = () => exchanges.slice(firstOfStep);
-  const finish = () => {
-    index = steps.length;
+  const goTo = (next: number) => {
+    index = next;
+    if (current() === undefined) finishedAt ??= new Date(tools.now()).toISOString();
   };
+  const finish = () => goTo(steps.length);
 
   const record = (exchange: Exchange) => {
     const step = current();
@@ -220,7 +225,7 @@ function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTool
 
   const moveOn = () => {
     if (current() === undefined) return;
-    index += 1;
+    goTo(index + 1);
     firstOfStep = exchanges.length;
     begin();
   };
@@ -236,6 +241,7 @@ function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTool
     repeat: begin,
     skip: moveOn,
     finish,
+    finishedAt: () => finishedAt,
     /** Returns the current step as the report shows it, or undefined after the last step. */
     shown: () => shownStep(steps, { index, launchUrl }),
   };

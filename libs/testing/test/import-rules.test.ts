@@ -47,7 +47,7 @@ describe('the imports between packages', () => {
     'services/developer-portal': [...libs, 'conformance'],
     'tools/simulators': [...ground, 'http', 'pages', 'process', 'trust', 'pms-client'],
     'tools/platform': [...libs, 'simulators', ...services],
-    'tools/ops': [...libs, ...services],
+    'tools/ops': [...libs, 'conformance', ...services],
     'tools/twin': [...shared, 'conformance', 'pages', 'process', 'trust', 'platform', 'simulators'],
   };
 

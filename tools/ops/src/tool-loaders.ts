@@ -10,6 +10,7 @@ export const toolLoaders: Readonly<Record<string, () => Promise<Tool>>> = {
   'dead-letters': async () => (await import('./dead-letters/dead-letters.ts')).deadLetters,
   launches: async () => (await import('./launches/launches.ts')).launches,
   audit: async () => (await import('./audit/audit.ts')).audit,
+  conformance: async () => (await import('./conformance/conformance.ts')).conformance,
   catalogue: async () => (await import('./catalogue/catalogue.ts')).catalogue,
   migrate: async () => (await import('./deployment.ts')).migrateDatabase,
   secrets: async () => (await import('./deployment.ts')).secrets,

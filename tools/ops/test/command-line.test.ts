@@ -26,6 +26,7 @@ describe('npm run ops', () => {
       'dead-letters',
       'launches',
       'audit',
+      'conformance',
       'catalogue',
       'migrate',
       'secrets',

@@ -1,0 +1,136 @@
+import { closedObject, compileSchema, withoutUndefined } from '@clinical-launch/contracts/schema';
+import { type Static, Type } from '@clinical-launch/contracts/type';
+import type { Ed25519Keys } from '@clinical-launch/crypto/ed25519-keys';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import type { Result, RunReport } from './run.ts';
+
+/*
+ * A conformance statement: the list of requirements that a supplier's product met in a run, signed by the
+ * platform. It follows the Supplier Conformance Assessment List (SCAL) of NHS England. It contains no secrets
+ * and no patient data. Only EdDSA is accepted, so that a public key cannot verify an HMAC (RFC 8725 section
+ * 2.1), and only this `typ`, so that no other token of the platform is a statement (section 3.11).
+ */
+
+const type = 'conformance-statement+jwt';
+
+const statementSchema = closedObject({
+  /** The public address of the platform. */
+  iss: Type.String(),
+  /** Seconds since 1970. */
+  iat: Type.Integer(),
+  /** The client id of the supplier's product. */
+  client: Type.String(),
+  protocol: Type.Enum(['pms', 'partner']),
+  platformVersion: Type.String(),
+  run: Type.String(),
+  startedAt: Type.String(),
+  finishedAt: Type.String(),
+  /** The number of launches that the run saw. */
+  launches: Type.Integer(),
+  requirements: Type.Array(
+    closedObject({
+      id: Type.String(),
+      requirement: Type.String(),
+      /** The section of the guide. */
+      guide: Type.String(),
+      conformance: Type.Enum(['met', 'attested', 'not met', 'not seen', 'not attested']),
+      /** What was wrong, or who attested the requirement. */
+      evidence: Type.Optional(Type.String()),
+    }),
+  ),
+  /** The ids of the requirements that do not apply without an address of the client. */
+  notJudged: Type.Array(Type.String()),
+  isConformant: Type.Boolean(),
+});
+
+export type Statement = Static<typeof statementSchema>;
+
+const statement = compileSchema(statementSchema);
+
+const conformances: Readonly<Record<Result, Statement['requirements'][number]['conformance']>> = {
+  passed: 'met',
+  attested: 'attested',
+  failed: 'not met',
+  waiting: 'not seen',
+  unseen: 'not seen',
+  unattested: 'not attested',
+};
+
+type SigningOptions = {
+  /** The private key and its thumbprint. */
+  readonly key: NonNullable<Ed25519Keys['signing']>;
+  /** The public address of the platform. */
+  readonly issuer: string;
+  /** Milliseconds since 1970. */
+  readonly issuedAt: number;
+  readonly platformVersion: string;
+};
+
+/**
+ * Signs the statement of a run, as a compact JWS.
+ * @throws TypeError if the run has not finished
+ */
+export async function signStatement(
+  report: RunReport,
+  { key, issuer, issuedAt, platformVersion }: SigningOptions,
+): Promise<string> {
+  const { client, protocol, run, startedAt, finishedAt, launches, notJudged } = report;
+  if (finishedAt === undefined) throw new TypeError('Only a finished run can be signed');
+  const requirements = report.requirements.map(({ id, title, guide, result, finding }) => ({
+    id,
+    requirement: title,
+    guide,
+    conformance: conformances[result],
+    ...withoutUndefined({ evidence: finding }),
+  }));
+  const payload: Statement = {
+    iss: issuer,
+    iat: Math.floor(issuedAt / 1000),
+    client,
+    protocol,
+    platformVersion,
+    run,
+    startedAt,
+    finishedAt,
+    launches: launches.length,
+    requirements,
+    notJudged: [...notJudged],
+    isConformant: requirements.every(({ conformance }) => /^(?:met|attested)$/.test(conformance)),
+  };
+  return new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid: key.kid, typ: type }).sign(key.key);
+}
+
+/** Thrown if a text is no statement that one of the keys signed. The message says what is wrong. */
+export class StatementRefused extends Error {}
+
+/**
+ * Verifies a statement, and returns its content. `issuer` is the expected issuer, if there is one.
+ * @throws StatementRefused
+ */
+export async function verifyStatement(
+  text: string,
+  { keys, issuer }: { readonly keys: Pick<Ed25519Keys, 'verification'>; readonly issuer?: string },
+): Promise<Statement> {
+  const getKey = ({ kid = '' }) => {
+    const key = keys.verification.get(kid);
+    if (key === undefined) throw new StatementRefused('None of the given keys signed the statement');
+    return key;
+  };
+  const options = { algorithms: ['EdDSA'], typ: type, ...withoutUndefined({ issuer }) };
+  const { payload } = await jwtVerify(text, getKey, options).catch((cause: unknown) => {
+    throw cause instanceof StatementRefused ? cause : new StatementRefused(reasonOf(cause), { cause });
+  });
+  if (!statement.is(payload)) throw new StatementRefused('The signed text is not a conformance statement');
+  return payload;
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof errors.JOSEAlgNotAllowed) return 'The statement is not signed with EdDSA';
+  if (cause instanceof errors.JWSSignatureVerificationFailed)
+    return 'The signature is wrong. The statement was changed after it was signed';
+  if (cause instanceof errors.JWTClaimValidationFailed)
+    return cause.claim === 'iss'
+      ? 'The statement is of another issuer'
+      : 'The signed text is not a conformance statement';
+  return 'The text is not a signed statement';
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { type Statement, verifyStatement } from '@clinical-launch/conformance/statement';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { parseEd25519Keys } from '@clinical-launch/crypto/ed25519-keys';
+import type { Environment } from '@clinical-launch/runtime/environment';
+import type { Answers, Argument, Group, Option, Setting } from '../command.ts';
+import { required } from '../settings.ts';
+import { UsageError } from '../usage-error.ts';
+
+const signingKey: Setting = {
+  name: 'STATEMENT_SIGNING_KEY',
+  summary:
+    'The key of conformance statements as a JWK; or STATEMENT_SIGNING_KEY_FILE. The public key is enough',
+};
+const statementFile: Argument = { name: 'file', summary: 'The signed statement' };
+const keysFile: Option = {
+  name: 'keys',
+  value: 'file',
+  summary: 'The public keys as a JWK set. Default: STATEMENT_SIGNING_KEY',
+  isOptional: true,
+};
+const issuer: Option = {
+  name: 'issuer',
+  value: 'address',
+  summary: 'The address of the platform that must have signed the statement',
+  isOptional: true,
+};
+
+/** `npm run ops -- conformance` */
+export const conformance: Group = {
+  summary: 'Verifies the conformance statements of suppliers.',
+  commands: {
+    verify: {
+      summary: 'Verifies the signature of a statement, and prints each requirement.',
+      details:
+        'Exits with 1 if the signature is not valid, or if the product does not meet every requirement.',
+      arguments: [statementFile],
+      options: [keysFile, issuer],
+      settings: [signingKey],
+      async run({ arguments: [path = ''], options, environment }) {
+        const keys = keysFrom(options, environment);
+        const [expected] = options.get(issuer.name) ?? [];
+        const text = readText(path).trim();
+        const statement = await verifyStatement(text, { keys, ...withoutUndefined({ issuer: expected }) });
+        return {
+          lines: linesOf(statement),
+          result: statement,
+          problems: statement.isConformant ? [] : ['The product does not meet every requirement'],
+        };
+      },
+    },
+  },
+};
+
+function keysFrom(options: Answers, environment: Environment) {
+  const [path] = options.get(keysFile.name) ?? [];
+  const text = path === undefined ? required(environment, signingKey) : readText(path);
+  try {
+    return parseEd25519Keys(text);
+  } catch (cause) {
+    const reason = cause instanceof TypeError ? cause.message : 'is invalid';
+    throw new UsageError(`${path ?? signingKey.name} ${reason}`, { cause });
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`${path} cannot be read`, { cause });
+  }
+}
+
+const linesOf = (statement: Statement): readonly string[] =>
+  [
+    `The signature is valid. ${statement.iss} signed the statement at ${new Date(statement.iat * 1000).toISOString()}`,
+    `Product ${statement.client} (${statement.protocol}), platform ${statement.platformVersion}`,
+    `Run ${statement.run} from ${statement.startedAt} to ${statement.finishedAt}, launches: ${statement.launches}`,
+    ...statement.requirements.map(
+      ({ id, requirement, conformance: result, evidence }) =>
+        `${result.padEnd(13)}${id}: ${requirement}${evidence === undefined ? '' : ` (${evidence})`}`,
+    ),
+    ...statement.notJudged.map(
+      (id) => `${'not judged'.padEnd(13)}${id}: the product has no address for messages`,
+    ),
+    // A person chose the names in attestations, so they must not contain control characters of a terminal.
+  ].map((line) => line.replaceAll(/\p{C}/gu, ' '));
