@@ -196,17 +196,7 @@ function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTool
     else if (step.isDone(during())) moveOn();
   };
 
-  const stepTools: StepTools = {
-    ...tools,
-    async send(message) {
-      if (post !== undefined) record(await post(message));
-    },
-    give(probe, url) {
-      const at = tools.now();
-      const request = { method: 'GET', url, headers: {}, body: '', at };
-      record({ direction: 'sent', request, answer: silence, answeredAt: at, probe });
-    },
-  };
+  const stepTools = createStepTools({ post, ...tools }, record);
 
   const begin = () => {
     const step = current();
@@ -244,6 +234,20 @@ function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTool
     finishedAt: () => finishedAt,
     /** Returns the current step as the report shows it, or undefined after the last step. */
     shown: () => shownStep(steps, { index, launchUrl }),
+  };
+}
+
+function createStepTools({ post, ...tools }: ProgressTools, record: (exchange: Exchange) => void): StepTools {
+  return {
+    ...tools,
+    async send(message) {
+      if (post !== undefined) record(await post(message));
+    },
+    give(probe, url) {
+      const at = tools.now();
+      const request = { method: 'GET', url, headers: {}, body: '', at };
+      record({ direction: 'sent', request, answer: silence, answeredAt: at, probe });
+    },
   };
 }
 

@@ -86,7 +86,7 @@ export function createConformanceRuns({
   const keys = createKeySubstitutes();
   const known = createRunsByLaunch();
 
-  const post = createPost({ send, clock });
+  const post = createPost({ clock, send });
 
   const toolsOf = (clientId: string, run: () => Run) => {
     let newest: string | undefined;
@@ -143,9 +143,10 @@ export function createConformanceRuns({
   };
 }
 
-/** Returns a function that posts a message to a client. If the client does not answer, the recorded status is 0. */
-function createPost({ send, clock }: Pick<Dependencies, 'send' | 'clock'>) {
-  return async (
+/** Creates the function that posts a message to a client. Without an answer, the recorded status is 0. */
+const createPost =
+  ({ clock, send }: Pick<Dependencies, 'clock' | 'send'>) =>
+  async (
     { clientId, address }: { readonly clientId: string; readonly address: string },
     { headers, body, probe }: Message,
   ): Promise<Recorded> => {
@@ -155,7 +156,6 @@ function createPost({ send, clock }: Pick<Dependencies, 'send' | 'clock'>) {
     const recorded = { direction: 'sent', request, answer, answeredAt: clock.now(), clientId } as const;
     return { ...recorded, ...withoutUndefined({ probe, launchId: launchOf(request) }) };
   };
-}
 
 /** Returns the launch of a callback or a logout token, or undefined if it names none. */
 function launchOf(request: ProxiedRequest): string | undefined {
