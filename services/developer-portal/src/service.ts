@@ -33,7 +33,7 @@ export function developerPortal(
   return {
     name: 'developer-portal',
     endpoints: [
-      home(portal),
+      ...home(portal),
       ...signIn(portal),
       ...inspector(portal, { runs, requests }),
       ...conformanceRuns(portal, runs),

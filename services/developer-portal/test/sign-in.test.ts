@@ -22,6 +22,8 @@ describe('the developer portal', () => {
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(page).toContain(`${portal.url}/idp/demo/oauth2/v2.0/token`);
     expect(page).not.toContain('You are signed in');
+    const typed = await fetch(`${portal.url}/developers`, { redirect: 'manual' });
+    expect([typed.status, typed.headers.get('location')]).toEqual([308, '/developers/']);
   });
 
   it('exchanges the token of a sandbox client for an address that opens its session', async () => {

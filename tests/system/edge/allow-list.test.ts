@@ -16,11 +16,16 @@ const forServers = [
   '/idp/demo/desktop/v2.0/Patient/x/y',
   '/idp/demo/desktop/launches/v2.0/metadata/x',
   '/idp/assets/oauth2/v2.0/token',
+  '/developers/api/vendor/AccessApi/RequestLaunchUrl',
+  '/developers/api/vendor/idp/d%65mo/oauth2/v2.0/token',
+  '/developers/api/vendor/developers/api/vendor/AccessApi/Validate',
+  '/developers/callbacks/vendor',
 ];
 const forPartners = [
   '/idp/demo/desktop/oauth2/v2.0/token',
   '/idp/Demo/Desktop/oauth2/v2.0/revoke',
   '/idp/tfp/demo/desktop/oauth2/v2.0/par',
+  '/developers/api/vendor/idp/demo/desktop/oauth2/v2.0/token',
 ];
 const forBrowsers = [
   '/secureLaunch',
@@ -35,6 +40,9 @@ const forBrowsers = [
   '/idp/assets/mark.svg',
   '/idp/demo/desktop/v2.0/metadata',
   '/idp/demo/desktop/v2.0/Patient/5b1f0c7d9a3e4f62a8c40d1e2f3a4b5c',
+  '/developers/',
+  '/developers/session?code=x',
+  '/developers/api/vendor/idp/demo/desktop/oauth2/v2.0/authorize',
 ];
 
 /** Requests every path, and returns its status and body. */
@@ -67,6 +75,12 @@ describe('the edge, called from a network that is not in SERVER_ALLOWED_NETWORKS
   it('answers 403 on a path for servers, whatever address the caller sends in X-Forwarded-For', async () => {
     const answers = await ask(edge, forServers, { 'x-forwarded-for': '10.20.0.1' });
     expect(answers).toEqual(allAnswered(forServers, 403, ''));
+  });
+
+  it('answers 403 if a server requests the sign-in of a developer', async () => {
+    const before = edge.service.reached.length;
+    const { status } = await fetch(`${edge.url}/developers/session`, { method: 'POST' });
+    expect([status, edge.service.reached.length]).toEqual([403, before]);
   });
 
   it('answers on paths for browsers, and on paths for partner applications of a listed realm', async () => {

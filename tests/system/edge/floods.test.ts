@@ -14,6 +14,7 @@ describe('an address with too many refusals', () => {
 
   it.each([
     ['/AccessApi/RequestLaunchUrl'],
+    ['/developers/api/vendor/AccessApi/RequestLaunchUrl'],
     ['/resource/patient'],
     ['/idp/demo/desktop/v2.0/Patient/guessed'],
     [`/oltr/${guid}/`],
@@ -28,6 +29,11 @@ describe('an address with too many refusals', () => {
 
   it.each([
     ['a request with a token', '/AccessApi/RequestLaunchUrl', { Authorization: 'Bearer a.b.c' }],
+    [
+      'a request of a sandbox client with a token',
+      '/developers/api/vendor/AccessApi/RequestLaunchUrl',
+      { Authorization: 'Bearer a.b.c' },
+    ],
     ['a launch', `/secureLaunch?launchToken=${launchToken}&codeVerifier=x`, {}],
     ['a page of a session', `/oltr/${guid}/`, { Cookie: 'launch-session=x' }],
     ['a page of a session over https', `/oltr/${guid}/`, { Cookie: '__Secure-launch-session=x' }],
@@ -35,6 +41,7 @@ describe('an address with too many refusals', () => {
     ['an authorization request', '/idp/demo/desktop/oauth2/v2.0/authorize', {}],
     ['signing keys', '/idp/demo/discovery/v2.0/keys', {}],
     ['the accessibility statement', '/accessibility', {}],
+    ['the developer portal', '/developers/', {}],
     ['assets', '/oltr/assets/app.css', {}],
     ['assets of an error page', '/orders/assets/page.css', {}],
     ['the description of the API', '/AccessApi/openapi.json', {}],

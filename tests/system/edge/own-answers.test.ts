@@ -77,6 +77,12 @@ describe('the edge in front of a service that fails', () => {
     const { body } = await send(edge.plain, '/oltr/');
     expect(JSON.parse(body)).toMatchObject({ title: 'Service Unavailable', status: 503 });
   });
+
+  it('answers 404 below /developers/ while no developer portal runs', async () => {
+    await edge.stopService();
+    await until(async () => (await send(edge.plain, '/developers/')).status === 404);
+    expectPage(await send(edge.plain, '/developers/', accept), 'Page not found');
+  });
 });
 
 describe('a refusal of the edge itself', () => {

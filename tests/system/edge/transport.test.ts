@@ -170,8 +170,12 @@ describe('the edge without a certificate', () => {
     ['/idp/demo/desktop/v2.0/metadata', 'resource-api', '/idp/demo/desktop/v2.0/metadata'],
     ['/idp/demo/v2.0/.well-known/metadata', 'identity-provider', '/idp/demo/v2.0/.well-known/metadata'],
     ['/audit/patients/PSEUDONYM', 'audit-trail', '/audit/patients/*'],
+    ['/developers/api/vendor/PSEUDONYM', 'developer-portal', '/developers/api/*'],
+    ['/developers/runs/PSEUDONYM', 'developer-portal', '/developers/runs/*'],
+    ['/developers/callbacks/PSEUDONYM', 'developer-portal', '/developers/callbacks/*'],
+    ['/developers', 'developer-portal', '/developers'],
   ])(
-    'routes %s to %s, and logs no id of a FHIR resource and no pseudonym of a patient',
+    'routes %s to %s, and logs no id of a FHIR resource, pseudonym of a patient or path of a sandbox client',
     async (path, service, logged) => {
       const edge = await startEdge();
       await (await fetch(`${edge.url}${path}`)).text();

@@ -429,6 +429,8 @@ describe('the routes in haproxy.cfg of the edge', () => {
     '/audit/': ['/audit/events', 401],
     '/resource/': ['/resource/me', 401],
     '/.well-known/oauth-protected-resource/': ['/.well-known/oauth-protected-resource/resource/me', 200],
+    '/developers': ['/developers', 308],
+    '/developers/': ['/developers/', 200],
     '/': ['/', 200],
     '/demo/': ['/demo/pms', 200],
   };

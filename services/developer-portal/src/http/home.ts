@@ -1,8 +1,13 @@
+import { redirect } from '@clinical-launch/http/answer';
 import type { Endpoint } from '@clinical-launch/http/endpoint';
 import type { Portal } from './portal.ts';
 
-/** Creates the page at `/developers/`: how to sign in and, for a developer who is signed in, what to do. */
-export const home = (portal: Portal): Endpoint =>
+/**
+ * Creates the page at `/developers/`: how to sign in and, for a developer who is signed in, what to do. Also
+ * redirects `/developers`, which people type.
+ */
+export const home = (portal: Portal): readonly Endpoint[] => [
+  portal.open('/developers', { GET: ({ response }) => redirect(response, '/developers/', 308) }),
   portal.open('/developers/', {
     GET(exchange) {
       const { config, show, findVisit, clients } = portal;
@@ -11,4 +16,5 @@ export const home = (portal: Portal): Endpoint =>
       const realm = client?.realm ?? [...clients().values()].find((one) => one.realm !== undefined)?.realm;
       show(exchange.response, 'home.njk', { current: 'home', config, client, realm });
     },
-  });
+  }),
+];
