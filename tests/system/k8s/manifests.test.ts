@@ -325,7 +325,7 @@ describe('the production overlay', () => {
       new Set(['ConfigMap', 'Deployment', 'Ingress', 'Job', 'NetworkPolicy']),
     );
     expect(missing).toEqual([]);
-    const others = new Set(['Secret operator']);
+    const others = new Set(['Secret operator', 'Secret developer-portal']);
     expect(new Set(documented.map(({ source }) => source))).toEqual(
       new Set(secretsOfProduction().flatMap(([object]) => (others.has(object) ? [] : [object]))),
     );

@@ -3,10 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { services } from '../../../tools/settings.ts';
 import { workloadsOf } from './objects.ts';
-import { renderBase, root } from './render.ts';
+import { render, root } from './render.ts';
 
 const guide = readFileSync(`${root}docs/guides/deploy.md`, 'utf8');
-const workloads = workloadsOf(renderBase());
+const workloads = workloadsOf(render('demo'));
 const mebibytes = (memory: string) => memory.replace(/Mi$/, ' MiB');
 
 /** Returns the requests and the limit of a Pod as the guide writes them. */
