@@ -2,7 +2,8 @@
 
 import { auditKeySettings, auditTrailSettings } from '@clinical-launch/audit-trail/config';
 import { auditPagesSettings } from '@clinical-launch/audit-trail/pages-config';
-import type { ServiceName } from '@clinical-launch/contracts/events/cloud-event';
+import type { ServiceName as EventSourceName } from '@clinical-launch/contracts/events/cloud-event';
+import { developerPortalSettings } from '@clinical-launch/developer-portal/config';
 import { outboundSettings } from '@clinical-launch/http/outbound-settings';
 import { identityProviderEnvironment } from '@clinical-launch/identity-provider/config';
 import { launchApiSettings } from '@clinical-launch/launch-api/config';
@@ -35,6 +36,8 @@ type Setting = {
   readonly $comment?: string;
 };
 type Settings = Readonly<Record<string, object>>;
+/** The developer portal is a service, but it sends no events. */
+type ServiceName = EventSourceName | 'developer-portal';
 
 const parts = (...names: readonly PartVariable[]) =>
   Object.fromEntries(names.map((name) => [name, partSettings[name]]));
@@ -45,17 +48,21 @@ const trust = { ...trustSettings.properties, ...outboundSettings.properties };
 const common: Settings = {
   ...modeSetting,
   ...processSettings.properties,
+  ...certificateSettings.properties,
+  ...telemetrySettings.properties,
+};
+/** The settings of every service except the developer portal. */
+const withRedis: Settings = {
   ...parts('REDIS_URL'),
   ...redisSettings.properties,
   ...signingSettings,
   ...refusalSettings.properties,
-  ...certificateSettings.properties,
-  ...telemetrySettings.properties,
 };
 
 /** The additional settings of each service, from the schemas that `configure` in its main.ts reads. */
 const own: Readonly<Record<ServiceName, Settings>> = {
   'identity-provider': {
+    ...withRedis,
     ...identityProviderEnvironment({ isProduction: true }).properties,
     ...trust,
     ...withDatabase,
@@ -65,6 +72,7 @@ const own: Readonly<Record<ServiceName, Settings>> = {
     ...pseudonymSettings,
   },
   'launch-api': {
+    ...withRedis,
     ...launchApiSettings.properties,
     ...trust,
     ...directorySettings,
@@ -72,14 +80,20 @@ const own: Readonly<Record<ServiceName, Settings>> = {
     ...sealingKeySettings('launch'),
     ...pseudonymSettings,
   },
-  'launch-gateway': { ...launchGatewaySettings.properties, ...sealingKeySettings('launch') },
+  'launch-gateway': {
+    ...withRedis,
+    ...launchGatewaySettings.properties,
+    ...sealingKeySettings('launch'),
+  },
   ordering: {
+    ...withRedis,
     ...orderingSettings.properties,
     ...withDatabase,
     ...sealingKeySettings('launch', 'order'),
     ...pseudonymSettings,
   },
   'order-renderer': {
+    ...withRedis,
     ...orderRendererSettings.properties,
     REGISTRY_FILE: registryFileSetting,
     ...outboundSettings.properties,
@@ -88,6 +102,7 @@ const own: Readonly<Record<ServiceName, Settings>> = {
     ...verificationSettings,
   },
   'audit-trail': {
+    ...withRedis,
     ...auditTrailSettings.properties,
     ...auditKeySettings,
     ...trust,
@@ -98,10 +113,16 @@ const own: Readonly<Record<ServiceName, Settings>> = {
     PUBLIC_URL: trustSettings.properties.PUBLIC_URL,
   },
   'resource-api': {
+    ...withRedis,
     ...resourceApiSettings.properties,
     ...trust,
     ...certificateHeaderSettings.properties,
     ...sealingKeySettings('access-token'),
+  },
+  'developer-portal': {
+    ...developerPortalSettings.properties,
+    ...trust,
+    ...sealingKeySettings('callback'),
   },
 };
 
@@ -132,7 +153,9 @@ function rowOf(name: string): string {
   const without = required ? (settings[0]?.$comment ?? 'required') : 'none';
   const value = settings[0]?.default === undefined ? without : `\`${settings[0].default}\``;
   const secret = secretSettings.includes(name) ? ' †' : '';
-  const shown = readers.length === services.length ? 'all' : readers.join(', ');
+  const missing = services.filter((service) => !readers.includes(service));
+  const except = missing.length === 1 ? `all except ${missing[0]}` : readers.join(', ');
+  const shown = missing.length === 0 ? 'all' : except;
   return `| \`${name}\`${secret} | ${value} | ${shown} | ${title} |`;
 }
 

@@ -63,7 +63,7 @@ function collectorConfigsOf(name: string): CollectorConfig[] {
 const fixed = ['PORT', 'HOST', 'ADMIN_PORT'];
 /** A container receives a secret setting as the path of a file. */
 const isFor = (passed: string, name: string) => passed === name || passed === `${name}_FILE`;
-const containersThatCallTheEdge = ['order-renderer', 'audit-trail', 'simulators'];
+const containersThatCallTheEdge = ['order-renderer', 'audit-trail', 'developer-portal', 'simulators'];
 
 describe('docker-compose.yml', () => {
   it.each([
@@ -74,6 +74,7 @@ describe('docker-compose.yml', () => {
     ['order-renderer', 3],
     ['audit-trail', 0],
     ['resource-api', 1],
+    ['developer-portal', 1],
   ])('gives %s only the sealing keys for its own purposes', (service, count) => {
     const purposes = purposesOf(service);
     expect(purposes).toHaveLength(count);
@@ -97,6 +98,7 @@ describe('docker-compose.yml', () => {
       ['amqp-url', 'database-url', 'event-signing-keys', 'event-verification-keys', 'redis-url'],
     ],
     ['resource-api', ['event-signing-keys', 'redis-url']],
+    ['developer-portal', []],
   ])('gives %s only its own users and keys', (service, files) => {
     const block = blockOf(new RegExp(`\\n  ${service}:\\n((?: {4}.*\\n|\\n)+)`));
     const mounted = [...block.matchAll(/\{ source: ([a-z-]+), target: ([a-z-]+) \}/g)];

@@ -1,5 +1,6 @@
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { runProcess } from '@clinical-launch/process/process';
+import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';
 import { openTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { readTrust } from '@clinical-launch/trust/trust';
@@ -12,6 +13,7 @@ await runProcess({
     readTogether({
       portal: () => readDeveloperPortalConfig(environment),
       trust: () => readTrust(environment),
+      sealers: () => openSealers(environment, ['callback']),
     }),
   async open({ portal: config, trust }, tools) {
     // The launch API checks at each sign-in whether the token was revoked, so this process needs no Redis.
