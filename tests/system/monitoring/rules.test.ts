@@ -81,6 +81,13 @@ const broker = 'up{job="clinical-launch-rabbitmq",instance="rabbitmq:15692"}';
 
 const daySeconds = 86_400;
 
+/** The series of a developer portal that answers only errors and cannot reach an issuer. */
+const failingPortal: Series = {
+  [`${requests}_count{${at('developer-portal')},http_response_status_code="503"}`]: growing(60),
+  [`clinical_launch_issuer_keys_fetches_total{${at('developer-portal')},clinical_launch_issuer="https://sandbox.example",clinical_launch_outcome="failed"}`]:
+    growing(1),
+};
+
 /** The series of a healthy platform. Time starts at 0. */
 const healthy: Series = {
   ...Object.fromEntries(serviceNames.map((service) => [target(service), always(1)])),
@@ -115,6 +122,7 @@ const healthy: Series = {
   clinical_launch_audit_chain_faults: always(0),
   clinical_launch_audit_export_oldest_age_seconds: always(2),
   [verified]: always(0),
+  ...failingPortal,
 };
 
 /** Returns the series of an endpoint that answers a share of its requests with 503. */
@@ -270,7 +278,7 @@ describe('the Prometheus rules', () => {
     expect(new Set(alerts().map(({ alert, labels }) => `${alert} ${labels.severity}`))).toEqual(tested);
   });
 
-  it('fire for each cause, and not on a healthy platform', () => {
+  it('fire for each cause, and not on a healthy platform with a failing developer portal', () => {
     const silent = {
       name: 'healthy platform',
       interval: '1m',
