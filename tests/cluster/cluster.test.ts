@@ -57,7 +57,7 @@ async function startDemo(): Promise<void> {
   kubectl(['delete', 'namespace', namespace, '--ignore-not-found', '--wait', '--timeout=5m']);
   const startedAt = performance.now();
   applyKustomization(overlay);
-  awaitRollout(...statefulSets, ...deployments, 'deployment/simulators');
+  awaitRollout(...statefulSets, ...deployments, 'deployment/developer-portal', 'deployment/simulators');
   await until(async () => (await play()) === 0);
   say(`from kubectl apply to the first launch: ${Math.round((performance.now() - startedAt) / 1000)} s`);
 }

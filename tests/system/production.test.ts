@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -54,7 +54,14 @@ const demoInProduction: NodeJS.ProcessEnv = {
   AMQP_URL: 'amqp://127.0.0.1:1',
   DATABASE_URL: 'postgres://127.0.0.1:1/none',
 };
-const withRegistry = ['identity-provider', 'launch-api', 'resource-api', 'audit-trail', 'order-renderer'];
+const withRegistry = [
+  'identity-provider',
+  'launch-api',
+  'resource-api',
+  'audit-trail',
+  'order-renderer',
+  'developer-portal',
+];
 /** The suffixes of each service's settings for sealing keys. */
 const sealingSettings: Readonly<Record<string, readonly string[]>> = {
   'identity-provider': ['DESKTOP', 'ACCESS_TOKEN', 'SIGNING_KEY'],
@@ -64,6 +71,7 @@ const sealingSettings: Readonly<Record<string, readonly string[]>> = {
   'order-renderer': ['LAUNCH', 'ORDER', 'CALLBACK'],
   'resource-api': ['ACCESS_TOKEN'],
   'audit-trail': [],
+  'developer-portal': ['CALLBACK'],
 };
 const services = [...withRegistry, 'launch-gateway', 'ordering'];
 /** Each service's settings for keys other than sealing keys. */
@@ -74,6 +82,11 @@ const otherKeys: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': ['PATIENT_PSEUDONYM_KEY', 'AUDIT_SIGNING_KEY'],
 };
 const demoSecrets = `${root}deploy/docker/demo-secrets`;
+/** Returns the names of a service's own secret files. The developer portal uses no server, so it has none. */
+const secretFilesOf = (service: string) =>
+  existsSync(join(demoSecrets, 'services', service))
+    ? readdirSync(join(demoSecrets, 'services', service))
+    : [];
 /** Returns the setting for a file of the secrets, such as `REDIS_URL` for `services/ordering/redis-url`. */
 const settingOf = (file: string) => basename(file).toUpperCase().replaceAll('-', '_');
 
@@ -104,7 +117,7 @@ describe('a service', () => {
       const start = run(process.execPath, [`services/${name}/src/main.ts`], { NODE_ENV: 'demo' });
       expect(await start.exited).toBe(1);
       const missing = [...start.output().matchAll(/(REDIS_URL|AMQP_URL|DATABASE_URL) is not set/g)];
-      const parts = readdirSync(join(demoSecrets, 'services', name)).filter((file) => file.endsWith('-url'));
+      const parts = secretFilesOf(name).filter((file) => file.endsWith('-url'));
       expect(new Set(missing.map(([, setting]) => setting))).toEqual(new Set(parts.map(settingOf)));
     },
   );
@@ -112,7 +125,7 @@ describe('a service', () => {
   it.each(services)(
     '%s does not start with secrets of the demo, and reports the settings that contain them',
     async (name) => {
-      const own = readdirSync(join(demoSecrets, 'services', name)).map((file) => `services/${name}/${file}`);
+      const own = secretFilesOf(name).map((file) => `services/${name}/${file}`);
       const keys = readdirSync(demoSecrets).filter((file) => /^(sealing-keys|patient|audit)-/.test(file));
       const files = [...own, ...keys].map((file) => [`${settingOf(file)}_FILE`, join(demoSecrets, file)]);
       const environment = { ...demoInProduction, ...Object.fromEntries(files) };
@@ -146,6 +159,29 @@ describe('the simulators', () => {
     const start = run(process.execPath, ['tools/simulators/src/main.ts'], demoInProduction);
     expect(await start.exited).toBe(1);
     expect(start.output()).toContain('NODE_ENV is production, and the simulators are for demos');
+  });
+});
+
+describe('the developer portal', () => {
+  it('does not start in production unless the operator switches it on', async () => {
+    const registry = join(folder, 'empty.json');
+    await writeFile(registry, JSON.stringify({ realms: [] }));
+    const valid = {
+      ...demoInProduction,
+      PUBLIC_URL: 'https://launch.example',
+      REGISTRY_FILE: registry,
+      SEALING_KEYS_CALLBACK: sealingKeys,
+      PORT: '0',
+      ADMIN_PORT: '0',
+    };
+    const portal = ['services/developer-portal/src/main.ts'];
+    const refused = run(process.execPath, portal, valid);
+    expect(await refused.exited).toBe(1);
+    expect(refused.output()).toContain('DEVELOPER_PORTAL must be `on` to start the portal in production');
+    const started = run(process.execPath, portal, { ...valid, DEVELOPER_PORTAL: 'on' });
+    await started.said(/^ready developer-portal /m);
+    started.child.kill('SIGTERM');
+    expect(await started.exited).toBe(0);
   });
 });
 
@@ -190,7 +226,7 @@ describe('the platform in one process', () => {
     const { platform, url } = await startInProduction();
     const paths = simulatedPaths.map((path) => path.replace(/:\w+/g, randomUUID()));
     expect(paths).toEqual(expect.arrayContaining(['/', '/demo/pms/launches', '/demo/assets']));
-    for (const path of [...paths, '/demo/assets/simulators.css']) {
+    for (const path of [...paths, '/demo/assets/simulators.css', '/developers/']) {
       for (const method of ['GET', 'POST']) {
         const response = await fetch(url + path, { method });
         expect([method, path, response.status, await response.text()]).toEqual([method, path, 404, '']);

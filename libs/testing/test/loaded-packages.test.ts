@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { packagesLoadedWith, services } from './sources.ts';
+import { loadedWith, packageOf, services } from './sources.ts';
 
 /** The packages that every process uses for HTTP, metrics and logs. */
-const all = ['accepts', 'ajv', 'express', 'ioredis', 'pino', 'proxy-addr'];
+const all = ['accepts', 'ajv', 'express', 'pino', 'proxy-addr'];
 
 const verification = ['jose', 'lru-cache'];
 /** The clients of RabbitMQ and PostgreSQL. */
@@ -13,19 +13,20 @@ const parts = ['amqplib', 'kysely', 'pg'];
  * `require` (see open-telemetry.ts).
  */
 const own: Readonly<Record<string, readonly string[]>> = {
-  'audit-trail': [...verification, ...parts],
-  'identity-provider': [...verification, ...parts, 'nunjucks'],
-  'launch-api': verification,
-  'launch-gateway': ['cookie'],
-  'order-renderer': [...parts, 'cookie', 'nunjucks'],
-  ordering: [...parts, 'cookie', 'nunjucks'],
-  'resource-api': verification,
+  'audit-trail': [...verification, 'ioredis', ...parts],
+  'developer-portal': [...verification, 'cookie', 'nunjucks'],
+  'identity-provider': [...verification, 'ioredis', ...parts, 'nunjucks'],
+  'launch-api': [...verification, 'ioredis'],
+  'launch-gateway': ['cookie', 'ioredis'],
+  'order-renderer': ['ioredis', ...parts, 'cookie', 'nunjucks'],
+  ordering: ['ioredis', ...parts, 'cookie', 'nunjucks'],
+  'resource-api': [...verification, 'ioredis'],
 };
 
 describe('node:http', () => {
   it('is not imported by any service, because the import loads undici', () => {
     const importing = services.filter((name) =>
-      [...packagesLoadedWith(`services/${name}/src/main.ts`)].includes('node:http'),
+      loadedWith(`services/${name}/src/main.ts`).packages.has('node:http'),
     );
     expect(importing).toEqual([]);
   });
@@ -33,8 +34,18 @@ describe('node:http', () => {
 
 describe('the process of a service', () => {
   it.each(services)('loads only the listed packages at its start: %s', (name) => {
-    const loaded = packagesLoadedWith(`services/${name}/src/main.ts`);
-    const packages = [...loaded].filter((one) => !one.startsWith('node:'));
+    const loaded = loadedWith(`services/${name}/src/main.ts`);
+    const packages = [...loaded.packages].filter((one) => !one.startsWith('node:'));
     expect(packages.toSorted()).toEqual([...all, ...(own[name] ?? [])].toSorted());
   });
+
+  it.each(services.filter((name) => name !== 'developer-portal'))(
+    'loads no source of the developer portal or of its conformance runs: %s',
+    (name) => {
+      const { sources } = loadedWith(`services/${name}/src/main.ts`);
+      const loaded = new Set([...sources].map(packageOf));
+      expect(loaded).not.toContain('services/developer-portal');
+      expect(loaded).not.toContain('libs/conformance');
+    },
+  );
 });

@@ -56,9 +56,10 @@ function importsOf(path: string): string[] {
 }
 
 /**
- * Returns the external packages and Node modules that a source loads statically, also through other sources.
+ * Returns the external packages and Node modules that a source loads statically, also through other sources,
+ * and these sources.
  */
-export function packagesLoadedWith(path: string): Set<string> {
+export function loadedWith(path: string): { packages: Set<string>; sources: Set<string> } {
   const packages = new Set<string>();
   const seen = new Set<string>();
   const visit = (source: string): void => {
@@ -71,7 +72,7 @@ export function packagesLoadedWith(path: string): Set<string> {
     }
   };
   visit(path);
-  return packages;
+  return { packages, sources: seen };
 }
 
 /** Returns the package of an import: `pg` for `pg/lib/pool`. Returns Node modules unchanged. */
