@@ -46,6 +46,16 @@ describe.each([1, 2])('the firewall at paranoia level %i', (level) => {
     },
   );
 
+  it('forwards every payload that a sandbox client sends through the developer portal', async () => {
+    for (const name of readdirSync(samples).filter((each) => each.endsWith('.json'))) {
+      const body = readFileSync(new URL(name, samples), 'utf8');
+      const address = `${waf.url}/developers/api/vendor/AccessApi/Validate`;
+      const { status } = await fetch(address, { method: 'POST', headers: json, body });
+      expect([name, status]).not.toEqual([name, 403]);
+    }
+    expect(rulesOf(waf.log())).toEqual([]);
+  });
+
   it('forwards both launches, the eight actions and every refusal of the platform, and logs no secret', async () => {
     const patient = aHiddenPatient();
     await playEverything(waf.url.replace('127.0.0.1', 'localhost'), patient, aHiddenOrder(patient));
