@@ -3,7 +3,7 @@
 import { auditKeySettings, auditTrailSettings } from '@clinical-launch/audit-trail/config';
 import { auditPagesSettings } from '@clinical-launch/audit-trail/pages-config';
 import type { ServiceName as EventSourceName } from '@clinical-launch/contracts/events/cloud-event';
-import { developerPortalSettings } from '@clinical-launch/developer-portal/config';
+import { developerPortalSettings, statementKeySettings } from '@clinical-launch/developer-portal/config';
 import { outboundSettings } from '@clinical-launch/http/outbound-settings';
 import { identityProviderEnvironment } from '@clinical-launch/identity-provider/config';
 import { launchApiSettings } from '@clinical-launch/launch-api/config';
@@ -121,6 +121,7 @@ const own: Readonly<Record<ServiceName, Settings>> = {
   },
   'developer-portal': {
     ...developerPortalSettings.properties,
+    ...statementKeySettings,
     ...trust,
     ...sealingKeySettings('callback'),
   },

@@ -1,10 +1,14 @@
 import { Type } from '@clinical-launch/contracts/type';
+import type { Ed25519Keys } from '@clinical-launch/crypto/ed25519-keys';
+import { readEd25519Keys } from '@clinical-launch/process/ed25519-settings';
 import {
   ConfigurationError,
   type Environment,
+  inProduction,
   originSetting,
   publicUrlSetting,
   readEnvironment,
+  readTogether,
 } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { audienceSetting } from '@clinical-launch/trust/trust';
@@ -16,6 +20,8 @@ export type DeveloperPortalConfig = {
   readonly platformUrl: string;
   /** The audience of access tokens. Clients request the scope `<audience>/.default`. */
   readonly audience: string;
+  /** The keys of conformance statements. */
+  readonly statementKeys: Ed25519Keys;
   readonly isProduction: boolean;
 };
 
@@ -35,6 +41,17 @@ export const developerPortalSettings = Type.Object({
   }),
 });
 
+const keySetting = 'STATEMENT_SIGNING_KEY';
+
+/** The setting with the keys of conformance statements, for the reference of settings. */
+export const statementKeySettings = {
+  [keySetting]: Type.String({
+    $comment: inProduction,
+    title:
+      'An Ed25519 key as a JWK, or a JWK set with the newest key first. It signs the conformance statements of suppliers.',
+  }),
+};
+
 /**
  * Returns whether the portal may start: always outside production, and in production if `DEVELOPER_PORTAL` is
  * `on`.
@@ -48,13 +65,19 @@ export const isPortalOn = (environment: Environment): boolean =>
  * switched on
  */
 export function readDeveloperPortalConfig(environment: Environment): DeveloperPortalConfig {
-  const read = readEnvironment(developerPortalSettings, environment);
-  if (!isPortalOn(environment))
-    throw new ConfigurationError(['DEVELOPER_PORTAL must be `on` to start the portal in production']);
+  const { read, statementKeys } = readTogether({
+    read: () => readEnvironment(developerPortalSettings, environment),
+    statementKeys: () => readEd25519Keys(environment, { setting: keySetting, demo: 'statement' }),
+    mode() {
+      if (isPortalOn(environment)) return;
+      throw new ConfigurationError(['DEVELOPER_PORTAL must be `on` to start the portal in production']);
+    },
+  });
   return Object.freeze({
     publicUrl: read.PUBLIC_URL,
     platformUrl: read.PLATFORM_URL ?? read.PUBLIC_URL,
     audience: read.AUDIENCE,
+    statementKeys,
     isProduction: isProduction(environment),
   });
 }

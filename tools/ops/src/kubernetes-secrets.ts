@@ -27,7 +27,7 @@ const sharedKeys: Readonly<Record<ServiceName, readonly SharedKey[]>> = {
 export const documentedSecrets: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...serviceNames.map((name) => [`Secret ${name}`, new Set(documentedKeysOf(name))] as const),
   // Only for the component developer-portal, so `ops -- secrets` does not create it.
-  ['Secret developer-portal', new Set(['sealing-keys-callback'])],
+  ['Secret developer-portal', new Set(['sealing-keys-callback', 'statement-signing-key'])],
   ['Secret operator', new Set(['amqp-url', 'redis-url', 'event-signing-keys'])],
   ['Secret database-owner', new Set(['database-url'])],
   ['Secret registry', new Set(['registry.json'])],

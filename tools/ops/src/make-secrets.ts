@@ -37,6 +37,7 @@ export function makeSecrets(directory: string): readonly string[] {
   // This key is never replaced, because earlier events of patients could not be found with another key.
   write('patient-pseudonym-key', draw);
   write('audit-signing-key', () => JSON.stringify(ed25519KeyOf(randomBytes(32))));
+  write('statement-signing-key', () => JSON.stringify(ed25519KeyOf(randomBytes(32))));
   for (const service of serviceNames) {
     const place = `services/${service}`;
     write(`${place}/redis-url`, () => `redis://${service}:${draw()}@redis:6379`);

@@ -2,10 +2,12 @@ import { pmsProtocol } from '@clinical-launch/conformance/pms';
 import { junitOf } from '@clinical-launch/conformance/results';
 import type { Attestations, Run } from '@clinical-launch/conformance/run';
 import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
+import { signStatement } from '@clinical-launch/conformance/statement';
 import { preferredType, redirect, sendJson, sendText } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
+import { version } from '@clinical-launch/runtime/logger';
 import { baseAddressOf } from './client-proxy.ts';
 import type { Portal, Visit } from './portal.ts';
 
@@ -67,6 +69,44 @@ export function conformanceRuns(portal: Portal, runs: ConformanceRuns): readonly
         redirect(visit.response, addressOf(run));
       },
     }),
+    ...statements(portal, runOf),
+  ];
+}
+
+/**
+ * Creates the signed statement of a finished run, and the public keys that verify it (RFC 7517). A statement
+ * is signed when it is requested, so it names the time of the request.
+ */
+function statements(portal: Portal, runOf: (visit: Visit) => Run): readonly Endpoint[] {
+  const { config, clock } = portal;
+  const { statementKeys, publicUrl: issuer } = config;
+  const keys = [...statementKeys.verification].map(([kid, key]) => ({
+    ...key.export({ format: 'jwk' }),
+    kid,
+    alg: 'EdDSA',
+    use: 'sig',
+  }));
+  return [
+    portal.behindSignIn('/developers/runs/:id/statement', {
+      async GET(visit) {
+        const { response } = visit;
+        const report = runOf(visit).report();
+        if (report.state !== 'finished' || statementKeys.signing === undefined)
+          throw new ServiceError({
+            code: 'not_found',
+            message: 'Finish the run first. Then it can be signed',
+          });
+        const signing = {
+          key: statementKeys.signing,
+          issuer,
+          issuedAt: clock.now(),
+          platformVersion: version,
+        };
+        response.setHeader('Content-Disposition', `attachment; filename="conformance-${report.run}.jws"`);
+        sendText(response, 'application/jose', `${await signStatement(report, signing)}\n`);
+      },
+    }),
+    portal.open('/developers/statement-keys', { GET: ({ response }) => sendJson(response, { keys }) }),
   ];
 }
 

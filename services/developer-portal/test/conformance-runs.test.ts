@@ -1,0 +1,110 @@
+import { verifyStatement } from '@clinical-launch/conformance/statement';
+import { parseEd25519Keys } from '@clinical-launch/crypto/ed25519-keys';
+import { createPmsClient } from '@clinical-launch/pms-client';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startPortal, syntheticRequest } from './running-portal.ts';
+
+type Report = {
+  readonly state: string;
+  readonly step?: { readonly id: string };
+  readonly requirements: readonly { readonly id: string; readonly result: string }[];
+};
+
+let portal: Awaited<ReturnType<typeof startPortal>>;
+let asA: Awaited<ReturnType<typeof portal.signIn>>;
+let asB: typeof asA;
+beforeAll(async () => {
+  portal = await startPortal();
+  [asA, asB] = [await portal.signIn('vendor-a'), await portal.signIn('vendor-b')];
+});
+afterAll(() => portal.stop());
+
+const post = (visit: typeof asA, path: string, fields: Readonly<Record<string, string>> = {}) =>
+  visit(path, { method: 'POST', body: new URLSearchParams(fields) });
+
+const startRun = async (fields?: Readonly<Record<string, string>>) => {
+  const answer = await post(asA, '/developers/runs', fields);
+  expect(answer.status).toBe(303);
+  return answer.headers.get('location') ?? '';
+};
+
+const reportOf = async (run: string): Promise<Report> =>
+  JSON.parse(await (await asA(run, { headers: { Accept: 'application/json' } })).text());
+
+const resultOf = async (run: string, id: string) =>
+  (await reportOf(run)).requirements.find((one) => one.id === id)?.result;
+
+const launch = async () => {
+  const baseUrl = `${portal.url}/developers/api/vendor-a`;
+  const client = createPmsClient({
+    baseUrl,
+    tokenUrl: `${baseUrl}/idp/demo/oauth2/v2.0/token`,
+    clientId: 'vendor-a',
+    clientSecret: 'vendor-a',
+    scope: 'api://clinical-launch/.default',
+  });
+  const { url } = await client.requestLaunch(syntheticRequest());
+  expect((await fetch(url)).status).toBe(200);
+};
+
+describe('a conformance run in the portal', () => {
+  it('judges the requests that arrive at the address of its client', async () => {
+    const run = await startRun();
+    const { step } = await reportOf(run);
+    await launch();
+    expect((await reportOf(run)).step?.id).not.toBe(step?.id);
+    expect(await resultOf(run, 'pms.verifier-appended')).toBe('passed');
+    expect(await (await asA(run)).text()).toContain('Step 2 of');
+  });
+
+  it('records who attests a requirement that no request can show', async () => {
+    const run = await startRun({ 'pms.secrets-stored': 'Ada <b>Okonkwo</b>' });
+    expect(await resultOf(run, 'pms.secrets-stored')).toBe('attested');
+    expect(await (await asA(run)).text()).toContain('Ada &lt;b&gt;Okonkwo&lt;/b&gt;');
+  });
+
+  it('continues, and finishes, when the developer says so', async () => {
+    const run = await startRun();
+    const { step } = await reportOf(run);
+    expect((await post(asA, run, { do: 'skip' })).status).toBe(303);
+    expect((await reportOf(run)).step?.id).not.toBe(step?.id);
+    await post(asA, run, { do: 'finish' });
+    expect((await reportOf(run)).state).toBe('finished');
+    expect((await post(asA, run, { do: 'delete' })).status).toBe(400);
+  });
+
+  it('is invisible to another client', async () => {
+    const run = await startRun();
+    await post(asA, run, { do: 'finish' });
+    const answers = [await asB(run), await asB(`${run}/statement`), await post(asB, run, { do: 'skip' })];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect(await (await asB('/developers/runs')).text()).not.toContain(run);
+  });
+
+  it('is listed for its client, and reported as JUnit XML', async () => {
+    const run = await startRun();
+    expect(await (await asA('/developers/runs')).text()).toContain(run);
+    const xml = await asA(run, { headers: { Accept: 'application/xml' } });
+    expect(await xml.text()).toContain('<testsuite name="pms vendor-a"');
+  });
+
+  it('is signed when it has finished, with a key that the portal publishes', async () => {
+    const run = await startRun();
+    expect((await asA(`${run}/statement`)).status).toBe(404);
+    await launch();
+    await post(asA, run, { do: 'finish' });
+    const signed = await (await asA(`${run}/statement`)).text();
+    const published = await (await fetch(`${portal.url}/developers/statement-keys`)).text();
+    expect(published).not.toContain('"d"');
+    const statement = await verifyStatement(signed.trim(), {
+      keys: parseEd25519Keys(published),
+      issuer: portal.url,
+    });
+    expect(statement).toMatchObject({
+      client: 'vendor-a',
+      protocol: 'pms',
+      launches: 1,
+      isConformant: false,
+    });
+  });
+});
