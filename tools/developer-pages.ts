@@ -5,6 +5,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { refusals } from '@clinical-launch/contracts/refusals/codes';
+import { defaultScope } from '@clinical-launch/identity-provider/grants/client-credentials';
+import { describedGrants } from '@clinical-launch/identity-provider/grants/grant';
+import { identityProviderDocument } from '@clinical-launch/identity-provider/openapi/document';
+import { readLaunchApiConfig } from '@clinical-launch/launch-api/config';
+import { launchApiDocument } from '@clinical-launch/launch-api/openapi/document';
+import { resourceApiDocument } from '@clinical-launch/resource-api/openapi/document';
+import { apiPage, bundled } from './api-page.ts';
 import { contents, type Page, renderMarkdown } from './markdown.ts';
 
 const root = new URL('../', import.meta.url);
@@ -19,7 +26,23 @@ const linked = [...read('docs/README.md').matchAll(/\(guides\/([\w-]+)\.md/g)].m
 /** The guides, in the order in which docs/README.md first links to them. */
 const guides = [...new Set([...linked, ...filesIn('docs/guides').map((name) => name.replace(/\.md$/, ''))])];
 const examples = filesIn('docs/examples');
-const references = ['resource-api', 'audit-api', 'events', 'errors'];
+const references = ['launch-api', 'identity-provider', 'resource-api', 'audit-api', 'events', 'errors'];
+
+/** The OpenAPI documents of production, by the name of their page. */
+export async function openApiDocuments() {
+  const publicUrl = 'https://clinical-launch.example';
+  const config = readLaunchApiConfig({ NODE_ENV: 'test', PUBLIC_URL: publicUrl });
+  return {
+    'launch-api': await bundled(launchApiDocument({ ...config, isProduction: true })),
+    'identity-provider': await bundled(
+      identityProviderDocument({
+        grants: Object.values(describedGrants),
+        scope: defaultScope('api://clinical-launch'),
+      }),
+    ),
+    'resource-api': await bundled(resourceApiDocument()),
+  };
+}
 
 /**
  * Returns the address of a file of the repository that the portal publishes, and undefined for any other
@@ -36,18 +59,31 @@ const addressFrom = (from: string) => (target: string) => {
   return isPublished ? `/developers/${group}/${slug}${anchor === undefined ? '' : `#${anchor}`}` : undefined;
 };
 
+const renderFile = (path: string, text = read(path)) =>
+  renderMarkdown(text, { addressOf: addressFrom(path) });
+
 /** Renders a document with a table of contents below its title. */
 function documentPage(path: string): Page {
-  const { title, headings, html } = renderMarkdown(read(path), { addressOf: addressFrom(path) });
+  const { title, headings, html } = renderFile(path);
   const listed = contents(headings.filter(({ depth }) => depth === 2));
   return { title, html: html.replace('</h1>\n', (close) => close + listed) };
 }
 
 /** Returns the pages of the reference by name. */
-function referencePages(): Readonly<Record<string, Page>> {
-  const pages = references.map((slug) => [slug, documentPage(`docs/reference/${slug}.md`)] as const);
-  const { errors, ...others } = Object.fromEntries(pages);
-  return errors === undefined ? others : { ...others, errors: { ...errors, html: withAnchors(errors.html) } };
+async function referencePages(): Promise<Readonly<Record<string, Page>>> {
+  const apis = await openApiDocuments();
+  // The title of the handwritten document is not part of the page, because the API has one.
+  const path = 'docs/reference/resource-api.md';
+  const resources = renderFile(path, read(path).replace(/^# .*\n/, ''));
+  const errors = documentPage('docs/reference/errors.md');
+  return {
+    'launch-api': apiPage(apis['launch-api']),
+    'identity-provider': apiPage(apis['identity-provider']),
+    'resource-api': apiPage(apis['resource-api'], resources),
+    'audit-api': documentPage('docs/reference/audit-api.md'),
+    events: documentPage('docs/reference/events.md'),
+    errors: { ...errors, html: withAnchors(errors.html) },
+  };
 }
 
 /** Adds an anchor to the row of each refusal code. */
@@ -57,10 +93,10 @@ const withAnchors = (html: string): string =>
   );
 
 /** Returns every document of the portal, with its text. */
-export function developerPages(): { readonly file: URL; readonly text: string }[] {
+export async function developerPages(): Promise<{ readonly file: URL; readonly text: string }[]> {
   const pages = {
     guides: Object.fromEntries(guides.map((slug) => [slug, documentPage(`docs/guides/${slug}.md`)])),
-    reference: referencePages(),
+    reference: await referencePages(),
   };
   const rendered = Object.entries(pages).flatMap(([group, ofGroup]) =>
     Object.entries(ofGroup).map(([slug, page], order) => ({ group, slug, order, ...page })),

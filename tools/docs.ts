@@ -22,7 +22,7 @@ export const generatedDocuments = [
 if (import.meta.main) {
   for (const { file, text } of generatedDocuments) writeFileSync(file, text());
   // The pages contain some of the documents above, so they are written last.
-  const pages = developerPages();
+  const pages = await developerPages();
   rmSync(pagesFolder, { recursive: true, force: true });
   for (const { file, text } of pages) {
     mkdirSync(new URL('.', file), { recursive: true });

@@ -94,6 +94,15 @@ export function renderMarkdown(
   return { title, headings, html };
 }
 
+/** Renders Markdown without headings, such as the description of an operation. */
+export const describe = (markdown: string): string => renderMarkdown(markdown).html;
+
+/** Renders Markdown of one paragraph for the cell of a table. */
+export const line = (markdown: string): string =>
+  describe(markdown)
+    .replaceAll(/<\/?p>|\n$/g, '')
+    .trim();
+
 /** Returns the anchor that GitHub gives to a heading. */
 function freeAnchor(heading: string, others: readonly Heading[]): string {
   const plain = heading.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1').toLowerCase();

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { refusalCodes } from '@clinical-launch/contracts/refusals/codes';
 import { nodeTextsOf } from '@clinical-launch/testing/xml';
 import { describe, expect, it } from '@jest/globals';
-import { pagesFolder } from '../../tools/developer-pages.ts';
+import { operationsOf } from '../../tools/api-page.ts';
+import { openApiDocuments, pagesFolder } from '../../tools/developer-pages.ts';
+import { errorAnswersOf } from '../../tools/error-answers.ts';
 import { refusalWords } from '../../tools/errors.ts';
 import { renderMarkdown } from '../../tools/markdown.ts';
 
@@ -51,6 +53,26 @@ describe.each(pages)('the page %s', (_address, page) => {
         broken.push(link);
     }
     expect(broken).toEqual([]);
+  });
+});
+
+const documents = Object.entries(await openApiDocuments());
+const operations = documents.flatMap(([slug, document]) =>
+  operationsOf(document).map((operation) => [operation.operationId, slug, operation] as const),
+);
+
+describe('an operation of an OpenAPI document', () => {
+  it.each(operations)('%s is on the page %s, with its errors', async (id, slug, operation) => {
+    const { method, path, responses } = operation;
+    const page = pageOf('reference', slug);
+    const [, section = ''] = page.split(`<h2 id="${id}"`);
+    const own = `<page><h2${section.split('<h2 ')[0]}</page>`;
+    expect(await nodeTextsOf(own, '/page/p[1]')).toEqual([`${method.toUpperCase()} ${path}`]);
+    const shown = await nodeTextsOf(own, '//a[starts-with(@href, "/developers/reference/errors#")]');
+    expect(shown).toEqual(errorAnswersOf(id, responses).map(({ code }) => code));
+    const statuses = Object.keys(responses).map((status) => (status === 'default' ? '500' : status));
+    const cells = await nodeTextsOf(own, '//tr/td[1]');
+    expect(statuses.filter((status) => !cells.includes(status))).toEqual([]);
   });
 });
 

@@ -136,8 +136,8 @@ describe('a generated document', () => {
 });
 
 describe('the documents of the developer portal', () => {
-  it('are current, and no other files are beside them (npm run docs)', () => {
-    const pages = developerPages();
+  it('are current, and no other files are beside them (npm run docs)', async () => {
+    const pages = await developerPages();
     expect(
       pages.filter(({ file, text }) => !existsSync(file) || readFileSync(file, 'utf8') !== text),
     ).toEqual([]);

@@ -1,5 +1,7 @@
+import { globSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { pagesFolder } from '../../../tools/developer-pages.ts';
 import { differencesOf, exampleOf, type Operation, type Sent, send } from './described.ts';
 import { documentPaths, liveRequests, readOperations } from './live-requests.ts';
 import { startServices } from './running-services.ts';
@@ -91,6 +93,21 @@ const found = async (response: Response, operation: Operation) => ({
 });
 const described = (status: string, type: string) => ({ status, type, differences: [] });
 
+/** Returns the code of a refusal, or undefined if the answer does not contain it. */
+async function codeOf(response: Response): Promise<string | undefined> {
+  const [, challenged] = /error="(\w+)"/.exec(response.headers.get('www-authenticate') ?? '') ?? [];
+  const [, answered] = /^\{"error":"(\w+)"/.exec(await response.clone().text()) ?? [];
+  const code = response.headers.get('launch-refusal') ?? answered ?? challenged;
+  return code === 'not_valid' ? undefined : code;
+}
+
+/** The pages that the developer portal shows of the OpenAPI documents. */
+const reference = globSync('*.html', { cwd: new URL('reference/', pagesFolder) })
+  .map((name) => readFileSync(new URL(`reference/${name}`, pagesFolder), 'utf8'))
+  .join('');
+const sectionOf = (operationId: string) =>
+  reference.split(`<h2 id="${operationId}"`)[1]?.split('<h2 ')[0] ?? '';
+
 describe('an operation', () => {
   const succeeding = answers.filter(([, status]) => status < '400');
   it.each(succeeding)('%s succeeds as described: %s %s', async (id, status, type, operation) => {
@@ -103,7 +120,10 @@ describe('an operation', () => {
     const sent = await refusals[status]?.(operation);
     if (sent === undefined) throw new TypeError(`Provoke ${status}`);
     const response = await send(running.url, operation, accepting(sent, type));
+    const code = await codeOf(response);
     expect(await found(response, operation)).toEqual(described(status, type));
+    expect(sectionOf(operation.operationId)).toContain(`<td>${status}</td>`);
+    expect(sectionOf(operation.operationId)).toContain(code === undefined ? '' : `>${code}</code></a>`);
   });
 
   it.each(answers.filter(([, status]) => status === '429'))(
@@ -220,6 +240,16 @@ describe('the routes of the services', () => {
     const describedRoutes = new Set([...operations.values()].map(routeOf));
     const served = [...describedRoutes, ...documentPaths.map((path) => `GET ${path}`)];
     expect(routes.toSorted()).toEqual(served.toSorted());
+  });
+});
+
+describe('the reference of the developer portal', () => {
+  it('has a section for each operation that the running services describe', () => {
+    const missing = [...operations.values()].filter(
+      ({ operationId, method, path }) =>
+        !sectionOf(operationId).includes(`<code>${method.toUpperCase()} ${path}</code>`),
+    );
+    expect(missing).toEqual([]);
   });
 });
 
