@@ -18,6 +18,7 @@ import {
   table,
 } from './markdown.ts';
 import { fieldTable, type Schema, typeOf } from './schema-fields.ts';
+import { type ExampleCall, snippets } from './snippets.ts';
 
 type Parameter = {
   readonly name: string;
@@ -73,7 +74,8 @@ export function operationsOf({ paths }: OpenApiDocument): PlacedOperation[] {
   );
 }
 
-const everywhere = 'Every address can also answer `method_not_allowed`, `no_host` and `fragment_in_target`.';
+const calls =
+  'The calls on this page read the address of the platform from `BASE_URL`, an access token from `TOKEN`, and a JSON body from the file `request.json`. Every address can also answer `method_not_allowed`, `no_host` and `fragment_in_target`.';
 
 /**
  * Returns the page of an API: its operations and schemas.
@@ -100,7 +102,7 @@ export function apiPage(document: OpenApiDocument, introduction: Part = { headin
   const html = [
     heading({ depth: 1, id: 'top', html: line(title) }),
     describe(document.info.description),
-    describe(everywhere),
+    describe(calls),
     contents([...introduction.headings.filter(({ depth }) => depth === 2), ...entries, fields, ends]),
     introduction.html,
     ...operations.map((operation) => operationSection(operation, examples)),
@@ -145,17 +147,23 @@ function operationSection(operation: PlacedOperation, examples: Examples): strin
     part('Answers'),
     answerTable(responses),
     errorSection(operation, examples),
+    snippetSection(operation),
   ].join('');
 }
 
 /** Returns a heading within an operation, which the table of contents does not list. */
 const part = (text: string) => `<h3 class="nhsuk-heading-s">${text}</h3>\n`;
+const details = (summary: string, html: string) =>
+  `<details><summary>${summary}</summary>\n${html}</details>\n`;
 
 function bodySection({ description = '', content }: Body, examples: Examples): string {
   const [media] = Object.values(content);
   const types = Object.keys(content).map(code).join(' or ');
   const example = media === undefined || isForm(content) ? undefined : exampleOf(media);
-  const link = example === undefined ? '' : ` ${examples.link(JSON.stringify(example, undefined, 2))}.`;
+  const link =
+    example === undefined
+      ? ''
+      : ` ${code('request.json')}: ${examples.link(JSON.stringify(example, undefined, 2))}.`;
   return [
     part('Request body'),
     `<p>${types}. ${line(description)}${link}</p>\n`,
@@ -193,4 +201,38 @@ function errorSection({ operationId, responses }: PlacedOperation, examples: Exa
   const bodies = new Set(failed.flatMap(([, { content }]) => bodyTypes(content)));
   const format = bodies.size === 0 ? '' : `<p>Body: ${[...bodies].join(' or ')}</p>\n`;
   return part('Errors') + format + table(['status', 'code', 'cause', 'what to do', 'answer'], rows);
+}
+
+function snippetSection(operation: PlacedOperation): string {
+  const call = callOf(operation);
+  const written = Object.entries(snippets).map(([language, write]) =>
+    details(language, codeBlock(write(call))),
+  );
+  return part('Call it') + written.join('');
+}
+
+/** Returns a call with the example values of an operation. */
+function callOf({ method, path, all, body, security }: PlacedOperation): ExampleCall {
+  const examplesIn = (place: Parameter['in']) =>
+    Object.fromEntries(
+      all.flatMap(({ in: where, name, example }) =>
+        where === place && example !== undefined ? [[name, example]] : [],
+      ),
+    );
+  const values = examplesIn('path');
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
+    encodeURIComponent(values[name] ?? ''),
+  );
+  const query = new URLSearchParams(examplesIn('query')).toString();
+  const [[type, media] = []] = Object.entries(body?.content ?? {});
+  const hasForm = type === 'application/x-www-form-urlencoded';
+  const hasJson = type !== undefined && !hasForm;
+  return {
+    method: method.toUpperCase(),
+    target: query === '' ? filled : `${filled}?${query}`,
+    headers: { ...examplesIn('header'), ...(hasJson ? { 'Content-Type': type } : {}) },
+    isAuthorized: security.some((alternative) => 'accessToken' in alternative),
+    form: hasForm && media !== undefined ? (exampleOf(media) as Record<string, string>) : undefined,
+    hasJson,
+  };
 }

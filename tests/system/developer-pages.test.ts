@@ -7,6 +7,7 @@ import { openApiDocuments, pagesFolder } from '../../tools/developer-pages.ts';
 import { errorAnswersOf } from '../../tools/error-answers.ts';
 import { refusalWords } from '../../tools/errors.ts';
 import { renderMarkdown } from '../../tools/markdown.ts';
+import { snippets } from '../../tools/snippets.ts';
 
 type Entry = { readonly group: string; readonly slug: string; readonly title: string };
 const index: readonly Entry[] = JSON.parse(readFileSync(new URL('index.json', pagesFolder), 'utf8'));
@@ -62,18 +63,22 @@ const operations = documents.flatMap(([slug, document]) =>
 );
 
 describe('an operation of an OpenAPI document', () => {
-  it.each(operations)('%s is on the page %s, with its errors', async (id, slug, operation) => {
-    const { method, path, responses } = operation;
-    const page = pageOf('reference', slug);
-    const [, section = ''] = page.split(`<h2 id="${id}"`);
-    const own = `<page><h2${section.split('<h2 ')[0]}</page>`;
-    expect(await nodeTextsOf(own, '/page/p[1]')).toEqual([`${method.toUpperCase()} ${path}`]);
-    const shown = await nodeTextsOf(own, '//a[starts-with(@href, "/developers/reference/errors#")]');
-    expect(shown).toEqual(errorAnswersOf(id, responses).map(({ code }) => code));
-    const statuses = Object.keys(responses).map((status) => (status === 'default' ? '500' : status));
-    const cells = await nodeTextsOf(own, '//tr/td[1]');
-    expect(statuses.filter((status) => !cells.includes(status))).toEqual([]);
-  });
+  it.each(operations)(
+    '%s is on the page %s, with its errors and a call in each language',
+    async (id, slug, operation) => {
+      const { method, path, responses } = operation;
+      const page = pageOf('reference', slug);
+      const [, section = ''] = page.split(`<h2 id="${id}"`);
+      const own = `<page><h2${section.split('<h2 ')[0]}</page>`;
+      expect(await nodeTextsOf(own, '/page/p[1]')).toEqual([`${method.toUpperCase()} ${path}`]);
+      expect(await nodeTextsOf(own, '//summary')).toEqual(Object.keys(snippets));
+      const shown = await nodeTextsOf(own, '//a[starts-with(@href, "/developers/reference/errors#")]');
+      expect(shown).toEqual(errorAnswersOf(id, responses).map(({ code }) => code));
+      const statuses = Object.keys(responses).map((status) => (status === 'default' ? '500' : status));
+      const cells = await nodeTextsOf(own, '//tr/td[1]');
+      expect(statuses.filter((status) => !cells.includes(status))).toEqual([]);
+    },
+  );
 });
 
 describe('the page of errors', () => {
