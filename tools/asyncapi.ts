@@ -27,7 +27,8 @@ export function asyncApiText(): string {
   return `# Written by \`npm run docs\`. Change the event catalogue or the callback schemas instead.\n${stringify(asyncApiDocument(), { singleQuote: true })}`;
 }
 
-function asyncApiDocument(): JsonSchema {
+/** Returns the document as JSON. */
+export function asyncApiDocument(): JsonSchema {
   return {
     asyncapi: '3.0.0',
     info: {

@@ -12,7 +12,8 @@ import { readLaunchApiConfig } from '@clinical-launch/launch-api/config';
 import { launchApiDocument } from '@clinical-launch/launch-api/openapi/document';
 import { resourceApiDocument } from '@clinical-launch/resource-api/openapi/document';
 import { apiPage, bundled } from './api-page.ts';
-import { contents, type Page, renderMarkdown } from './markdown.ts';
+import { asyncApiPart } from './events-page.ts';
+import { contents, type Page, type Part, renderMarkdown } from './markdown.ts';
 
 const root = new URL('../', import.meta.url);
 
@@ -62,11 +63,11 @@ const addressFrom = (from: string) => (target: string) => {
 const renderFile = (path: string, text = read(path)) =>
   renderMarkdown(text, { addressOf: addressFrom(path) });
 
-/** Renders a document with a table of contents below its title. */
-function documentPage(path: string): Page {
+/** Renders a document with a table of contents below its title, and a generated part at its end. */
+function documentPage(path: string, end: Part = { headings: [], html: '' }): Page {
   const { title, headings, html } = renderFile(path);
-  const listed = contents(headings.filter(({ depth }) => depth === 2));
-  return { title, html: html.replace('</h1>\n', (close) => close + listed) };
+  const listed = contents([...headings.filter(({ depth }) => depth === 2), ...end.headings]);
+  return { title, html: html.replace('</h1>\n', (close) => close + listed) + end.html };
 }
 
 /** Returns the pages of the reference by name. */
@@ -81,7 +82,7 @@ async function referencePages(): Promise<Readonly<Record<string, Page>>> {
     'identity-provider': apiPage(apis['identity-provider']),
     'resource-api': apiPage(apis['resource-api'], resources),
     'audit-api': documentPage('docs/reference/audit-api.md'),
-    events: documentPage('docs/reference/events.md'),
+    events: documentPage('docs/reference/events.md', asyncApiPart()),
     errors: { ...errors, html: withAnchors(errors.html) },
   };
 }

@@ -34,7 +34,7 @@ describe('a document of the developer portal', () => {
   );
 
   // axe needs a minute for the longest pages, which consist of the same parts.
-  it.each(['guides/operate', 'reference/identity-provider', 'reference/resource-api'])(
+  it.each(['guides/operate', 'reference/identity-provider', 'reference/resource-api', 'reference/events'])(
     'is not wider than a telephone: %s',
     async (path) => {
       const page = await open(path);

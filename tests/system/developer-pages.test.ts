@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import { refusalCodes } from '@clinical-launch/contracts/refusals/codes';
 import { nodeTextsOf } from '@clinical-launch/testing/xml';
 import { describe, expect, it } from '@jest/globals';
 import { operationsOf } from '../../tools/api-page.ts';
+import { asyncApiDocument } from '../../tools/asyncapi.ts';
 import { openApiDocuments, pagesFolder } from '../../tools/developer-pages.ts';
 import { errorAnswersOf } from '../../tools/error-answers.ts';
 import { refusalWords } from '../../tools/errors.ts';
@@ -88,6 +90,16 @@ describe('the page of errors', () => {
       code,
       ...refusalWords[code].map((sentence) => sentence.replaceAll('`', '')),
     ]);
+  });
+});
+
+describe('the page of events', () => {
+  it('contains every operation of the AsyncAPI document, and the data of every event', async () => {
+    const page = pageOf('reference', 'events');
+    const { operations: described } = asyncApiDocument();
+    const cells = await nodeTextsOf(page, '//td[1]');
+    expect(Object.keys(described as object).filter((name) => !cells.includes(name))).toEqual([]);
+    expect(await nodeTextsOf(page, '//summary')).toEqual(Object.keys(eventCatalogue));
   });
 });
 
