@@ -3,27 +3,34 @@ import { fileURLToPath } from 'node:url';
 import { runViews } from '@clinical-launch/conformance/runs';
 import { preferredType, sendText, setHeaders } from '@clinical-launch/http/answer';
 import { type ErrorDialect, problemDialect } from '@clinical-launch/http/errors';
-import { pageHeaders } from '@clinical-launch/pages/page-headers';
+import { type PagePolicy, pageHeaders } from '@clinical-launch/pages/page-headers';
 import { createPages } from '@clinical-launch/pages/templates';
 import type { DeveloperPortalConfig } from '../config.ts';
 
-/** Answers with a page. */
-type Show = (response: ServerResponse, template: string, model: object) => void;
+/** Answers with a page. The policy of the page is added to the common policy. */
+export type Show = (response: ServerResponse, template: string, model: object, policy?: PagePolicy) => void;
 
 /** Prepares the pages of the portal. */
 export function createShow(): Show {
   const pages = createPages([fileURLToPath(new URL('../views', import.meta.url)), runViews]);
-  const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
-  return (response, template, model) => {
-    setHeaders(response, headers);
+  return (response, template, model, policy = {}) => {
+    setHeaders(response, pageHeaders({ scriptHashes: [pages.scriptHash], ...policy }));
     sendText(response, 'text/html', pages.render(template, model));
   };
 }
+
+/** The policy of pages that may replace a launched application in the frame of the launch builder. */
+export const inOwnFrame: PagePolicy = { frameAncestors: ["'self'"] };
 
 /** What a developer does next, by error code. */
 const advice: Readonly<Record<string, string>> = {
   session_required: 'Open the start of the developer pages. It shows how to sign in with your client.',
   foreign_form: 'Nothing was changed. Use the form of the developer pages.',
+  identifier_used:
+    'Open the launch builder again for a payload with a new identifier. Only UpdateTest, PatientSampleQueue and PatientReport may repeat the identifier of an OrderTest.',
+  insufficient_scope: 'The operator can change the rights of your client.',
+  too_many_requests: 'Wait, go back and send the form again.',
+  temporarily_unavailable: 'Go back and send the form again in a few seconds.',
   not_found: 'Check the address, or go to the start of the developer pages.',
 };
 
@@ -34,13 +41,14 @@ export function createDialect(config: DeveloperPortalConfig, show: Show): ErrorD
     const { request, response, call } = exchange;
     if (preferredType(request, ['application/json', 'text/html']) !== 'text/html')
       return problem(error, exchange);
-    show(response, 'message.njk', {
+    const model = {
       title: error.message,
       text:
         advice[error.code] ??
         'Correct the request and send it again. If it fails again, report the reference.',
       faults: error.faults,
       correlationId: call.correlationId,
-    });
+    };
+    show(response, 'message.njk', model, inOwnFrame);
   };
 }

@@ -26,6 +26,12 @@ export type Visit = Exchange & {
   readonly client: SandboxClient;
 };
 
+type PlatformCall = {
+  readonly authorization: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
 export type Portal = ReturnType<typeof createPortal>;
 
 /** Creates what the endpoints of the portal share: pages, error answers, and the check of the session. */
@@ -79,9 +85,9 @@ export function createPortal(
     clients,
 
     /** Posts JSON to the platform as the client of a token. @throws ServiceError 503 without an answer */
-    async callPlatform(path: string, { authorization, body }: { authorization: string; body: string }) {
+    async callPlatform(path: string, { authorization, body, headers }: PlatformCall) {
       const url = new URL(path, config.platformUrl);
-      const sent = { authorization, 'content-type': 'application/json' };
+      const sent = { ...headers, authorization, 'content-type': 'application/json' };
       try {
         return await fetchOutbound(url, { method: 'POST', headers: sent, body, isOperators: true });
       } catch (cause) {

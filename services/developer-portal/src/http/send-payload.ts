@@ -1,0 +1,93 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Fault } from '@clinical-launch/contracts/fault';
+import { compileSchema, createParser } from '@clinical-launch/contracts/schema';
+import { Type } from '@clinical-launch/contracts/type';
+import { readForm } from '@clinical-launch/http/body';
+import { ServiceError, temporarilyUnavailable, tooMany } from '@clinical-launch/http/errors';
+import { problemSchema } from '@clinical-launch/http/openapi/error-schemas';
+import type { Portal, Visit } from './portal.ts';
+
+/** The size limit of a payload, as in the launch API. */
+const maxPayloadBytes = 262_144;
+
+/**
+ * Reads the payload in the form of a page. Browsers send each line break of a text area as CRLF, so CRLF is
+ * replaced by LF.
+ * @throws ServiceError 413 if the payload has more bytes than the launch API accepts
+ */
+export async function readPayload({ request, response }: Visit): Promise<string> {
+  // Percent-encoding makes three bytes of one.
+  const form = await readForm(request, response, 3 * maxPayloadBytes + 100);
+  const text = (form.get('payload') ?? '').replaceAll('\r\n', '\n');
+  if (Buffer.byteLength(text) <= maxPayloadBytes) return text;
+  throw new ServiceError({
+    code: 'too_large',
+    message: `The payload must have at most ${maxPayloadBytes} bytes`,
+  });
+}
+
+const refusal = compileSchema(problemSchema);
+const launchUrlOf = createParser(Type.Object({ url: Type.String() }), 'launch URL response');
+
+/** The answer of the launch API to a payload. Without faults, RequestLaunchUrl has issued `url`. */
+type Answer = { readonly faults: readonly Fault[]; readonly openUrl: () => string };
+
+/**
+ * Sends a payload unchanged to the launch API, with the access token of the session and a code challenge
+ * (RFC 7636 section 4.2). `openUrl` returns the launch URL with the code verifier (OLTR: Launch the
+ * OLTR system).
+ * @throws ServiceError 401 if the token has expired, and 403, 409, 429 or 503 if the launch API answers so
+ */
+export async function sendPayload(
+  portal: Portal,
+  { session, sessionId }: Visit,
+  {
+    path,
+    payload,
+  }: { readonly path: '/AccessApi/Validate' | '/AccessApi/RequestLaunchUrl'; payload: string },
+): Promise<Answer> {
+  const verifier = randomBytes(64).toString('base64url');
+  const { status, headers, body } = await portal.callPlatform(path, {
+    authorization: `Bearer ${session.accessToken}`,
+    body: payload,
+    headers: { 'code-challenge': createHash('sha256').update(verifier).digest('base64url') },
+  });
+  const answer: unknown = [200, 400].includes(status) ? JSON.parse(body.toString()) : undefined;
+  if (status === 200)
+    return { faults: [], openUrl: () => `${launchUrlOf(answer).url}&codeVerifier=${verifier}` };
+  if (refusal.is(answer) && answer.errors !== undefined) {
+    return { faults: answer.errors, openUrl: () => '' };
+  }
+  // The start page shows how to sign in only to developers who are not signed in.
+  if (status === 401) portal.sessions.end(sessionId);
+  throw refusalOf(status, Number(headers['retry-after']) || 5);
+}
+
+function refusalOf(status: number, retryAfterSeconds: number): ServiceError {
+  switch (status) {
+    case 401:
+      return new ServiceError({
+        code: 'session_required',
+        message: 'The access token of your session has expired or was revoked. Sign in again',
+      });
+    case 403:
+      return new ServiceError({
+        code: 'insufficient_scope',
+        message: 'Your client may not request launches',
+      });
+    case 409:
+      return new ServiceError({
+        code: 'identifier_used',
+        message: 'The identifier of the request was already used. Send a new identifier',
+      });
+    case 429:
+      return tooMany(retryAfterSeconds * 1000, {
+        message: `Your client sent too many requests. Wait ${retryAfterSeconds} seconds`,
+      });
+    default:
+      return temporarilyUnavailable('The launch API is temporarily unavailable', {
+        retryAfterSeconds,
+        cause: new Error(`The launch API answered ${status}`),
+      });
+  }
+}

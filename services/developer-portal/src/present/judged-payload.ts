@@ -1,0 +1,89 @@
+import type { Fault, FaultCode } from '@clinical-launch/contracts/fault';
+import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
+import { faultRules } from '../domain/fault-rules.ts';
+
+/** A fault with its place in the text of the payload. Lines and columns count from 1. */
+type PlacedFault = {
+  readonly line: number;
+  readonly column: number;
+  readonly sentence: string;
+  readonly code: FaultCode;
+  readonly rule: string;
+};
+
+/** A payload as a list of lines, and its faults in the order of the lines. */
+export type JudgedPayload = {
+  readonly text: string;
+  /** Whether the payload was sent on one line, and `text` is formatted. */
+  readonly isFormatted: boolean;
+  readonly faults: readonly PlacedFault[];
+  readonly lines: readonly { number: number; text: string; faults: readonly PlacedFault[] }[];
+  /** Whether `lines` omits lines that are far from every fault. */
+  readonly isShortened: boolean;
+};
+
+/** The number of lines of the longest payload that is shown as a whole. */
+const maxLines = 2000;
+/** The number of lines that are shown before and after a fault of a longer payload. */
+const nearLines = 3;
+
+/**
+ * Finds the line of each fault that the launch API reported for a payload. Formats a payload on one line,
+ * because otherwise all faults would be on that line.
+ * @param sent the text of the payload, as it was sent
+ */
+export function judgedPayload(sent: string, faults: readonly Fault[]): JudgedPayload {
+  // A fault without a path concerns the whole text, which may be no JSON or nested too deeply to be parsed.
+  const isReadable = faults.every(({ path }) => path !== '');
+  const isFormatted = isReadable && !/[\r\n]/.test(sent.trim());
+  const text = isFormatted ? JSON.stringify(JSON.parse(sent), undefined, 2) : sent;
+  const root = isReadable && faults.length > 0 ? parseTree(text) : undefined;
+  const starts = [0, ...Array.from(text.matchAll(/\r\n|\n|\r/g), ({ 0: end, index }) => index + end.length)];
+  const placed = faults
+    .map((fault): PlacedFault => {
+      const { path, message, code } = fault;
+      const place = statedPlace(fault) ?? placeOf(startOf(path, root), starts);
+      // The message about a body that cannot be read has a subject of its own: "The body is not JSON".
+      const sentence = message.startsWith('The body ') ? message : `${path || 'The payload'} ${message}`;
+      return { ...place, sentence, code, rule: faultRules[code] };
+    })
+    .toSorted((one, other) => one.line - other.line || one.column - other.column);
+  const byLine = Map.groupBy(placed, ({ line }) => line);
+  const lines = text.split(/\r\n|\n|\r/).map((content, index) => {
+    const number = index + 1;
+    return { number, text: content, faults: byLine.get(number) ?? [] };
+  });
+  const isShortened = lines.length > maxLines;
+  const faulty = [...byLine.keys()];
+  const isNear = (number: number) => faulty.some((line) => Math.abs(line - number) <= nearLines);
+  return {
+    text,
+    isFormatted,
+    faults: placed,
+    lines: isShortened ? lines.filter(({ number }) => isNear(number)) : lines,
+    isShortened,
+  };
+}
+
+/** Returns the place that the message of a fault states, if the body is no JSON or names a member twice. */
+function statedPlace({ path, message }: Fault) {
+  const [, line, column] = (path === '' && /at line (\d+), column (\d+)$/.exec(message)) || [];
+  return line === undefined ? undefined : { line: Number(line), column: Number(column) };
+}
+
+/** Returns the index at which an element begins, or its nearest existing parent if it is missing. */
+function startOf(path: string, root: Node | undefined): number {
+  const segments = Array.from(path.matchAll(/\[(\d+)\]|[^.[\]]+/g), ([name, entry]) =>
+    entry === undefined ? name : Number(entry),
+  );
+  for (let count = segments.length; root !== undefined && count > 0; count -= 1) {
+    const node = findNodeAtLocation(root, segments.slice(0, count));
+    if (node !== undefined) return node.parent?.type === 'property' ? node.parent.offset : node.offset;
+  }
+  return root?.offset ?? 0;
+}
+
+function placeOf(at: number, starts: readonly number[]) {
+  const index = starts.findLastIndex((start) => start <= at);
+  return { line: index + 1, column: at - (starts[index] ?? 0) + 1 };
+}
