@@ -7,6 +7,8 @@ export type PagePolicy = {
    * The origins to which forms of the page may lead, directly or by redirects, in addition to its own origin.
    */
   readonly formActions?: readonly string[];
+  /** The origins whose pages the page may show in a frame, in addition to its own origin. */
+  readonly frames?: readonly string[];
 };
 
 /**
@@ -17,6 +19,7 @@ export function pageHeaders({
   frameAncestors = [],
   scriptHashes = [],
   formActions = [],
+  frames = [],
 }: PagePolicy = {}): Record<string, string> {
   const ancestors = frameAncestors.length === 0 ? "'none'" : frameAncestors.join(' ');
   const policy = [
@@ -27,7 +30,7 @@ export function pageHeaders({
     "font-src 'self'",
     "connect-src 'self'",
     "manifest-src 'self'",
-    "frame-src 'self'",
+    `frame-src 'self' ${frames.join(' ')}`.trim(),
     `form-action 'self' ${formActions.join(' ')}`.trim(),
     "base-uri 'none'",
     `frame-ancestors ${ancestors}`,

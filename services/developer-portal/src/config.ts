@@ -1,3 +1,4 @@
+import type { Namespaces } from '@clinical-launch/contracts/namespaces';
 import { Type } from '@clinical-launch/contracts/type';
 import type { Ed25519Keys } from '@clinical-launch/crypto/ed25519-keys';
 import { readEd25519Keys } from '@clinical-launch/process/ed25519-settings';
@@ -11,6 +12,7 @@ import {
   readTogether,
 } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
+import { namespaceSettings, namespacesOf } from '@clinical-launch/runtime/namespace-settings';
 import { audienceSetting } from '@clinical-launch/trust/trust';
 
 export type DeveloperPortalConfig = {
@@ -18,6 +20,9 @@ export type DeveloperPortalConfig = {
   readonly publicUrl: string;
   /** The origin at which the portal reaches the platform. */
   readonly platformUrl: string;
+  /** The origin at which browsers open launch URLs. */
+  readonly oltrServer: string;
+  readonly namespaces: Namespaces;
   /** The audience of access tokens. Clients request the scope `<audience>/.default`. */
   readonly audience: string;
   /** The keys of conformance statements. */
@@ -33,7 +38,11 @@ export const developerPortalSettings = Type.Object({
       'The address at which this process reaches `PUBLIC_URL`. Without it, the process uses `PUBLIC_URL` itself.',
     ),
   ),
+  OLTR_SERVER: Type.Optional(
+    originSetting('The origin at which browsers reach `/secureLaunch`. Without it, `PUBLIC_URL` is used.'),
+  ),
   AUDIENCE: audienceSetting,
+  ...namespaceSettings,
   DEVELOPER_PORTAL: Type.Enum(['on', 'off'], {
     default: 'off',
     title:
@@ -76,6 +85,8 @@ export function readDeveloperPortalConfig(environment: Environment): DeveloperPo
   return Object.freeze({
     publicUrl: read.PUBLIC_URL,
     platformUrl: read.PLATFORM_URL ?? read.PUBLIC_URL,
+    oltrServer: read.OLTR_SERVER ?? read.PUBLIC_URL,
+    namespaces: namespacesOf(read),
     audience: read.AUDIENCE,
     statementKeys,
     isProduction: isProduction(environment),

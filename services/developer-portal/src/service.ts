@@ -3,6 +3,7 @@ import { createConformanceRuns } from '@clinical-launch/conformance/runs';
 import { serveAssets } from '@clinical-launch/pages/templates';
 import type { Service } from '@clinical-launch/process/service';
 import type { DeveloperPortalConfig } from './config.ts';
+import { launchBuilder } from './http/build-launch.ts';
 import { payloadChecker } from './http/check-payload.ts';
 import { clientProxies, proxyPath } from './http/client-proxy.ts';
 import { conformanceRuns } from './http/conformance-runs.ts';
@@ -39,6 +40,7 @@ export function developerPortal(
       ...inspector(portal, { runs, requests }),
       ...conformanceRuns(portal, runs),
       payloadChecker(portal),
+      ...launchBuilder(portal),
       ...documentPages(portal),
     ],
     below: [
