@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startChromium } from '@clinical-launch/testing/chromium';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expectNoSidewaysScrolling } from './accessibility.ts';
+import { type Hands, keyboard, mouse } from './hands.ts';
+import { expectGoodPage } from './pictures.ts';
+import { run } from './run-command.ts';
+import { startPlatformForTest } from './running-platform.ts';
+
+type Registry = { readonly realms: { readonly realm: string; readonly clients: object[] }[] };
+
+const sandboxClient = (clientId: string, changes: object = {}) => ({
+  clientId,
+  name: clientId,
+  secrets: [{ sha256: createHash('sha256').update(`${clientId}-secret`).digest('hex') }],
+  scopes: ['ocs-launch.write'],
+  practices: 'any',
+  sandbox: true,
+  ...changes,
+});
+
+let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
+let chromium: Browser;
+beforeAll(async () => {
+  const clients = [
+    sandboxClient('vendor'),
+    sandboxClient('framed-vendor', { frameAncestors: ['${PUBLIC_URL}'] }),
+  ];
+  const changeRegistry = (text: string) => {
+    const registry = JSON.parse(text) as Registry;
+    registry.realms.find(({ realm }) => realm === 'demo')?.clients.push(...clients);
+    return JSON.stringify(registry);
+  };
+  [platform, chromium] = await Promise.all([startPlatformForTest({ changeRegistry }), startChromium()]);
+});
+afterAll(async () => {
+  await chromium.close();
+  await platform.stop();
+});
+
+/** Signs a developer in to the portal, and records the requests and the console errors of the browser. */
+async function signIn(clientId: string, options: Parameters<Browser['newContext']>[0] = {}) {
+  const context = await chromium.newContext(options);
+  const [addresses, complaints]: [string[], string[]] = [[], []];
+  context.on('request', (request) => addresses.push(request.url()));
+  context.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  const answer = await fetch(`${platform.url}/developers/session`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${await platform.tokenOf(clientId)}` },
+  });
+  const { url } = JSON.parse(await answer.text()) as { readonly url: string };
+  const page = await context.newPage();
+  await page.goto(url);
+  return { context, page, addresses, complaints };
+}
+
+const openPage = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click();
+const payloadIn = (page: Page) => page.getByRole('textbox', { name: /^Payload/ });
+const button = (page: Page, name: string) => page.getByRole('button', { name });
+
+/** Checks the page at three widths, and takes its picture if `SHOTS` names a folder. */
+async function expectGoodAtEveryWidth(page: Page, name: string) {
+  await expectGoodPage(page, name);
+  for (const width of [390, 1280, 1920]) {
+    await page.setViewportSize({ width, height: 900 });
+    await expectNoSidewaysScrolling(page);
+    const folder = process.env['SHOTS'];
+    if (folder !== undefined)
+      await page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true });
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+}
+
+const launchIn = async (context: BrowserContext, press: () => Promise<void>) => {
+  const [opened] = await Promise.all([context.waitForEvent('page'), press()]);
+  await opened.waitForURL(/\/oltr\/[0-9a-f-]{36}\/$/);
+  return opened;
+};
+
+/** A payload with faults in three lines. */
+const faulty = JSON.stringify(
+  {
+    resourceType: 'ServiceRequest',
+    authoredOn: 'yesterday',
+    subject: { reference: 'Patient/1' },
+    contained: 1,
+  },
+  undefined,
+  2,
+);
+
+describe.each<[string, Hands, boolean]>([
+  ['with a mouse', mouse, true],
+  ['with a keyboard', keyboard, true],
+  ['without JavaScript', mouse, false],
+])('a developer %s', (_name, hands, javaScriptEnabled) => {
+  it('checks a payload, and follows a fault to its line', async () => {
+    const { context, page, addresses, complaints } = await signIn('vendor', { javaScriptEnabled });
+    await openPage(page, 'Check a payload');
+    await payloadIn(page).fill(faulty);
+    await hands.press(page, button(page, 'Check the payload'));
+    await hands.press(page, page.getByRole('link', { name: /^Line 3: authoredOn must be a date/ }));
+    expect(page.url()).toBe(`${platform.url}/developers/payload#line-3`);
+    const line = page.locator('#line-3');
+    expect(await line.innerText()).toContain('"authoredOn": "yesterday"');
+    expect(await line.evaluate((node) => node.matches(':target'))).toBe(true);
+    expect(await payloadIn(page).inputValue()).toBe(faulty);
+    expect(addresses.filter((address) => /yesterday|authoredOn/.test(address))).toEqual([]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('launches the application in a new window and in the frame of the page', async () => {
+    const { context, page, addresses, complaints } = await signIn('framed-vendor', { javaScriptEnabled });
+    await openPage(page, 'Launch');
+    const opened = await launchIn(context, () => hands.press(page, button(page, 'Launch in a new window')));
+    expect(await opened.getByText('SPECIMEN, Ada').first().isVisible()).toBe(true);
+    // The application must not control the page of the developer.
+    expect(await opened.evaluate('opener')).toBeNull();
+    await opened.close();
+
+    await page.getByLabel('Synthetic patient').selectOption('9990000158');
+    await hands.press(page, button(page, 'Build the payload'));
+    await page.waitForURL(/#built$/);
+    await hands.press(page, button(page, 'Launch in the frame below'));
+    await page.frameLocator('iframe[name="launched"]').getByText('TEST-CASE, Zoë').first().waitFor();
+    expect(page.url()).toBe(`${platform.url}/developers/launches#built`);
+    // Identifiers of launches are GUIDs, which may contain any digits.
+    expect(addresses.filter((address) => /999\d{7}|Zo%C3%AB|Specimen/.test(address))).toEqual([]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('the pages of the portal', () => {
+  it('are accessible, and fit into windows of 390 to 1920 pixels', async () => {
+    const { context, page, complaints } = await signIn('framed-vendor');
+    await openPage(page, 'Check a payload');
+    await expectGoodAtEveryWidth(page, 'payload-empty');
+    await openPage(page, 'Launch');
+    const example = await payloadIn(page).inputValue();
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    await expectGoodAtEveryWidth(page, 'launches');
+    await button(page, 'Launch in the frame below').click();
+    await page.frameLocator('iframe[name="launched"]').getByText('SPECIMEN, Ada').first().waitFor();
+    await expectGoodAtEveryWidth(page, 'launches-framed');
+    const states = [
+      [
+        'payload-faults',
+        example.replaceAll('"usual"', '"official"').replace('9990000018', `943${'x'.repeat(300)}`),
+      ],
+      ['payload-not-json', example.replace(',', ',,')],
+      ['payload-good', example],
+    ] as const;
+    for (const [name, payload] of states) {
+      await openPage(page, 'Check a payload');
+      await payloadIn(page).fill(payload);
+      await button(page, 'Check the payload').click();
+      await expectGoodAtEveryWidth(page, name);
+    }
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('show a refused launch in the frame, with the faults at their lines', async () => {
+    const { context, page } = await signIn('framed-vendor');
+    await openPage(page, 'Launch');
+    const example = await payloadIn(page).inputValue();
+    await payloadIn(page).fill(example.replace('9990000018', '9434765919'));
+    await button(page, 'Launch in the frame below').click();
+    const frame = page.frameLocator('iframe[name="launched"]');
+    await frame.getByRole('heading', { name: 'The platform refused the launch' }).waitFor();
+    expect(await frame.locator('.app-lines__faulty').innerText()).toContain('must begin with 999');
+    await expectGoodAtEveryWidth(page, 'launches-refused');
+    for (const used of [false, true]) {
+      await payloadIn(page).fill(example);
+      await button(page, 'Launch in the frame below').click();
+      await frame
+        .getByText(used ? 'was already used' : 'SPECIMEN, Ada')
+        .first()
+        .waitFor();
+    }
+    await context.close();
+  });
+
+  it('say why the application cannot be framed', async () => {
+    const { context, page } = await signIn('vendor');
+    await openPage(page, 'Launch');
+    await page.getByText('is not among the frame ancestors of your client').waitFor();
+    expect(await page.locator('iframe').count()).toBe(0);
+    await expectGoodAtEveryWidth(page, 'launches-unframed');
+    await context.close();
+  });
+});
+
+describe('the calls that the launch builder shows', () => {
+  it.each([
+    ['curl', 'launch.sh', 'sh'],
+    ['Node', 'launch.mjs', process.execPath],
+    ['Python', 'launch.py', process.env['PYTHON_PATH'] || 'python3'],
+    ['Java', 'Launch.java', process.env['JAVA_PATH'] || 'java'],
+  ])('in %s print an address that opens once', async (language, file, program) => {
+    const { context, page } = await signIn('vendor');
+    await openPage(page, 'Launch');
+    await page.getByText(language, { exact: true }).first().click();
+    const code = await page.getByRole('region', { name: language, exact: true }).innerText();
+    const folder = mkdtempSync(join(tmpdir(), 'calls-'));
+    try {
+      writeFileSync(join(folder, 'payload.json'), await payloadIn(page).inputValue());
+      // Calls the platform itself instead of the proxy that records the calls of the developer.
+      writeFileSync(join(folder, file), code.replace('/developers/api/vendor', ''));
+      const token = await platform.tokenOf('vendor');
+      const command = run('sh', ['-c', `cd '${folder}' && '${program}' ${file}`], { TOKEN: token });
+      const [address = ''] = await command.said(/http\S*codeVerifier=[\w-]{86}/);
+      expect([(await fetch(address)).status, (await fetch(address)).status]).toEqual([200, 410]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    await context.close();
+  });
+});
