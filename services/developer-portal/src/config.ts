@@ -1,6 +1,7 @@
 import type { Namespaces } from '@clinical-launch/contracts/namespaces';
 import { Type } from '@clinical-launch/contracts/type';
 import type { Ed25519Keys } from '@clinical-launch/crypto/ed25519-keys';
+import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
 import { readEd25519Keys } from '@clinical-launch/process/ed25519-settings';
 import {
   ConfigurationError,
@@ -27,6 +28,8 @@ export type DeveloperPortalConfig = {
   readonly audience: string;
   /** The keys of conformance statements. */
   readonly statementKeys: Ed25519Keys;
+  /** The networks (CIDR), besides the public internet, to which callbacks may be passed, even by http. */
+  readonly allowedNetworks: readonly string[];
   readonly isProduction: boolean;
 };
 
@@ -89,6 +92,7 @@ export function readDeveloperPortalConfig(environment: Environment): DeveloperPo
     namespaces: namespacesOf(read),
     audience: read.AUDIENCE,
     statementKeys,
+    allowedNetworks: readAllowedNetworks(environment),
     isProduction: isProduction(environment),
   });
 }

@@ -15,11 +15,11 @@ await runProcess({
       trust: () => readTrust(environment),
       sealers: () => openSealers(environment, ['callback']),
     }),
-  async open({ portal: config, trust }, tools) {
+  async open({ portal: config, trust, sealers }, tools) {
     // The launch API checks at each sign-in whether the token was revoked, so this process needs no Redis.
     const { tokens, registry } = tools.own(openTokenVerifier(trust, { ...tools, revocations: undefined }));
     const fetchOutbound = createOutboundFetch({ allowedNetworks: trust.allowedNetworks });
-    const service = developerPortal(config, { ...tools, tokens, registry, fetchOutbound });
+    const service = developerPortal(config, { ...tools, tokens, registry, sealers, fetchOutbound });
     return { mounts: [{ path: '/', service }] };
   },
 });

@@ -4,6 +4,7 @@ import { serveAssets } from '@clinical-launch/pages/templates';
 import type { Service } from '@clinical-launch/process/service';
 import type { DeveloperPortalConfig } from './config.ts';
 import { launchBuilder } from './http/build-launch.ts';
+import { callbacks } from './http/callbacks.ts';
 import { payloadChecker } from './http/check-payload.ts';
 import { clientProxies, proxyPath } from './http/client-proxy.ts';
 import { conformanceRuns } from './http/conformance-runs.ts';
@@ -12,6 +13,8 @@ import { home } from './http/home.ts';
 import { createPortal, type DeveloperPortalDependencies } from './http/portal.ts';
 import { inspector } from './http/requests.ts';
 import { signIn } from './http/sign-in.ts';
+import { createCallbacks } from './store/callbacks.ts';
+import { createListeners } from './store/listeners.ts';
 import { createRecordedRequests } from './store/recorded-requests.ts';
 import { createSessions } from './store/sessions.ts';
 
@@ -23,8 +26,12 @@ export function developerPortal(
   config: DeveloperPortalConfig,
   dependencies: DeveloperPortalDependencies,
 ): Service {
-  const sessions = createSessions(dependencies.clock);
-  const portal = createPortal(config, { ...dependencies, sessions });
+  const portal = createPortal(config, {
+    ...dependencies,
+    sessions: createSessions(dependencies.clock),
+    callbacks: createCallbacks(),
+    listeners: createListeners(),
+  });
   const requests = createRecordedRequests();
   const runs = createConformanceRuns({
     clock: dependencies.clock,
@@ -41,6 +48,7 @@ export function developerPortal(
       ...conformanceRuns(portal, runs),
       payloadChecker(portal),
       ...launchBuilder(portal),
+      ...callbacks(portal),
       ...documentPages(portal),
     ],
     below: [

@@ -1,3 +1,4 @@
+import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import { behind, type Endpoint, type Exchange, endpoint, type Handler } from '@clinical-launch/http/endpoint';
 import { ServiceError, temporarilyUnavailable } from '@clinical-launch/http/errors';
 import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
@@ -8,12 +9,16 @@ import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { followRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { DeveloperPortalConfig } from '../config.ts';
 import { type SandboxClient, sandboxClientsOf } from '../domain/sandbox-clients.ts';
+import type { Callbacks } from '../store/callbacks.ts';
+import type { Listeners } from '../store/listeners.ts';
 import type { DeveloperSession, Sessions } from '../store/sessions.ts';
 import { createDialect, createShow } from './pages.ts';
 
 export type DeveloperPortalDependencies = {
   readonly tokens: AccessTokenVerifier;
   readonly registry: RegistrySource;
+  /** Opens the callback secrets in the registry. */
+  readonly sealers: Pick<Sealers, 'callback'>;
   readonly clock: Clock;
   /** Sends requests to the platform. */
   readonly fetchOutbound: OutboundFetch;
@@ -32,12 +37,19 @@ type PlatformCall = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+/** What the portal keeps in memory. */
+type Stores = {
+  readonly sessions: Sessions;
+  readonly callbacks: Callbacks;
+  readonly listeners: Listeners;
+};
+
 export type Portal = ReturnType<typeof createPortal>;
 
 /** Creates what the endpoints of the portal share: pages, error answers, and the check of the session. */
 export function createPortal(
   config: DeveloperPortalConfig,
-  { sessions, fetchOutbound, ...dependencies }: DeveloperPortalDependencies & { readonly sessions: Sessions },
+  { sessions, fetchOutbound, ...dependencies }: DeveloperPortalDependencies & Stores,
 ) {
   const show = createShow();
   const clients = followRegistry(dependencies.registry, sandboxClientsOf);

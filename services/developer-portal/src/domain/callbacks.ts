@@ -1,0 +1,79 @@
+import { timingSafeEqual } from 'node:crypto';
+import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
+
+/** The milliseconds in which a receiver must answer a callback, including the wait for the next poll. */
+export const answerMs = 10_000;
+
+/** The kinds of test callbacks that a developer can send. */
+export const testKinds = ['valid', 'wrong-signature', 'old', 'duplicate'] as const;
+export type TestKind = (typeof testKinds)[number];
+
+/** One attempt to pass a callback to a receiver. */
+export type Attempt = {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** `listen`, or the address of the developer. Absent if the client had no receiver. */
+  readonly receiver?: string;
+  /** The status of the answer. Absent if there was no answer. */
+  readonly status?: number;
+  /** The reason why nothing was sent. */
+  readonly refusal?: 'address_refused' | 'insecure_address';
+};
+
+/** A signed order document for a client. */
+export type Callback = {
+  /** The `webhook-id`. */
+  readonly id: string;
+  /** What caused the callback: an order, or a test of the developer. */
+  readonly kind: 'delivery' | TestKind;
+  readonly body: string;
+};
+
+/** A callback as it is sent: its headers `webhook-*` and `content-type`, and its body. */
+export type Message = { readonly headers: Readonly<Record<string, string>>; readonly body: string };
+
+/** The seconds by which the time of a callback may differ from the clock (docs/guides/pms.md). */
+const toleranceSeconds = 300;
+
+type Received = {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+  /** The valid secrets of the callback, `whsec_...`. */
+  readonly secrets: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+};
+
+/**
+ * Returns the `webhook-id` of a callback if one of the secrets signed it within the last five minutes
+ * (Standard Webhooks, signature scheme `v1`). Returns undefined for any other message.
+ */
+export function verifiedId({ headers, body, secrets, now }: Received): string | undefined {
+  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+    String(headers[name] ?? ''),
+  );
+  if (!/^[\w.-]{1,100}$/.test(id ?? '') || !/^[1-9]\d{0,11}$/.test(timestamp ?? '')) return undefined;
+  const at = Number(timestamp) * 1000;
+  if (id === undefined || Math.abs(now - at) > toleranceSeconds * 1000) return undefined;
+  const expected = signatureHeaders({ id, now: at, body, secrets })['webhook-signature'].split(' ');
+  const sent = (signatures ?? '').split(' ');
+  return expected.some((one) => sent.some((other) => isSame(one, other))) ? id : undefined;
+}
+
+function isSame(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length > 0 && left.length === right.length && timingSafeEqual(left, right);
+}
+
+/**
+ * Returns what is wrong with an address that a developer entered, or undefined. Whether its network is
+ * allowed, is checked for each request, because its name may resolve to another network at any time.
+ */
+export function addressFault(address: string, publicUrl: string): string | undefined {
+  const url = URL.parse(address);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    return 'Enter an address without a user name, such as https://pms.example/callbacks';
+  // The portal would send a callback to itself again and again.
+  if (url.origin === new URL(publicUrl).origin) return 'Enter the address of your own system';
+  return undefined;
+}

@@ -1,0 +1,108 @@
+import { closedObject, compileSchema } from '@clinical-launch/contracts/schema';
+import { localTime } from '@clinical-launch/contracts/time';
+import { Type } from '@clinical-launch/contracts/type';
+import { preferredType, redirect, sendJson } from '@clinical-launch/http/answer';
+import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
+import { ServiceError } from '@clinical-launch/http/errors';
+import { type Attempt, addressFault, testKinds } from '../domain/callbacks.ts';
+import { awaitCallbacks } from './await-callback.ts';
+import { createForwarding, type Forwarding } from './forward-callback.ts';
+import type { Portal, Visit } from './portal.ts';
+import { readMembers } from './read-members.ts';
+import { receiveCallback } from './receive-callback.ts';
+
+const page = '/developers/callbacks';
+
+const wantedSchema = compileSchema(
+  closedObject({
+    address: Type.Optional(Type.String({ maxLength: 2000 })),
+    kind: Type.Optional(Type.Enum([...testKinds])),
+  }),
+);
+
+/**
+ * Creates the endpoints that receive the callbacks of sandbox clients, pass them on, and show them to the
+ * developers of the client. The page and its forms also answer JSON.
+ */
+export function callbacks(portal: Portal): readonly Endpoint[] {
+  const forwarding = createForwarding(portal);
+  return [
+    showCallbacks(portal, forwarding),
+    portal.behindSignIn('/developers/callbacks/:id/again', {
+      async POST(visit) {
+        const callback = portal.callbacks.find(visit.client.clientId, textParameter(visit, 'id'));
+        if (callback === undefined)
+          throw new ServiceError({ code: 'not_found', message: 'Callback not found' });
+        await forwarding.send(visit.client, callback);
+        answer(visit, portal);
+      },
+    }),
+    ...awaitCallbacks(portal),
+    receiveCallback(portal, forwarding),
+  ];
+}
+
+const showCallbacks = (portal: Portal, forwarding: Forwarding): Endpoint => {
+  const { config, show } = portal;
+  const showPage = (
+    visit: Visit,
+    typed: { readonly address?: string; readonly faults?: readonly object[] },
+  ) =>
+    show(visit.response, 'callbacks.njk', {
+      current: 'callbacks',
+      config,
+      client: visit.client,
+      registeredAddress: forwarding.registeredAddress(visit.client),
+      isRegistered: forwarding.secretsOf(visit.client).length > 0,
+      ...reportOf(visit, portal),
+      ...typed,
+    });
+
+  return portal.behindSignIn(page, {
+    GET(visit) {
+      if (wantsPage(visit)) showPage(visit, {});
+      else sendJson(visit.response, reportOf(visit, portal));
+    },
+    async POST(visit) {
+      const { address: entered, kind } = await readMembers(visit, wantedSchema);
+      const address = entered?.trim();
+      const fault = address ? addressFault(address, config.publicUrl) : undefined;
+      if (address !== undefined && fault !== undefined) {
+        const faults = [{ path: 'address', message: fault, code: 'value' } as const];
+        if (!wantsPage(visit))
+          throw new ServiceError({ code: 'invalid_request', message: 'The address is invalid', faults });
+        visit.response.statusCode = 400;
+        return showPage(visit, { address, faults });
+      }
+      if (address !== undefined) portal.callbacks.setAddress(visit.client.clientId, address || undefined);
+      if (kind !== undefined) await forwarding.sendTest(visit.client, kind);
+      answer(visit, portal);
+    },
+  });
+};
+
+const wantsPage = ({ request }: Visit) =>
+  preferredType(request, ['application/json', 'text/html']) === 'text/html';
+
+/** Shows the page again after its form was sent, or answers a tool with the same content as JSON. */
+function answer(visit: Visit, portal: Portal): void {
+  if (wantsPage(visit)) redirect(visit.response, page);
+  else sendJson(visit.response, reportOf(visit, portal));
+}
+
+/** Returns the callbacks of a client with their attempts, without bodies, which contain patient data. */
+function reportOf({ client: { clientId } }: Visit, { callbacks: recorded, listeners }: Portal) {
+  return {
+    address: recorded.addressOf(clientId),
+    isListening: listeners.isListening(clientId),
+    callbacks: recorded
+      .list(clientId)
+      .map(({ id, kind, attempts }) => ({ id, kind, attempts: attempts.map(attemptShown) })),
+  };
+}
+
+const attemptShown = ({ at, receiver = 'none', status, refusal }: Attempt) => ({
+  at: `${localTime(at, 'UTC')}Z`,
+  receiver,
+  result: status ?? refusal ?? (receiver === 'none' ? 'no receiver' : 'no answer'),
+});

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { createForeignSecret, sampleCallbackBody } from '@clinical-launch/conformance/pms-callbacks';
+import { openCallbackSecrets } from '@clinical-launch/crypto/callback-secrets';
+import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
+import { ServiceError } from '@clinical-launch/http/errors';
+import { OutboundError } from '@clinical-launch/http/outbound-error';
+import { createOutboundFetch, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { type Attempt, answerMs, type Callback, type Message, type TestKind } from '../domain/callbacks.ts';
+import type { SandboxClient } from '../domain/sandbox-clients.ts';
+import type { Portal } from './portal.ts';
+
+/** The age in seconds of a test callback with an old time. A receiver accepts at most five minutes. */
+const oldSeconds = 660;
+
+type Send = { readonly secrets?: readonly string[]; readonly at?: number };
+
+export type Forwarding = {
+  /** Returns the address that the operator registers as the callback of a client. */
+  readonly registeredAddress: (client: SandboxClient) => string;
+  /** Returns the valid secrets of the callback of a client. */
+  readonly secretsOf: (client: SandboxClient) => string[];
+  /** Passes a callback to the receiver of its client, unchanged, and records the attempt. */
+  readonly forward: (
+    client: SandboxClient,
+    callback: Callback,
+    headers: Message['headers'],
+  ) => Promise<Attempt>;
+  /** Signs a callback with the current time, and forwards it. @throws ServiceError 400 without a secret */
+  readonly send: (client: SandboxClient, callback: Callback) => Promise<Attempt>;
+  /** Sends a test callback. @throws ServiceError 400 without a secret */
+  readonly sendTest: (client: SandboxClient, kind: TestKind) => Promise<void>;
+};
+
+/**
+ * Creates the functions that pass callbacks to the receiver of a client: a waiting `listen` command, or else
+ * the address that the developer entered.
+ */
+export function createForwarding({ config, clock, sealers, callbacks, listeners }: Portal): Forwarding {
+  const fetchOutbound = createOutboundFetch({ allowedNetworks: config.allowedNetworks, timeoutMs: answerMs });
+
+  const secretsOf = ({ policy: { callback } }: SandboxClient) =>
+    callback === undefined ? [] : openCallbackSecrets(callback, sealers.callback, clock.now());
+
+  const registeredAddress = ({ clientId }: SandboxClient) =>
+    `${config.publicUrl}/developers/callbacks/${encodeURIComponent(clientId)}`;
+
+  const attempt = async (clientId: string, message: Message): Promise<Partial<Attempt>> => {
+    if (listeners.isListening(clientId)) {
+      const status = await listeners.hand(clientId, message);
+      return { receiver: 'listen', ...(status !== undefined && { status }) };
+    }
+    const address = callbacks.addressOf(clientId);
+    return address === undefined ? {} : post(fetchOutbound, address, message);
+  };
+
+  const forward: Forwarding['forward'] = async ({ clientId }, callback, headers) => {
+    const at = clock.now();
+    const made = { at, ...(await attempt(clientId, { headers, body: callback.body })) };
+    callbacks.record(clientId, callback, made);
+    return made;
+  };
+
+  const send = (client: SandboxClient, callback: Callback, { secrets, at = clock.now() }: Send = {}) => {
+    const own = secretsOf(client);
+    if (own.length === 0)
+      throw new ServiceError({
+        code: 'invalid_request',
+        message: `No callback is registered for this client. Ask the operator to register ${registeredAddress(client)}`,
+      });
+    const signature = signatureHeaders({ ...callback, now: at, secrets: secrets ?? own });
+    return forward(client, callback, { 'content-type': 'application/json', ...signature });
+  };
+
+  return {
+    registeredAddress,
+    secretsOf,
+    forward,
+    send,
+    async sendTest(client, kind) {
+      const now = clock.now();
+      const callback = { id: randomUUID(), kind, body: sampleCallbackBody(randomUUID(), now) };
+      if (kind === 'wrong-signature') await send(client, callback, { secrets: [createForeignSecret()] });
+      else if (kind === 'old') await send(client, callback, { at: now - oldSeconds * 1000 });
+      else await send(client, callback);
+      if (kind === 'duplicate') await send(client, callback);
+    },
+  };
+}
+
+async function post(
+  fetchOutbound: OutboundFetch,
+  receiver: string,
+  { headers, body }: Message,
+): Promise<Partial<Attempt>> {
+  try {
+    const request = { method: 'POST', headers, body, ignoresBody: true } as const;
+    return { receiver, status: (await fetchOutbound(new URL(receiver), request)).status };
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    const { code } = error;
+    const isRefused = code === 'address_refused' || code === 'insecure_address';
+    return isRefused ? { receiver, refusal: code } : { receiver };
+  }
+}

@@ -1,0 +1,45 @@
+import { isUtf8 } from 'node:buffer';
+import { sendStatus } from '@clinical-launch/http/answer';
+import { readBytes } from '@clinical-launch/http/body';
+import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
+import { ServiceError } from '@clinical-launch/http/errors';
+import { verifiedId } from '../domain/callbacks.ts';
+import type { Forwarding } from './forward-callback.ts';
+import type { Portal } from './portal.ts';
+
+const maxCallbackBytes = 1024 * 1024;
+const retryAfterSeconds = 5;
+
+/**
+ * Creates the endpoint that receives the callbacks of a sandbox client from the platform. It answers with the
+ * status of the receiver. Without an answer of a receiver it answers 503, so that the platform tries again.
+ */
+export const receiveCallback = (portal: Portal, { secretsOf, forward }: Forwarding): Endpoint =>
+  portal.open('/developers/callbacks/:client', {
+    async POST(exchange) {
+      const { request, response, call } = exchange;
+      const client = portal.clients().get(textParameter(exchange, 'client'));
+      if (client === undefined) throw new ServiceError({ code: 'not_found', message: 'Client not found' });
+      const bytes = await readBytes(request, response, maxCallbackBytes);
+      const received = { headers: request.headers, body: isUtf8(bytes) ? bytes.toString() : '' };
+      const now = portal.clock.now();
+      const id = verifiedId({ ...received, secrets: secretsOf(client), now });
+      if (id === undefined)
+        throw new ServiceError({
+          code: 'invalid_client',
+          message: 'Sign this callback with the secret of the client, and with the current time',
+        });
+      call.identify(`callbacks of ${client.clientId}`, client.clientId);
+      const callback = { id, kind: 'delivery', body: received.body } as const;
+      const { status } = await forward(client, callback, passedHeaders(request.headers));
+      if (status === undefined) response.setHeader('Retry-After', String(retryAfterSeconds));
+      sendStatus(response, status ?? 503);
+    },
+  });
+
+const passedHeaders = (headers: NodeJS.Dict<string | string[]>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => name === 'content-type' || name.startsWith('webhook-'))
+      .map(([name, value]) => [name, String(value)]),
+  );
