@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { type Attributed, setBounded } from './attribution.ts';
 import {
@@ -9,6 +8,7 @@ import {
   isFaultName,
   isMembers,
   membersOf,
+  type ProxiedAnswer,
   type ProxiedRequest,
   parametersOf,
   type Exchange as Recorded,
@@ -48,14 +48,19 @@ export type DesktopLaunches = {
   readonly end: (launchId: string) => Promise<void>;
 };
 
+/** The receiver of the messages for a client. */
+export type Receiver = {
+  readonly address: string;
+  /** The secret that signs callbacks, `whsec_…`. */
+  readonly secret?: string | undefined;
+  /** Sends a message within `messageTimeoutMs`. Rejects without an answer. */
+  readonly post: (message: Pick<Outgoing, 'headers' | 'body'>) => Promise<ProxiedAnswer>;
+};
+
 type Dependencies = {
   readonly clock: Clock;
-  /** Sends a message to the address of a client, within `messageTimeoutMs`. */
-  readonly send: OutboundFetch;
-  /** Returns the address of a client for callbacks or logout tokens. */
-  readonly addressOf: (clientId: string) => string | undefined;
-  /** Returns the secret of a client's callbacks, `whsec_…`. */
-  readonly callbackSecretOf: (clientId: string) => string | undefined;
+  /** Returns the receiver of a client's callbacks or logout tokens. */
+  readonly receiverOf: (clientId: string) => Receiver | undefined;
   /** Absent if there are no desktop launches, and therefore no runs of partners. */
   readonly desktop?: DesktopLaunches;
 };
@@ -75,20 +80,14 @@ export type ConformanceRuns = ReturnType<typeof createConformanceRuns>;
  * requests and messages of its launch. Any other request belongs to the newest run of its client that has not
  * finished.
  */
-export function createConformanceRuns({
-  clock,
-  send,
-  addressOf,
-  callbackSecretOf,
-  desktop = noDesktop,
-}: Dependencies) {
+export function createConformanceRuns({ clock, receiverOf, desktop = noDesktop }: Dependencies) {
   const faults = createFaults();
   const keys = createKeySubstitutes();
   const known = createRunsByLaunch();
 
-  const post = createPost({ clock, send });
+  const post = createPost(clock);
 
-  const toolsOf = (clientId: string, run: () => Run) => {
+  const toolsOf = (clientId: string, { secret, run }: { secret: string | undefined; run: () => Run }) => {
     let newest: string | undefined;
     return {
       async createLaunch() {
@@ -100,7 +99,7 @@ export function createConformanceRuns({
       async endLaunch() {
         if (newest !== undefined) await desktop.end(newest);
       },
-      ...withoutUndefined({ callbackSecret: callbackSecretOf(clientId) }),
+      ...withoutUndefined({ callbackSecret: secret }),
       keys,
     };
   };
@@ -119,23 +118,23 @@ export function createConformanceRuns({
      * @returns the status of the answer, 404 for a client without an address, or 502 without an answer
      */
     async forward(clientId: string, message: Message): Promise<number> {
-      const address = addressOf(clientId);
-      if (address === undefined) return 404;
-      const exchange = await post({ clientId, address }, message);
+      const receiver = receiverOf(clientId);
+      if (receiver === undefined) return 404;
+      const exchange = await post(clientId, receiver, message);
       for (const run of known.of(exchange.request, exchange)) run.record(exchange);
       return exchange.answer.status || 502;
     },
 
     /** Starts a run for a client. Its older runs continue. */
     start({ clientId, protocol, attestations }: WantedRun): Run {
-      const address = addressOf(clientId);
+      const receiver = receiverOf(clientId);
       const run: Run = createRun({
         clientId,
         protocol: protocols[protocol],
         attestations,
         clock,
-        tools: toolsOf(clientId, () => run),
-        post: address === undefined ? undefined : (message) => post({ clientId, address }, message),
+        tools: toolsOf(clientId, { secret: receiver?.secret, run: () => run }),
+        post: receiver && ((message) => post(clientId, receiver, message)),
       });
       known.add(run);
       return run;
@@ -145,14 +144,11 @@ export function createConformanceRuns({
 
 /** Creates the function that posts a message to a client. Without an answer, the recorded status is 0. */
 const createPost =
-  ({ clock, send }: Pick<Dependencies, 'clock' | 'send'>) =>
-  async (
-    { clientId, address }: { readonly clientId: string; readonly address: string },
-    { headers, body, probe }: Message,
-  ): Promise<Recorded> => {
-    const url = new URL(address);
+  (clock: Clock) =>
+  async (clientId: string, receiver: Receiver, { headers, body, probe }: Message): Promise<Recorded> => {
+    const url = new URL(receiver.address);
     const request = { method: 'POST', url, headers, body, at: clock.now() };
-    const answer = await send(url, { method: 'POST', headers, body }).catch(() => silence);
+    const answer = await receiver.post({ headers, body }).catch(() => silence);
     const recorded = { direction: 'sent', request, answer, answeredAt: clock.now(), clientId } as const;
     return { ...recorded, ...withoutUndefined({ probe, launchId: launchOf(request) }) };
   };

@@ -11,9 +11,10 @@ const clock = new TestClock();
 const createRuns = () =>
   createConformanceRuns({
     clock,
-    send: async () => ({ status: 204, headers: {}, body: Buffer.alloc(0) }),
-    addressOf: () => 'https://pms.example/callbacks',
-    callbackSecretOf: () => undefined,
+    receiverOf: () => ({
+      address: 'https://pms.example/callbacks',
+      post: async () => ({ status: 204, headers: {}, body: Buffer.alloc(0) }),
+    }),
   });
 const wanted = { clientId, protocol: 'pms', attestations: {} } as const;
 

@@ -9,6 +9,7 @@ import { payloadChecker } from './http/check-payload.ts';
 import { clientProxies, proxyPath } from './http/client-proxy.ts';
 import { conformanceRuns } from './http/conformance-runs.ts';
 import { documentPages } from './http/documents.ts';
+import { createForwarding, createReceivers } from './http/forward-callback.ts';
 import { home } from './http/home.ts';
 import { createPortal, type DeveloperPortalDependencies } from './http/portal.ts';
 import { inspector } from './http/requests.ts';
@@ -33,11 +34,10 @@ export function developerPortal(
     listeners: createListeners(),
   });
   const requests = createRecordedRequests();
+  const forwarding = createForwarding(portal);
   const runs = createConformanceRuns({
     clock: dependencies.clock,
-    send: dependencies.fetchOutbound,
-    addressOf: () => undefined,
-    callbackSecretOf: () => undefined,
+    receiverOf: createReceivers(portal, forwarding),
   });
   return {
     name: 'developer-portal',
@@ -48,7 +48,7 @@ export function developerPortal(
       ...conformanceRuns(portal, runs),
       payloadChecker(portal),
       ...launchBuilder(portal),
-      ...callbacks(portal),
+      ...callbacks(portal, forwarding),
       ...documentPages(portal),
     ],
     below: [

@@ -22,9 +22,15 @@ export function createTwinRuns({ client, host, clock }: Dependencies): Conforman
   const send = createOutboundFetch({ allowedNetworks: [], timeoutMs: messageTimeoutMs });
   return createConformanceRuns({
     clock,
-    send: (url, request) => send(url, { ...request, isOperators: true }),
-    addressOf: (clientId) => (client?.clientId === clientId ? client.callbackUrl : undefined),
-    callbackSecretOf,
+    receiverOf(clientId) {
+      const address = client?.clientId === clientId ? client.callbackUrl : undefined;
+      if (address === undefined) return undefined;
+      return {
+        address,
+        secret: callbackSecretOf(clientId),
+        post: (message) => send(new URL(address), { method: 'POST', isOperators: true, ...message }),
+      };
+    },
     desktop: desktopOf(host),
   });
 }

@@ -24,8 +24,8 @@ export type Attempt = {
 export type Callback = {
   /** The `webhook-id`. */
   readonly id: string;
-  /** What caused the callback: an order, or a test of the developer. */
-  readonly kind: 'delivery' | TestKind;
+  /** What caused the callback: an order, a conformance run, or a test of the developer. */
+  readonly kind: 'delivery' | 'run' | TestKind;
   readonly body: string;
 };
 

@@ -6,7 +6,7 @@ import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { type Attempt, addressFault, testKinds } from '../domain/callbacks.ts';
 import { awaitCallbacks } from './await-callback.ts';
-import { createForwarding, type Forwarding } from './forward-callback.ts';
+import type { Forwarding } from './forward-callback.ts';
 import type { Portal, Visit } from './portal.ts';
 import { readMembers } from './read-members.ts';
 import { receiveCallback } from './receive-callback.ts';
@@ -24,8 +24,7 @@ const wantedSchema = compileSchema(
  * Creates the endpoints that receive the callbacks of sandbox clients, pass them on, and show them to the
  * developers of the client. The page and its forms also answer JSON.
  */
-export function callbacks(portal: Portal): readonly Endpoint[] {
-  const forwarding = createForwarding(portal);
+export function callbacks(portal: Portal, forwarding: Forwarding): readonly Endpoint[] {
   return [
     showCallbacks(portal, forwarding),
     portal.behindSignIn('/developers/callbacks/:id/again', {

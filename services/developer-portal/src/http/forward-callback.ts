@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createForeignSecret, sampleCallbackBody } from '@clinical-launch/conformance/pms-callbacks';
+import type { Receiver } from '@clinical-launch/conformance/runs';
 import { openCallbackSecrets } from '@clinical-launch/crypto/callback-secrets';
 import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
 import { ServiceError } from '@clinical-launch/http/errors';
@@ -86,6 +87,26 @@ export function createForwarding({ config, clock, sealers, callbacks, listeners 
     },
   };
 }
+
+/** Returns the function that finds the receiver of a client's callbacks for its conformance runs. */
+export const createReceivers =
+  ({ clients, callbacks, listeners }: Portal, { registeredAddress, secretsOf, forward }: Forwarding) =>
+  (clientId: string): Receiver | undefined => {
+    const client = clients().get(clientId);
+    const [secret] = client === undefined ? [] : secretsOf(client);
+    const isReceiving = listeners.isListening(clientId) || callbacks.addressOf(clientId) !== undefined;
+    if (client === undefined || secret === undefined || !isReceiving) return undefined;
+    return {
+      address: registeredAddress(client),
+      secret,
+      async post({ headers, body }) {
+        const callback = { id: headers['webhook-id'] ?? '', kind: 'run', body } as const;
+        const sent = { 'content-type': 'application/json', ...headers };
+        const { status = 0 } = await forward(client, callback, sent);
+        return { status, headers: {}, body: Buffer.alloc(0) };
+      },
+    };
+  };
 
 async function post(
   fetchOutbound: OutboundFetch,
