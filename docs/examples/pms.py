@@ -130,7 +130,7 @@ def service_request(action: str, request_id: str | None = None) -> dict:
                 "birthDate": "1958-02-28",
                 "gender": "female",
                 "address": [{"use": "home", "type": "physical"}],
-                "identifier": [{"system": f"{NHS}/Id/nhs-number", "value": "9434765919"}],
+                "identifier": [{"system": f"{NHS}/Id/nhs-number", "value": "9990000018"}],
             },
             {
                 "resourceType": "PractitionerRole",

@@ -19,7 +19,7 @@ export function exampleLaunch(partner: string): DesktopLaunch {
       surname: 'Specimen',
       gender: 'Male',
       dob: '14-Jul-1971',
-      'patient-identifiers': [{ identifierType: 'NHS Number', identifierValue: '943 476 5919' }],
+      'patient-identifiers': [{ identifierType: 'NHS Number', identifierValue: '999 000 0018' }],
       'address-details': [{ addressLine1: '1 Example Street' }],
       'contact-details': [],
     },

@@ -35,7 +35,7 @@ const containedResources = (usernames: string, { fhir, nhs, hl7uk }: Namespaces)
     birthDate: '1971-07-14',
     gender: 'male',
     address: [{ use: 'home', type: 'physical', line: ['1 Example Street'], postalCode: 'ZZ99 3WZ' }],
-    identifier: [{ system: `${nhs}/Id/nhs-number`, value: '9434765919' }],
+    identifier: [{ system: `${nhs}/Id/nhs-number`, value: '9990000018' }],
   },
   {
     resourceType: 'PractitionerRole',
