@@ -36,4 +36,21 @@ export const commands: Readonly<Record<string, Command>> = {
     rest: 'A command that makes your product launch. It runs for each step',
     run: async (given, words) => (await import('./conformance.ts')).conformanceRun(given, words),
   },
+  listen: {
+    summary: 'Passes the callbacks of a sandbox client to this machine, until it is stopped',
+    options: {
+      client: {
+        value: 'id',
+        summary: 'The client id. Its secret is in the environment variable CLIENT_SECRET',
+      },
+      url: { value: 'origin', summary: 'The address of the platform' },
+      'forward-to': {
+        value: 'url',
+        summary: 'Your address for callbacks, such as http://localhost:9000/callbacks',
+      },
+      realm: { value: 'name', summary: 'The realm of the client. Default: demo' },
+      audience: { value: 'uri', summary: 'The audience of access tokens. Default: api://clinical-launch' },
+    },
+    run: async (given) => (await import('./listen.ts')).listen(given),
+  },
 };
