@@ -200,8 +200,8 @@ describe('a developer', () => {
   });
 
   it.each([
-    ['"><script>alert(1)</script>', 'Enter an address'],
-    ['ftp://pms.example/', 'Enter an address'],
+    ['"><script>alert(1)</script>', 'Enter an address that begins with https://'],
+    ['ftp://pms.example/', 'Enter an address that begins with https://'],
     ['https://user:secret@pms.example/', 'Enter an address without a user name'],
     ['own', 'Enter the address of your own system'],
   ])('cannot save the address %s', async (typed, message) => {

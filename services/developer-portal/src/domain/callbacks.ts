@@ -66,13 +66,15 @@ function isSame(one: string, other: string): boolean {
 }
 
 /**
- * Returns what is wrong with an address that a developer entered, or undefined. Whether its network is
- * allowed, is checked for each request, because its name may resolve to another network at any time.
+ * Returns what is wrong with an address that a developer entered, or undefined. The network is checked
+ * for each request instead, because the name may resolve to another network at any time.
  */
 export function addressFault(address: string, publicUrl: string): string | undefined {
   const url = URL.parse(address);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
-    return 'Enter an address without a user name, such as https://pms.example/callbacks';
+  if (url === null || !/^https?:$/.test(url.protocol))
+    return 'Enter an address that begins with https://, such as https://pms.example/callbacks';
+  if (url.username !== '' || url.password !== '')
+    return 'Enter an address without a user name and a password';
   // The portal would send a callback to itself again and again.
   if (url.origin === new URL(publicUrl).origin) return 'Enter the address of your own system';
   return undefined;

@@ -43,10 +43,7 @@ export function callbacks(portal: Portal, forwarding: Forwarding): readonly Endp
 
 const showCallbacks = (portal: Portal, forwarding: Forwarding): Endpoint => {
   const { config, show } = portal;
-  const showPage = (
-    visit: Visit,
-    typed: { readonly address?: string; readonly faults?: readonly object[] },
-  ) =>
+  const showPage = (visit: Visit, more: { readonly typed?: string; readonly faults?: readonly object[] }) =>
     show(visit.response, 'callbacks.njk', {
       current: 'callbacks',
       config,
@@ -54,7 +51,7 @@ const showCallbacks = (portal: Portal, forwarding: Forwarding): Endpoint => {
       registeredAddress: forwarding.registeredAddress(visit.client),
       isRegistered: forwarding.secretsOf(visit.client).length > 0,
       ...reportOf(visit, portal),
-      ...typed,
+      ...more,
     });
 
   return portal.behindSignIn(page, {
@@ -71,7 +68,7 @@ const showCallbacks = (portal: Portal, forwarding: Forwarding): Endpoint => {
         if (!wantsPage(visit))
           throw new ServiceError({ code: 'invalid_request', message: 'The address is invalid', faults });
         visit.response.statusCode = 400;
-        return showPage(visit, { address, faults });
+        return showPage(visit, { typed: address, faults });
       }
       if (address !== undefined) portal.callbacks.setAddress(visit.client.clientId, address || undefined);
       if (kind !== undefined) await forwarding.sendTest(visit.client, kind);
