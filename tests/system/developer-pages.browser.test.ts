@@ -60,7 +60,8 @@ async function signIn(clientId: string, options: Parameters<Browser['newContext'
   return { context, page, addresses, complaints };
 }
 
-const openPage = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click();
+const openPage = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Developer pages' }).getByRole('link', { name, exact: true }).click();
 const payloadIn = (page: Page) => page.getByRole('textbox', { name: /^Payload/ });
 const button = (page: Page, name: string) => page.getByRole('button', { name });
 
@@ -213,8 +214,7 @@ describe('the calls that the launch builder shows', () => {
     const folder = mkdtempSync(join(tmpdir(), 'calls-'));
     try {
       writeFileSync(join(folder, 'payload.json'), await payloadIn(page).inputValue());
-      // Calls the platform itself instead of the proxy that records the calls of the developer.
-      writeFileSync(join(folder, file), code.replace('/developers/api/vendor', ''));
+      writeFileSync(join(folder, file), code);
       const token = await platform.tokenOf('vendor');
       const command = run('sh', ['-c', `cd '${folder}' && '${program}' ${file}`], { TOKEN: token });
       const [address = ''] = await command.said(/http\S*codeVerifier=[\w-]{86}/);
@@ -222,6 +222,50 @@ describe('the calls that the launch builder shows', () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+    await context.close();
+  });
+});
+
+describe.each<[string, Hands, boolean]>([
+  ['with a keyboard', keyboard, true],
+  ['without JavaScript', mouse, false],
+])('a developer %s', (_name, hands, javaScriptEnabled) => {
+  it('breaks the next request, and sees it among the requests', async () => {
+    const { context, page } = await signIn('vendor', { javaScriptEnabled });
+    if (javaScriptEnabled) await expectGoodAtEveryWidth(page, 'home');
+    await openPage(page, 'Requests');
+    await page.getByLabel('Answer').selectOption('503');
+    await hands.press(page, button(page, 'Break it'));
+    await page.getByText('Waiting: 503 for any request').waitFor();
+    const token = await platform.tokenOf('vendor');
+    const answer = await fetch(`${platform.url}/developers/api/vendor/AccessApi/RequestLaunchUrl`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'X-Patient': 'Whitfield' },
+    });
+    expect(answer.status).toBe(503);
+    await page.reload();
+    await page.getByText('503 on demand').first().waitFor();
+    await hands.press(page, page.locator('summary').first());
+    await page.getByText('x-patient').first().waitFor();
+    expect(await page.content()).not.toContain('Whitfield');
+    if (javaScriptEnabled) await expectGoodAtEveryWidth(page, 'requests');
+    await context.close();
+  });
+
+  it('starts a conformance run, skips a step and finishes the run', async () => {
+    const { context, page } = await signIn('vendor', { javaScriptEnabled });
+    await openPage(page, 'Conformance');
+    if (javaScriptEnabled) await expectGoodAtEveryWidth(page, 'runs');
+    await page.getByRole('textbox', { name: /^The client secret/ }).fill('Ada Okonkwo');
+    await hands.press(page, button(page, 'Start a run'));
+    await page.getByText(/^Step 1 of/).waitFor();
+    await hands.press(page, button(page, 'Skip this step'));
+    await page.getByText(/^Step 2 of/).waitFor();
+    if (javaScriptEnabled) await expectGoodAtEveryWidth(page, 'run');
+    await hands.press(page, button(page, 'Finish the run'));
+    await page.getByText('The run has finished.').waitFor();
+    await page.getByText('Attested by Ada Okonkwo').waitFor();
+    if (javaScriptEnabled) await expectGoodAtEveryWidth(page, 'finished-run');
     await context.close();
   });
 });

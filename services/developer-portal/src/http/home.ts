@@ -1,5 +1,6 @@
 import { redirect } from '@clinical-launch/http/answer';
 import type { Endpoint } from '@clinical-launch/http/endpoint';
+import { baseAddressOf } from './client-proxy.ts';
 import type { Portal } from './portal.ts';
 
 /**
@@ -14,7 +15,8 @@ export const home = (portal: Portal): readonly Endpoint[] => [
       const client = findVisit(exchange)?.client;
       // Shows the realm of the sandbox clients, because developers do not know it yet.
       const realm = client?.realm ?? [...clients().values()].find((one) => one.realm !== undefined)?.realm;
-      show(exchange.response, 'home.njk', { current: 'home', config, client, realm });
+      const baseAddress = client && baseAddressOf(config.publicUrl, client.clientId);
+      show(exchange.response, 'home.njk', { current: 'home', config, client, realm, baseAddress });
     },
   }),
 ];
