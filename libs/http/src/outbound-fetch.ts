@@ -202,6 +202,8 @@ type Reading = { readonly maxBytes: number; readonly ignoresBody: boolean };
 
 async function answerTo(sending: ClientRequest, reading: Reading): Promise<OutboundAnswer> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    // Node closes the connection without an error if the answer is 101 Switching Protocols.
+    sending.once('close', () => reject(new OutboundError('bad_answer')));
     // The listener is not removed, because an unhandled error after the answer would end the process.
     sending.on('error', reject).once('response', resolve);
   });

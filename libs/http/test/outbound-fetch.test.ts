@@ -56,6 +56,13 @@ describe('an outgoing request', () => {
     expect(await failureOf(fetchFrom(stalling, { timeoutMs: 200 }))).toBe('timeout');
   });
 
+  it('fails if the answer is 101 Switching Protocols', async () => {
+    const switching: RequestListener = (_request, response) => {
+      response.writeHead(101, { Connection: 'upgrade', Upgrade: 'other' }).end();
+    };
+    expect(await failureOf(fetchFrom(switching))).toBe('bad_answer');
+  });
+
   it.each(['file:///etc/passwd', 'ftp://127.0.0.1/', 'data:,a', 'partnerapp://launch'])(
     'is refused if the protocol is neither http nor https: %s',
     async (address) => {
