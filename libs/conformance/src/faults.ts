@@ -67,9 +67,10 @@ export type Faults = ReturnType<typeof createFaults>;
 export function createFaults() {
   let armed: readonly ArmedFault[] = [];
   return {
-    /** Adds a fault. If there are more than 100 faults, drops the oldest fault. */
+    /** Adds a fault. If the client has more than 100 faults, drops its oldest fault. */
     arm(fault: ArmedFault): void {
-      armed = [...armed, fault].slice(-maxArmed);
+      const dropped = armed.filter(({ clientId }) => clientId === fault.clientId).at(-maxArmed);
+      armed = [...armed.filter((one) => one !== dropped), fault];
     },
     /** Returns the remaining faults of a client. */
     of: (clientId: string): readonly ArmedFault[] => armed.filter((one) => one.clientId === clientId),

@@ -115,7 +115,9 @@ describe('the inspector', () => {
       { Authorization: `Bearer ${token}`, 'X-Patient': 'Okonkwo', 'Content-Type': 'application/json' },
       JSON.stringify(request),
     );
-    await fetch(`${baseOf('vendor-a')}/Okonkwo?Okonkwo=Okonkwo`);
+    for (const path of ['', '/idp', '/idp/demo/launches', '/resource/Patient'])
+      await fetch(`${baseOf('vendor-a')}${path}/Okonkwo?Okonkwo=Okonkwo`);
+    await fetch(`${baseOf('vendor-a')}/idp/Okonkwo/oauth2/v2.0/token`, { method: 'POST' });
     await fetch(`${baseOf('vendor-a')}/secureLaunch?launchToken=Okonkwo-token`);
     const shown = await (await asA('/developers/requests')).text();
     expect(shown).toContain('x-patient');
@@ -177,6 +179,14 @@ describe('a fault on demand', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/developers/requests']);
     expect(await (await asA('/developers/requests')).text()).toContain('409 for any request');
     expect((await requestLaunch('vendor-a', {})).status).toBe(409);
+  });
+
+  it('remains when another client requests many faults', async () => {
+    const fault = { fault: '503', endpoint: 'revoke' };
+    await breakNext(asB, fault);
+    for (let count = 0; count < 101; count += 1) await breakNext(asA, fault);
+    const answer = await asB('/developers/requests', { headers: { Accept: 'application/json' } });
+    expect(await answer.json()).toMatchObject({ faults: [fault] });
   });
 
   it('answers 400 to an unknown fault', async () => {

@@ -88,6 +88,17 @@ describe('the developer portal', () => {
     expect(await (await visit('/developers/')).text()).not.toContain('You are signed in');
   });
 
+  it('ends the oldest session of a client that opens more than 50, and none of another client', async () => {
+    const [oldest, other] = [await portal.signIn('vendor-a'), await portal.signIn('vendor-b')];
+    const token = await portal.tokenOf('vendor-a');
+    for (let count = 0; count < 50; count += 1) {
+      const { url }: { readonly url: string } = JSON.parse(await (await portal.requestSession(token)).text());
+      await fetch(url, { redirect: 'manual' });
+    }
+    expect((await oldest('/developers/requests')).status).toBe(401);
+    expect((await other('/developers/requests')).status).toBe(200);
+  });
+
   it('answers 403 to a form of another website', async () => {
     const visit = await portal.signIn('vendor-a');
     const foreign = { method: 'POST', headers: { 'Sec-Fetch-Site': 'cross-site' } };

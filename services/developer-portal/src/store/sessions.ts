@@ -11,6 +11,8 @@ export type DeveloperSession = {
 };
 
 const maxSessions = 1000;
+/** The maximum number of sessions of a client, so that one client cannot end the sessions of the others. */
+const maxSessionsOfClient = 50;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -46,6 +48,8 @@ function createEntries(clock: Clock, lifetimeMs: number) {
   });
   return {
     add: (session: DeveloperSession): string => {
+      const own = [...entries].filter(([, one]) => one.session.clientId === session.clientId);
+      for (const [oldest] of own.slice(maxSessionsOfClient - 1)) entries.delete(oldest);
       const id = randomBytes(32).toString('base64url');
       entries.set(id, { session, until: clock.now() + lifetimeMs });
       return id;
