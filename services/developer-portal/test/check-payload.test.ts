@@ -107,6 +107,18 @@ describe('the page that checks a payload', () => {
     expect(page.match(/<li[^>]* value="/g)?.length).toBe(7);
   });
 
+  it('does not format a payload that would become much longer', async () => {
+    const nested = `{"a":${'['.repeat(50)}${'1,'.repeat(100_000)}1${']'.repeat(50)}}`;
+    const { answer, page } = await check(nested);
+    expect([answer.status, page.includes('It is formatted here')]).toEqual([200, false]);
+    expect(page.length).toBeLessThan(1_000_000);
+  });
+
+  it('accepts a byte order mark, as the launch API does', async () => {
+    const { page } = await check(`\uFEFF${JSON.stringify(synthetic)}`);
+    expect(page).toContain('The payload has no faults');
+  });
+
   it('states that a payload has no faults, and links to the launch builder', async () => {
     const { page } = await check(written(synthetic));
     expect(page).toContain('The payload has no faults');

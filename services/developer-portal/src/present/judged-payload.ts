@@ -22,6 +22,8 @@ export type JudgedPayload = {
   readonly isShortened: boolean;
 };
 
+/** The maximum length of a payload that is formatted. Deep nesting makes a long text of a short one. */
+const maxFormatted = 1_000_000;
 /** The number of lines of the longest payload that is shown as a whole. */
 const maxLines = 2000;
 /** The number of lines that are shown before and after a fault of a longer payload. */
@@ -35,8 +37,12 @@ const nearLines = 3;
 export function judgedPayload(sent: string, faults: readonly Fault[]): JudgedPayload {
   // A fault without a path concerns the whole text, which may be no JSON or nested too deeply to be parsed.
   const isReadable = faults.every(({ path }) => path !== '');
-  const isFormatted = isReadable && !/[\r\n]/.test(sent.trim());
-  const text = isFormatted ? JSON.stringify(JSON.parse(sent), undefined, 2) : sent;
+  // The launch API ignores a byte order mark, which JSON.parse refuses (RFC 8259 section 8.1).
+  const payload = sent.replace(/^\uFEFF/, '');
+  const isOneLine = isReadable && !/[\r\n]/.test(payload.trim());
+  const formatted = isOneLine ? JSON.stringify(JSON.parse(payload), undefined, 2) : '';
+  const isFormatted = isOneLine && formatted.length <= maxFormatted;
+  const text = isFormatted ? formatted : payload;
   const root = isReadable && faults.length > 0 ? parseTree(text) : undefined;
   const starts = [0, ...Array.from(text.matchAll(/\r\n|\n|\r/g), ({ 0: end, index }) => index + end.length)];
   const placed = faults
