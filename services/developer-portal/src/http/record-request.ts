@@ -26,8 +26,7 @@ export function recordedRequestOf(exchange: Exchange): RecordedRequest {
     at: request.at,
     durationMs: answeredAt - request.at,
     method: /^[A-Z]{3,7}$/.test(request.method) ? request.method : 'other',
-    // An unknown path may contain anything.
-    path: endpointOf(request) === 'other' ? 'an unknown address' : request.url.pathname,
+    path: pathOf(exchange),
     parameters: [...new Set(request.url.searchParams.keys())].filter((name) => knownParameters.has(name)),
     status: answer.status,
     sent: headersOf(request.headers),
@@ -37,6 +36,12 @@ export function recordedRequestOf(exchange: Exchange): RecordedRequest {
     ...(code === undefined ? {} : { code }),
   };
 }
+
+/** Returns the path without launch identifiers and the ids of resources. An unknown path may contain anything. */
+const pathOf = ({ request, answer }: Exchange): string =>
+  endpointOf(request) === 'other' || answer.status === 404
+    ? 'an unknown address'
+    : request.url.pathname.replace(/\/(resource|launches|Patient|Practitioner|Organization)\/.*/, '/$1/*');
 
 const headersOf = (headers: object): RecordedRequest['sent'] =>
   Object.entries(headers)
