@@ -94,6 +94,21 @@ describe('a callback of the platform', () => {
   });
 });
 
+it('a callback is answered 503 if the receiver answers with a status that does not exist', async () => {
+  const receiver = await startReceiver(() => 999);
+  await send(visit, { address: receiver.url });
+  expect((await portal.deliver('vendor-a', { id: 'strange' })).status).toBe(503);
+  expect(await resultsOf('strange')).toEqual(['no answer']);
+  await receiver.stop();
+});
+
+it('a callback that its receiver sends back to the portal is answered 508', async () => {
+  const { port } = new URL(portal.url);
+  await send(visit, { address: `http://127.0.0.1:${port}/developers/callbacks/vendor-a` });
+  expect((await portal.deliver('vendor-a', { id: 'circle' })).status).toBe(508);
+  expect(await resultsOf('circle')).toEqual([508]);
+});
+
 describe('the command listen', () => {
   it('receives nothing of another client, and nothing after it closed its connection', async () => {
     const stopping = new AbortController();

@@ -115,7 +115,9 @@ async function post(
 ): Promise<Partial<Attempt>> {
   try {
     const request = { method: 'POST', headers, body, ignoresBody: true } as const;
-    return { receiver, status: (await fetchOutbound(new URL(receiver), request)).status };
+    const { status } = await fetchOutbound(new URL(receiver), request);
+    // The portal answers the platform with this status, so it must be one (RFC 9110 section 15).
+    return status >= 200 && status <= 599 ? { receiver, status } : { receiver };
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     const { code } = error;

@@ -13,9 +13,11 @@ const retryAfterSeconds = 5;
 /**
  * Creates the endpoint that receives the callbacks of a sandbox client from the platform. It answers with the
  * status of the receiver. Without an answer of a receiver it answers 503, so that the platform tries again.
+ * It answers 508 if the receiver sends the callback back, because it would be passed on without end.
  */
-export const receiveCallback = (portal: Portal, { secretsOf, forward }: Forwarding): Endpoint =>
-  portal.open('/developers/callbacks/:client', {
+export function receiveCallback(portal: Portal, { secretsOf, forward }: Forwarding): Endpoint {
+  const passing = new Set<string>();
+  return portal.open('/developers/callbacks/:client', {
     async POST(exchange) {
       const { request, response, call } = exchange;
       const client = portal.clients().get(textParameter(exchange, 'client'));
@@ -31,11 +33,17 @@ export const receiveCallback = (portal: Portal, { secretsOf, forward }: Forwardi
         });
       call.identify(`callbacks of ${client.clientId}`, client.clientId);
       const callback = { id, kind: 'delivery', body: received.body } as const;
-      const { status } = await forward(client, callback, passedHeaders(request.headers));
+      const key = JSON.stringify([client.clientId, id]);
+      if (passing.has(key)) return sendStatus(response, 508);
+      passing.add(key);
+      const { status } = await forward(client, callback, passedHeaders(request.headers)).finally(() =>
+        passing.delete(key),
+      );
       if (status === undefined) response.setHeader('Retry-After', String(retryAfterSeconds));
       sendStatus(response, status ?? 503);
     },
   });
+}
 
 const passedHeaders = (headers: NodeJS.Dict<string | string[]>): Record<string, string> =>
   Object.fromEntries(
