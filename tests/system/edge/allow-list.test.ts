@@ -79,8 +79,10 @@ describe('the edge, called from a network that is not in SERVER_ALLOWED_NETWORKS
 
   it('answers 403 if a server requests the sign-in of a developer', async () => {
     const before = edge.service.reached.length;
-    const { status } = await fetch(`${edge.url}/developers/session`, { method: 'POST' });
-    expect([status, edge.service.reached.length]).toEqual([403, before]);
+    for (const base of ['', '/developers/api/vendor']) {
+      const { status } = await fetch(`${edge.url}${base}/developers/session`, { method: 'POST' });
+      expect([status, edge.service.reached.length]).toEqual([403, before]);
+    }
   });
 
   it('answers on paths for browsers, and on paths for partner applications of a listed realm', async () => {
