@@ -68,6 +68,8 @@ export type RunOptions = {
 
 /** The maximum number of exchanges of a run. A run that reaches it finishes. */
 const maxExchanges = 5000;
+/** The maximum number of characters and bytes in the exchanges of a run. A run that reaches it finishes. */
+const maxLength = 32 * 1024 * 1024;
 
 export type Run = ReturnType<typeof createRun>;
 
@@ -169,11 +171,15 @@ function withoutUnreadBodies(exchange: Exchange): Exchange {
   return { ...exchange, request: { ...request, body: '' }, answer: { ...answer, body: nothing } };
 }
 
+const lengthOf = ({ request, answer }: Exchange): number =>
+  request.url.href.length + JSON.stringify(request.headers).length + request.body.length + answer.body.length;
+
 type ProgressTools = Omit<StepTools, 'send' | 'give'> & Pick<RunOptions, 'post'>;
 
 /** Goes through the steps of a run, and stores its exchanges. */
 function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTools) {
   const exchanges: Exchange[] = [];
+  let length = 0;
   let index = 0;
   let firstOfStep = 0;
   let launchUrl: string | undefined;
@@ -191,8 +197,10 @@ function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTool
   const record = (exchange: Exchange) => {
     const step = current();
     if (step === undefined) return;
-    exchanges.push(withoutUnreadBodies(exchange));
-    if (exchanges.length >= maxExchanges) finish();
+    const kept = withoutUnreadBodies(exchange);
+    exchanges.push(kept);
+    length += lengthOf(kept);
+    if (exchanges.length >= maxExchanges || length >= maxLength) finish();
     else if (step.isDone(during())) moveOn();
   };
 

@@ -84,6 +84,16 @@ describe('a run', () => {
     expect(run.report()).toMatchObject({ state: 'finished', launches: ['one', 'two'] });
   });
 
+  it('ends after 32 MiB of requests and answers', () => {
+    const step = { id: 'a', action: 'wait', instruction: '', isDone: () => false } as const;
+    const run = runOf({ ...pmsProtocol, steps: [step] });
+    const recordLarge = () => run.record({ ...issued({ body: 'x'.repeat(8 * 1024 * 1024) }), clientId });
+    for (let count = 1; count < 4; count += 1) recordLarge();
+    expect(run.report().state).toBe('running');
+    recordLarge();
+    expect(run.report().state).toBe('finished');
+  });
+
   it('names the requirements that it cannot judge without an address of the client', () => {
     const { notJudged, requirements } = runOf().report();
     const ofCallbacks = pmsProtocol.requirements.filter(({ needs }) => needs === 'callback');
