@@ -20,6 +20,8 @@ const forServers = [
   '/developers/api/vendor/idp/d%65mo/oauth2/v2.0/token',
   '/developers/api/vendor/developers/api/vendor/AccessApi/Validate',
   '/developers/callbacks/vendor',
+  '/developers/callbacks/vendor/answer',
+  '/developers/callbacks/a/b/again',
 ];
 const forPartners = [
   '/idp/demo/desktop/oauth2/v2.0/token',
@@ -42,6 +44,7 @@ const forBrowsers = [
   '/idp/demo/desktop/v2.0/Patient/5b1f0c7d9a3e4f62a8c40d1e2f3a4b5c',
   '/developers/',
   '/developers/session?code=x',
+  '/developers/callbacks/4f9f3b0e-0000-4000-8000-000000000000/again',
   '/developers/api/vendor/idp/demo/desktop/oauth2/v2.0/authorize',
 ];
 
