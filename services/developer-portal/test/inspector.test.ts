@@ -134,6 +134,11 @@ describe('the inspector', () => {
     expect(newest?.findings.some((text) => text.startsWith('contained '))).toBe(true);
   });
 
+  it('names the endpoint that checks a payload', async () => {
+    await fetch(`${baseOf('vendor-a')}/AccessApi/Validate`, { method: 'POST', body: '{}' });
+    expect((await listOf(asA))[0]?.path).toBe('/AccessApi/Validate');
+  });
+
   it('shows a requirement of the guide that a request breaks', async () => {
     await requestLaunch('vendor-a', { 'Code-Challenge': 'short' });
     const [newest] = await listOf(asA);

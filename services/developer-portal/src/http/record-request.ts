@@ -39,9 +39,12 @@ export function recordedRequestOf(exchange: Exchange): RecordedRequest {
 
 /** Returns the path without launch identifiers and the ids of resources. An unknown path may contain anything. */
 const pathOf = ({ request, answer }: Exchange): string =>
-  endpointOf(request) === 'other' || answer.status === 404
+  !isKnown(request) || answer.status === 404
     ? 'an unknown address'
     : request.url.pathname.replace(/\/(resource|launches|Patient|Practitioner|Organization)\/.*/, '/$1/*');
+
+const isKnown = (request: Exchange['request']) =>
+  endpointOf(request) !== 'other' || request.url.pathname === '/AccessApi/Validate';
 
 const headersOf = (headers: object): RecordedRequest['sent'] =>
   Object.entries(headers)
