@@ -145,6 +145,8 @@ type ProblemDialectOptions = {
   readonly isProduction: boolean;
   /** Returns the reason that the caller receives. By default, the code of the error. */
   readonly reasonOf?: (error: ServiceError) => string;
+  /** Sends a body with every status, where the OLTR specification does not apply. */
+  readonly alwaysExplains?: boolean;
 };
 
 /**
@@ -156,11 +158,12 @@ type ProblemDialectOptions = {
 export function problemDialect({
   isProduction,
   reasonOf = ({ code }) => code,
+  alwaysExplains = false,
 }: ProblemDialectOptions): ErrorDialect {
   return (error, { request, response, call }) => {
     if (!hasProblemBody(error.status, { isProduction })) {
       if (error.status < 500) response.setHeader('Launch-Refusal', reasonOf(error));
-      return void response.end();
+      if (!alwaysExplains) return void response.end();
     }
     if (
       preferredType(request, ['application/problem+json', 'application/json', 'application/fhir+json']) ===

@@ -52,9 +52,12 @@ describe('the developer portal', () => {
     expect((await fetch(address, { redirect: 'manual' })).status).toBe(303);
   });
 
-  it('answers 403 to the token of a client that is not a sandbox client', async () => {
-    const token = await portal.tokenOf('pms-demo', 'pms-demo-secret');
-    expect((await portal.requestSession(token)).status).toBe(403);
+  it('answers 403 to the token of a client that is not a sandbox client, and says what to do', async () => {
+    const answer = await portal.requestSession(await portal.tokenOf('pms-demo', 'pms-demo-secret'));
+    expect([answer.status, JSON.parse(await answer.text())]).toEqual([
+      403,
+      expect.objectContaining({ title: expect.stringContaining('Ask the operator for a sandbox client') }),
+    ]);
   });
 
   it.each([

@@ -36,7 +36,7 @@ const advice: Readonly<Record<string, string>> = {
 
 /** Creates the dialect that answers browsers with a page, and other clients with problem details. */
 export function createDialect(config: DeveloperPortalConfig, show: Show): ErrorDialect {
-  const problem = problemDialect(config);
+  const problem = problemDialect({ ...config, alwaysExplains: true });
   return (error, exchange) => {
     const { request, response, call } = exchange;
     if (preferredType(request, ['application/json', 'text/html']) !== 'text/html')
