@@ -1,3 +1,4 @@
+import { listen } from '@clinical-launch/http/server';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startPortal } from './running-portal.ts';
@@ -107,6 +108,18 @@ describe('the developer portal', () => {
     const foreign = { method: 'POST', headers: { 'Sec-Fetch-Site': 'cross-site' } };
     expect((await visit('/developers/sign-out', foreign)).status).toBe(403);
     expect(await (await visit('/developers/')).text()).toContain('You are signed in');
+  });
+
+  it('answers 503 and logs the remedy if the edge does not accept requests of the portal', async () => {
+    const edge = await listen((_request, response) => void response.writeHead(403).end(), {
+      port: 0,
+      host: '127.0.0.1',
+    });
+    const refused = await startPortal(undefined, { PLATFORM_URL: `http://127.0.0.1:${edge.port}` });
+    const answer = await refused.requestSession(await refused.tokenOf('vendor-a'));
+    await Promise.all([refused.stop(), edge.stop()]);
+    expect(answer.status).toBe(503);
+    expect(refused.lines.join('')).toContain('SERVER_ALLOWED_NETWORKS');
   });
 
   it('logs neither the codes of its addresses nor tokens', async () => {

@@ -96,15 +96,23 @@ export function createPortal(
     /** Returns the sandbox clients of the current registry, by client id. */
     clients,
 
-    /** Posts JSON to the platform as the client of a token. @throws ServiceError 503 without an answer */
+    /**
+     * Posts JSON to the platform as the client of a token.
+     * @throws ServiceError 503 without an answer, and if the edge refuses the address of this process
+     */
     async callPlatform(path: string, { authorization, body, headers }: PlatformCall) {
       const url = new URL(path, config.platformUrl);
       const sent = { ...headers, authorization, 'content-type': 'application/json' };
-      try {
-        return await fetchOutbound(url, { method: 'POST', headers: sent, body, isOperators: true });
-      } catch (cause) {
+      const request = { method: 'POST', headers: sent, body, isOperators: true } as const;
+      const answer = await fetchOutbound(url, request).catch((cause) => {
         throw temporarilyUnavailable('The platform did not answer', { cause });
-      }
+      });
+      // A service states the reason of a refusal. The edge does not.
+      if (answer.status === 403 && answer.headers['launch-refusal'] === undefined)
+        throw temporarilyUnavailable('The platform does not accept requests of the developer pages', {
+          cause: new Error('add the address of the developer portal to SERVER_ALLOWED_NETWORKS of the edge'),
+        });
+      return answer;
     },
 
     /** Creates an endpoint that everybody may use. */
