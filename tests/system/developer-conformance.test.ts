@@ -23,7 +23,7 @@ const clientSecret = 'sandbox-pms-secret';
 const callbackSecret = `whsec_${createHash('sha256').update(`callback of ${clientId}`).digest('base64')}`;
 const attested = ['pms.secrets-stored', 'pms.reference-shown', 'pms.callback-filed-once'];
 
-/** Signs in to the developer pages as the guide says. Returns a function that sends requests with the session. */
+/** Signs in to the developer portal. Returns a function that sends requests with the session. */
 async function signIn(url: string) {
   const token = await fetch(`${url}/idp/demo/oauth2/v2.0/token`, {
     method: 'POST',
@@ -52,7 +52,7 @@ it.each([
   ['Python', process.env['PYTHON_PATH'] || 'python3', 'serve.py'],
   ['Node', process.execPath, 'serve.mjs'],
 ])(
-  'the example of a PMS in %s passes a conformance run of the developer pages, whose signed statement an operator verifies',
+  'the example PMS in %s passes a conformance run of the portal, and an operator verifies its signed statement',
   async (_name, command, file) => {
     const url = await startDemo();
     const visit = await signIn(url);

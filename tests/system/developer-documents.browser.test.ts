@@ -15,7 +15,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-/** Opens a document, with every part of it. */
+/** Opens a document, and expands its collapsed parts. */
 async function open(path: string): Promise<Page> {
   const page = await chromium.newPage();
   await page.goto(`${platform.url}/developers/${path}`);
@@ -25,7 +25,7 @@ async function open(path: string): Promise<Page> {
 
 describe('a document of the developer portal', () => {
   it.each(['guides/pms', 'reference/launch-api', 'reference/errors'])(
-    'is accessible, and not wider than a telephone: %s',
+    'is accessible, and fits the width of a telephone: %s',
     async (path) => {
       const page = await open(path);
       await expectGoodPage(page, 'developer-document');
@@ -35,7 +35,7 @@ describe('a document of the developer portal', () => {
 
   // axe needs a minute for the longest pages, which consist of the same parts.
   it.each(['guides/operate', 'reference/identity-provider', 'reference/resource-api', 'reference/events'])(
-    'is not wider than a telephone: %s',
+    'fits the width of a telephone: %s',
     async (path) => {
       const page = await open(path);
       await page.setViewportSize({ width: 390, height: 900 });
@@ -44,7 +44,7 @@ describe('a document of the developer portal', () => {
     },
   );
 
-  it('leads a reader without scripts from a guide to the cause of an error', async () => {
+  it('links from a guide to the cause of an error, without scripts', async () => {
     const page = await (await chromium.newContext({ javaScriptEnabled: false })).newPage();
     await page.goto(`${platform.url}/developers/guides/pms`);
     await page

@@ -84,7 +84,7 @@ const launchIn = async (context: BrowserContext, press: () => Promise<void>) => 
   return opened;
 };
 
-/** A payload with faults in three lines. */
+/** A payload with faults on three lines. */
 const faulty = JSON.stringify(
   {
     resourceType: 'ServiceRequest',
@@ -122,7 +122,7 @@ describe.each<[string, Hands, boolean]>([
     await openPage(page, 'Launch');
     const opened = await launchIn(context, () => hands.press(page, button(page, 'Launch in a new window')));
     expect(await opened.getByText('SPECIMEN, Ada').first().isVisible()).toBe(true);
-    // The application must not control the page of the developer.
+    // The application must not control the developer's page.
     expect(await opened.evaluate('opener')).toBeNull();
     await opened.close();
 
@@ -190,7 +190,7 @@ describe('the pages of the portal', () => {
     await context.close();
   });
 
-  it('say why the application cannot be framed', async () => {
+  it('state why the application cannot be shown in a frame', async () => {
     const { context, page } = await signIn('vendor');
     await openPage(page, 'Launch');
     await page.getByText('is not among the frame ancestors of your client').waitFor();

@@ -15,7 +15,7 @@ type Entry = { readonly group: string; readonly slug: string; readonly title: st
 const index: readonly Entry[] = JSON.parse(readFileSync(new URL('index.json', pagesFolder), 'utf8'));
 const addresses = new Set(index.map(({ group, slug }) => `/developers/${group}/${slug}`));
 
-/** Returns a page as an XML document. Only well-formed XML can be parsed, so text is escaped everywhere. */
+/** Returns a page as an XML document. Parsing it fails if text is not escaped. */
 const pageOf = (group: string, slug: string) =>
   `<page>${readFileSync(new URL(`${group}/${slug}.html`, pagesFolder), 'utf8')}</page>`;
 const pages = index
@@ -24,7 +24,7 @@ const pages = index
 const anchorsOf = async (page: string) => nodeTextsOf(page, '//@id');
 
 describe.each(pages)('the page %s', (_address, page) => {
-  it('consists of the elements and attributes of a document', async () => {
+  it('contains only the elements and attributes of a document', async () => {
     const names = [...page.matchAll(/<([a-z0-9]+)/g)].map(([, name]) => name);
     const known =
       /^(page|h[1-4]|p|a|nav|ul|ol|li|div|table|thead|tbody|tr|th|td|pre|code|strong|em|br|hr|details|summary)$/;
@@ -34,7 +34,7 @@ describe.each(pages)('the page %s', (_address, page) => {
     expect(await nodeTextsOf(page, unknown)).toEqual([]);
   });
 
-  it('begins with its only title, and lists its sections', async () => {
+  it('begins with its only level-1 heading, and lists its sections', async () => {
     expect(await nodeTextsOf(page, '//h1')).toEqual(await nodeTextsOf(page, '/page/*[1][self::h1]'));
     const listed = await nodeTextsOf(page, '//nav//@href');
     expect(listed).toEqual((await nodeTextsOf(page, '//h2/@id')).map((id) => `#${id}`));

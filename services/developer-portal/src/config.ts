@@ -26,9 +26,9 @@ export type DeveloperPortalConfig = {
   readonly namespaces: Namespaces;
   /** The audience of access tokens. Clients request the scope `<audience>/.default`. */
   readonly audience: string;
-  /** The keys of conformance statements. */
+  /** The keys that sign conformance statements. */
   readonly statementKeys: Ed25519Keys;
-  /** The networks (CIDR), besides the public internet, to which callbacks may be passed, even by http. */
+  /** The networks (CIDR) that may receive callbacks in addition to the public internet, also by http. */
   readonly allowedNetworks: readonly string[];
   readonly isProduction: boolean;
 };
@@ -55,7 +55,7 @@ export const developerPortalSettings = Type.Object({
 
 const keySetting = 'STATEMENT_SIGNING_KEY';
 
-/** The setting with the keys of conformance statements, for the reference of settings. */
+/** The setting with the keys that sign conformance statements, for the reference of settings. */
 export const statementKeySettings = {
   [keySetting]: Type.String({
     $comment: inProduction,
@@ -73,8 +73,8 @@ export const isPortalOn = (environment: Environment): boolean =>
 
 /**
  * Reads the service's configuration from the environment.
- * @throws ConfigurationError with the names of the invalid variables, and in production unless the portal was
- * switched on
+ * @throws ConfigurationError with the names of the invalid variables, and in production unless
+ * `DEVELOPER_PORTAL` is `on`
  */
 export function readDeveloperPortalConfig(environment: Environment): DeveloperPortalConfig {
   const { read, statementKeys } = readTogether({

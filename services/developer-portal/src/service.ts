@@ -20,8 +20,8 @@ import { createRecordedRequests } from './store/recorded-requests.ts';
 import { createSessions } from './store/sessions.ts';
 
 /**
- * Creates the developer portal: the pages below `/developers/`, for developers of sandbox clients. It keeps
- * sessions and recorded requests in memory, so one replica runs.
+ * Creates the developer portal: the pages below `/developers/` for developers of sandbox clients. Stores
+ * sessions, requests, callbacks and runs in memory, so only one replica may run.
  */
 export function developerPortal(
   config: DeveloperPortalConfig,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { faultsIn, formOf, textOf } from './forms.ts';
 import { sandboxClient, startPortal } from './running-portal.ts';
 
-/** Browsers open launch URLs at another origin than the portal. */
+/** The origin of launch URLs, which differs from the origin of the portal. */
 const oltrServer = 'https://oltr.example';
 
 let portal: Awaited<ReturnType<typeof startPortal>>;
@@ -35,7 +35,7 @@ const addressOf = (answer: Response) => answer.headers.get('location') ?? '';
 const openUrl = (address: string) => fetch(address.replace(oltrServer, portal.url));
 
 describe('the launch builder', () => {
-  it('shows a payload and the calls of its launch, without a choice and without secrets', async () => {
+  it('shows a default payload and the calls of its launch, without secrets', async () => {
     const answer = await visit(path);
     const page = await answer.text();
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -45,7 +45,7 @@ describe('the launch builder', () => {
     expect(page).not.toContain('eyJ');
   });
 
-  it.each(actions)('builds a payload that the platform opens: %s', async (action) => {
+  it.each(actions)('builds a payload whose launch URL opens: %s', async (action) => {
     const { payload } = await build({ action });
     const answer = await launch(payload);
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([303, 'no-store']);
@@ -73,7 +73,7 @@ describe('the launch builder', () => {
     expect(statuses).toEqual([200, 410]);
   });
 
-  it('repeats the identifier of an earlier OrderTest for UpdateTest only', async () => {
+  it('repeats the identifier of an earlier OrderTest for an UpdateTest, but not for an OrderTest', async () => {
     const { payload, identifier } = await build();
     expect((await launch(payload)).status).toBe(303);
     const update = await build({ action: 'UpdateTest', identifier });
@@ -122,7 +122,7 @@ describe('the launch builder', () => {
     expect(policy).toContain("frame-ancestors 'none'");
   });
 
-  it('escapes what was entered, and keeps it out of addresses, logs and later pages', async () => {
+  it('escapes the entered values, and keeps them out of addresses, logs and later pages', async () => {
     const nhsNumber = '"><script>alert("Marigold")</script>';
     const answer = await visit(
       path,
@@ -147,7 +147,7 @@ describe('the launch builder', () => {
   );
 
   it.each([path, `${path}/open`])(
-    'answers 401 without a session, and 403 to a form of another website: %s',
+    'answers 401 without a session, and 403 to a form that another website sent: %s',
     async (address) => {
       const form = formOf({ payload: '{}' });
       expect((await fetch(portal.url + address, form)).status).toBe(401);

@@ -21,7 +21,7 @@ afterEach(() => send(visit, { address: '' }));
 const resultsOf = async (id: string) =>
   (await reportOf(visit)).callbacks.find((one) => one.id === id)?.attempts.map(({ result }) => result);
 
-/** Waits for the next callback as the command `listen` does. */
+/** Polls for the next callback, as the command `listen` does. */
 async function handedTo(developer: Visit, signal?: AbortSignal) {
   const answer = await developer('/developers/callbacks/next', signal && { signal });
   const handed: { readonly id: string; readonly headers: Record<string, string>; readonly body: string } =
@@ -52,7 +52,7 @@ describe('a callback of the platform', () => {
     await receiver.stop();
   });
 
-  it('is answered with the status of the developer', async () => {
+  it('is answered with the status that the system of the developer answers', async () => {
     const receiver = await startReceiver(() => 410);
     await send(visit, { address: receiver.url });
     expect((await portal.deliver()).status).toBe(410);
@@ -65,10 +65,10 @@ describe('a callback of the platform', () => {
     ['the secret of another client', 'vendor-a', 401, { secret: `whsec_${'A'.repeat(43)}=` }],
     ['a time that is more than five minutes ago', 'vendor-a', 401, { at: Date.now() - 400_000 }],
     ['a client without a callback', 'vendor-c', 401, {}],
-    ['a client that is no sandbox client', 'pms-demo', 404, {}],
+    ['a client that is not a sandbox client', 'pms-demo', 404, {}],
     ['an unknown client', 'nobody', 404, {}],
     ['more than a mebibyte', 'vendor-a', 413, { body: 'x'.repeat(1024 * 1024 + 1) }],
-  ])('is neither recorded nor passed on with %s', async (_what, clientId, status, changes) => {
+  ])('is neither recorded nor forwarded with %s', async (_what, clientId, status, changes) => {
     const receiver = await startReceiver();
     await send(visit, { address: receiver.url });
     const before = (await reportOf(visit)).callbacks;
@@ -110,7 +110,7 @@ it('a callback that its receiver sends back to the portal is answered 508', asyn
 });
 
 describe('the command listen', () => {
-  it('receives nothing of another client, and nothing after it closed its connection', async () => {
+  it('receives no callback of another client, and none after it closed its connection', async () => {
     const stopping = new AbortController();
     const waiting = handedTo(other, stopping.signal);
     await until(async () => (await reportOf(other)).isListening);
@@ -123,7 +123,7 @@ describe('the command listen', () => {
     expect(unheard).toMatchObject({ id: 'unheard', attempts: [{ receiver: 'none', result: 'no receiver' }] });
   });
 
-  it('receives a callback before the entered address does, and its answer is the answer', async () => {
+  it('receives callbacks instead of the entered address, and answers the platform with its status', async () => {
     const receiver = await startReceiver();
     await send(visit, { address: receiver.url });
     const waiting = handedTo(visit);
@@ -172,7 +172,7 @@ describe('a developer', () => {
     const [received] = receiver.received;
     if (received === undefined) throw new Error('The receiver has no callback');
     expect([received.headers['webhook-id'], received.body.toString()]).toEqual(['again', '{"a": "é"}']);
-    // The body is signed with the current time, but it is no order document.
+    // The signature is valid, although the body is not an order document.
     expect(() => portal.verify(received)).toThrow('no order document');
     expect(await resultsOf('again')).toEqual(['no receiver', 204]);
     await receiver.stop();
@@ -204,7 +204,7 @@ describe('a developer', () => {
     await receiver.stop();
   });
 
-  it('learns what to do if the client has no callback', async () => {
+  it('sees what to do if the client has no callback', async () => {
     const third = await portal.signIn('vendor-c');
     expect(await (await third('/developers/callbacks')).text()).toContain('No callback is registered');
     const refused = await send(third, { kind: 'valid' });

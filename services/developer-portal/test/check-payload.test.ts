@@ -26,7 +26,7 @@ const valid = JSON.parse(JSON.stringify(exampleServiceRequest(defaultNamespaces)
 const synthetic = replaceAt(valid, 'contained[1].identifier[0].value', '9990000018');
 const written = (payload: Json) => JSON.stringify(payload, undefined, 2);
 
-/** Mistakes by the path of the element. */
+/** Invalid values, by the path of their element. */
 const mistakes: [path: string, value: Json | undefined][] = [
   ['extension[0].valueString', 'orderTest'],
   ['identifier[0].value', undefined],
@@ -41,7 +41,7 @@ const mistakes: [path: string, value: Json | undefined][] = [
   ['contained[5].identifier[0].system', 'https://unknown.example'],
 ];
 
-/** Returns the line at which an element begins, or its nearest parent if it is missing. */
+/** Returns the line at which an element begins, or the line of the nearest parent of a missing element. */
 function lineOf(payload: Json, place: string): number {
   const isMissing = written(replaceAt(payload, place, undefined)) === written(payload);
   if (isMissing) return lineOf(payload, place.replace(/(^|\.)[^.[\]]+$|\[\d+\]$/, ''));
@@ -91,7 +91,7 @@ describe('the page that checks a payload', () => {
     ['not JSON', 1],
     ['', 1],
     ['[\n'.repeat(70), 65],
-  ])('shows at its line why text is not accepted as JSON: %j', async (text, line) => {
+  ])('shows the line of a text that is not accepted as JSON, and the reason: %j', async (text, line) => {
     const { answer, page } = await check(text);
     expect([answer.status, faultsIn(page).map((fault) => fault.line)]).toEqual([200, [line]]);
   });
@@ -126,12 +126,12 @@ describe('the page that checks a payload', () => {
     expect(faultsIn(page)).toEqual([]);
   });
 
-  it('sends the text unchanged, with line breaks as the text area has them', async () => {
+  it('sends the text unchanged, with the line breaks of the text area', async () => {
     const { page } = await check('{\r\n"a": "1<"\r\n}');
     expect(page).toContain('{\n&quot;a&quot;: &quot;1&lt;&quot;\n}</textarea>');
   });
 
-  it('escapes a paste, and shows it only in the answer to this paste', async () => {
+  it('escapes a pasted payload, and shows it only in the answer to its form', async () => {
     const script = '<script>alert("Marigold Featherstone")</script>';
     const faulty = replaceAt(synthetic, 'contained[1].name[0].family', `${script}${'x'.repeat(70)}`);
     const pastes = [written(faulty), `{ "name": ${script} }`, JSON.stringify(faulty)];
@@ -146,13 +146,13 @@ describe('the page that checks a payload', () => {
   });
 
   it('answers 413 to a payload that is larger than the launch API accepts', async () => {
-    // Each brace becomes three bytes of the form.
+    // Percent-encoding turns each brace into three bytes of the form.
     expect((await check('{'.repeat(262_144))).answer.status).toBe(200);
     expect((await check('{'.repeat(262_145))).answer.status).toBe(413);
     expect((await check('{'.repeat(400_000))).answer.status).toBe(413);
   });
 
-  it('answers 401 without a session, and 403 to a form of another website', async () => {
+  it('answers 401 without a session, and 403 to a form that another website sent', async () => {
     const form = formOf({ payload: '{}' });
     expect((await fetch(portal.url + path)).status).toBe(401);
     expect((await fetch(portal.url + path, form)).status).toBe(401);
@@ -161,7 +161,7 @@ describe('the page that checks a payload', () => {
 });
 
 describe('a refusal of the launch API', () => {
-  it('is passed on in words if the client sent too many requests', async () => {
+  it('is shown as a sentence if the client sent too many requests', async () => {
     const send = await portal.signIn('vendor-slow');
     const answers = await Promise.all(Array.from({ length: 9 }, () => send(path, formOf({ payload: '{}' }))));
     const refused = answers.find(({ status }) => status === 429);

@@ -57,13 +57,13 @@ describe('a conformance run in the portal', () => {
     expect(await (await asA(run)).text()).toContain('Step 2 of');
   });
 
-  it('records who attests a requirement that no request can show', async () => {
+  it('records who attests a requirement that requests cannot prove', async () => {
     const run = await startRun({ 'pms.secrets-stored': 'Ada <b>Okonkwo</b>' });
     expect(await resultOf(run, 'pms.secrets-stored')).toBe('attested');
     expect(await (await asA(run)).text()).toContain('Ada &lt;b&gt;Okonkwo&lt;/b&gt;');
   });
 
-  it('continues, and finishes, when the developer says so', async () => {
+  it('continues or finishes when the developer requests it', async () => {
     const run = await startRun();
     const { step } = await reportOf(run);
     expect((await post(asA, run, { do: 'skip' })).status).toBe(303);

@@ -14,7 +14,7 @@ const index: readonly Entry[] = JSON.parse(readFileSync(new URL('index.json', fo
 const open = (path: string) => fetch(`${portal.url}${path}`, { headers: { Accept: 'text/html' } });
 
 describe('the documents of the developer portal', () => {
-  it('are pages without a sign-in, with the title of the document', async () => {
+  it('are pages that need no sign-in and have the title of the document', async () => {
     for (const { group, slug, title } of index.filter((entry) => entry.group !== 'examples')) {
       const answer = await open(`/developers/${group}/${slug}`);
       const page = await answer.text();
@@ -37,7 +37,7 @@ describe('the documents of the developer portal', () => {
     expect(page).toContain('href="/developers/guides/pms" aria-current="page"');
   });
 
-  it('contain the examples as text', async () => {
+  it('include the examples as plain text', async () => {
     const examples = new URL('../../../docs/examples/', import.meta.url);
     for (const name of readdirSync(examples)) {
       const answer = await open(`/developers/examples/${name}`);

@@ -1,4 +1,4 @@
-/** Returns the request of a form. */
+/** Returns a request that sends a form. */
 export const formOf = (fields: Readonly<Record<string, string>>) => ({
   method: 'POST',
   body: new URLSearchParams(fields),

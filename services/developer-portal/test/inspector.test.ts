@@ -51,7 +51,7 @@ const requestLaunch = (clientId: string, headers: Readonly<Record<string, string
   });
 
 describe('the address of a sandbox client', () => {
-  it('leads to a launch that opens once, through the same address', async () => {
+  it('requests a launch URL below the same address, which opens once', async () => {
     const { url } = await clientOf('vendor-a').requestLaunch(syntheticRequest());
     expect(url.startsWith(`${baseOf('vendor-a')}/secureLaunch?launchToken=`)).toBe(true);
     expect([(await fetch(url)).status, (await fetch(url)).status]).toEqual([200, 410]);
@@ -66,7 +66,7 @@ describe('the address of a sandbox client', () => {
     ]);
   });
 
-  it('answers 404 for a client that is no sandbox client', async () => {
+  it('answers 404 for a client that is not a sandbox client', async () => {
     expect((await requestLaunch('pms-demo', {})).status).toBe(404);
     expect((await requestLaunch('nobody', {})).status).toBe(404);
   });
@@ -85,7 +85,7 @@ describe('the address of a sandbox client', () => {
     expect(JSON.stringify(newest)).not.toContain('"cookie"');
   });
 
-  it('is not the address of any path outside the platform', async () => {
+  it('does not forward a request to another host or to the portal itself', async () => {
     for (const path of ['//example.com/', '/../developers/', '/%2e%2e/developers/requests']) {
       const answer = await fetch(`${baseOf('vendor-a')}${path}`, { redirect: 'manual' });
       expect(answer.status).toBeGreaterThanOrEqual(400);
@@ -139,7 +139,7 @@ describe('the inspector', () => {
     expect((await listOf(asA))[0]?.path).toBe('/AccessApi/Validate');
   });
 
-  it('shows a requirement of the guide that a request breaks', async () => {
+  it('shows the requirement of the guide that a request breaks', async () => {
     await requestLaunch('vendor-a', { 'Code-Challenge': 'short' });
     const [newest] = await listOf(asA);
     expect(newest?.findings).toContain('Code-Challenge is missing or has another form');

@@ -17,7 +17,7 @@ const addressFor = async (clientId: string) => {
 };
 
 describe('the developer portal', () => {
-  it('shows at its start how to sign in', async () => {
+  it('shows on its start page how to sign in', async () => {
     const answer = await fetch(`${portal.url}/developers/`);
     const page = await answer.text();
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -40,13 +40,13 @@ describe('the developer portal', () => {
     expect(statuses.toSorted((a, b) => a - b)).toEqual([303, 401, 401, 401, 401]);
   });
 
-  it('refuses an address a minute after its issue', async () => {
+  it('refuses an address a minute after it was issued', async () => {
     const address = await addressFor('vendor-a');
     portal.clock.advance({ seconds: 61 });
     expect((await fetch(address, { redirect: 'manual' })).status).toBe(401);
   });
 
-  it('keeps the address for the developer when a messenger opens it in advance', async () => {
+  it('does not use up the address when a messenger prefetches it', async () => {
     const address = await addressFor('vendor-a');
     const early = await fetch(address, { headers: { 'Sec-Purpose': 'prefetch' }, redirect: 'manual' });
     expect(early.status).toBe(401);
@@ -103,7 +103,7 @@ describe('the developer portal', () => {
     expect((await other('/developers/requests')).status).toBe(200);
   });
 
-  it('answers 403 to a form of another website', async () => {
+  it('answers 403 to a form that another website sent', async () => {
     const visit = await portal.signIn('vendor-a');
     const foreign = { method: 'POST', headers: { 'Sec-Fetch-Site': 'cross-site' } };
     expect((await visit('/developers/sign-out', foreign)).status).toBe(403);
@@ -122,7 +122,7 @@ describe('the developer portal', () => {
     expect(refused.lines.join('')).toContain('SERVER_ALLOWED_NETWORKS');
   });
 
-  it('logs neither the codes of its addresses nor tokens', async () => {
+  it('logs no one-time codes and no tokens', async () => {
     const token = await portal.tokenOf('vendor-a');
     const { url }: { readonly url: string } = JSON.parse(await (await portal.requestSession(token)).text());
     await fetch(url, { redirect: 'manual' });

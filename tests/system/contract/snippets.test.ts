@@ -39,7 +39,7 @@ describe.each(Object.entries(languages))('the call of an operation in %s', (lang
     ['a GET', 'identity-provider', 'getConfiguration'],
     ['a form', 'identity-provider', 'requestToken'],
     ['JSON and an access token', 'launch-api', 'validate'],
-  ])('sends %s as the reference shows it', async (_what, slug, operationId) => {
+  ])('sends %s, copied from the reference', async (_what, slug, operationId) => {
     const operation = operations.get(operationId);
     if (operation === undefined) throw new TypeError(operationId);
     writeFileSync(join(folder, file), await shownCall(slug, operationId, language));

@@ -11,14 +11,14 @@ const labels = {
 };
 
 describe('the component developer-portal', () => {
-  it('runs one replica, and ends it before it starts another', () => {
+  it('runs one replica, and stops it before it starts another', () => {
     const [portal] = ofKind<object>(objects, 'Deployment').filter(({ name }) => name === 'developer-portal');
     expect(portal?.spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
     const scaled = ofKind<object>(objects, 'HorizontalPodAutoscaler').map(({ name }) => name);
     expect(scaled).not.toContain('developer-portal');
   });
 
-  it('adds the developer portal to production, which does not contain it otherwise', () => {
+  it('adds the developer portal to production, which otherwise does not contain it', () => {
     const settings = workloadsOf(objects)
       .filter(({ name }) => name === 'developer-portal')
       .flatMap(({ containers }) => containers.flatMap(({ env = [] }) => env));

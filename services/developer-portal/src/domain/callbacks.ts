@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
 
-/** The milliseconds in which a receiver must answer a callback, including the wait for the next poll. */
+/** The time limit of a receiver's answer in milliseconds. It includes the wait for the next poll. */
 export const answerMs = 10_000;
 
 /** The kinds of test callbacks that a developer can send. */
@@ -24,12 +24,12 @@ export type Attempt = {
 export type Callback = {
   /** The `webhook-id`. */
   readonly id: string;
-  /** What caused the callback: an order, a conformance run, or a test of the developer. */
+  /** The cause of the callback: an order, a conformance run, or a test that the developer requested. */
   readonly kind: 'delivery' | 'run' | TestKind;
   readonly body: string;
 };
 
-/** A callback as it is sent: its headers `webhook-*` and `content-type`, and its body. */
+/** The headers `webhook-*` and `content-type` of a callback, and its body. */
 export type Message = { readonly headers: Readonly<Record<string, string>>; readonly body: string };
 
 /** The seconds by which the time of a callback may differ from the clock (docs/guides/pms.md). */
@@ -38,7 +38,7 @@ const toleranceSeconds = 300;
 type Received = {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** The valid secrets of the callback, `whsec_...`. */
+  /** The unexpired secrets of the client's callback, `whsec_...`. */
   readonly secrets: readonly string[];
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -66,8 +66,8 @@ function isSame(one: string, other: string): boolean {
 }
 
 /**
- * Returns what is wrong with an address that a developer entered, or undefined. The network is checked
- * for each request instead, because the name may resolve to another network at any time.
+ * Returns a sentence that corrects the address that a developer entered, or undefined if the address is valid.
+ * Does not check its network, because a host name can resolve to another network later. Each request checks it.
  */
 export function addressFault(address: string, publicUrl: string): string | undefined {
   const url = URL.parse(address);
@@ -75,7 +75,7 @@ export function addressFault(address: string, publicUrl: string): string | undef
     return 'Enter an address that begins with https://, such as https://pms.example/callbacks';
   if (url.username !== '' || url.password !== '')
     return 'Enter an address without a user name and a password';
-  // The portal would send a callback to itself again and again.
+  // The portal would send each callback to itself in an endless loop.
   if (url.origin === new URL(publicUrl).origin) return 'Enter the address of your own system';
   return undefined;
 }

@@ -24,7 +24,7 @@ export const syntheticPatients: readonly SyntheticPatient[] = [
   { nhsNumber: '9990000220', family: 'Placeholder', given: [], birthDate: '1932-07-14', gender: 'unknown' },
 ];
 
-/** The actions that may repeat the identifier of an OrderTest, to open its request. */
+/** The actions that may repeat the identifier of an OrderTest. They then open its request. */
 export const actsOnExisting: readonly Action[] = ['UpdateTest', 'PatientSampleQueue', 'PatientReport'];
 
 type ExampleLaunch = {
@@ -35,12 +35,13 @@ type ExampleLaunch = {
   readonly identifier: string;
   /** A FHIR dateTime with offset. */
   readonly authoredOn: string;
-  /** The practice of the requester. Without it, the practice of the published example. */
+  /** The practice of the requester. If absent, the payload contains the practice of the published example. */
   readonly practice?: { readonly system: string; readonly code: string };
 };
 
 /**
- * Returns the published example of a payload, adapted to a choice. Its laboratory is in the shipped catalogue.
+ * Returns the published example payload with the chosen patient, action, identifier and practice. Its performer
+ * is the laboratory of the shipped catalogue.
  */
 export function examplePayload(launch: ExampleLaunch, namespaces: Namespaces) {
   const { action, identifier, authoredOn, practice } = launch;

@@ -4,8 +4,8 @@ import type { FaultName } from '@clinical-launch/conformance/exchange';
 type ShownHeader = { readonly name: string; readonly value: string };
 
 /**
- * A request of a sandbox client and its answer, without bodies. It contains no values that the client chose,
- * apart from a few headers, so that neither secrets nor patient data are stored.
+ * A request of a sandbox client and its answer, without their bodies. Apart from the values of a few headers,
+ * it contains nothing that the client chose, so the portal stores no secrets and no patient data.
  */
 export type RecordedRequest = {
   /** The correlation id of the answer. */
@@ -21,8 +21,8 @@ export type RecordedRequest = {
   readonly fault?: FaultName;
   readonly sent: readonly ShownHeader[];
   readonly received: readonly ShownHeader[];
-  /** The code of the refusal. */
+  /** The error code of a refused request. */
   readonly code?: string;
-  /** What was wrong, in sentences. */
+  /** One sentence for each fault of the request. */
   readonly findings: readonly string[];
 };

@@ -9,8 +9,8 @@ export type SandboxClient = {
 };
 
 /**
- * Returns the sandbox clients of a registry by client id. Omits an id that clients of two issuers have,
- * because the portal keeps the requests of a client by its id alone.
+ * Returns the sandbox clients of a registry by client id. Omits a client id that two issuers use, because the
+ * portal stores the data of a client under its client id alone.
  */
 export function sandboxClientsOf({
   realms,

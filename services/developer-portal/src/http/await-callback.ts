@@ -11,8 +11,8 @@ const answerSchema = compileSchema(
 );
 
 /**
- * Creates the endpoints of the command `listen`. It polls for the next callback of its client, and answers
- * each callback with the status of the developer's system, or without a status if the system did not answer.
+ * Creates the endpoints of the command `listen`. The command polls for the next callback of its client. It
+ * reports the status that the developer's system answered, or no status if the system did not answer.
  */
 export const awaitCallbacks = (portal: Portal): readonly Endpoint[] => {
   const { listeners } = portal;
@@ -32,7 +32,10 @@ export const awaitCallbacks = (portal: Portal): readonly Endpoint[] => {
       async POST(visit) {
         const { status } = await readMembers(visit, answerSchema);
         if (!listeners.answer(visit.client.clientId, textParameter(visit, 'id'), status))
-          throw new ServiceError({ code: 'not_found', message: 'No such callback waits for an answer' });
+          throw new ServiceError({
+            code: 'not_found',
+            message: 'No callback with this id waits for an answer',
+          });
         sendStatus(visit.response, 204);
       },
     }),

@@ -11,19 +11,22 @@ import type { Portal, Visit } from './portal.ts';
 import { readPayload, sendPayload } from './send-payload.ts';
 
 /**
- * Creates the launch builder: a page that builds a payload and shows the calls of a launch, and the form that
- * launches. The access token stays on the server.
+ * Creates the launch builder: a page that builds a payload and shows the calls of a launch, and the endpoint
+ * that launches the payload. The browser never receives the access token.
  */
 export function launchBuilder(portal: Portal): readonly Endpoint[] {
   const { config, clock, show } = portal;
-  // Redirects of a form and the pages in a frame need the origin of the launch URL.
+  // Launch URLs have this origin. The policy of the page must allow it for form redirects and for frames.
   const origins = config.oltrServer === config.publicUrl ? [] : [config.oltrServer];
 
   const build = ({ response, client }: Visit, form: URLSearchParams) => {
     const patient = syntheticPatients.find(({ nhsNumber }) => nhsNumber === form.get('patient'));
     const action = actions.find((name) => name === form.get('action'));
     if (patient === undefined || action === undefined)
-      throw new ServiceError({ code: 'faulty_form', message: 'Choose a patient and an action of the list' });
+      throw new ServiceError({
+        code: 'faulty_form',
+        message: 'Choose a patient and an action from the lists',
+      });
     const { practices } = client.policy;
     const [practice] = practices === undefined || practices === 'any' ? [] : practices;
     const entered = (name: string) => form.get(name)?.trim() ?? '';

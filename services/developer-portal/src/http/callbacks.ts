@@ -21,8 +21,8 @@ const wantedSchema = compileSchema(
 );
 
 /**
- * Creates the endpoints that receive the callbacks of sandbox clients, pass them on, and show them to the
- * developers of the client. The page and its forms also answer JSON.
+ * Creates the endpoints that receive the callbacks of sandbox clients, forward them, and show them to the
+ * developers of the client. The page and its forms can also answer with JSON.
  */
 export function callbacks(portal: Portal, forwarding: Forwarding): readonly Endpoint[] {
   return [
@@ -80,13 +80,13 @@ const showCallbacks = (portal: Portal, forwarding: Forwarding): Endpoint => {
 const wantsPage = ({ request }: Visit) =>
   preferredType(request, ['application/json', 'text/html']) === 'text/html';
 
-/** Shows the page again after its form was sent, or answers a tool with the same content as JSON. */
+/** Answers a form: redirects a browser to the page, and sends the content of the page as JSON to a tool. */
 function answer(visit: Visit, portal: Portal): void {
   if (wantsPage(visit)) redirect(visit.response, page);
   else sendJson(visit.response, reportOf(visit, portal));
 }
 
-/** Returns the callbacks of a client with their attempts, without bodies, which contain patient data. */
+/** Returns the callbacks of a client and their attempts. Omits the bodies, which contain patient data. */
 function reportOf({ client: { clientId } }: Visit, { callbacks: recorded, listeners }: Portal) {
   return {
     address: recorded.addressOf(clientId),

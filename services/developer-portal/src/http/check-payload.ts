@@ -4,8 +4,8 @@ import type { Portal } from './portal.ts';
 import { readPayload, sendPayload } from './send-payload.ts';
 
 /**
- * Creates the page that shows the faults of a pasted payload at their lines. Only the answer to the form
- * contains the payload, because a developer may paste the data of a patient.
+ * Creates the page that shows the faults of a pasted payload at their lines. Does not store the payload, and
+ * shows it only in the answer to the form, because a developer may paste the data of a patient.
  */
 export const payloadChecker = (portal: Portal): Endpoint =>
   portal.behindSignIn('/developers/payload', {

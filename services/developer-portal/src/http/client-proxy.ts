@@ -9,7 +9,7 @@ import type { RecordedRequests } from '../store/recorded-requests.ts';
 import type { Portal } from './portal.ts';
 import { recordedRequestOf } from './record-request.ts';
 
-/** The path below which each sandbox client has its own address of the platform. */
+/** The path below which each sandbox client reaches the platform at its own address. */
 export const proxyPath = '/developers/api';
 
 /** Returns the base address that a sandbox client configures instead of the platform's address. */
@@ -24,9 +24,9 @@ type ClientProxiesOptions = {
 };
 
 /**
- * Creates the address of each sandbox client: a proxy that forwards its requests to the platform, records
- * them, and answers some of them with a fault. Answers 404 for another client, 403 to the token of another
- * client, and 429 after 50 requests in a second.
+ * Creates a proxy at the address of each sandbox client. The proxy forwards requests to the platform, records
+ * them, and answers with the faults that the developer requested. Answers 404 for an unknown client, 403 to the
+ * token of another client, and 429 after 50 requests of a client in a second.
  */
 export function clientProxies(portal: Portal, { runs, requests }: ClientProxiesOptions): RequestListener {
   const { config, clock, clients, cookieName } = portal;
@@ -74,7 +74,7 @@ export function clientProxies(portal: Portal, { runs, requests }: ClientProxiesO
   };
 }
 
-/** Returns true if a request has the token of another client, whose requests must not be recorded here. */
+/** Returns true if a request contains the token of another client, which must not see its requests here. */
 function isOfOtherClient(request: IncomingMessage, clientId: string): boolean {
   const claims = claimsOf(tokenIn(request));
   const stated = ['client_id', 'azp', 'appid'].map((name) => claims[name]).find((id) => id !== undefined);

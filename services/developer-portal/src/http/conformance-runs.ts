@@ -11,7 +11,7 @@ import { version } from '@clinical-launch/runtime/logger';
 import { baseAddressOf } from './client-proxy.ts';
 import type { Portal, Visit } from './portal.ts';
 
-/** The requirements that no request can show. A person at the vendor attests them. */
+/** The requirements that requests cannot prove. A person at the vendor attests them. */
 const attested = pmsProtocol.requirements.filter(({ judge }) => judge === undefined);
 const maxNameLength = 200;
 
@@ -21,7 +21,7 @@ const isChange = (text: string): text is Change => changes.some((change) => chan
 
 /** Creates the pages of the conformance runs of the signed-in client. */
 export function conformanceRuns(portal: Portal, runs: ConformanceRuns): readonly Endpoint[] {
-  /** @throws ServiceError 404 for a run of another client */
+  /** @throws ServiceError 404 for an unknown run, or a run of another client */
   const runOf = (visit: Visit): Run => {
     const run = runs.find(textParameter(visit, 'id'));
     if (run?.clientId === visit.client.clientId) return run;
@@ -74,8 +74,8 @@ export function conformanceRuns(portal: Portal, runs: ConformanceRuns): readonly
 }
 
 /**
- * Creates the signed statement of a finished run, and the public keys that verify it (RFC 7517). A statement
- * is signed when it is requested, so it names the time of the request.
+ * Creates the endpoints of the signed statement of a finished run, and of the public keys that verify it
+ * (RFC 7517). Each request signs the statement again, so `iat` is the time of the request.
  */
 function statements(portal: Portal, runOf: (visit: Visit) => Run): readonly Endpoint[] {
   const { config, clock } = portal;
@@ -94,7 +94,7 @@ function statements(portal: Portal, runOf: (visit: Visit) => Run): readonly Endp
         if (report.state !== 'finished' || statementKeys.signing === undefined)
           throw new ServiceError({
             code: 'not_found',
-            message: 'Finish the run first. Then it can be signed',
+            message: 'This run has no statement yet. Finish the run first',
           });
         const signing = {
           key: statementKeys.signing,

@@ -13,13 +13,13 @@ type Entry = {
   readonly group: 'guides' | 'reference' | 'examples';
   readonly slug: string;
   readonly title: string;
-  /** The place of the document in its group. */
+  /** The position of the document in its group, from 0. */
   readonly order: number;
 };
 
 /**
- * Creates the pages of the guides, the reference and the examples. A page is a fragment of HTML that
- * `npm run docs` has written. Only documents of the index are read, so a path cannot name another file.
+ * Creates the pages of the guides, the reference and the examples. `npm run docs` writes their content as
+ * fragments of HTML. Reads only documents that the index lists, so a path cannot name another file.
  */
 export function documentPages({ open, show }: Pick<Portal, 'open' | 'show'>): Endpoint[] {
   const index: readonly Entry[] = JSON.parse(readFileSync(new URL('index.json', folder), 'utf8'));

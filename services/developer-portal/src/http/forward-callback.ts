@@ -10,31 +10,31 @@ import { type Attempt, answerMs, type Callback, type Message, type TestKind } fr
 import type { SandboxClient } from '../domain/sandbox-clients.ts';
 import type { Portal } from './portal.ts';
 
-/** The age in seconds of a test callback with an old time. A receiver accepts at most five minutes. */
+/** The age in seconds of the test callback `old`. Receivers refuse callbacks after five minutes. */
 const oldSeconds = 660;
 
 type Send = { readonly secrets?: readonly string[]; readonly at?: number };
 
 export type Forwarding = {
-  /** Returns the address that the operator registers as the callback of a client. */
+  /** Returns the address that the operator must register as the callback of a client. */
   readonly registeredAddress: (client: SandboxClient) => string;
-  /** Returns the valid secrets of the callback of a client. */
+  /** Returns the unexpired secrets of a client's callback, or none if it has no callback. */
   readonly secretsOf: (client: SandboxClient) => string[];
-  /** Passes a callback to the receiver of its client, unchanged, and records the attempt. */
+  /** Sends a callback unchanged to the receiver of its client, and records the attempt. */
   readonly forward: (
     client: SandboxClient,
     callback: Callback,
     headers: Message['headers'],
   ) => Promise<Attempt>;
-  /** Signs a callback with the current time, and forwards it. @throws ServiceError 400 without a secret */
+  /** Signs a callback again, and forwards it. @throws ServiceError 400 if the client has no secret */
   readonly send: (client: SandboxClient, callback: Callback) => Promise<Attempt>;
-  /** Sends a test callback. @throws ServiceError 400 without a secret */
+  /** Sends a test callback. @throws ServiceError 400 if the client has no secret */
   readonly sendTest: (client: SandboxClient, kind: TestKind) => Promise<void>;
 };
 
 /**
- * Creates the functions that pass callbacks to the receiver of a client: a waiting `listen` command, or else
- * the address that the developer entered.
+ * Creates the functions that send callbacks to the receiver of a client. The receiver is a running `listen`
+ * command, or else the address that the developer entered.
  */
 export function createForwarding({ config, clock, sealers, callbacks, listeners }: Portal): Forwarding {
   const fetchOutbound = createOutboundFetch({ allowedNetworks: config.allowedNetworks, timeoutMs: answerMs });

@@ -4,8 +4,8 @@ import { baseAddressOf } from './client-proxy.ts';
 import type { Portal } from './portal.ts';
 
 /**
- * Creates the page at `/developers/`: how to sign in and, for a developer who is signed in, what to do. Also
- * redirects `/developers`, which people type.
+ * Creates the start page at `/developers/`. It shows how to sign in, or the client of a developer who is signed
+ * in. Also redirects `/developers`, which people type.
  */
 export const home = (portal: Portal): readonly Endpoint[] => [
   portal.open('/developers', { GET: ({ response }) => redirect(response, '/developers/', 308) }),

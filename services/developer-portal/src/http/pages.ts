@@ -7,10 +7,10 @@ import { type PagePolicy, pageHeaders } from '@clinical-launch/pages/page-header
 import { createPages } from '@clinical-launch/pages/templates';
 import type { DeveloperPortalConfig } from '../config.ts';
 
-/** Answers with a page. The policy of the page is added to the common policy. */
+/** Answers with a page. Adds `policy` to the policy that all pages have. */
 export type Show = (response: ServerResponse, template: string, model: object, policy?: PagePolicy) => void;
 
-/** Prepares the pages of the portal. */
+/** Creates the function that answers with a page of the portal. */
 export function createShow(): Show {
   const pages = createPages([fileURLToPath(new URL('../views', import.meta.url)), runViews]);
   return (response, template, model, policy = {}) => {
@@ -22,16 +22,16 @@ export function createShow(): Show {
 /** The policy of pages that may replace a launched application in the frame of the launch builder. */
 export const inOwnFrame: PagePolicy = { frameAncestors: ["'self'"] };
 
-/** What a developer does next, by error code. */
+/** The next step of the developer, by error code. */
 const advice: Readonly<Record<string, string>> = {
-  session_required: 'Open the start of the developer pages. It shows how to sign in with your client.',
-  foreign_form: 'Nothing was changed. Use the form of the developer pages.',
+  session_required: 'Open the start page. It shows how to sign in with your client.',
+  foreign_form: 'Nothing was changed. Use the forms of the developer pages.',
   identifier_used:
     'Open the launch builder again for a payload with a new identifier. Only UpdateTest, PatientSampleQueue and PatientReport may repeat the identifier of an OrderTest.',
   insufficient_scope: 'The operator can change the rights of your client.',
   too_many_requests: 'Wait, go back and send the form again.',
   temporarily_unavailable: 'Go back and send the form again in a few seconds.',
-  not_found: 'Check the address, or go to the start of the developer pages.',
+  not_found: 'Check the address, or go to the start page.',
 };
 
 /** Creates the dialect that answers browsers with a page, and other clients with problem details. */
@@ -45,7 +45,7 @@ export function createDialect(config: DeveloperPortalConfig, show: Show): ErrorD
       title: error.message,
       text:
         advice[error.code] ??
-        'Correct the request and send it again. If it fails again, report the reference.',
+        'Correct the request and send it again. If it fails again, give the operator the reference.',
       faults: error.faults,
       correlationId: call.correlationId,
     };

@@ -37,7 +37,7 @@ type PlatformCall = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** What the portal keeps in memory. */
+/** The data that the portal stores in memory. */
 type Stores = {
   readonly sessions: Sessions;
   readonly callbacks: Callbacks;
@@ -46,7 +46,7 @@ type Stores = {
 
 export type Portal = ReturnType<typeof createPortal>;
 
-/** Creates what the endpoints of the portal share: pages, error answers, and the check of the session. */
+/** Creates the functions that the endpoints share: pages, error answers, and the check of the session. */
 export function createPortal(
   config: DeveloperPortalConfig,
   { sessions, fetchOutbound, ...dependencies }: DeveloperPortalDependencies & Stores,
@@ -97,8 +97,8 @@ export function createPortal(
     clients,
 
     /**
-     * Posts JSON to the platform as the client of a token.
-     * @throws ServiceError 503 without an answer, and if the edge refuses the address of this process
+     * Posts JSON to the platform with an access token.
+     * @throws ServiceError 503 if there is no answer, or if the edge refuses the address of this process
      */
     async callPlatform(path: string, { authorization, body, headers }: PlatformCall) {
       const url = new URL(path, config.platformUrl);
@@ -115,13 +115,13 @@ export function createPortal(
       return answer;
     },
 
-    /** Creates an endpoint that everybody may use. */
+    /** Creates an endpoint that needs no sign-in. */
     open: (path: string, methods: Partial<Record<'GET' | 'POST', Handler>>): Endpoint =>
       endpoint({ ...options, path, methods }),
 
     /**
-     * Creates an endpoint for developers who are signed in. It answers 401 without a session, and 403 to a
-     * form of another website.
+     * Creates an endpoint for developers who are signed in. Answers 401 without a session, and 403 to a form
+     * that another website sent.
      */
     behindSignIn(path: string, methods: Partial<Record<'GET' | 'POST', Handler<Visit>>>): Endpoint {
       const guarded = Object.entries(methods).map(([method, handle]) => [method, behind(signedIn, handle)]);

@@ -11,9 +11,9 @@ const maxCallbackBytes = 1024 * 1024;
 const retryAfterSeconds = 5;
 
 /**
- * Creates the endpoint that receives the callbacks of a sandbox client from the platform. It answers with the
- * status of the receiver. Without an answer of a receiver it answers 503, so that the platform tries again.
- * It answers 508 if the receiver sends the callback back, because it would be passed on without end.
+ * Creates the endpoint that receives the callbacks of a sandbox client from the platform. Answers with the
+ * status that the receiver answered. If no receiver answers, answers 503, so that the platform tries again.
+ * If the receiver sends the callback back, answers 508, because it would be passed on without end.
  */
 export function receiveCallback(portal: Portal, { secretsOf, forward }: Forwarding): Endpoint {
   const passing = new Set<string>();
@@ -29,7 +29,7 @@ export function receiveCallback(portal: Portal, { secretsOf, forward }: Forwardi
       if (id === undefined)
         throw new ServiceError({
           code: 'invalid_client',
-          message: 'Sign this callback with the secret of the client, and with the current time',
+          message: 'Sign the callback with the secret of the client and the current time',
         });
       call.identify(`callbacks of ${client.clientId}`, client.clientId);
       const callback = { id, kind: 'delivery', body: received.body } as const;

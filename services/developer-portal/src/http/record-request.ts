@@ -2,7 +2,7 @@ import { type Exchange, endpointOf, membersOf } from '@clinical-launch/conforman
 import { pmsProtocol } from '@clinical-launch/conformance/pms';
 import type { RecordedRequest } from '../domain/recorded-request.ts';
 
-/** The headers whose values are shown. The platform sets them, or they contain one of few words. */
+/** The headers whose values are stored: the platform sets them, or they have a small set of values. */
 const shownHeaders = new Set([
   'accept',
   'allow',
@@ -17,7 +17,7 @@ const shownHeaders = new Set([
 ]);
 const knownParameters = new Set(['launchToken', 'codeVerifier', 'client_id', 'grant_type', 'scope']);
 
-/** Records an exchange without its bodies. */
+/** Returns the record of an exchange, without bodies. */
 export function recordedRequestOf(exchange: Exchange): RecordedRequest {
   const { request, answer, answeredAt, fault } = exchange;
   const code = refusalCodeOf(exchange);
@@ -37,7 +37,7 @@ export function recordedRequestOf(exchange: Exchange): RecordedRequest {
   };
 }
 
-/** Returns the path without launch identifiers and the ids of resources. An unknown path may contain anything. */
+/** Returns the path without launch identifiers and the ids of resources. An unknown path may contain secrets or patient data. */
 const pathOf = ({ request, answer }: Exchange): string =>
   !isKnown(request) || answer.status === 404
     ? 'an unknown address'
@@ -54,7 +54,7 @@ const headersOf = (headers: object): RecordedRequest['sent'] =>
       value: shownHeaders.has(name) ? String(value).slice(0, 300) : maskedValueOf(name, String(value)),
     }));
 
-/** Returns the scheme of credentials, and nothing of any other value. */
+/** Masks the value of a header, except the scheme of an Authorization header. */
 function maskedValueOf(name: string, value: string): string {
   const scheme = name === 'authorization' ? /^(?:Bearer|Basic|DPoP)(?= )/i.exec(value)?.[0] : undefined;
   return scheme === undefined ? '(not shown)' : `${scheme} (not shown)`;
@@ -67,8 +67,8 @@ function refusalCodeOf({ answer }: Exchange): string | undefined {
 }
 
 /**
- * Returns what was wrong: the sentences of the answer, which never contain a value of the request, and the
- * requirements of the guide that this request alone breaks.
+ * Returns the faults of a request: the sentences of the answer, which never contain a value of the request,
+ * and the findings of the requirements that this single request breaks.
  */
 function findingsOf(exchange: Exchange): readonly string[] {
   const { answer } = exchange;

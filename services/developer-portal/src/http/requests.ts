@@ -22,7 +22,7 @@ const wantedFault = compileSchema(
   }),
 );
 
-/** The endpoints that a practice management system calls, in words. */
+/** The endpoints that a practice management system calls, with their names on the page. */
 const endpointWords: Partial<Record<EndpointName, string>> = {
   token: 'a token',
   'launch-url': 'a launch URL',
@@ -32,8 +32,8 @@ const endpointWords: Partial<Record<EndpointName, string>> = {
 type RequestsOptions = { readonly runs: ConformanceRuns; readonly requests: RecordedRequests };
 
 /**
- * Creates the inspector, which shows the last requests of the signed-in client, and the faults on demand for
- * its next requests.
+ * Creates the inspector, which shows the last requests of the signed-in client, and the endpoint at which a
+ * developer requests faults for the next requests.
  */
 export function inspector(portal: Portal, { runs, requests }: RequestsOptions): readonly Endpoint[] {
   const wantsJson = ({ request }: Visit) =>
@@ -77,7 +77,7 @@ export function inspector(portal: Portal, { runs, requests }: RequestsOptions): 
   ];
 }
 
-/** Returns the fields of the form. An empty field means the default. */
+/** Returns the fields of the form. Omits empty fields, so that their defaults apply. */
 function fieldsOf(form: URLSearchParams): object {
   const given = [...form].filter(([, value]) => value !== '');
   return Object.fromEntries(given.map(([name, value]) => [name, name === 'times' ? Number(value) : value]));

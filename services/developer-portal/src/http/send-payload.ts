@@ -7,7 +7,7 @@ import { ServiceError, temporarilyUnavailable, tooMany } from '@clinical-launch/
 import { problemSchema } from '@clinical-launch/http/openapi/error-schemas';
 import type { Portal, Visit } from './portal.ts';
 
-/** The size limit of a payload, as in the launch API. */
+/** The maximum size of a payload in bytes, which is the limit of the launch API. */
 const maxPayloadBytes = 262_144;
 
 /**
@@ -16,7 +16,7 @@ const maxPayloadBytes = 262_144;
  * @throws ServiceError 413 if the payload has more bytes than the launch API accepts
  */
 export async function readPayload({ request, response }: Visit): Promise<string> {
-  // Percent-encoding makes three bytes of one.
+  // Percent-encoding can turn one byte into three.
   const form = await readForm(request, response, 3 * maxPayloadBytes + 100);
   const text = (form.get('payload') ?? '').replaceAll('\r\n', '\n');
   if (Buffer.byteLength(text) <= maxPayloadBytes) return text;
@@ -29,14 +29,15 @@ export async function readPayload({ request, response }: Visit): Promise<string>
 const refusal = compileSchema(problemSchema);
 const launchUrlOf = createParser(Type.Object({ url: Type.String() }), 'launch URL response');
 
-/** The answer of the launch API to a payload. Without faults, RequestLaunchUrl has issued `url`. */
+/** The answer of the launch API to a payload. `openUrl` works only after RequestLaunchUrl without faults. */
 type Answer = { readonly faults: readonly Fault[]; readonly openUrl: () => string };
 
 /**
  * Sends a payload unchanged to the launch API, with the access token of the session and a code challenge
  * (RFC 7636 section 4.2). `openUrl` returns the launch URL with the code verifier (OLTR: Launch the
  * OLTR system).
- * @throws ServiceError 401 if the token has expired, and 403, 409, 429 or 503 if the launch API answers so
+ * @throws ServiceError 401 if the token has expired, 403, 409 or 429 if the launch API answers with this
+ * status, or 503 after any other answer
  */
 export async function sendPayload(
   portal: Portal,
@@ -58,7 +59,7 @@ export async function sendPayload(
   if (refusal.is(answer) && answer.errors !== undefined) {
     return { faults: answer.errors, openUrl: () => '' };
   }
-  // The start page shows how to sign in only to developers who are not signed in.
+  // The start page shows how to sign in only after the session has ended.
   if (status === 401) portal.sessions.end(sessionId);
   throw refusalOf(status, Number(headers['retry-after']) || 5);
 }

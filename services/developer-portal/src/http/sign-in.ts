@@ -7,8 +7,8 @@ import { addressSeconds } from '../domain/session-times.ts';
 import type { Portal } from './portal.ts';
 
 /**
- * Creates the endpoints of the sign-in. A client exchanges its access token for an address that opens its
- * session once, within a minute.
+ * Creates the endpoints of the sign-in. A client exchanges its access token for a one-time address, which opens
+ * a session within a minute.
  */
 export function signIn(portal: Portal): readonly Endpoint[] {
   const { config, sessions, tokens, clients, cookieName } = portal;
@@ -64,11 +64,15 @@ const noSandboxClient = () =>
   });
 
 /**
- * Checks that the launch API accepts the token, which may have been revoked. An empty payload is refused with
- * 400 only after the token was accepted.
+ * Checks that the token was not revoked: sends an empty payload, which the launch API answers with 400 only if
+ * it accepts the token.
  * @throws ServiceError 401 if the launch API refuses the token
  */
 async function assertAccepted(portal: Portal, authorization: string): Promise<void> {
   const { status } = await portal.callPlatform('/AccessApi/Validate', { authorization, body: '{}' });
-  if (status === 401) throw new ServiceError({ code: 'invalid_token', message: 'The token was refused' });
+  if (status === 401)
+    throw new ServiceError({
+      code: 'invalid_token',
+      message: 'The access token was refused. Request a new one',
+    });
 }

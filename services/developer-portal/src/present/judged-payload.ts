@@ -2,7 +2,7 @@ import type { Fault, FaultCode } from '@clinical-launch/contracts/fault';
 import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
 import { faultRules } from '../domain/fault-rules.ts';
 
-/** A fault with its place in the text of the payload. Lines and columns count from 1. */
+/** A fault with its position in the text of the payload. Lines and columns count from 1. */
 type PlacedFault = {
   readonly line: number;
   readonly column: number;
@@ -14,17 +14,17 @@ type PlacedFault = {
 /** A payload as a list of lines, and its faults in the order of the lines. */
 export type JudgedPayload = {
   readonly text: string;
-  /** Whether the payload was sent on one line, and `text` is formatted. */
+  /** True if the payload was sent on one line, so that `text` is formatted. */
   readonly isFormatted: boolean;
   readonly faults: readonly PlacedFault[];
   readonly lines: readonly { number: number; text: string; faults: readonly PlacedFault[] }[];
-  /** Whether `lines` omits lines that are far from every fault. */
+  /** True if `lines` omits lines that are not near a fault. */
   readonly isShortened: boolean;
 };
 
-/** The maximum length of a payload that is formatted. Deep nesting makes a long text of a short one. */
+/** The maximum length of a payload that is formatted. Formatting makes a short, deeply nested text long. */
 const maxFormatted = 1_000_000;
-/** The number of lines of the longest payload that is shown as a whole. */
+/** The maximum number of lines of a payload that is shown completely. */
 const maxLines = 2000;
 /** The number of lines that are shown before and after a fault of a longer payload. */
 const nearLines = 3;
@@ -35,7 +35,7 @@ const nearLines = 3;
  * @param sent the text of the payload, as it was sent
  */
 export function judgedPayload(sent: string, faults: readonly Fault[]): JudgedPayload {
-  // A fault without a path concerns the whole text, which may be no JSON or nested too deeply to be parsed.
+  // A fault without a path concerns the whole text: it may be invalid JSON, or nested too deeply to parse.
   const isReadable = faults.every(({ path }) => path !== '');
   // The launch API ignores a byte order mark, which JSON.parse refuses (RFC 8259 section 8.1).
   const payload = sent.replace(/^\uFEFF/, '');
@@ -49,7 +49,7 @@ export function judgedPayload(sent: string, faults: readonly Fault[]): JudgedPay
     .map((fault): PlacedFault => {
       const { path, message, code } = fault;
       const place = statedPlace(fault) ?? placeOf(startOf(path, root), starts);
-      // The message about a body that cannot be read has a subject of its own: "The body is not JSON".
+      // Messages about unreadable bodies already contain a subject: "The body is not JSON".
       const sentence = message.startsWith('The body ') ? message : `${path || 'The payload'} ${message}`;
       return { ...place, sentence, code, rule: faultRules[code] };
     })
@@ -71,13 +71,13 @@ export function judgedPayload(sent: string, faults: readonly Fault[]): JudgedPay
   };
 }
 
-/** Returns the place that the message of a fault states, if the body is no JSON or names a member twice. */
+/** Returns the line and column that a message about invalid JSON or a repeated member contains. */
 function statedPlace({ path, message }: Fault) {
   const [, line, column] = (path === '' && /at line (\d+), column (\d+)$/.exec(message)) || [];
   return line === undefined ? undefined : { line: Number(line), column: Number(column) };
 }
 
-/** Returns the index at which an element begins, or its nearest existing parent if it is missing. */
+/** Returns the index at which an element begins, or at which the nearest parent of a missing one begins. */
 function startOf(path: string, root: Node | undefined): number {
   const segments = Array.from(path.matchAll(/\[(\d+)\]|[^.[\]]+/g), ([name, entry]) =>
     entry === undefined ? name : Number(entry),

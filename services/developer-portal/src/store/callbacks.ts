@@ -9,8 +9,8 @@ export type RecordedCallback = Callback & { readonly attempts: readonly Attempt[
 export type Callbacks = ReturnType<typeof createCallbacks>;
 
 /**
- * Creates the callbacks of all clients, and the addresses to which they are passed. They are in memory, so
- * they are lost when the process stops. The oldest callbacks of a client are dropped if it has more than 50.
+ * Creates the store of the callbacks of all clients, and of the addresses to which the portal sends them. The
+ * store is in memory, so a restart loses its content. Keeps the newest 50 callbacks of each client.
  */
 export function createCallbacks() {
   const ofClients = new Map<string, Map<string, RecordedCallback>>();
@@ -36,10 +36,10 @@ export function createCallbacks() {
       return recorded;
     },
 
-    /** Returns the address to which the callbacks of a client are passed. */
+    /** Returns the address to which the portal sends the callbacks of a client. */
     addressOf: (clientId: string): string | undefined => addresses.get(clientId),
 
-    /** Sets or, without an address, removes the address of a client. */
+    /** Sets the address of a client, or removes it if `address` is undefined. */
     setAddress(clientId: string, address: string | undefined): void {
       if (address === undefined) addresses.delete(clientId);
       else addresses.set(clientId, address);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { answerMs, type Message } from '../domain/callbacks.ts';
 
-/** The milliseconds for which a poll waits. They are fewer than the 20 seconds of the edge. */
+/** The milliseconds for which a poll waits. The edge ends requests after 20 seconds. */
 const pollMs = 15_000;
-/** The milliseconds after the answer to a poll in which the listener is expected to poll again. */
+/** The milliseconds after a poll for which the portal expects the listener to poll again. */
 const returnMs = 5000;
 const maxPolls = 10;
 
@@ -17,8 +17,8 @@ type Settle = (status: number | undefined) => void;
 export type Listeners = ReturnType<typeof createListeners>;
 
 /**
- * Creates the connections of the command `listen`. Each message is handed to one listener. If that listener
- * does not answer, the message has no status, so the platform sends it again.
+ * Creates the queues from which `listen` commands receive messages. Each message goes to one listener. If that
+ * listener does not answer, the message has no status, so the platform sends it again.
  */
 export function createListeners() {
   const lines = new Map<string, Line>();
@@ -31,13 +31,13 @@ export function createListeners() {
   };
 
   return {
-    /** Returns whether a listener of the client waits, or is expected to poll again. */
+    /** Returns true if a listener of the client is polling, or is expected to poll again. */
     isListening(clientId: string): boolean {
       const { polls, returning } = lineOf(clientId);
       return polls.size > 0 || returning !== undefined;
     },
 
-    /** Returns whether the client has as many waiting listeners as it may have. */
+    /** Returns true if the client has the maximum number of polling listeners. */
     isFull: (clientId: string): boolean => lineOf(clientId).polls.size >= maxPolls,
 
     /** Hands a message to the next listener. @returns the status of its answer, or undefined without one */
@@ -68,7 +68,7 @@ export function createListeners() {
         clearTimeout(timer);
         line.polls.delete(end);
         clearTimeout(line.returning);
-        // A listener that closed its connection does not return.
+        // A listener that closed its connection does not poll again.
         if (closed.aborted) delete line.returning;
         else line.returning = setTimeout(() => delete line.returning, returnMs).unref();
         resolve(message);

@@ -3,7 +3,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import { LRUCache } from 'lru-cache';
 import { addressSeconds, sessionSeconds } from '../domain/session-times.ts';
 
-/** The session of a developer in the portal. It belongs to one sandbox client. */
+/** The session of a developer, who is signed in for one sandbox client. */
 export type DeveloperSession = {
   readonly clientId: string;
   /** The access token of the client, with which the portal sends requests for the developer. */
@@ -17,8 +17,8 @@ const maxSessionsOfClient = 50;
 export type Sessions = ReturnType<typeof createSessions>;
 
 /**
- * Creates the sessions of the portal. They are in memory, so they end when the process stops. Identifiers are
- * random: 256 bits.
+ * Creates the store of sessions. The store is in memory, so sessions end when the process stops. Identifiers
+ * are 256 random bits.
  */
 export function createSessions(clock: Clock) {
   const waiting = createEntries(clock, addressSeconds * 1000);
@@ -34,7 +34,7 @@ export function createSessions(clock: Clock) {
       return session && open.add(session);
     },
 
-    /** Returns the session with an identifier, for eight hours. */
+    /** Returns the session with an identifier. A session expires eight hours after it was opened. */
     find: open.find,
 
     /** Ends a session. */
