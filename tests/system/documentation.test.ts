@@ -159,6 +159,7 @@ describe('docs/reference/settings.md', () => {
       AMQP_URL: '',
       DATABASE_URL: '',
       EVENT_SIGNING_KEYS: '',
+      DEVELOPER_PORTAL: 'on',
     });
     expect(await start.exited).toBe(1);
     const named = [...start.output().matchAll(/^ {2}([A-Z_]+) /gm)].map(([, name = '']) => name);
