@@ -35,7 +35,7 @@ type Media = {
 };
 type Body = { readonly description?: string; readonly content: Readonly<Record<string, Media>> };
 
-/** An OpenAPI document whose references lead to its own components. */
+/** An OpenAPI document that contains every schema to which it refers. */
 export type OpenApiDocument = {
   readonly info: { readonly title: string; readonly description: string };
   readonly paths: Readonly<Record<string, PathItem>>;
@@ -75,7 +75,7 @@ export function operationsOf({ paths }: OpenApiDocument): PlacedOperation[] {
 }
 
 const calls =
-  'The calls on this page read the address of the platform from `BASE_URL`, an access token from `TOKEN`, and a JSON body from the file `request.json`. Every address can also answer `method_not_allowed`, `no_host` and `fragment_in_target`.';
+  'The calls on this page read the address of the platform from `BASE_URL`, an access token from `TOKEN`, and a JSON body from the file `request.json`. Every endpoint can also answer `method_not_allowed`, `no_host` and `fragment_in_target`.';
 
 /**
  * Returns the page of an API: its operations and schemas.
@@ -114,7 +114,7 @@ export function apiPage(document: OpenApiDocument, introduction: Part = { headin
   return { title, html };
 }
 
-/** The examples of a page. Operations with equal examples share one. */
+/** The examples of a page. Equal examples appear once, and several operations link to them. */
 class Examples {
   readonly #anchors = new Map<string, string>();
 

@@ -13,9 +13,9 @@ const authorization = /^(authorize|push)/;
 const launchUrl = /^(open|post)LaunchUrl$/;
 
 /**
- * The ids of the operations that answer each code: for all its statuses, or for each status. Codes that are
- * not listed belong to pages, or to requests that reach no operation. The contract tests compare this table
- * with the answers of the services.
+ * For each code, the pattern of the ids of the operations that answer it, or one pattern for each status. The
+ * other codes are answered only by pages, and to requests that reach no operation. The contract tests compare
+ * this table with the answers of the services.
  */
 const answeredBy: Readonly<Partial<Record<RefusalCode, RegExp | Readonly<Record<number, RegExp>>>>> = {
   invalid_payload: /^(requestLaunchUrl|validate)$/,
@@ -61,7 +61,7 @@ export type ErrorAnswer = {
 /** Returns the errors that an operation can answer, by status. */
 export function errorAnswersOf(operationId: string, responses: DescribedAnswers): readonly ErrorAnswer[] {
   return Object.entries(responses).flatMap(([name, answer]) => {
-    // `default` describes a failure, which is answered 500.
+    // The services answer 500 to the failures that `default` describes.
     const status = name === 'default' ? 500 : Number(name);
     return refusalCodes
       .filter((code) => {

@@ -1,4 +1,4 @@
-/** Builds the part of the page of events that shows the AsyncAPI document: operations, callbacks, fields. */
+/** Builds the sections of the events page for the AsyncAPI document: operations, callbacks and fields. */
 import { asyncApiDocument } from './asyncapi.ts';
 import { code, describe, heading, line, type Part, table } from './markdown.ts';
 import { fieldTable, type Schema } from './schema-fields.ts';
@@ -37,7 +37,7 @@ const headings = [
   { depth: 2, id: 'data', html: 'The data of each event' },
 ] as const;
 
-/** Returns the HTML of the part, and its headings for the table of contents. */
+/** Returns the HTML of these sections, and their headings for the table of contents. */
 export function asyncApiPart(): Part {
   const { channels, operations, components } = asyncApiDocument() as unknown as AsyncApi;
   const [ofOperations, ofCallbacks, ofEnvelope, ofData] = headings;

@@ -13,7 +13,7 @@ export type Part = { readonly headings: readonly Heading[]; readonly html: strin
 
 export type Page = { readonly title: string; readonly html: string };
 
-/** Escapes text between tags, where quotes need no escape. */
+/** Escapes text between tags. Quotes need no escape there. */
 const escapeText = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
@@ -34,10 +34,10 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 export const codeBlock = (text: string, id?: string): string =>
   `<pre tabindex="0"${id === undefined ? '' : ` id="${id}"`}><code>${escapeText(text)}</code></pre>\n`;
 
-/** Returns text as code within a line. */
+/** Returns text as inline code. */
 export const code = (text: string): string => `<code>${escapeText(text)}</code>`;
 
-/** Returns a link to a place of the same page. */
+/** Returns a link to an anchor of the same page. */
 export const jump = (id: string, html: string): string => `<a href="#${escapeMarkup(id)}">${html}</a>`;
 
 /** Returns the links to the headings of a page. */
@@ -52,7 +52,7 @@ type MarkdownOptions = {
   readonly addressOf?: (target: string) => string | undefined;
 };
 
-/** Renders a document. Its title is the text of the first heading of the first level. */
+/** Renders a document. The title is the text of its first level-1 heading. */
 export function renderMarkdown(
   markdown: string,
   { addressOf = () => undefined }: MarkdownOptions = {},

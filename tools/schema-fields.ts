@@ -1,4 +1,4 @@
-/** Lists the fields of a JSON Schema in a table. References lead to the section of the named schema. */
+/** Lists the fields of a JSON Schema in a table. References link to the section of the named schema. */
 import { code, jump, line, table } from './markdown.ts';
 
 /** The keywords of a JSON Schema that the pages show. */

@@ -17,13 +17,13 @@ export type ExampleCall = {
   readonly hasJson: boolean;
 };
 
-/** Returns a string literal, which is the same in JavaScript, Python, Java and C#. */
+/** Returns a string literal. Its syntax is the same in JavaScript, Python, Java and C#. */
 const literal = (value: string) => JSON.stringify(value);
-/** Returns an argument of a shell. */
+/** Returns a quoted argument for a shell. */
 const argument = (value: string) => `'${value.replaceAll("'", "'\\''")}'`;
 const encoded = (form: Readonly<Record<string, string>>) => literal(new URLSearchParams(form).toString());
 
-/** Returns lines of code, without the lines that the condition before them leaves out. */
+/** Returns lines of code. Omits the parts whose condition is false. */
 const lines = (...parts: readonly (string | false | undefined | readonly string[])[]) =>
   parts.filter((part) => typeof part === 'object' || typeof part === 'string').flat();
 

@@ -82,7 +82,7 @@ const otherKeys: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': ['PATIENT_PSEUDONYM_KEY', 'AUDIT_SIGNING_KEY'],
 };
 const demoSecrets = `${root}deploy/docker/demo-secrets`;
-/** Returns the names of a service's own secret files. The developer portal uses no server, so it has none. */
+/** Returns the names of a service's own secret files. The developer portal uses no server and has none. */
 const secretFilesOf = (service: string) =>
   existsSync(join(demoSecrets, 'services', service))
     ? readdirSync(join(demoSecrets, 'services', service))

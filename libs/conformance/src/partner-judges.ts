@@ -80,7 +80,7 @@ export const judgeLaunchIssuer: Judge = following(
   (one) => one.probe === 'launch-issuer',
   ({ request }, later) =>
     later.some((one) => sentLaunchOf(one) === request.url.searchParams.get('launch'))
-      ? 'The launch identifier of a launch URL with another iss was sent'
+      ? 'The client sent the launch identifier of a launch URL with another iss'
       : undefined,
 );
 

@@ -133,7 +133,8 @@ export const partnerSteps: readonly Step[] = [
   }),
   launchStep({
     id: 'launch-issuer',
-    instruction: 'Open the launch URL. Its iss names another issuer, so refuse it. Then skip this step.',
+    instruction:
+      'Open the launch URL. Your application must refuse it, because its iss is another issuer. Then skip this step.',
     async begin({ createLaunch, give }) {
       const address = new URL(await createLaunch());
       address.searchParams.set('iss', otherIssuer);

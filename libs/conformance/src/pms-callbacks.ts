@@ -104,7 +104,7 @@ function judgeTimes(exchanges: readonly Exchange[]): Judgement {
   return sent.length > 0 ? passed : waiting;
 }
 
-/** Returns a new secret, `whsec_...`, which no client knows. */
+/** Returns a new secret, `whsec_...`, that belongs to no client. */
 export const createForeignSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /**

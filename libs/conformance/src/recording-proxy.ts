@@ -33,13 +33,13 @@ export type Watch = {
 };
 
 type ProxyOptions = {
-  /** The platform: the origin of its address. */
+  /** The origin of the platform. */
   readonly target: URL;
   /** The address that clients use. */
   readonly publicUrl: URL;
   /**
-   * The client whose requests the proxy receives, if it receives those of one client only. Launch URLs then
-   * lead through the proxy, which clients reach at `path` below `publicUrl`.
+   * Assigns all requests to one client, which reaches the proxy at `path` below `publicUrl`. Launch URLs in
+   * answers then begin with this address. If absent, the proxy finds the client of each request.
    */
   readonly only?: { readonly clientId: string; readonly path: string };
   readonly clock: Clock;
@@ -109,7 +109,7 @@ export function createRecordingProxy({
   };
 }
 
-/** Returns an answer whose launch URL, if it contains one, begins with another address. */
+/** Replaces the origin of a launch URL in an answer with `base`. Returns other answers unchanged. */
 function withLaunchUrlAt(base: string, answer: ProxiedAnswer): ProxiedAnswer {
   const members = membersOf(answer.body);
   const url = typeof members['url'] === 'string' ? URL.parse(members['url']) : null;
@@ -145,7 +145,7 @@ async function readBody(incoming: IncomingMessage, response: ServerResponse): Pr
   return Buffer.concat(chunks);
 }
 
-/** The headers of one connection (RFC 9110 section 7.6.1), those that the proxy writes, and the run's. */
+/** Headers that are not forwarded: of one connection (RFC 9110 section 7.6.1), of the proxy, and of a run. */
 const ofConnection = new Set([
   'connection',
   'keep-alive',

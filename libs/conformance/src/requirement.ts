@@ -45,7 +45,7 @@ export type Outgoing = {
 export type StepTools = {
   /** Sends a message to the callback or logout address of the client, and records the exchange. */
   readonly send: (message: Outgoing) => Promise<void>;
-  /** Records an address that the run gives to the client, which no request shows. */
+  /** Records an address that the run shows to the client, because the proxy sees no request for it. */
   readonly give: (probe: string, address: URL) => void;
   /** The secret of the callback, `whsec_…`. */
   readonly callbackSecret?: string;

@@ -30,7 +30,7 @@ export type RunReport = {
   readonly run: string;
   readonly client: string;
   readonly protocol: Protocol['name'];
-  /** A report is never signed. `signStatement` signs the statement of a run that a user cannot change. */
+  /** A report is never signed. `signStatement` signs the statement of a run. */
   readonly isSigned: false;
   /** ISO 8601. */
   readonly startedAt: string;

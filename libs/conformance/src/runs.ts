@@ -22,20 +22,20 @@ import type { Watch } from './recording-proxy.ts';
 import type { Outgoing } from './requirement.ts';
 import { type Attestations, createRun, type Run, silence } from './run.ts';
 
-/** The directory of the page of a run. `run-body.njk` is its part for the page of another service. */
+/** The directory of the page of a run. Pages of other services include its part `run-body.njk`. */
 export const runViews = fileURLToPath(new URL('./views', import.meta.url));
 
 /** The header with which a client requests a fault for the request that contains it. */
 const faultHeader = 'clinical-launch-fault';
-/** The oldest runs are dropped if there are more. */
+/** The maximum number of stored runs. A new run replaces the oldest. */
 const maxRuns = 1000;
 const maxRunsOfClient = 20;
-/** The launches of which the run is known. The oldest is forgotten if there are more. */
+/** The maximum number of launches whose run is stored. A new launch replaces the oldest. */
 const maxLaunches = 10_000;
 
 /**
- * The milliseconds in which a client may answer a message. They are many, so that a run records how late an
- * answer is.
+ * The timeout in milliseconds of a message to a client. It is longer than the five seconds that a requirement
+ * allows, so that a run records how late an answer is.
  */
 export const messageTimeoutMs = 15_000;
 
@@ -53,7 +53,7 @@ export type Receiver = {
   readonly address: string;
   /** The secret that signs callbacks, `whsec_…`. */
   readonly secret?: string | undefined;
-  /** Sends a message within `messageTimeoutMs`. Rejects without an answer. */
+  /** Sends a message. Rejects if there is no answer within `messageTimeoutMs`. */
   readonly post: (message: Pick<Outgoing, 'headers' | 'body'>) => Promise<ProxiedAnswer>;
 };
 
@@ -61,7 +61,7 @@ type Dependencies = {
   readonly clock: Clock;
   /** Returns the receiver of a client's callbacks or logout tokens. */
   readonly receiverOf: (clientId: string) => Receiver | undefined;
-  /** Absent if there are no desktop launches, and therefore no runs of partners. */
+  /** Absent if the process cannot create desktop launches, and so runs no partner's steps. */
   readonly desktop?: DesktopLaunches;
 };
 
@@ -142,7 +142,7 @@ export function createConformanceRuns({ clock, receiverOf, desktop = noDesktop }
   };
 }
 
-/** Creates the function that posts a message to a client. Without an answer, the recorded status is 0. */
+/** Creates the function that posts a message to a client. If it does not answer, records the status 0. */
 const createPost =
   (clock: Clock) =>
   async (clientId: string, receiver: Receiver, { headers, body, probe }: Message): Promise<Recorded> => {
@@ -166,7 +166,7 @@ function launchOf(request: ProxiedRequest): string | undefined {
 function createRunsByLaunch() {
   const runs = new Map<string, Run>();
   const ofLaunch = new Map<string, Run>();
-  /** Another client cannot move a launch to its run. */
+  /** Contains the client id, so that another client cannot assign the launch to its own run. */
   const keyOf = ({ clientId, launchId }: Attributed) => JSON.stringify([clientId, launchId]);
   const ofClient = (clientId: string) => [...runs.values()].filter((run) => run.clientId === clientId);
   const newestOf = (clientId: string) => ofClient(clientId).findLast((run) => run.step() !== undefined);
@@ -175,7 +175,7 @@ function createRunsByLaunch() {
     find: (id: string): Run | undefined => runs.get(id),
     ofClient,
 
-    /** Adds a run, and drops the oldest runs if there are too many. */
+    /** Adds a run. Drops the oldest runs above the maximum of all clients, or of this client. */
     add(run: Run): void {
       setBounded(runs, run.id, run, maxRuns);
       for (const { id } of ofClient(run.clientId).slice(0, -maxRunsOfClient)) runs.delete(id);
@@ -199,13 +199,13 @@ function createRunsByLaunch() {
 }
 
 const noDesktop: DesktopLaunches = {
-  create: () => Promise.reject(new Error('There are no desktop launches here')),
+  create: () => Promise.reject(new Error('This process cannot create desktop launches')),
   end: () => Promise.resolve(),
 };
 
 /**
- * Passes each exchange to its runs. The first fault applies: the fault of a run, the fault in a header, or a
- * fault on demand.
+ * Passes each exchange to its runs. If several faults are set for a request, the fault of a run applies before
+ * the fault in a header, and the fault in a header before a fault on demand.
  */
 function createWatch({
   known,

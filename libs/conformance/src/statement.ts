@@ -5,10 +5,11 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import type { Result, RunReport } from './run.ts';
 
 /*
- * A conformance statement: the list of requirements that a supplier's product met in a run, signed by the
- * platform. It follows the Supplier Conformance Assessment List (SCAL) of NHS England. It contains no secrets
- * and no patient data. Only EdDSA is accepted, so that a public key cannot verify an HMAC (RFC 8725 section
- * 2.1), and only this `typ`, so that no other token of the platform is a statement (section 3.11).
+ * A conformance statement lists the requirements of a run and whether a supplier's product met them. The
+ * platform signs it. It follows the Supplier Conformance Assessment List (SCAL) of NHS England, and contains no
+ * secrets and no patient data. Verification accepts only EdDSA, so that a public key cannot verify an HMAC
+ * (RFC 8725 section 2.1). It accepts only this `typ`, so that no other token is a valid statement (section
+ * 3.11).
  */
 
 const type = 'conformance-statement+jwt';
@@ -25,7 +26,7 @@ const statementSchema = closedObject({
   run: Type.String(),
   startedAt: Type.String(),
   finishedAt: Type.String(),
-  /** The number of launches that the run saw. */
+  /** The number of launches in the run. */
   launches: Type.Integer(),
   requirements: Type.Array(
     closedObject({
@@ -34,11 +35,11 @@ const statementSchema = closedObject({
       /** The section of the guide. */
       guide: Type.String(),
       conformance: Type.Enum(['met', 'attested', 'not met', 'not seen', 'not attested']),
-      /** What was wrong, or who attested the requirement. */
+      /** The fault that the run found, or the person who attested the requirement. */
       evidence: Type.Optional(Type.String()),
     }),
   ),
-  /** The ids of the requirements that do not apply without an address of the client. */
+  /** The ids of the requirements that were not judged, because the client has no address for messages. */
   notJudged: Type.Array(Type.String()),
   isConformant: Type.Boolean(),
 });
@@ -100,7 +101,7 @@ export async function signStatement(
   return new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid: key.kid, typ: type }).sign(key.key);
 }
 
-/** Thrown if a text is no statement that one of the keys signed. The message says what is wrong. */
+/** Thrown if a text is not a statement that one of the keys signed. The message contains the reason. */
 export class StatementRefused extends Error {}
 
 /**
@@ -127,10 +128,10 @@ export async function verifyStatement(
 function reasonOf(cause: unknown): string {
   if (cause instanceof errors.JOSEAlgNotAllowed) return 'The statement is not signed with EdDSA';
   if (cause instanceof errors.JWSSignatureVerificationFailed)
-    return 'The signature is wrong. The statement was changed after it was signed';
+    return 'The signature is invalid. The statement was changed, or another key signed it';
   if (cause instanceof errors.JWTClaimValidationFailed)
     return cause.claim === 'iss'
-      ? 'The statement is of another issuer'
+      ? 'Another platform issued the statement'
       : 'The signed text is not a conformance statement';
   return 'The text is not a signed statement';
 }

@@ -12,7 +12,7 @@ const keys = parseEd25519Keys(JSON.stringify(ed25519KeyOf(randomBytes(32))));
 const clientId = 'pms';
 const clock = new TestClock();
 
-it('only a finished run has a statement, with its requirements and without its launches', async () => {
+it('only a finished run has a statement, which contains its requirements but no launch ids', async () => {
   const { signing: key } = keys;
   if (key === undefined) throw new Error('The key is public');
   const run = createRun({

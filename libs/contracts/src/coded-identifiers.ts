@@ -193,8 +193,8 @@ export function doubtOf(identifier: CodedIdentifier<PatientIdentifierSystem>): s
 
 /**
  * Checks that an NHS number of a sandbox client belongs to a synthetic patient. Numbers that begin with 999 are
- * reserved for tests and never issued to people. Ignores a value that is blank or no text, which the schema
- * reports.
+ * reserved for tests and never issued to people. Ignores a value that is blank or not a string, which the
+ * schema reports.
  */
 export function syntheticNumberFaults(value: unknown, path: string): Fault[] {
   if (typeof value !== 'string') return [];

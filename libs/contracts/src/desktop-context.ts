@@ -194,8 +194,8 @@ export function nhsNumberOf({
 }
 
 /**
- * Checks every NHS number of a launch request, for a host application that takes synthetic patients only. The
- * type may be written in any case, because the partner application receives it unchanged.
+ * Checks every NHS number of a launch request of a host application that may send synthetic patients only.
+ * Ignores the case of the identifier type, because the schema accepts any text as a type.
  */
 export function syntheticPatientFaults(body: unknown): Fault[] {
   const identifiers = entriesOf(memberOf(body, 'patient'), 'patient-identifiers');

@@ -2,8 +2,8 @@ import { callbackSecretPurpose, type RegisteredCallback } from '@clinical-launch
 import type { Sealer } from './sealing.ts';
 
 /**
- * Opens the secrets of a callback, `whsec_...`, that have not expired. Skips a secret that cannot be opened,
- * so that the other secret still signs.
+ * Decrypts the unexpired secrets of a callback, `whsec_...`. Skips a secret that cannot be decrypted, so that
+ * the other secret still signs.
  * @param now milliseconds since 1970
  */
 export function openCallbackSecrets({ secrets }: RegisteredCallback, sealer: Sealer, now: number): string[] {

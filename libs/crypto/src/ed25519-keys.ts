@@ -5,11 +5,11 @@ import { createPrivateKey, createPublicKey, hash, type JsonWebKey, type KeyObjec
  * verifies.
  */
 export type Ed25519Keys = {
-  /** Absent if there are only public keys, which verify. */
+  /** The key that signs. Absent if the first key is public. */
   readonly signing?: { readonly kid: string; readonly key: KeyObject };
   /** The public keys by their thumbprints (RFC 7638). */
   readonly verification: ReadonlyMap<string, KeyObject>;
-  /** The private parts of all keys that have one. */
+  /** The private keys. A key without a private part only verifies. */
   readonly privateKeys: readonly KeyObject[];
 };
 

@@ -4,13 +4,13 @@ import { ConfigurationError, type Environment } from '@clinical-launch/runtime/e
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { deriveFromSealingKeys } from './sealing-keys.ts';
 
-/** The setting with the keys, and the name of the keys of the demo. */
+/** The name of the setting, and the name from which the public key of the demo is derived. */
 type KeySetting = { readonly setting: string; readonly demo: string };
 
 /**
  * Reads Ed25519 keys. If the setting is missing, derives a key from `SEALING_KEYS` (HKDF, RFC 5869). If
- * `SEALING_KEYS` is also missing, returns the key of the demo, which is public, so that all processes of the
- * demo share it, even after a restart.
+ * `SEALING_KEYS` is also missing, returns the publicly known key of the demo, which all processes of the demo
+ * share, also after a restart.
  * @throws ConfigurationError if the keys are invalid or, in production, missing or the keys of the demo
  */
 export function readEd25519Keys(environment: Environment, { setting, demo }: KeySetting): Ed25519Keys {

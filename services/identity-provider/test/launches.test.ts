@@ -219,7 +219,7 @@ describe('an invalid launch request', () => {
     },
   );
 
-  it('is refused with an object in the place of its client_id', async () => {
+  it('is refused if its client_id is an object', async () => {
     const { status, errors } = await answerOf(aLaunch({ client_id: { toString: 1, valueOf: 1 } }));
     expect([status, errors]).toEqual([400, [expect.objectContaining({ path: 'client_id' })]]);
   });
@@ -284,7 +284,7 @@ describe('a launch request of a sandbox host application', () => {
     expect((await launchFor(anNhsNumber(value))).errors).toHaveLength(1);
   });
 
-  it('is refused, but not with a server error, if the type or the value cannot become a text', async () => {
+  it('is answered 400 if the type or the value cannot be converted to a string', async () => {
     const value = { toString: 1, valueOf: 1 };
     expect((await launchFor({ identifierType: value, identifierValue: value })).status).toBe(400);
   });

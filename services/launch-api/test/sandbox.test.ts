@@ -58,7 +58,7 @@ describe('a request of a sandbox client', () => {
     },
   );
 
-  it('is refused with one error for each NHS number, also in resources that nothing refers to', async () => {
+  it('is refused with one error for each NHS number, also in resources without a reference to them', async () => {
     const valid = aRequestFor(real, real);
     const others = [
       { resourceType: 'Patient', id: 'other', identifier: [synthetic, real] },
@@ -95,8 +95,8 @@ describe('a request of a sandbox client', () => {
       paths: [`${containedAt.patient}.identifier[0].value`],
       codes: ['business-rule'],
     });
-    const told = [await response.text(), ...api.lines, JSON.stringify(api.published)].join();
-    expect(told).not.toContain(real.value);
+    const written = [await response.text(), ...api.lines, JSON.stringify(api.published)].join();
+    expect(written).not.toContain(real.value);
   });
 
   it('is checked in the same way if a trusted issuer issues its tokens', async () => {

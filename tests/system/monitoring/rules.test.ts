@@ -81,7 +81,7 @@ const broker = 'up{job="clinical-launch-rabbitmq",instance="rabbitmq:15692"}';
 
 const daySeconds = 86_400;
 
-/** The series of a developer portal that answers only errors and cannot reach an issuer. */
+/** Time series of a developer portal that answers only errors, and cannot reach an issuer. */
 const failingPortal: Series = {
   [`${requests}_count{${at('developer-portal')},http_response_status_code="503"}`]: growing(60),
   [`clinical_launch_issuer_keys_fetches_total{${at('developer-portal')},clinical_launch_issuer="https://sandbox.example",clinical_launch_outcome="failed"}`]:

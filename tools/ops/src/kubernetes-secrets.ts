@@ -26,7 +26,7 @@ const sharedKeys: Readonly<Record<ServiceName, readonly SharedKey[]>> = {
 /** The keys of each Secret that the production overlay's README lists, by kind and name. */
 export const documentedSecrets: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...serviceNames.map((name) => [`Secret ${name}`, new Set(documentedKeysOf(name))] as const),
-  // Only for the component developer-portal, so `ops -- secrets` does not create it.
+  // Only the component developer-portal needs this Secret, so `ops -- secrets` does not create it.
   ['Secret developer-portal', new Set(['sealing-keys-callback', 'statement-signing-key'])],
   ['Secret operator', new Set(['amqp-url', 'redis-url', 'event-signing-keys'])],
   ['Secret database-owner', new Set(['database-url'])],

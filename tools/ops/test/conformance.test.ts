@@ -74,7 +74,7 @@ describe('npm run ops -- conformance verify', () => {
     ]);
   });
 
-  it('accepts the key of STATEMENT_SIGNING_KEY, of which the public part is enough', async () => {
+  it('accepts the private or the public key in STATEMENT_SIGNING_KEY', async () => {
     const statement = await sign(conformant);
     for (const key of [jwk, publicJwk])
       expect(await verify(statement, [], { STATEMENT_SIGNING_KEY: JSON.stringify(key) })).toMatchObject({
@@ -102,13 +102,13 @@ describe('npm run ops -- conformance verify', () => {
     },
   );
 
-  it('exits with 1 if another platform than the one in --issuer signed the statement', async () => {
+  it('exits with 1 if --issuer is not the platform that issued the statement', async () => {
     const statement = await sign(conformant);
     const of = (issuer: string) => verify(statement, ['--keys', keys, '--issuer', issuer]);
     expect(await of(platform)).toMatchObject({ code: 0 });
     expect(await of('https://other.example')).toMatchObject({
       code: 1,
-      errors: 'The statement is of another issuer\n',
+      errors: 'Another platform issued the statement\n',
     });
   });
 
@@ -118,7 +118,7 @@ describe('npm run ops -- conformance verify', () => {
     ['a JUnit report', 'is not a signed statement', () => junitOf(conformant)],
     [
       'a statement without its signature',
-      'signature is wrong',
+      'signature is invalid',
       (one) => one.slice(0, one.lastIndexOf('.') + 1),
     ],
     [
@@ -142,12 +142,12 @@ describe('npm run ops -- conformance verify', () => {
     ],
     [
       'a statement of another key with the key id of the platform',
-      'signature is wrong',
+      'signature is invalid',
       () => sign(conformant, { ...signingOf(ed25519KeyOf(randomBytes(32))), kid: own.kid }),
     ],
     [
       'a changed statement',
-      'signature is wrong',
+      'signature is invalid',
       (one) => one.replace(/\..*\./, `.${encoded({ ...payloadOf(one), client: 'other' })}.`),
     ],
     [

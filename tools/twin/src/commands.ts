@@ -12,7 +12,7 @@ export const commands: Readonly<Record<string, Command>> = {
         summary: 'The origin that others use. Default: http://localhost:<port>',
       },
       client: { value: 'id', summary: 'The client id of your practice management system' },
-      callback: { value: 'url', summary: 'Its address for callbacks' },
+      callback: { value: 'url', summary: 'The address of your system for callbacks' },
       registry: { value: 'file', summary: 'The registry of clients. Default: the registry of the demo' },
       'log-level': { value: 'level', summary: 'The least severe log lines. Default: warn' },
     },
@@ -37,7 +37,7 @@ export const commands: Readonly<Record<string, Command>> = {
     run: async (given, words) => (await import('./conformance.ts')).conformanceRun(given, words),
   },
   listen: {
-    summary: 'Passes the callbacks of a sandbox client to this machine, until it is stopped',
+    summary: 'Passes the callbacks of a sandbox client to this machine, until you stop it',
     options: {
       client: {
         value: 'id',

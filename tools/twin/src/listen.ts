@@ -2,11 +2,11 @@ import { isMembers } from '@clinical-launch/conformance/exchange';
 import { pause } from '@clinical-launch/runtime/clock';
 import { type Given, UsageError } from './command.ts';
 
-/** The milliseconds after an error in which nothing is sent. */
+/** The pause in milliseconds after an error. */
 const pauseMs = 2000;
-/** The maximum milliseconds of a request to the platform. A poll waits for up to 15 seconds. */
+/** The timeout in milliseconds of a request to the platform. A poll takes up to 15 seconds. */
 const requestMs = 40_000;
-/** The maximum milliseconds in which the local address must answer. The portal waits for 10 seconds. */
+/** The timeout in milliseconds of the local address. The portal waits for 10 seconds. */
 const localMs = 9500;
 
 type Options = {
@@ -25,7 +25,7 @@ type Handed = {
   readonly body: string;
 };
 
-/** Sends a request with the session. Signs in first if there is no session, and once more after a 401. */
+/** Sends a request with the session. Signs in first if there is no session, and again after a 401. */
 type Send = (path: string, options?: RequestInit) => Promise<Response>;
 
 /**
@@ -77,14 +77,15 @@ async function pass({ id, headers, body }: Handed, { target }: Options, send: Se
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(status === undefined ? {} : { status }),
   }).catch(() => undefined);
-  const unknown = reported?.ok === true ? '' : ', but the platform does not know it and tries again';
+  const unknown =
+    reported?.ok === true ? '' : ', but the platform did not receive this status and tries again';
   print(`${headers['webhook-id'] ?? ''} ${status ?? 'no answer'}${unknown}`);
 }
 
 const print = (text: string) =>
   void process.stdout.write(`${new Date().toLocaleTimeString('en-GB', { hour12: false })} ${text}\n`);
 
-/** The platform refuses the client, so another attempt does not help. */
+/** Thrown if the platform refuses the client. Another attempt would fail too. */
 class Refused extends Error {}
 
 /** Signs in to the developer portal with the client credentials, and again when the session has ended. */
@@ -115,10 +116,10 @@ function createSession({ client, secret, url, realm, audience }: Options, stoppi
     const headers = { Authorization: `Bearer ${await read(answer, 'access_token')}` };
     const opening = await request('/developers/session', { method: 'POST', headers });
     const address = new URL(await read(opening, 'url'));
-    // The session belongs to the address of --url, even if the platform has another name for itself.
+    // Opens the session at the address in --url, because the platform may state another address.
     const opened = await request(address.pathname + address.search);
     const [set] = opened.headers.getSetCookie();
-    if (set === undefined) throw new Error('The platform opened no session');
+    if (set === undefined) throw new Error('The platform did not open a session');
     print(`listening for ${client}`);
     return set.split(';')[0] ?? '';
   };
@@ -136,7 +137,7 @@ function createSession({ client, secret, url, realm, audience }: Options, stoppi
       const sent = { Accept: 'application/json', ...Object.fromEntries(new Headers(headers)) };
       const answer = await request(path, { ...init, headers: { ...sent, Cookie: await used } });
       if (answer.status !== 401 || attempt === 2) return answer;
-      // Another request may have signed in again already.
+      // A concurrent request may already have signed in again.
       if (cookie === used) cookie = undefined;
     }
   };

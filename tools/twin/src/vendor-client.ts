@@ -32,7 +32,7 @@ export function clientIn(given: Given): VendorClient {
   return { protocol, ...shared, redirectUri, launchUrl };
 }
 
-/** Returns the lines that show the public secrets of a client. */
+/** Returns the lines that a command prints about the publicly known secrets of a client. */
 export function secretsOf({ protocol, clientId, callbackUrl }: VendorClient): readonly string[] {
   if (protocol === 'partner') return [];
   const callback = callbackUrl === undefined ? [] : [`callback secret ${callbackSecretOf(clientId)}`];

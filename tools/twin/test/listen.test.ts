@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 afterEach(() => void running?.kill('SIGKILL'));
 
-/** Starts `clinical-launch listen`, whose output the test reads in `output`. */
+/** Starts `clinical-launch listen`, and collects what it prints in `output`. */
 function startListening(clientSecret = secret) {
   output = '';
   const args = ['listen', '--client', client, '--url', url, '--forward-to', receiver.url];
@@ -76,7 +76,7 @@ const isPrinted = (text: string | RegExp) =>
     () => `${String(text)} is printed: ${output}`,
   );
 
-/** Delivers a callback as the platform does. Repeats it after a 503, as the platform does. */
+/** Delivers a callback, and repeats it after a 503, as the platform does. */
 async function deliver(id: string, body: string): Promise<number> {
   let status = 0;
   await until(async () => {

@@ -20,7 +20,7 @@ export type Habits = {
   /** Opens a launch URL again after 410. */
   readonly reopens: boolean;
   readonly referer?: string;
-  /** The run that requests for launch URLs name. */
+  /** The id of the run in the header Clinical-Launch-Run of requests for launch URLs. */
   readonly run?: string;
   /** Is added to the address of token requests. */
   readonly tokenQuery?: string;

@@ -87,8 +87,8 @@ export function patientIdentifierFaults(
 }
 
 /**
- * Checks every NHS number in `contained`, also in resources to which no reference refers, for a client that
- * takes synthetic patients only.
+ * Checks every NHS number in `contained` of a client that may send synthetic patients only. Also checks
+ * resources without a reference to them.
  */
 export function syntheticPatientFaults(
   payload: unknown,

@@ -48,7 +48,7 @@ export type Agreement = {
    * The values of `acr` that the client may send. If absent, the client may send those of `agreedAcrValues`.
    */
   readonly acrValues?: readonly string[] | undefined;
-  /** Whether the client takes synthetic patients only, whose NHS numbers begin with 999. */
+  /** True if the client may send synthetic patients only, whose NHS numbers begin with 999. */
   readonly sandbox?: boolean | undefined;
 };
 

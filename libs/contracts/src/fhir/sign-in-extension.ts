@@ -81,7 +81,7 @@ export type SignInReader = ReturnType<typeof createSignInReader>;
 
 const isName = (name: unknown): name is Name => typeof name === 'string' && Object.hasOwn(elements, name);
 
-/** Returns a member, or the empty text if it is no text. An object may refuse to become a text. */
+/** Returns a member, or an empty string if it is not a string. Converting an object to a string can throw. */
 function textAt(entry: unknown, name: string): string {
   const value = memberOf(entry, name);
   return typeof value === 'string' ? value : '';

@@ -32,8 +32,7 @@ export const conformance: Group = {
   commands: {
     verify: {
       summary: 'Verifies the signature of a statement, and prints each requirement.',
-      details:
-        'Exits with 1 if the signature is not valid, or if the product does not meet every requirement.',
+      details: 'Exits with 1 if the signature is invalid, or if the product does not meet every requirement.',
       arguments: [statementFile],
       options: [keysFile, issuer],
       settings: [signingKey],
@@ -83,5 +82,5 @@ const linesOf = (statement: Statement): readonly string[] =>
     ...statement.notJudged.map(
       (id) => `${'not judged'.padEnd(13)}${id}: the product has no address for messages`,
     ),
-    // A person chose the names in attestations, so they must not contain control characters of a terminal.
+    // Suppliers write the names in attestations, whose control characters could change the terminal.
   ].map((line) => line.replaceAll(/\p{C}/gu, ' '));

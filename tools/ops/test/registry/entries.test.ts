@@ -141,14 +141,14 @@ describe('a sandbox client', () => {
     );
   });
 
-  it('is made of another client by set-client, and made an ordinary client again', async () => {
+  it('can be an ordinary client that set-client changes, and changes back', async () => {
     expect((await copy.runHere('set-client', ...pms, '--sandbox', 'yes')).code).toBe(0);
     expect(await copy.clientNamed('demo', 'pms-demo')).toMatchObject({ sandbox: true });
     expect((await copy.runHere('set-client', ...pms, '--clear', 'sandbox')).code).toBe(0);
     expect(await copy.text()).toBe(copy.before);
   });
 
-  it('is refused with a right to records, and nothing is changed', async () => {
+  it('is refused if it has a right to read records, and the file does not change', async () => {
     const support = ['--realm', 'demo', '--client-id', 'audit-demo'];
     for (const refused of [
       ['set-client', ...support, '--sandbox', 'yes'],
