@@ -23,10 +23,7 @@ export function launchBuilder(portal: Portal): readonly Endpoint[] {
     const patient = syntheticPatients.find(({ nhsNumber }) => nhsNumber === form.get('patient'));
     const action = actions.find((name) => name === form.get('action'));
     if (patient === undefined || action === undefined)
-      throw new ServiceError({
-        code: 'faulty_form',
-        message: 'Choose a patient and an action from the lists',
-      });
+      throw new ServiceError({ code: 'faulty_form', message: 'Choose a patient and an action' });
     const { practices } = client.policy;
     const [practice] = practices === undefined || practices === 'any' ? [] : practices;
     const entered = (name: string) => form.get(name)?.trim() ?? '';
