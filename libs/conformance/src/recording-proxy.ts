@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { http } from '@clinical-launch/http/node-http';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { type Attributed, createAttribution } from './attribution.ts';
@@ -41,7 +42,12 @@ type ProxyOptions = {
    * Assigns all requests to one client, which reaches the proxy at `path` below `publicUrl`. Launch URLs in
    * answers then begin with this address. If absent, the proxy finds the client of each request.
    */
-  readonly only?: { readonly clientId: string; readonly path: string };
+  readonly only?: {
+    readonly clientId: string;
+    readonly path: string;
+    /** Returns whether a request proves that the client sent it. Other requests belong to no client. */
+    readonly isOwn: (headers: IncomingHttpHeaders) => Promise<boolean>;
+  };
   readonly clock: Clock;
   readonly watch: Watch;
   /** The delay of the fault `slow` in milliseconds. By default, ten seconds. */
@@ -83,18 +89,16 @@ export function createRecordingProxy({
     if (body === undefined) return sendAnswer(incoming, response, refusalOf(413));
     const { method = 'GET', headers } = incoming;
     const request = { method, url, headers, body: body.toString(), at: clock.now() };
-    const owner = only && { clientId: only.clientId };
-    const attributed = { ...attribution.of(request), ...owner };
+    const attributed = await attributedTo(only, { headers, known: attribution.of(request) });
     const fault = watch.faultFor(request, attributed);
     const answered = await answerOf(incoming, { request, body }, fault);
-    const answer = owner === undefined ? answered : withLaunchUrlAt(publicUrl.origin, answered);
+    const answer = only === undefined ? answered : withLaunchUrlAt(publicUrl.origin, answered);
     const exchange: Exchange = {
       direction: 'received',
       request,
       answer,
       answeredAt: clock.now(),
       ...attribution.learn({ request, answer, ...attributed }),
-      ...owner,
       ...(fault === undefined ? {} : { fault }),
     };
     const altered = await watch.alter(exchange);
@@ -107,6 +111,20 @@ export function createRecordingProxy({
   return (incoming, response) => {
     handle(incoming, response).catch(() => response.destroy());
   };
+}
+
+/**
+ * Returns the client and the launch of a request. A proxy of one client attributes a request to it if the
+ * request contains a secret of a launch of the client, or proves otherwise that the client sent it.
+ */
+async function attributedTo(
+  only: ProxyOptions['only'],
+  { headers, known }: { readonly headers: IncomingHttpHeaders; readonly known: Attributed },
+): Promise<Attributed> {
+  if (only === undefined) return known;
+  const { clientId } = only;
+  const isOwn = known.clientId === clientId || (await only.isOwn(headers));
+  return withoutUndefined({ launchId: known.launchId, clientId: isOwn ? clientId : undefined });
 }
 
 /** Replaces the origin of a launch URL in an answer with `base`. Returns other answers unchanged. */

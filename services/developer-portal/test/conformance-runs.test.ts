@@ -57,6 +57,16 @@ describe('a conformance run in the portal', () => {
     expect(await (await asA(run)).text()).toContain('Step 2 of');
   });
 
+  it('does not judge the requests of a stranger', async () => {
+    const run = await startRun();
+    const base = `${portal.url}/developers/api/vendor-a`;
+    await fetch(`${base}/AccessApi/RequestLaunchUrl`, { method: 'POST', body: '{}' });
+    await fetch(`${base}/secureLaunch?launchToken=${'a'.repeat(43)}&codeVerifier=b`);
+    await launch();
+    expect(await resultOf(run, 'pms.challenge-form')).toBe('passed');
+    expect(await resultOf(run, 'pms.verifier-appended')).toBe('passed');
+  });
+
   it('records who attests a requirement that requests cannot prove', async () => {
     const run = await startRun({ 'pms.secrets-stored': 'Ada <b>Okonkwo</b>' });
     expect(await resultOf(run, 'pms.secrets-stored')).toBe('attested');

@@ -146,21 +146,25 @@ describe('the inspector', () => {
   });
 });
 
+/** Sends an invalid request with a token of the client, which is answered 400. */
+const requestAs = async (clientId: string) =>
+  requestLaunch(clientId, { Authorization: `Bearer ${await portal.tokenOf(clientId)}` });
+
 describe('a fault on demand', () => {
   it.each(['401', '403', '409', '410', '429', '500', '503'])(
     'answers the next request with %s',
     async (fault) => {
       expect((await breakNext(asA, { fault, endpoint: 'launch-url' })).status).toBe(200);
-      expect((await requestLaunch('vendor-a', {})).status).toBe(Number(fault));
+      expect((await requestAs('vendor-a')).status).toBe(Number(fault));
       const [newest] = await listOf(asA);
       expect([newest?.status, newest?.fault]).toEqual([Number(fault), fault]);
-      expect((await requestLaunch('vendor-a', {})).status).toBe(401);
+      expect((await requestAs('vendor-a')).status).toBe(400);
     },
   );
 
   it('cuts the connection', async () => {
     await breakNext(asA, { fault: 'cut' });
-    await expect(requestLaunch('vendor-a', {})).rejects.toThrow('fetch failed');
+    await expect(requestAs('vendor-a')).rejects.toThrow('fetch failed');
   });
 
   it('applies to the request with the header Clinical-Launch-Fault', async () => {
@@ -169,13 +173,13 @@ describe('a fault on demand', () => {
 
   it('never applies to another client, or outside the address of a sandbox client', async () => {
     await breakNext(asB, { fault: '500' });
-    expect((await requestLaunch('vendor-a', {})).status).toBe(401);
+    expect((await requestAs('vendor-a')).status).toBe(400);
     const direct = await fetch(`${portal.url}/AccessApi/RequestLaunchUrl`, {
       method: 'POST',
       headers: { 'Clinical-Launch-Fault': '500' },
     });
     expect(direct.status).toBe(401);
-    expect((await requestLaunch('vendor-b', {})).status).toBe(500);
+    expect((await requestAs('vendor-b')).status).toBe(500);
   });
 
   it('can be requested with the form of the page', async () => {
@@ -183,7 +187,7 @@ describe('a fault on demand', () => {
     const answer = await asA('/developers/faults', { method: 'POST', body });
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/developers/requests']);
     expect(await (await asA('/developers/requests')).text()).toContain('409 for any request');
-    expect((await requestLaunch('vendor-a', {})).status).toBe(409);
+    expect((await requestAs('vendor-a')).status).toBe(409);
   });
 
   it('remains when another client requests many faults', async () => {
@@ -192,6 +196,13 @@ describe('a fault on demand', () => {
     for (let count = 0; count < 101; count += 1) await breakNext(asA, fault);
     const answer = await asB('/developers/requests', { headers: { Accept: 'application/json' } });
     expect(await answer.json()).toMatchObject({ faults: [fault] });
+  });
+
+  it('never applies to a request of a stranger, who has no token', async () => {
+    await breakNext(asA, { fault: '500' });
+    expect((await requestLaunch('vendor-a', {})).status).toBe(401);
+    expect((await requestLaunch('vendor-a', { Authorization: 'Bearer a.b.c' })).status).toBe(401);
+    expect((await requestAs('vendor-a')).status).toBe(500);
   });
 
   it('answers 400 to an unknown fault', async () => {

@@ -39,7 +39,15 @@ export function clientProxies(portal: Portal, { runs, requests }: ClientProxiesO
     const made = createRecordingProxy({
       target: new URL(config.platformUrl),
       publicUrl: new URL(config.publicUrl),
-      only: { clientId, path: `${proxyPath}/${encodeURIComponent(clientId)}` },
+      only: {
+        clientId,
+        path: `${proxyPath}/${encodeURIComponent(clientId)}`,
+        isOwn: ({ authorization }) =>
+          portal.tokens.verify(authorization).then(
+            (caller) => caller.clientId === clientId,
+            () => false,
+          ),
+      },
       clock,
       watch: {
         ...runs.watch,
