@@ -92,7 +92,8 @@ export function readDeveloperPortalConfig(environment: Environment): DeveloperPo
     namespaces: namespacesOf(read),
     audience: read.AUDIENCE,
     statementKeys,
-    allowedNetworks: readAllowedNetworks(environment),
+    // A developer enters the address, so in production it must not lead into a network of the operator.
+    allowedNetworks: isProduction(environment) ? [] : readAllowedNetworks(environment),
     isProduction: isProduction(environment),
   });
 }
