@@ -96,24 +96,7 @@ export function createPortal(
     /** Returns the sandbox clients of the current registry, by client id. */
     clients,
 
-    /**
-     * Posts JSON to the platform with an access token.
-     * @throws ServiceError 503 if there is no answer, or if the edge refuses the address of this process
-     */
-    async callPlatform(path: string, { authorization, body, headers }: PlatformCall) {
-      const url = new URL(path, config.platformUrl);
-      const sent = { ...headers, authorization, 'content-type': 'application/json' };
-      const request = { method: 'POST', headers: sent, body, isOperators: true } as const;
-      const answer = await fetchOutbound(url, request).catch((cause) => {
-        throw temporarilyUnavailable('The platform did not answer', { cause });
-      });
-      // A service states the reason of a refusal. The edge does not.
-      if (answer.status === 403 && answer.headers['launch-refusal'] === undefined)
-        throw temporarilyUnavailable('The platform does not accept requests of the developer pages', {
-          cause: new Error('add the address of the developer portal to SERVER_ALLOWED_NETWORKS of the edge'),
-        });
-      return answer;
-    },
+    callPlatform: createPlatformCall(config, fetchOutbound),
 
     /** Creates an endpoint that needs no sign-in. */
     open: (path: string, methods: Partial<Record<'GET' | 'POST', Handler>>): Endpoint =>
@@ -129,3 +112,24 @@ export function createPortal(
     },
   };
 }
+
+/**
+ * Creates the function that posts JSON to the platform with an access token. The function throws:
+ * ServiceError 503 if there is no answer, or if the edge refuses the address of this process
+ */
+const createPlatformCall =
+  ({ platformUrl }: DeveloperPortalConfig, fetchOutbound: OutboundFetch) =>
+  async (path: string, { authorization, body, headers }: PlatformCall) => {
+    const url = new URL(path, platformUrl);
+    const sent = { ...headers, authorization, 'content-type': 'application/json' };
+    const request = { method: 'POST', headers: sent, body, isOperators: true } as const;
+    const answer = await fetchOutbound(url, request).catch((cause) => {
+      throw temporarilyUnavailable('The platform did not answer', { cause });
+    });
+    // A service states the reason of a refusal. The edge does not.
+    if (answer.status === 403 && answer.headers['launch-refusal'] === undefined)
+      throw temporarilyUnavailable('The platform does not accept requests of the developer pages', {
+        cause: new Error('add the address of the developer portal to SERVER_ALLOWED_NETWORKS of the edge'),
+      });
+    return answer;
+  };
