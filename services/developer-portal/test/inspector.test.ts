@@ -39,7 +39,7 @@ const listOf = async (visit: typeof asA): Promise<readonly Recorded[]> => {
 const breakNext = (visit: typeof asA, fault: object) =>
   visit('/developers/faults', {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
     body: JSON.stringify(fault),
   });
 
@@ -183,7 +183,7 @@ describe('a fault on demand', () => {
   });
 
   it('can be requested with the form of the page', async () => {
-    const body = new URLSearchParams({ fault: '409', endpoint: '', times: '' });
+    const body = new URLSearchParams({ fault: '409', endpoint: '' });
     const answer = await asA('/developers/faults', { method: 'POST', body });
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/developers/requests']);
     expect(await (await asA('/developers/requests')).text()).toContain('409 for any request');

@@ -1,12 +1,13 @@
 import { closedObject, compileSchema } from '@clinical-launch/contracts/schema';
 import { localTime } from '@clinical-launch/contracts/time';
 import { Type } from '@clinical-launch/contracts/type';
-import { preferredType, redirect, sendJson } from '@clinical-launch/http/answer';
+import { redirect, sendJson } from '@clinical-launch/http/answer';
 import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { type Attempt, addressFault, testKinds } from '../domain/callbacks.ts';
 import { awaitCallbacks } from './await-callback.ts';
 import type { Forwarding } from './forward-callback.ts';
+import { wantsPage } from './pages.ts';
 import type { Portal, Visit } from './portal.ts';
 import { readMembers } from './read-members.ts';
 import { receiveCallback } from './receive-callback.ts';
@@ -76,9 +77,6 @@ const showCallbacks = (portal: Portal, forwarding: Forwarding): Endpoint => {
     },
   });
 };
-
-const wantsPage = ({ request }: Visit) =>
-  preferredType(request, ['application/json', 'text/html']) === 'text/html';
 
 /** Answers a form: redirects a browser to the page, and sends the content of the page as JSON to a tool. */
 function answer(visit: Visit, portal: Portal): void {

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { runViews } from '@clinical-launch/conformance/runs';
 import { preferredType, sendText, setHeaders } from '@clinical-launch/http/answer';
+import type { Exchange } from '@clinical-launch/http/endpoint';
 import { type ErrorDialect, problemDialect } from '@clinical-launch/http/errors';
 import { type PagePolicy, pageHeaders } from '@clinical-launch/pages/page-headers';
 import { createPages } from '@clinical-launch/pages/templates';
@@ -18,6 +19,10 @@ export function createShow(): Show {
     sendText(response, 'text/html', pages.render(template, model));
   };
 }
+
+/** Returns whether the caller prefers a page to JSON, as browsers do. */
+export const wantsPage = ({ request }: Pick<Exchange, 'request'>): boolean =>
+  preferredType(request, ['application/json', 'text/html']) === 'text/html';
 
 /** The policy of pages that may replace a launched application in the frame of the launch builder. */
 export const inOwnFrame: PagePolicy = { frameAncestors: ["'self'"] };
@@ -38,9 +43,8 @@ const advice: Readonly<Record<string, string>> = {
 export function createDialect(config: DeveloperPortalConfig, show: Show): ErrorDialect {
   const problem = problemDialect({ ...config, alwaysExplains: true });
   return (error, exchange) => {
-    const { request, response, call } = exchange;
-    if (preferredType(request, ['application/json', 'text/html']) !== 'text/html')
-      return problem(error, exchange);
+    const { response, call } = exchange;
+    if (!wantsPage(exchange)) return problem(error, exchange);
     const model = {
       title: error.message,
       text:

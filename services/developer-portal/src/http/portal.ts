@@ -114,8 +114,8 @@ export function createPortal(
 }
 
 /**
- * Creates the function that posts JSON to the platform with an access token. The function throws:
- * ServiceError 503 if there is no answer, or if the edge refuses the address of this process
+ * Creates the function that posts JSON to the platform with an access token. The function throws ServiceError
+ * 503 if there is no answer, or if the edge refuses the address of this process.
  */
 const createPlatformCall =
   ({ platformUrl }: DeveloperPortalConfig, fetchOutbound: OutboundFetch) =>
