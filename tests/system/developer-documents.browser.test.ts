@@ -57,7 +57,8 @@ describe('a document of the developer portal', () => {
       .click();
     const refused = page.getByRole('row', { name: /insufficient_scope/ }).nth(1);
     await refused.getByRole('link', { name: 'insufficient_scope' }).click();
-    expect(page.url()).toBe(`${platform.url}/developers/reference/errors#insufficient_scope`);
+    await page.waitForURL(`${platform.url}/developers/reference/errors#insufficient_scope`);
+    expect(await page.locator('#insufficient_scope').innerText()).toContain('insufficient_scope');
     await page.getByText('Ask the operator for the right').waitFor();
   });
 });

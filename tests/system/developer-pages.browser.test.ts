@@ -60,8 +60,14 @@ async function signIn(clientId: string, options: Parameters<Browser['newContext'
   return { context, page, addresses, complaints };
 }
 
-const openPage = (page: Page, name: string) =>
-  page.getByRole('navigation', { name: 'Developer pages' }).getByRole('link', { name, exact: true }).click();
+/** Opens a page with the navigation, and waits for its heading. */
+async function openPage(page: Page, name: string): Promise<void> {
+  const navigation = page.getByRole('navigation', { name: 'Developer pages' });
+  await navigation.getByRole('link', { name, exact: true }).click();
+  await page
+    .getByRole('heading', { level: 1, name: name === 'Conformance' ? 'Conformance runs' : name })
+    .waitFor();
+}
 const payloadIn = (page: Page) => page.getByRole('textbox', { name: /^Payload/ });
 const button = (page: Page, name: string) => page.getByRole('button', { name });
 
@@ -107,7 +113,7 @@ describe.each<[string, Hands, boolean]>([
     await payloadIn(page).fill(faulty);
     await hands.press(page, button(page, 'Check the payload'));
     await hands.press(page, page.getByRole('link', { name: /^Line 3: authoredOn must be a date/ }));
-    expect(page.url()).toBe(`${platform.url}/developers/payload#line-3`);
+    await page.waitForURL(`${platform.url}/developers/payload#line-3`);
     const line = page.locator('#line-3');
     expect(await line.innerText()).toContain('"authoredOn": "yesterday"');
     expect(await line.evaluate((node) => node.matches(':target'))).toBe(true);
@@ -131,7 +137,7 @@ describe.each<[string, Hands, boolean]>([
     await page.waitForURL(/#built$/);
     await hands.press(page, button(page, 'Launch in the frame below'));
     await page.frameLocator('iframe[name="launched"]').getByText('TEST-CASE, Zoë').first().waitFor();
-    expect(page.url()).toBe(`${platform.url}/developers/launches#built`);
+    await page.waitForURL(`${platform.url}/developers/launches#built`);
     // Identifiers of launches are GUIDs, which may contain any digits.
     expect(addresses.filter((address) => /999\d{7}|Zo%C3%AB|Specimen/.test(address))).toEqual([]);
     expect(complaints).toEqual([]);
@@ -163,6 +169,10 @@ describe('the pages of the portal', () => {
       await openPage(page, 'Check a payload');
       await payloadIn(page).fill(payload);
       await button(page, 'Check the payload').click();
+      await page
+        .getByText(/faults? in the payload|The payload has no faults/)
+        .first()
+        .waitFor();
       await expectGoodAtEveryWidth(page, name);
     }
     expect(complaints).toEqual([]);

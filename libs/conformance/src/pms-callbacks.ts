@@ -8,7 +8,8 @@ import type { Exchange } from './exchange.ts';
 import { answered, isAccepted } from './judges.ts';
 import { failed, type Judgement, passed, type Requirement, type StepTools, waiting } from './requirement.ts';
 
-const oldSeconds = 600;
+/** The age in seconds of a callback that is too old. A receiver accepts at most five minutes. */
+export const oldSeconds = 660;
 /** The maximum time to answer a callback, in milliseconds. */
 const maxAnswerMs = 5000;
 
@@ -30,7 +31,12 @@ export async function sendCallbacks(
       secrets = [callbackSecret],
       at = now(),
     }: { readonly secrets?: readonly string[]; readonly at?: number } = {},
-  ) => send({ probe, body: message.body, headers: signatureHeaders({ ...message, now: at, secrets }) });
+  ) =>
+    send({
+      probe,
+      body: message.body,
+      headers: { 'content-type': 'application/json', ...signatureHeaders({ ...message, now: at, secrets }) },
+    });
   const another = () => ({ id: randomUUID(), body: sampleCallbackBody(launchId, now()) });
 
   await post('valid', first);

@@ -174,8 +174,13 @@ const ofConnection = new Set([
   'expect',
   'content-length',
   'x-forwarded-for',
+  // The proxy reads the answers.
+  'accept-encoding',
   runHeader,
 ]);
+
+/** The maximum milliseconds of a request to the platform. */
+const platformTimeoutMs = 30_000;
 
 const forwardedOf = (headers: IncomingHttpHeaders) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
@@ -201,6 +206,7 @@ function forward(
       'X-Forwarded-For': socket.remoteAddress ?? '',
     },
     agent: false,
+    signal: AbortSignal.timeout(platformTimeoutMs),
   });
   request.once('continue', () => request.end(body));
   request.once('error', reject).once('response', (answer) => {

@@ -88,13 +88,17 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
     now: () => clock.now(),
     post,
   });
-  const { exchanges } = progress;
 
   /** Requests that name no client belong to every run that needs them. */
   const isOwn = (request: ProxiedRequest, attributed: Attributed) =>
     attributed.clientId === undefined
       ? protocol.sharedEndpoints.includes(endpointOf(request))
       : attributed.clientId === clientId;
+
+  const report = createReporter({ id, clientId, protocol, requirements, attestations, startedAt, progress });
+  const endIfDone = () => {
+    if (progress.step() === undefined) report();
+  };
 
   return {
     id,
@@ -116,6 +120,7 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
      */
     record(exchange: Exchange): void {
       if (isOwn(exchange.request, exchange)) progress.record(exchange);
+      endIfDone();
     },
 
     /** Returns the current step, or undefined after the last step. Judges no requirement. */
@@ -131,30 +136,65 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
     skip: progress.skip,
 
     /** Ends the run. Requirements that are still waiting are `unseen`. */
-    finish: progress.finish,
-
-    /** Returns the report of the run so far. */
-    report(): RunReport {
-      const step = progress.shown();
-      const isFinished = step === undefined;
-      return {
-        run: id,
-        client: clientId,
-        protocol: protocol.name,
-        isSigned: false,
-        startedAt,
-        state: isFinished ? 'finished' : 'running',
-        ...withoutUndefined({ finishedAt: progress.finishedAt(), step }),
-        launches: [...new Set(exchanges.flatMap(({ launchId }) => launchId ?? []))],
-        requirements: requirements.map((requirement) => ({
-          id: requirement.id,
-          title: requirement.title,
-          guide: requirement.guide,
-          ...resultOf(requirement, { exchanges, isFinished, attestations }),
-        })),
-        notJudged: protocol.requirements.filter((one) => !applies(one)).map(({ id: own }) => own),
-      };
+    finish(): void {
+      progress.finish();
+      endIfDone();
     },
+
+    /** Returns the report of the run so far. A finished run keeps its report, and no exchange. */
+    report,
+  };
+}
+
+type Reported = Pick<RunOptions, 'clientId' | 'protocol' | 'attestations'> & {
+  readonly id: string;
+  readonly startedAt: string;
+  /** The requirements that apply to the client. */
+  readonly requirements: readonly Requirement[];
+  readonly progress: ReturnType<typeof createProgress>;
+};
+
+/**
+ * Creates the function that reports a run. The report of a finished run is made once. Its exchanges, which
+ * contain secrets and patient data, are then dropped.
+ */
+function createReporter({
+  id,
+  clientId,
+  protocol,
+  requirements,
+  attestations,
+  startedAt,
+  progress,
+}: Reported) {
+  const { exchanges } = progress;
+  const notJudged = protocol.requirements.filter((one) => !requirements.includes(one));
+  let final: RunReport | undefined;
+  return (): RunReport => {
+    if (final !== undefined) return final;
+    const step = progress.shown();
+    const isFinished = step === undefined;
+    const made: RunReport = {
+      run: id,
+      client: clientId,
+      protocol: protocol.name,
+      isSigned: false,
+      startedAt,
+      state: isFinished ? 'finished' : 'running',
+      ...withoutUndefined({ finishedAt: progress.finishedAt(), step }),
+      launches: [...new Set(exchanges.flatMap(({ launchId }) => launchId ?? []))],
+      requirements: requirements.map((requirement) => ({
+        id: requirement.id,
+        title: requirement.title,
+        guide: requirement.guide,
+        ...resultOf(requirement, { exchanges, isFinished, attestations }),
+      })),
+      notJudged: notJudged.map((one) => one.id),
+    };
+    if (!isFinished) return made;
+    progress.drop();
+    final = made;
+    return made;
   };
 }
 
@@ -240,6 +280,7 @@ function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTool
     skip: moveOn,
     finish,
     finishedAt: () => finishedAt,
+    drop: () => void exchanges.splice(0),
     /** Returns the current step as the report shows it, or undefined after the last step. */
     shown: () => shownStep(steps, { index, launchUrl }),
   };

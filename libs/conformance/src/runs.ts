@@ -179,6 +179,7 @@ function createRunsByLaunch() {
     add(run: Run): void {
       setBounded(runs, run.id, run, maxRuns);
       for (const { id } of ofClient(run.clientId).slice(0, -maxRunsOfClient)) runs.delete(id);
+      for (const [key, one] of ofLaunch) if (!runs.has(one.id)) ofLaunch.delete(key);
     },
 
     /** Stores the run of a launch, unless the launch already belongs to a run. */

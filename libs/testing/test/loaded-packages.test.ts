@@ -14,7 +14,7 @@ const parts = ['amqplib', 'kysely', 'pg'];
  */
 const own: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': [...verification, 'ioredis', ...parts],
-  'developer-portal': [...verification, 'cookie', 'nunjucks'],
+  'developer-portal': [...verification, 'cookie', 'jsonc-parser', 'nunjucks'],
   'identity-provider': [...verification, 'ioredis', ...parts, 'nunjucks'],
   'launch-api': [...verification, 'ioredis'],
   'launch-gateway': ['cookie', 'ioredis'],

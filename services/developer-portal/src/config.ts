@@ -80,6 +80,11 @@ export function readDeveloperPortalConfig(environment: Environment): DeveloperPo
   const { read, statementKeys } = readTogether({
     read: () => readEnvironment(developerPortalSettings, environment),
     statementKeys: () => readEd25519Keys(environment, { setting: keySetting, demo: 'statement' }),
+    signing() {
+      const { signing } = readEd25519Keys(environment, { setting: keySetting, demo: 'statement' });
+      if (signing === undefined)
+        throw new ConfigurationError([`${keySetting} must begin with a private key`]);
+    },
     mode() {
       if (isPortalOn(environment)) return;
       throw new ConfigurationError(['DEVELOPER_PORTAL must be `on` to start the portal in production']);

@@ -1,3 +1,4 @@
+import { type IncomingMessage, request } from 'node:http';
 import { createPmsClient } from '@clinical-launch/pms-client';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startPortal, syntheticRequest } from './running-portal.ts';
@@ -85,11 +86,21 @@ describe('the address of a sandbox client', () => {
     expect(JSON.stringify(newest)).not.toContain('"cookie"');
   });
 
-  it('does not forward a request to another host or to the portal itself', async () => {
-    for (const path of ['//example.com/', '/../developers/', '/%2e%2e/developers/requests']) {
-      const answer = await fetch(`${baseOf('vendor-a')}${path}`, { redirect: 'manual' });
-      expect(answer.status).toBeGreaterThanOrEqual(400);
-    }
+  it.each([
+    ['//example.com/', 404],
+    ['/../requests', 404],
+    ['/%2e%2e/requests', 404],
+  ])('forwards a request for %s to no other host and not to the portal', async (path, status) => {
+    const { hostname, port } = new URL(portal.url);
+    const raw = `/developers/api/vendor-a${path}`;
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request({ hostname, port, path: raw }, resolve).once('error', reject).end();
+    });
+    answer.resume();
+    expect([answer.statusCode, answer.headers['content-type'] ?? '']).toEqual([
+      status,
+      expect.not.stringContaining('html'),
+    ]);
   });
 });
 

@@ -67,7 +67,7 @@ async function pass({ id, headers, body }: Handed, { target }: Options, send: Se
   const request = { method: 'POST', headers, body, redirect: 'manual' } as const;
   const status = await fetch(target, { ...request, signal: AbortSignal.timeout(localMs) }).then(
     async (answer) => {
-      await answer.body?.cancel();
+      await answer.body?.cancel().catch(() => undefined);
       return answer.status;
     },
     () => undefined,

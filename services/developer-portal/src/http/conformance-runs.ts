@@ -42,7 +42,6 @@ export function conformanceRuns(portal: Portal, runs: ConformanceRuns): readonly
       async POST({ request, response, client: { clientId } }) {
         const attestations = attestationsIn(await readForm(request, response));
         const run = runs.start({ clientId, protocol: 'pms', attestations });
-        await run.begun();
         redirect(response, addressOf(run));
       },
     }),
@@ -65,7 +64,6 @@ export function conformanceRuns(portal: Portal, runs: ConformanceRuns): readonly
             message: `Send \`do\` with one of ${changes.join(', ')}`,
           });
         run[wanted]();
-        await run.begun();
         redirect(visit.response, addressOf(run));
       },
     }),

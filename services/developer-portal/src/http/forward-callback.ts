@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createForeignSecret, sampleCallbackBody } from '@clinical-launch/conformance/pms-callbacks';
+import {
+  createForeignSecret,
+  oldSeconds,
+  sampleCallbackBody,
+} from '@clinical-launch/conformance/pms-callbacks';
 import type { Receiver } from '@clinical-launch/conformance/runs';
 import { openCallbackSecrets } from '@clinical-launch/crypto/callback-secrets';
 import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
@@ -9,11 +13,6 @@ import { createOutboundFetch, type OutboundFetch } from '@clinical-launch/http/o
 import { type Attempt, answerMs, type Callback, type Message, type TestKind } from '../domain/callbacks.ts';
 import type { SandboxClient } from '../domain/sandbox-clients.ts';
 import type { Portal } from './portal.ts';
-
-/** The age in seconds of the test callback `old`. Receivers refuse callbacks after five minutes. */
-const oldSeconds = 660;
-
-type Send = { readonly secrets?: readonly string[]; readonly at?: number };
 
 export type Forwarding = {
   /** Returns the address that the operator must register as the callback of a client. */
@@ -61,14 +60,16 @@ export function createForwarding({ config, clock, sealers, callbacks, listeners 
     return made;
   };
 
-  const send = (client: SandboxClient, callback: Callback, { secrets, at = clock.now() }: Send = {}) => {
+  const send = (client: SandboxClient, callback: Callback) => {
     const own = secretsOf(client);
     if (own.length === 0)
       throw new ServiceError({
         code: 'invalid_request',
         message: `No callback is registered for this client. Ask the operator to register ${registeredAddress(client)}`,
       });
-    const signature = signatureHeaders({ ...callback, now: at, secrets: secrets ?? own });
+    const secrets = callback.kind === 'wrong-signature' ? [createForeignSecret()] : own;
+    const now = clock.now() - (callback.kind === 'old' ? oldSeconds * 1000 : 0);
+    const signature = signatureHeaders({ ...callback, now, secrets });
     return forward(client, callback, { 'content-type': 'application/json', ...signature });
   };
 
@@ -78,11 +79,8 @@ export function createForwarding({ config, clock, sealers, callbacks, listeners 
     forward,
     send,
     async sendTest(client, kind) {
-      const now = clock.now();
-      const callback = { id: randomUUID(), kind, body: sampleCallbackBody(randomUUID(), now) };
-      if (kind === 'wrong-signature') await send(client, callback, { secrets: [createForeignSecret()] });
-      else if (kind === 'old') await send(client, callback, { at: now - oldSeconds * 1000 });
-      else await send(client, callback);
+      const callback = { id: randomUUID(), kind, body: sampleCallbackBody(randomUUID(), clock.now()) };
+      await send(client, callback);
       if (kind === 'duplicate') await send(client, callback);
     },
   };
@@ -90,19 +88,17 @@ export function createForwarding({ config, clock, sealers, callbacks, listeners 
 
 /** Returns the function that finds the receiver of a client's callbacks for its conformance runs. */
 export const createReceivers =
-  ({ clients, callbacks, listeners }: Portal, { registeredAddress, secretsOf, forward }: Forwarding) =>
+  ({ clients }: Portal, { registeredAddress, secretsOf, forward }: Forwarding) =>
   (clientId: string): Receiver | undefined => {
     const client = clients().get(clientId);
     const [secret] = client === undefined ? [] : secretsOf(client);
-    const isReceiving = listeners.isListening(clientId) || callbacks.addressOf(clientId) !== undefined;
-    if (client === undefined || secret === undefined || !isReceiving) return undefined;
+    if (client === undefined || secret === undefined) return undefined;
     return {
       address: registeredAddress(client),
       secret,
       async post({ headers, body }) {
         const callback = { id: headers['webhook-id'] ?? '', kind: 'run', body } as const;
-        const sent = { 'content-type': 'application/json', ...headers };
-        const { status = 0 } = await forward(client, callback, sent);
+        const { status = 0 } = await forward(client, callback, headers);
         return { status, headers: {}, body: Buffer.alloc(0) };
       },
     };

@@ -83,6 +83,8 @@ export function createPortal(
     source: '/developer-portal',
     dialect: createDialect(config, show),
     headers: { 'Cache-Control': 'no-store' },
+    // A HEAD would use up a one-time address, or a callback that waits for its listener.
+    refusesHead: true,
   };
 
   return {

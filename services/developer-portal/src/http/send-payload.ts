@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { membersOf } from '@clinical-launch/conformance/exchange';
 import type { Fault } from '@clinical-launch/contracts/fault';
 import { compileSchema, createParser } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
@@ -53,10 +54,10 @@ export async function sendPayload(
     body: payload,
     headers: { 'code-challenge': createHash('sha256').update(verifier).digest('base64url') },
   });
-  const answer: unknown = [200, 400].includes(status) ? JSON.parse(body.toString()) : undefined;
+  const answer: unknown = [200, 400].includes(status) ? membersOf(body) : undefined;
   if (status === 200)
     return { faults: [], openUrl: () => `${launchUrlOf(answer).url}&codeVerifier=${verifier}` };
-  if (refusal.is(answer) && answer.errors !== undefined) {
+  if (refusal.is(answer) && answer.errors?.length) {
     return { faults: answer.errors, openUrl: () => '' };
   }
   // The start page shows how to sign in only after the session has ended.

@@ -1,6 +1,6 @@
 import { redirect, sendJson } from '@clinical-launch/http/answer';
 import type { Endpoint, Exchange } from '@clinical-launch/http/endpoint';
-import { ServiceError } from '@clinical-launch/http/errors';
+import { ServiceError, temporarilyUnavailable } from '@clinical-launch/http/errors';
 import { authorizationOf, isSpeculative, queryOf } from '@clinical-launch/http/request-target';
 import { setCookie } from '@clinical-launch/pages/cookies';
 import { addressSeconds } from '../domain/session-times.ts';
@@ -66,7 +66,7 @@ const noSandboxClient = () =>
 /**
  * Checks that the token was not revoked: sends an empty payload, which the launch API answers with 400 only if
  * it accepts the token.
- * @throws ServiceError 401 if the launch API refuses the token
+ * @throws ServiceError 401 if the launch API refuses the token, and 503 if it does not check the token
  */
 async function assertAccepted(portal: Portal, authorization: string): Promise<void> {
   const { status } = await portal.callPlatform('/AccessApi/Validate', { authorization, body: '{}' });
@@ -75,4 +75,5 @@ async function assertAccepted(portal: Portal, authorization: string): Promise<vo
       code: 'invalid_token',
       message: 'The access token was refused. Request a new one',
     });
+  if (status !== 400 && status !== 403) throw temporarilyUnavailable('The platform did not check the token');
 }
