@@ -202,7 +202,7 @@ describe('the deployment guide', () => {
       expect([await walked.exited, walked.output()]).toEqual([
         0,
         expect.stringMatching(
-          /41 files written[^]*client_secret: [^]*production: accepts it[^]*2 files written/,
+          /42 files written[^]*client_secret: [^]*production: accepts it[^]*2 files written/,
         ),
       ]);
       expect(readdirSync(join(folder, 'access')).toSorted()).toEqual(['definitions.json', 'users.acl']);

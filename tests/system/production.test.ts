@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { ed25519KeyOf } from '@clinical-launch/crypto/ed25519-keys';
 import {
   createClientSecret,
   hashClientSecret,
@@ -171,6 +172,7 @@ describe('the developer portal', () => {
       PUBLIC_URL: 'https://launch.example',
       REGISTRY_FILE: registry,
       SEALING_KEYS_CALLBACK: sealingKeys,
+      STATEMENT_SIGNING_KEY: JSON.stringify(ed25519KeyOf(randomBytes(32))),
       PORT: '0',
       ADMIN_PORT: '0',
     };
