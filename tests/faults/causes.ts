@@ -121,7 +121,7 @@ async function fillRedis({ redis }: System) {
 }
 
 /**
- * Occupies nine tenths of PostgreSQL's connections. Opens more when the services' pools release connections.
+ * Occupies 90% of PostgreSQL's connections. Opens more when the services' pools release connections.
  */
 async function occupyPostgres({ postgres }: System) {
   const connect = async () => {

@@ -300,7 +300,7 @@ async function returnedTo({ pms, javaScriptEnabled }: Desk, oltr: Page): Promise
   const document = await output.inputValue();
   const [faults, returned] = await Promise.all([schemaFaultsOf(document), readDocument(document)]);
   expect(faults).toEqual([]);
-  // The page of the PMS also receives and files the document, in a closed section below the order.
+  // The page of the PMS also shows the document that it received, in a closed section below the order.
   if (javaScriptEnabled)
     await pms.locator('pre', { hasText: returned.messageId }).waitFor({ state: 'attached' });
   return returned;

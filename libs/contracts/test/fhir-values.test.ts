@@ -139,7 +139,7 @@ describe('a list of identifiers', () => {
   });
 
   it.each(lists)(
-    'causes an error that lists the supported systems if an entry has no system: %s',
+    'must not contain an entry without a system, and the error lists the supported systems: %s',
     (path, accepted) => {
       expect(faultsOf(replaceAt(valid, path, [{ value: 'x' }]))).toEqual([
         { path: `${path}[0].system`, message: `is required: ${wanted(path, accepted)}` },

@@ -193,7 +193,7 @@ describe('services that share one address', () => {
     await server.stop();
   });
 
-  it('forbid sniffing, content and frames in every answer', async () => {
+  it('forbid MIME sniffing, active content and framing in every answer', async () => {
     const server = await serve();
     for (const path of ['/here/Exactly', '/below/here/Exactly', '/nowhere', '/%zz']) {
       const { headers } = await server.answerTo(path);

@@ -85,7 +85,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf(events)).toHaveLength(1);
     });
 
-    waiting.it('revokes the whole token family when it is reused after the repeatable window', async () => {
+    waiting.it('revokes the whole token family when it is reused after the grace period', async () => {
       const { ticket, correlationId } = await issue('refresh-token');
       const live = await refreshed(ticket, { repeatableSeconds: 1 });
       await under().pass(1.1);

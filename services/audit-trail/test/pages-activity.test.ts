@@ -71,7 +71,7 @@ describe('the activity page', () => {
     expect(html).toMatch(/<th[^>]*scope="row">not known</);
   });
 
-  it('links to a search form that keeps the counted group and reason', async () => {
+  it('opens a search form that keeps the group and the reason in its address', async () => {
     const { html } = await pages.open('/audit/?group=refused&reason=invalid_payload');
     expect(html).toMatch(/<option value="refused" selected>/);
     const { address } = await pages.search({ group: 'refused', reason: 'invalid_payload', q: 'pms' });

@@ -112,7 +112,7 @@ describe('a launch identifier', () => {
 });
 
 describe('a launch', () => {
-  it('allows 1,000 refreshes, including repeats, then causes 429, and its tokens stay active', async () => {
+  it('answers 429 after 1,000 refreshes, including repeats, and keeps its tokens active', async () => {
     const first = await running.tokensFor({}, realm);
     let last = first;
     for (let round = 0; round < 500; round += 1) {

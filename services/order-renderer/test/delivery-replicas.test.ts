@@ -97,7 +97,7 @@ describe('replicas on one database', () => {
 });
 
 describe('a replica that ends during a delivery', () => {
-  it('is replaced after kill -9: when the lease has expired, another replica sends the same message', async () => {
+  it('is killed: another replica sends the same message after the lease expires', async () => {
     receiver.behave(() => undefined);
     const guid = randomUUID();
     const script = fileURLToPath(new URL('delivering-replica.ts', import.meta.url));

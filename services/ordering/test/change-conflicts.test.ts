@@ -111,7 +111,7 @@ describe('a submitted review form that is sent again from the browser’s histor
 });
 
 describe('a Complete request', () => {
-  it('answers 409 to every page and form that would change it', async () => {
+  it('cannot be changed: every page and form for changing it answers 409', async () => {
     const ordered = await anOrderToChange(application, ['XCXR']);
     expect((await stored(application, ordered.guid)).status).toBe('Complete');
     const launch = await openChange(application, ordered);

@@ -241,7 +241,7 @@ describe('the printed form and labels of a request', () => {
     await page.context().close();
   });
 
-  it('are printed after the submission by the browser’s own print command, without scripts', async () => {
+  it('are printed by the browser’s own print command if scripts are disabled', async () => {
     const page = await submitAndPrint(false);
     await page.emulateMedia({ media: 'print' });
     expect(await page.getByRole('heading', { name: 'What to do next' }).isVisible()).toBe(false);

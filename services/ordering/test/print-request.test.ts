@@ -214,7 +214,7 @@ describe('the pages with the form and the labels', () => {
     }
   });
 
-  it('are shown to every action that may read the request', async () => {
+  it('are available in every action that may read the request', async () => {
     const order = await anOrder(application, ['HFBC']);
     for (const action of actions.filter((each) => each !== 'OrderTest')) {
       const launch = await openAction(application, action, order);

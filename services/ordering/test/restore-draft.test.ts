@@ -221,7 +221,7 @@ describe('an unsubmitted draft', () => {
     },
   );
 
-  it('is not deleted by a new request if it was submitted as an order', async () => {
+  it('is not deleted by a new request after it was submitted', async () => {
     const context = await leaveDraft();
     const first = await application.openLaunch(context);
     await submit(first);

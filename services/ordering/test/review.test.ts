@@ -273,7 +273,7 @@ describe('a test that may be a repeat', () => {
     expect(outcomeOf({ chosen: ['HFBC'], repeated: ['HFBC'] })).toMatchObject({ repeatReasons: {} });
   });
 
-  it('has no stored reason if it was not requested before', () => {
+  it('needs no reason if it was not requested before, and a given reason is not stored', () => {
     expect(outcomeOf({ chosen: ['DHBA1C'], repeatReasons: { DHBA1C: 'x', HFBC: 'y' } })).toMatchObject({
       repeatReasons: {},
       overrideReasons: {},

@@ -159,7 +159,7 @@ describe('two forms of samples for one request', () => {
 });
 
 describe('the service on PostgreSQL', () => {
-  it('stores one of eight forms of samples that are sent at the same time', async () => {
+  it('stores only one of eight sample forms that are sent at the same time', async () => {
     const database = await createTestDatabase();
     const own = await startOrdering(() =>
       openPostgresStorage({ url: database.url, applicationName: 'record-samples' }),

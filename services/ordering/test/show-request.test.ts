@@ -279,8 +279,8 @@ describe('the audit trail of viewed requests', () => {
   });
 });
 
-describe('the audit trail of forms whose answer shows a request', () => {
-  it('records one event for the list of chosen tests if the launch has not opened the page before', async () => {
+describe('the audit trail of forms that are answered with a request', () => {
+  it('records one `order.viewed.v1` event, however often the list of chosen tests is sent', async () => {
     const launch = await openForOrder(application, 'UpdateTest', ['HFBC']);
     const at = `requests/${launch.guid}/tests/`;
     await launch.send(`${at}review`, { method: 'HEAD' });

@@ -307,7 +307,7 @@ describe('the cookie of a browser', () => {
     expect(locationOf(await sendReview(mine, await mine.page('review')))).toContain('/orders/');
   });
 
-  it('of another user gives no access: nothing is submitted, and the patient of that user is not named', async () => {
+  it('that belongs to another user gives no access, submits nothing and reveals no patient', async () => {
     const theirs = await ordering(new TestBrowser(), aPatient(other));
     const html = await theirs.page('review');
     const request = { ...contextFor().request, author: { ...user, username: 'thief' } };

@@ -12,7 +12,7 @@ import { run } from '../run-command.ts';
 import type { Place } from './search.ts';
 import { recordTraffic } from './traffic.ts';
 
-/** The texts of a run that must contain no patient, secret or token, and the secrets that the run used. */
+/** The texts of a run that must contain no patient data, secret or token, and the secrets that the run used. */
 export type Observed = {
   readonly texts: readonly (readonly [Place, string])[];
   readonly secrets: ReadonlySet<string>;

@@ -103,7 +103,10 @@ describe('the series used by panels and rules', () => {
     expect([...read].filter((name) => !exported.has(name))).toEqual([]);
   });
 
-  it.each(Object.entries(exportedByOthers))('include every series listed for %s', (_exporter, names) => {
-    expect(names.filter((name) => !read.has(name))).toEqual([]);
-  });
+  it.each(Object.entries(exportedByOthers))(
+    'include each series that is listed here for %s',
+    (_exporter, names) => {
+      expect(names.filter((name) => !read.has(name))).toEqual([]);
+    },
+  );
 });

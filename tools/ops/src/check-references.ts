@@ -121,7 +121,7 @@ function sourcesOf(object: KubernetesObject): readonly ProvidedSource[] {
 
 function externalSecretOf({ metadata, spec = {} }: KubernetesObject): ProvidedSource {
   const { data = [], dataFrom, target: { name = metadata?.name, template } = {} } = spec;
-  // With a template or `dataFrom`, the keys are known only to the store.
+  // With a template or `dataFrom`, only the external secret store knows the keys.
   const isOpen = (dataFrom ?? template) !== undefined;
   return [`Secret ${name}`, isOpen ? undefined : new Set(data.flatMap(({ secretKey }) => secretKey ?? []))];
 }
@@ -164,7 +164,10 @@ function namedIn(value: unknown): Reference[] {
   });
 }
 
-/** Returns the keys whose files the variables of a container name, such as `REDIS_URL_FILE`. */
+/**
+ * Returns the keys of Secrets and ConfigMaps that a container reads as files, because one of its variables, such
+ * as `REDIS_URL_FILE`, contains the path.
+ */
 function filesOf(
   { env = [], envFrom = [], volumeMounts = [] }: Container,
   { volumes = [] }: PodSpec,

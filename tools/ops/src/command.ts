@@ -8,7 +8,7 @@ export type Argument = {
   readonly isOptional?: true;
   /** Only the last argument can be repeated. */
   readonly isRepeatable?: true;
-  /** Returns the error of a value: `must be …`. */
+  /** Returns `must be …` for an invalid value, or else undefined. */
   readonly faultOf?: FaultOf;
 };
 
@@ -24,7 +24,7 @@ export type Option = {
   readonly isRepeatable?: true;
   /** Whether the command never asks for this option at a terminal. */
   readonly isUnasked?: true;
-  /** Returns the error of a value: `must be …`. */
+  /** Returns `must be …` for an invalid value, or else undefined. */
   readonly faultOf?: FaultOf;
 };
 

@@ -16,7 +16,7 @@ import { runOps, runOpsHere } from './run-ops.ts';
 export type SeparatedParts = {
   readonly redis: PrivateServer;
   readonly rabbitMq: PrivateRabbitMq;
-  /** The address of an administrator of Redis, only for the test. */
+  /** The URL of Redis with the credentials of an administrator. Only the test uses it. */
   readonly redisAdmin: string;
   /** Returns the addresses of the servers that a service or the operator uses, by setting. */
   addressesOf(name: EventSource): Readonly<Record<string, string>>;

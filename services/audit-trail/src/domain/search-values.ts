@@ -19,14 +19,14 @@ export function readTime(text: string): number | undefined {
 }
 
 /**
- * Returns the fault of a text as a phrase `must …`. The text may contain any characters, because it is
+ * Returns `must …` if a text is empty or too long. The text may contain any characters, because it is
  * hashed.
  */
 export const lengthFault = (text: string, maxLength: number): string | undefined =>
   text !== '' && text.length <= maxLength ? undefined : `must have 1 to ${maxLength} characters`;
 
 /**
- * Returns the fault of a text to search for, as a phrase `must …`. No event contains a control character,
+ * Returns `must …` if a text cannot be searched for. No event contains a control character,
  * and PostgreSQL rejects NUL.
  */
 export const textFault = (text: string, maxLength: number): string | undefined =>

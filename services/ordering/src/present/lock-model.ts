@@ -33,7 +33,7 @@ export function presentLock({ context, rule, launchId, home, window, to, fields 
             born: writtenDate(patient.birthDate),
             identifier: presentIdentifiers(patient)[0],
           },
-    // Fields of a form without a draft are sent back to the page of that form.
+    // The typed fields, if there are any, are sent back to the page that they came from.
     action: fields === undefined ? `${home}window` : `${home}${to}`,
     carried: [...(fields ?? [['to', to] as const])]
       .filter(([field]) => !ownFields.has(field))

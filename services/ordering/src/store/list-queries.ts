@@ -108,7 +108,7 @@ export function findNear(
       .selectFrom('test_requests')
       .select(['guid', 'created_at'])
       .where(sql<SqlBool>`guid = any(array(${near.select('guid')}))`)
-      // `is true` prevents the use of the index of words, because a scan of that index
+      // `is true` prevents the use of the full-text index, because a scan of that index
       // would read all matches.
       .where(sql<SqlBool>`(${isMatch(condition)}) is true`)
       .orderBy('created_at', direction)

@@ -10,7 +10,7 @@ export class Browser {
   readonly #reach: (address: string) => string;
   readonly #fetch: typeof fetch;
 
-  /** @param reach returns the address to call instead of an address in a page */
+  /** @param reach returns the address to call for an address in a page */
   constructor(reach: (address: string) => string = (address) => address, send: typeof fetch = fetch) {
     this.#reach = reach;
     this.#fetch = send;

@@ -13,7 +13,7 @@ const application = { name: 'Clinical Launch', home: '/' };
 
 /**
  * Creates the pages that show the requests of a launch of this browser, and that repeat them or send them
- * with a mistake. If an attempt sends a request after a delay, the first page view after the delay sends it.
+ * with a mistake. A request that is scheduled for a later time is sent by the first page view after that time.
  * The page refreshes itself without JavaScript.
  */
 export function wirePages({ config, visits, recorder, clock, show, sendTo }: Simulation): Endpoint[] {
