@@ -46,6 +46,14 @@ export async function sendCallbacks(
   await post('two-signatures', another(), { secrets: [foreign, callbackSecret] });
 }
 
+/** Returns the headers of a callback that its receiver needs: the media type and the signature. */
+export const callbackHeaders = (headers: NodeJS.Dict<string | string[]>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => name === 'content-type' || name.startsWith('webhook-'))
+      .map(([name, value]) => [name, String(value)]),
+  );
+
 /** Returns true for 4xx. A 5xx shows an error of the client, which may have checked nothing. */
 const isRefused = (status: number) => status >= 400 && status < 500;
 

@@ -39,13 +39,13 @@ type ProxyOptions = {
   /** The address that clients use. */
   readonly publicUrl: URL;
   /**
-   * Assigns all requests to one client, which reaches the proxy at `path` below `publicUrl`. Launch URLs in
-   * answers then begin with this address. If absent, the proxy finds the client of each request.
+   * Serves one client, which reaches the proxy at `path` below `publicUrl`. Launch URLs in answers then begin
+   * with this address. If absent, the proxy serves all clients, and finds the client of each request.
    */
   readonly only?: {
     readonly clientId: string;
     readonly path: string;
-    /** Returns whether a request proves that the client sent it. Other requests belong to no client. */
+    /** Returns whether a request proves that the client sent it. Other requests are recorded without a client. */
     readonly isOwn: (headers: IncomingHttpHeaders) => Promise<boolean>;
   };
   readonly clock: Clock;

@@ -23,7 +23,7 @@ const resultsOf = async (id: string) =>
 
 /** Polls for the next callback, as the command `listen` does. */
 async function handedTo(developer: Visit, signal?: AbortSignal) {
-  const answer = await developer('/developers/callbacks/next', signal && { signal });
+  const answer = await developer('/developers/callbacks/next', { method: 'POST', ...(signal && { signal }) });
   const handed: { readonly id: string; readonly headers: Record<string, string>; readonly body: string } =
     JSON.parse(await answer.text());
   return handed;
@@ -110,6 +110,13 @@ it('a callback that its receiver sends back to the portal is answered 508', asyn
 });
 
 describe('the command listen', () => {
+  it('receives no callback by GET, which a link of another website could send, or from a foreign form', async () => {
+    expect((await visit('/developers/callbacks/next')).status).toBe(405);
+    const foreign = { method: 'POST', headers: { 'Sec-Fetch-Site': 'cross-site' } };
+    expect((await visit('/developers/callbacks/next', foreign)).status).toBe(403);
+    expect((await reportOf(visit)).isListening).toBe(false);
+  });
+
   it('receives no callback of another client, and none after it closed its connection', async () => {
     const stopping = new AbortController();
     const waiting = handedTo(other, stopping.signal);

@@ -1,4 +1,5 @@
 import { endpointNames, faultNames } from '@clinical-launch/conformance/exchange';
+import { callbackHeaders } from '@clinical-launch/conformance/pms-callbacks';
 import { junitOf } from '@clinical-launch/conformance/results';
 import type { Run } from '@clinical-launch/conformance/run';
 import { type ConformanceRuns, runViews } from '@clinical-launch/conformance/runs';
@@ -113,11 +114,8 @@ const messages = (runs: ConformanceRuns) =>
     async POST(exchange) {
       const { request, response } = exchange;
       const body = (await readBytes(request, response, maxMessageBytes)).toString();
-      const passed = Object.entries(request.headers).filter(
-        ([name]) => name === 'content-type' || name.startsWith('webhook-'),
-      );
-      const headers = Object.fromEntries(passed.map(([name, value]) => [name, String(value)]));
-      sendStatus(response, await runs.forward(textParameter(exchange, 'client'), { headers, body }));
+      const message = { headers: callbackHeaders(request.headers), body };
+      sendStatus(response, await runs.forward(textParameter(exchange, 'client'), message));
     },
   });
 

@@ -43,7 +43,7 @@ export async function listen(given: Given): Promise<number> {
   const send = createSession(options, stopping.signal);
   for (let hasFailed = false; !isStopping(); ) {
     try {
-      const answer = await send('/developers/callbacks/next');
+      const answer = await send('/developers/callbacks/next', { method: 'POST' });
       if (!hasFailed && answer.status >= 400) print(`the platform answered ${answer.status}, trying again`);
       hasFailed = answer.status >= 400;
       if (answer.status === 200) void pass(JSON.parse(await answer.text()), options, send);

@@ -11,14 +11,15 @@ const answerSchema = compileSchema(
 );
 
 /**
- * Creates the endpoints of the command `listen`. The command polls for the next callback of its client. It
- * reports the status that the developer's system answered, or no status if the system did not answer.
+ * Creates the endpoints of the command `listen`. The command polls for the next callback of its client with
+ * POST, because a link of another website could send a GET and so take the callback. The command reports the
+ * status that the developer's system answered, or no status if the system did not answer.
  */
 export const awaitCallbacks = (portal: Portal): readonly Endpoint[] => {
   const { listeners } = portal;
   return [
     portal.behindSignIn('/developers/callbacks/next', {
-      async GET({ response, client: { clientId } }) {
+      async POST({ response, client: { clientId } }) {
         if (listeners.isFull(clientId))
           throw tooMany(5000, { message: 'Too many commands listen for this client. Stop one of them' });
         const closed = new AbortController();

@@ -83,7 +83,7 @@ export function createPortal(
     source: '/developer-portal',
     dialect: createDialect(config, show),
     headers: { 'Cache-Control': 'no-store' },
-    // A HEAD would use up a one-time address, or a callback that waits for its listener.
+    // A HEAD would use up a one-time address.
     refusesHead: true,
   };
 

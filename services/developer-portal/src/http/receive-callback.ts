@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { callbackHeaders } from '@clinical-launch/conformance/pms-callbacks';
 import { sendStatus } from '@clinical-launch/http/answer';
 import { readBytes } from '@clinical-launch/http/body';
 import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
@@ -36,7 +37,7 @@ export function receiveCallback(portal: Portal, { secretsOf, forward }: Forwardi
       const key = JSON.stringify([client.clientId, id]);
       if (passing.has(key)) return sendStatus(response, 508);
       passing.add(key);
-      const { status } = await forward(client, callback, passedHeaders(request.headers)).finally(() =>
+      const { status } = await forward(client, callback, callbackHeaders(request.headers)).finally(() =>
         passing.delete(key),
       );
       if (status === undefined) response.setHeader('Retry-After', String(retryAfterSeconds));
@@ -44,10 +45,3 @@ export function receiveCallback(portal: Portal, { secretsOf, forward }: Forwardi
     },
   });
 }
-
-const passedHeaders = (headers: NodeJS.Dict<string | string[]>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers)
-      .filter(([name]) => name === 'content-type' || name.startsWith('webhook-'))
-      .map(([name, value]) => [name, String(value)]),
-  );
