@@ -109,55 +109,6 @@ it('a callback that its receiver sends back to the portal is answered 508', asyn
   expect(await resultsOf('circle')).toEqual([508]);
 });
 
-describe('the command listen', () => {
-  it('receives no callback by GET, which a link of another website could send, or from a foreign form', async () => {
-    expect((await visit('/developers/callbacks/next')).status).toBe(405);
-    const foreign = { method: 'POST', headers: { 'Sec-Fetch-Site': 'cross-site' } };
-    expect((await visit('/developers/callbacks/next', foreign)).status).toBe(403);
-    expect((await reportOf(visit)).isListening).toBe(false);
-  });
-
-  it('receives no callback of another client, and none after it closed its connection', async () => {
-    const stopping = new AbortController();
-    const waiting = handedTo(other, stopping.signal);
-    await until(async () => (await reportOf(other)).isListening);
-    await send(visit, { kind: 'valid' });
-    stopping.abort();
-    await expect(waiting).rejects.toThrow('aborted');
-    await until(async () => !(await reportOf(other)).isListening);
-    expect((await portal.deliver('vendor-b', { id: 'unheard' })).status).toBe(503);
-    const [unheard] = (await reportOf(other)).callbacks;
-    expect(unheard).toMatchObject({ id: 'unheard', attempts: [{ receiver: 'none', result: 'no receiver' }] });
-  });
-
-  it('receives callbacks instead of the entered address, and answers the platform with its status', async () => {
-    const receiver = await startReceiver();
-    await send(visit, { address: receiver.url });
-    const waiting = handedTo(visit);
-    await until(async () => (await reportOf(visit)).isListening);
-    const answered = portal.deliver('vendor-a', { id: 'listened', body: '{"a": "é"}' });
-    const { id, headers, body } = await waiting;
-    expect(portal.verify.bind(undefined, { headers, body: Buffer.from(body) })).toThrow('no order document');
-    expect((await post(other, `/${id}/answer`, { status: 200 })).status).toBe(404);
-    expect((await post(visit, `/${id}/answer`, { status: 99 })).status).toBe(400);
-    expect((await post(visit, `/${id}/answer`, { status: 202 })).status).toBe(204);
-    expect((await answered).status).toBe(202);
-    expect((await post(visit, `/${id}/answer`, { status: 202 })).status).toBe(404);
-    expect([await resultsOf('listened'), receiver.received]).toEqual([[202], []]);
-    await receiver.stop();
-  });
-
-  it('receives each callback in one process only', async () => {
-    const [first, second] = [handedTo(visit), handedTo(visit)];
-    await until(async () => (await reportOf(visit)).isListening);
-    const deliveries = [portal.deliver('vendor-a', { id: 'one' }), portal.deliver('vendor-a', { id: 'two' })];
-    const handed = await Promise.all([first, second]);
-    expect(new Set(handed.map(({ headers }) => headers['webhook-id']))).toEqual(new Set(['one', 'two']));
-    for (const { id } of handed) await post(visit, `/${id}/answer`, {});
-    expect((await Promise.all(deliveries)).map(({ status }) => status)).toEqual([503, 503]);
-  });
-});
-
 describe('a developer', () => {
   it('sees and sends no callback of another client', async () => {
     await portal.deliver('vendor-a', { id: 'own' });
@@ -243,6 +194,55 @@ describe('a developer', () => {
     for (let count = 0; count < 52; count += 1) await portal.deliver('vendor-a', { id: `many-${count}` });
     const shown = (await reportOf(visit)).callbacks.map(({ id }) => id);
     expect([shown.length, shown[0], shown.at(-1)]).toEqual([50, 'many-51', 'many-2']);
+  });
+});
+
+describe('the command listen', () => {
+  it('receives no callback by GET, which a link of another website could send, or from a foreign form', async () => {
+    expect((await visit('/developers/callbacks/next')).status).toBe(405);
+    const foreign = { method: 'POST', headers: { 'Sec-Fetch-Site': 'cross-site' } };
+    expect((await visit('/developers/callbacks/next', foreign)).status).toBe(403);
+    expect((await reportOf(visit)).isListening).toBe(false);
+  });
+
+  it('receives no callback of another client, and none after it closed its connection', async () => {
+    const stopping = new AbortController();
+    const waiting = handedTo(other, stopping.signal);
+    await until(async () => (await reportOf(other)).isListening);
+    await send(visit, { kind: 'valid' });
+    stopping.abort();
+    await expect(waiting).rejects.toThrow('aborted');
+    await until(async () => !(await reportOf(other)).isListening);
+    expect((await portal.deliver('vendor-b', { id: 'unheard' })).status).toBe(503);
+    const [unheard] = (await reportOf(other)).callbacks;
+    expect(unheard).toMatchObject({ id: 'unheard', attempts: [{ receiver: 'none', result: 'no receiver' }] });
+  });
+
+  it('receives callbacks instead of the entered address, and answers the platform with its status', async () => {
+    const receiver = await startReceiver();
+    await send(visit, { address: receiver.url });
+    const waiting = handedTo(visit);
+    await until(async () => (await reportOf(visit)).isListening);
+    const answered = portal.deliver('vendor-a', { id: 'listened', body: '{"a": "é"}' });
+    const { id, headers, body } = await waiting;
+    expect(portal.verify.bind(undefined, { headers, body: Buffer.from(body) })).toThrow('no order document');
+    expect((await post(other, `/${id}/answer`, { status: 200 })).status).toBe(404);
+    expect((await post(visit, `/${id}/answer`, { status: 99 })).status).toBe(400);
+    expect((await post(visit, `/${id}/answer`, { status: 202 })).status).toBe(204);
+    expect((await answered).status).toBe(202);
+    expect((await post(visit, `/${id}/answer`, { status: 202 })).status).toBe(404);
+    expect([await resultsOf('listened'), receiver.received]).toEqual([[202], []]);
+    await receiver.stop();
+  });
+
+  it('receives each callback in one process only', async () => {
+    const [first, second] = [handedTo(visit), handedTo(visit)];
+    await until(async () => (await reportOf(visit)).isListening);
+    const deliveries = [portal.deliver('vendor-a', { id: 'one' }), portal.deliver('vendor-a', { id: 'two' })];
+    const handed = await Promise.all([first, second]);
+    expect(new Set(handed.map(({ headers }) => headers['webhook-id']))).toEqual(new Set(['one', 'two']));
+    for (const { id } of handed) await post(visit, `/${id}/answer`, {});
+    expect((await Promise.all(deliveries)).map(({ status }) => status)).toEqual([503, 503]);
   });
 });
 
