@@ -229,7 +229,7 @@ describe.each(users)('the eight actions $who', (user) => {
     expect(document.tests).toEqual(['BCRP S']);
   });
 
-  it('LocationReportList finds the practice’s requests by name, and opens each read-only', async () => {
+  it('LocationReportList finds the practice’s requests by the patient’s name, and opens a request read-only', async () => {
     const oltr = await launch(desk, "Practice's requests");
     await look(oltr, 'practice-requests');
     await searchFor(desk, oltr, 'nobody of this name');

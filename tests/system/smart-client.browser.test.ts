@@ -192,7 +192,7 @@ describe('fhirclient', () => {
     await page.close();
   });
 
-  it('is offered the same addresses by the capability statement as by the SMART configuration', async () => {
+  it('reads the same addresses in the capability statement and in the SMART configuration', async () => {
     const issuer = `${platform.url}/idp/demo/desktop/v2.0`;
     const read = async (path: string) => JSON.parse(await (await fetch(`${issuer}/${path}`)).text());
     const configuration = await read('.well-known/smart-configuration');

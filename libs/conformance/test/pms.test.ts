@@ -91,7 +91,7 @@ describe('the requirements of a practice management system', () => {
     expect(judge('pms.private-addresses', [tokenAt(0), issued(), opening])).toBe('failed');
   });
 
-  it('pass a platform address whose path contains the name of the patient', () => {
+  it('are met even if the path of the platform’s address contains the name of the patient', () => {
     const patient = { name: [{ use: 'usual', family: 'Demo', given: ['Usual'] }] };
     const body = JSON.stringify(aServiceRequest({ patient }));
     const opening = opened({ headers: { referer: `${origin}/demo/pms?use=old` } });

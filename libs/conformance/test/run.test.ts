@@ -45,7 +45,7 @@ describe('a run', () => {
     expect(stepOf(run)).toBe('refused-401');
   });
 
-  it('records requests without a client only at the endpoints that its protocol shares', () => {
+  it('records a request that names no client only at an endpoint in `sharedEndpoints`', () => {
     const isDone = () => true;
     const step = { id: 'a', action: 'wait', instruction: '', isDone } as const;
     const run = runOf({

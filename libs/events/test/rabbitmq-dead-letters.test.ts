@@ -98,7 +98,7 @@ describe('dead letters', () => {
     expect(new Set(left.map(({ id }) => id))).toEqual(new Set([first.id, third.id]));
   });
 
-  it('are attempted as many times as a new event when they are replayed', async () => {
+  it('get as many delivery attempts as a new event when they are replayed', async () => {
     const { bus, handed, buried } = await startAudit();
     await bus.publish([anEvent()]);
     await buried(1);

@@ -52,7 +52,7 @@ export function describeLimits(name: string, create: () => Promise<LimitsUnderTe
       expect((await under.waiting()) - before).toBe(3);
     });
 
-    it('drop events when too many are waiting, and report the number of dropped events', async () => {
+    it('drop events when the outbox is full, and report the number of dropped events', async () => {
       const from = 'client that is verified';
       let dropped = 0;
       const before = await under.waiting();

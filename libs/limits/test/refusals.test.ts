@@ -166,7 +166,7 @@ describe('anonymous refusals', () => {
     expect(countsOf(kept).at(-1)).toEqual([401, 2]);
   });
 
-  it('produce events that contain the correlation id of the first counted request', async () => {
+  it('produce events, each with the correlation id of the first request that it counts', async () => {
     const { url, kept, refusals } = await serve();
     const ids: (string | null)[] = [];
     for (let request = 0; request < 3; request += 1) {

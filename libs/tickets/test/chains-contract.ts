@@ -45,7 +45,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(seen.size).toBe(6);
     });
 
-    it('returns the same answer when it is repeated within the repeatable window, without an event', async () => {
+    it('returns the same answer when it is reused within the grace period, without an event', async () => {
       const { ticket, correlationId } = await issue('refresh-token', { detail: { scope: 'of the first' } });
       const [first, again, replayed] = [event(correlationId), event(correlationId), event(correlationId)];
       const redeemed = await refresh(ticket, { events: [first] });
@@ -63,7 +63,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(successorOf(repeated))).toMatchObject({ outcome: 'redeemed' });
     });
 
-    it('returns the same answer within the repeatable window even if its successor was used', async () => {
+    it('returns the same answer within the grace period even if its successor was used', async () => {
       const { ticket } = await issue('refresh-token');
       const second = await refreshed(ticket);
       const third = await refreshed(second);
@@ -507,7 +507,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
         expect(await isLive('launch-identifier', ticket)).toBe(false);
       });
 
-      waiting.it('is not found after its end, and later chains with its labels are', async () => {
+      waiting.it('is not found after its end, but later chains with the same labels are found', async () => {
         const { owner, correlationId } = await begin(['user a']);
         // Begins enough chains that some shards contain chains that end soon both before and after a lasting
         // chain.

@@ -83,7 +83,7 @@ describe('a chain in Redis', () => {
     expect(shards[0]).toBe(`{s${tokens[0]?.slice(0, 2)}}`);
   });
 
-  it('has only keys that expire, except streams and counters, and stores repeatable answers only for the repeatable window', async () => {
+  it('has only keys that expire, except streams and counters, and stores the answers for repeated requests only for the grace period', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const token = await issueToken(tickets);
@@ -313,7 +313,7 @@ describe('a chain of tickets, when the reply of Redis is lost', () => {
     expect(await outbox.committed()).toBe(2);
   });
 
-  it('answers `repeated` to the retry of a repetition even if the repeatable window has ended', async () => {
+  it('answers `repeated` to the retry of a repeated request even if the grace period has ended', async () => {
     const prefix = aPrefix();
     const correlationId = randomUUID();
     const tickets = createTickets(redis, prefix);

@@ -113,7 +113,7 @@ describe('tickets, when the reply of Redis is lost', () => {
     expect(new Set(await drainAll(outbox))).toEqual(new Set([first, second]));
   });
 
-  it('are unavailable if the reply is lost twice, although the ticket is used', async () => {
+  it('throw RedisUnavailable if the reply to the retry is lost too, although Redis has redeemed the ticket', async () => {
     const tickets = createTickets(redis, aPrefix());
     const ticket = await issueTicket(tickets);
     proxy.cut(2);

@@ -32,7 +32,7 @@ describe('the developer portal', () => {
     expect(await (await visit('/developers/')).text()).toContain('You are signed in as <strong>vendor-a');
   });
 
-  it('opens a session only once with an address', async () => {
+  it('opens only one session with a sign-in address', async () => {
     const address = await addressFor('vendor-a');
     const statuses = await Promise.all(
       Array.from({ length: 5 }, async () => (await fetch(address, { redirect: 'manual' })).status),

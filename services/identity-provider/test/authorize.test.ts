@@ -353,7 +353,7 @@ describe('the rate limit of a partner', () => {
     clock.advance({ seconds: 1 });
   });
 
-  it('and max_age are checked with one reading of the launch', async () => {
+  it('is checked together with max_age, so that the launch is read only once', async () => {
     const at = 'limited/desktop';
     const launch = await running.launchFor({ auth_time: clock.now() / 1000 }, at);
     const fields = { ...authorizeFields({ launch, challenge: aVerifier().challenge }), max_age: '900' };

@@ -169,8 +169,8 @@ describe('a launch ended by its host', () => {
   });
 });
 
-describe('the launches of one partner that their host ended with one request', () => {
-  it('each result in one logout token', async () => {
+describe('one request of a host that ends several launches of a partner', () => {
+  it('causes one logout token for each launch', async () => {
     const launches = [await startTokens(), await startTokens()].map(({ launch }) => launch);
     const response = await running.idp.get(`/${at}/launches/_end`, {
       method: 'POST',

@@ -48,7 +48,7 @@ describe('wrong client secrets', () => {
     expect(await guess()).toEqual({ status: 429, retryAfter: '4' });
   });
 
-  it('delay even the right secret, because no secret is compared during the delay', async () => {
+  it('delay a client even if it then sends the right secret, because no secret is compared during the delay', async () => {
     await guessTimes(5);
     expect((await ask()).status).toBe(429);
     clock.advance({ seconds: 1 });

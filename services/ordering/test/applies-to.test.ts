@@ -23,7 +23,7 @@ describe('a test for women aged 12 to 55', () => {
     expect(isFor({ appliesTo: women }, traits(gender, birthDate))).toBe(expected);
   });
 
-  it('is described by its limits of sex and age', () => {
+  it('has a description that states the sex and the ages', () => {
     expect(describeAppliesTo(women)).toBe('female patients aged 12 to 55');
     expect(describeAppliesTo({ sex: 'male' })).toBe('male patients');
     expect(describeAppliesTo({ ageFrom: 50 })).toBe('patients aged 50 or over');

@@ -102,7 +102,7 @@ describe('the Enter key in the search', () => {
     expect(faultyAmong(unique.flatMap((name) => name.split(/\W+/)))).toEqual([]);
   });
 
-  it('adds nothing for a name with one wrong letter, unless the result is another complete name', () => {
+  it('adds nothing for a name misspelt by one letter, unless the misspelling consists of complete names', () => {
     expect(unique.flatMap((name) => faultyAmong(editsOf(name)))).toEqual([]);
   });
 

@@ -262,7 +262,7 @@ describe('the printed form and labels of a request', () => {
     await page.context().close();
   });
 
-  it('are shown without scripts with an explanation of how to print, and without the Print button', async () => {
+  it('explain how to print and have no Print button if scripts are disabled', async () => {
     const page = await openPaper('labels', { hasScript: false });
     expect(await page.getByRole('button', { name: 'Print', exact: true }).count()).toBe(0);
     expect(await page.locator('noscript p').isVisible()).toBe(true);

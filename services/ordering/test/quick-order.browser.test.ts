@@ -127,7 +127,7 @@ describe('an order of full blood count and U&E, the most common order', () => {
 });
 
 describe('a chip at the top of the page', () => {
-  it('leads to the submitted order with fewer than 40 presses of Tab, without a shortcut', async () => {
+  it('leads to a submitted order with fewer than 40 presses of Tab and no keyboard shortcut', async () => {
     const launch = await newOrder();
     for (const code of ['HFBC', 'HESR', 'HFER']) await press(launch, `favourite:${code}`);
     const { page, close } = await open(launch);

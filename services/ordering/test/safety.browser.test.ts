@@ -159,7 +159,7 @@ describe('an urgent request, whose priority is not sent electronically', () => {
 });
 
 describe('duplicates', () => {
-  it('of an open request are shown, and one click uses that request', async () => {
+  it('of a test in an open request are shown, and one click uses that request', async () => {
     const patient = aPatient();
     await anOrder(desk.application, ['HFBC', 'BUE'], aLaunchContext({ request: { patient } }));
     const { page, close } = await openPage(patient);

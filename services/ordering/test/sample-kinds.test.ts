@@ -84,7 +84,7 @@ describe('a test that needs several containers', () => {
     expect(batch?.tests.find(({ code }) => code.value === 'CTHRO')).not.toHaveProperty('otherSamples');
   });
 
-  it('has a sample for each time, which it does not share with another test (glucose tolerance)', () => {
+  it('has a sample for each time, and shares none with another test (glucose tolerance)', () => {
     expect(planned(testsOf(['DGLUF', 'DGTT']))).toEqual([
       ['fluoride', undefined, undefined, ['DGLUF']],
       ['fluoride', undefined, 'fasting', ['DGTT']],

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => application.stop());
 
-describe('forged forms of samples', () => {
+describe('forged sample forms', () => {
   const valid: [string, string][] = [
     ['submission', '5f4d8a52-7c0d-4c7e-9a58-0a3f6f1f3b01'],
     ['version', '1'],
@@ -61,7 +61,7 @@ describe('forged forms of samples', () => {
     expect((await launch.post(samplesPage(launch), valid)).status).toBe(303);
   });
 
-  it('may repeat the submission id of another request, and are stored for their own request', async () => {
+  it('may repeat the submission id of another request, and change only their own request', async () => {
     const first = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     const second = await openForOrder(application, 'PatientSampleQueue', threeSamples);
     for (const launch of [first, second]) {
@@ -93,7 +93,7 @@ describe('forged forms of samples', () => {
   });
 });
 
-describe('two forms of samples for one request', () => {
+describe('two sample forms for one request', () => {
   it.each([
     ['one after the other', async (send: () => Promise<Response>) => [await send(), await send()]],
     ['at the same instant', (send: () => Promise<Response>) => Promise.all([send(), send(), send(), send()])],

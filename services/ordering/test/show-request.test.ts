@@ -279,8 +279,8 @@ describe('the audit trail of viewed requests', () => {
   });
 });
 
-describe('the audit trail of forms that are answered with a request', () => {
-  it('records one `order.viewed.v1` event, however often the list of chosen tests is sent', async () => {
+describe('the audit trail of form posts whose response shows a test request', () => {
+  it('records one `order.viewed.v1` event, however often the user posts the chosen tests', async () => {
     const launch = await openForOrder(application, 'UpdateTest', ['HFBC']);
     const at = `requests/${launch.guid}/tests/`;
     await launch.send(`${at}review`, { method: 'HEAD' });

@@ -238,7 +238,7 @@ describe('a submitted order', () => {
     expect(await eventsOf(launch)).toHaveLength(1);
   });
 
-  it('ends the launch: each of its pages and forms leads to the result', async () => {
+  it('ends the launch: each of its pages and forms redirects to the result page', async () => {
     const launch = await chooseAndReview(application, ['HFBC']);
     const result = (await submit(launch)).headers.get('location');
     for (const path of ['', 'review']) {

@@ -73,7 +73,7 @@ describe('a test that does not apply to the patient', () => {
     expect((await matches(woman, 'swab')).notes).toEqual([]);
   });
 
-  it('is treated like a question about pregnancy or the last menstrual period, which a man is not asked', async () => {
+  it('asks a man no question about pregnancy or the last menstrual period', async () => {
     const man = await chooseAndReview(
       application,
       ['ETFT', 'EFSH'],

@@ -37,7 +37,7 @@ const isFocused = (page: Page, selector: string) =>
 const returnTo = (page: Page) => page.dispatchEvent('body', 'visibilitychange', { bubbles: true });
 
 describe('the windows of two patients in one browser', () => {
-  it('lock in turn: the window opened or chosen last locks the other immediately, the notice has the focus, and Escape does not close it', async () => {
+  it('lock each other: the window that was opened or chosen last locks the other, and Escape does not close the notice', async () => {
     const { mine, browser, page, close } = await openReview();
     await page.locator('#details').fill('Tired for three weeks');
     const other = await openBeside(browser, await launchFor(aPatient(second)));
@@ -60,7 +60,7 @@ describe('the windows of two patients in one browser', () => {
     await close();
   });
 
-  it('lock and unlock together if they show the same patient', async () => {
+  it('lock and unlock together if two of them show the same patient', async () => {
     const patient = aPatient();
     const [mine, again] = [await launchFor(patient), await launchFor(patient)];
     const { browser, page, close } = await desk.open(mine);

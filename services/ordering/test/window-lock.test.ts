@@ -159,7 +159,7 @@ describe('windows that do not lock each other', () => {
     expect(locationOf(await submit(mine))).toContain('/orders/');
   });
 
-  it('include windows of different browsers: a page says that another patient was opened in another browser', async () => {
+  it('include windows of different browsers, although a page says that the user opened another patient elsewhere', async () => {
     const mine = await ordering(new TestBrowser());
     application.clock.advance({ seconds: 60 });
     await ordering(new TestBrowser(), aPatient(other));

@@ -182,7 +182,7 @@ describe('permissions', () => {
     expect(statuses.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('without clinical-cr.read cause 403 for /resource/patient, with the name of this permission', async () => {
+  it('without clinical-cr.read cause 403 for /resource/patient, and the response names the missing permission', async () => {
     const sid = randomUUID();
     const token = await api.sign({ sid, authorizations: ['clinical-cr.write', 'clinical-cr.reader'] });
     const description = await expectRefusal(await api.get('patient', { token }), 403, 'insufficient_scope');

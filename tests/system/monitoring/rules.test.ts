@@ -273,7 +273,7 @@ describe('the Prometheus rules', () => {
     expect(check('rules', ...ruleFiles)).not.toContain('FAILED');
   });
 
-  it('are tested with a cause for each alert and severity', () => {
+  it('have a test scenario for each alert and severity', () => {
     const tested = new Set(causes.map(([alert, severity]) => `${alert} ${severity}`));
     expect(new Set(alerts().map(({ alert, labels }) => `${alert} ${labels.severity}`))).toEqual(tested);
   });

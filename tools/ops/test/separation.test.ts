@@ -327,7 +327,7 @@ describe('the access rules of RabbitMQ', () => {
     ]);
   });
 
-  it('leave a service, which may not declare queues, not ready while its queues are missing', async () => {
+  it('keep a service not ready while its queues are missing, because it may not declare them', async () => {
     const warnings: unknown[] = [];
     const ignore = () => undefined;
     const bus = await connectRabbitMq({

@@ -221,19 +221,22 @@ describe('a fault on demand', () => {
   const arm = async (name: FaultName, endpoint: string) =>
     expect((await post(`${twin.url}/faults`, { client: vendor, fault: name, endpoint })).status).toBe(200);
 
-  it.each(answered)('%s breaks only the next request of its client at its endpoint', async (name) => {
-    const [launch, launchOther] = [await createLaunching(vendor), await createLaunching('pms-other')];
-    await arm(name, 'launch-url');
-    expect([(await tokenOf(vendor)).status, (await launchOther()).status]).toEqual([200, 200]);
-    const broken = await launch();
-    expect([broken.status, (await launch()).status]).toEqual([Number(name), 200]);
-    expect(broken.headers.get('retry-after')).toBe(['429', '503'].includes(name) ? '2' : null);
-    expect(broken.headers.get('x-correlation-id')).toMatch(/^[\da-f-]{36}$/);
-    await arm(name, 'token');
-    const refused = await tokenOf(vendor);
-    expect([refused.status, (await launch()).status]).toEqual([Number(name), 200]);
-    expect(JSON.parse(await refused.text())).toMatchObject({ error: expect.any(String) });
-  });
+  it.each(answered)(
+    '%s affects only the next request of the chosen client to the chosen endpoint',
+    async (name) => {
+      const [launch, launchOther] = [await createLaunching(vendor), await createLaunching('pms-other')];
+      await arm(name, 'launch-url');
+      expect([(await tokenOf(vendor)).status, (await launchOther()).status]).toEqual([200, 200]);
+      const broken = await launch();
+      expect([broken.status, (await launch()).status]).toEqual([Number(name), 200]);
+      expect(broken.headers.get('retry-after')).toBe(['429', '503'].includes(name) ? '2' : null);
+      expect(broken.headers.get('x-correlation-id')).toMatch(/^[\da-f-]{36}$/);
+      await arm(name, 'token');
+      const refused = await tokenOf(vendor);
+      expect([refused.status, (await launch()).status]).toEqual([Number(name), 200]);
+      expect(JSON.parse(await refused.text())).toMatchObject({ error: expect.any(String) });
+    },
+  );
 
   it('slow lets a request wait, while other requests are answered', async () => {
     await arm('slow', 'token');

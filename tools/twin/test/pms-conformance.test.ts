@@ -235,7 +235,7 @@ const resultsWith = (failed?: string) =>
   );
 
 describe('a conformance run of a practice management system', () => {
-  it('passes a client on our package in every requirement that an exchange shows', async () => {
+  it('passes a client that uses our package in every requirement that requests can prove', async () => {
     const { requirements } = await playOnSdk();
     const others = requirements.filter(({ result }) => result !== 'passed');
     expect(others.map(({ id, result }) => [id, result])).toEqual(

@@ -14,7 +14,7 @@ afterEach(async () => copy.remove());
 const pms = ['--realm', 'demo', '--client-id', 'pms-new', '--name', 'A new PMS'];
 
 describe('the registry file', () => {
-  it('is replaced atomically, through a link, with its mode and without leftover files', async () => {
+  it('keeps its symbolic link and its file mode when it is replaced, and no temporary file is left', async () => {
     await chmod(copy.path, 0o666);
     await rename(copy.path, join(copy.folder, 'target.json'));
     await symlink('target.json', copy.path);
@@ -86,7 +86,7 @@ describe('a new registry', () => {
     expect([code, output]).toEqual([0, 'registry: can be used\nproduction: accepts it\n']);
   });
 
-  it('requires init if the file is missing; init refuses an existing file and a missing folder', async () => {
+  it('must be created with `registry init`, which refuses an existing file and a missing folder', async () => {
     const missing = await run('new.json', 'list');
     expect([missing.code, missing.errors]).toEqual([
       1,
