@@ -61,7 +61,7 @@ export function createPatientPseudonyms(key: Uint8Array): PatientPseudonyms {
 /** Returns true if an identifier is national and valid, so that every practice uses the same identifier. */
 const isSure = ({ system, isDoubtful }: PatientIdentifier) => system !== 'hospital-number' && !isDoubtful;
 
-/** The OLTR identifier system of each desktop identifier type that OLTR launches also have. */
+/** The types of identifiers in desktop launches that also exist in OLTR launches, with their names there. */
 const desktopSystems: Readonly<Record<string, string>> = { 'NHS Number': 'nhs-number' };
 
 /** Returns the user, practice and patient for the events of an OLTR launch, as far as they are known. */

@@ -138,7 +138,8 @@ async function sampleOf({ api, gateway, auditTrail }: Stage, redis: RedisClient)
 }
 
 /**
- * Scans all keys, which removes expired keys. Up to a quarter of the keys in Redis may have expired already.
+ * Scans all keys, because Redis removes an expired key when the key is read. Up to a quarter of the keys may
+ * have expired.
  */
 async function forgetExpired(redis: RedisClient): Promise<void> {
   let cursor = '0';

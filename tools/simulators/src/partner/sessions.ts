@@ -14,8 +14,8 @@ import type { Tokens } from './identity-provider.ts';
 export const sessionCookie = 'partner-session';
 
 /**
- * A launch in the pages of the demo. If another host application requested the launch, the id is empty and no
- * page shows the launch.
+ * A launch that the pages of the demo show. If another host application requested the launch, the id is empty,
+ * and no page shows it.
  */
 export type Visited = Pick<VisitedLaunch, 'id' | 'exchanges' | 'attempts'>;
 
