@@ -315,7 +315,7 @@ describe('the page for a refused authorization request', () => {
     expect(content).not.toContain('alert');
   });
 
-  it('refers only to stylesheets and images that the service serves', async () => {
+  it('refers to stylesheets and images that the service serves', async () => {
     const page = await (await running.getAuthorize('', realm, { accept })).text();
     const files = [...page.matchAll(/(?:href|src)="\/idp(\/assets\/[^"]+)"/g)].map(([, path]) => path);
     expect(files).toEqual(expect.arrayContaining(['/assets/nhsuk/nhsuk-frontend.css', '/assets/page.css']));
