@@ -27,7 +27,15 @@ const linked = [...read('docs/README.md').matchAll(/\(guides\/([\w-]+)\.md/g)].m
 /** The guides, in the order in which docs/README.md first links to them. */
 const guides = [...new Set([...linked, ...filesIn('docs/guides').map((name) => name.replace(/\.md$/, ''))])];
 const examples = filesIn('docs/examples');
-const references = ['launch-api', 'identity-provider', 'resource-api', 'audit-api', 'events', 'errors'];
+const references = [
+  'launch-api',
+  'identity-provider',
+  'resource-api',
+  'audit-api',
+  'events',
+  'errors',
+  'operator-files',
+];
 
 /** The OpenAPI documents of production, by the name of their page. */
 export async function openApiDocuments() {
@@ -84,6 +92,7 @@ async function referencePages(): Promise<Readonly<Record<string, Page>>> {
     'audit-api': documentPage('docs/reference/audit-api.md'),
     events: documentPage('docs/reference/events.md', asyncApiPart()),
     errors: { ...errors, html: withAnchors(errors.html) },
+    'operator-files': documentPage('docs/reference/operator-files.md'),
   };
 }
 

@@ -28,7 +28,7 @@ export const catalogue: Group = {
     },
     import: {
       summary: 'Replaces and adds tests in a catalogue, and writes it only if it has no faults.',
-      details: 'The columns of the spreadsheet are described in docs/guides/operate.md.',
+      details: 'The columns of the spreadsheet are described in docs/reference/operator-files.md.',
       arguments: [sheet],
       options: [into],
       async run({ arguments: [path = ''], options }) {
