@@ -9,7 +9,7 @@ import { actionRules } from '../src/domain/action-rules.ts';
 import { filterTerms } from '../src/domain/list-search.ts';
 import { readRequestSearch } from '../src/domain/request-search.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
-import { sightOf } from '../src/store/keys.ts';
+import { visibilityOf } from '../src/store/keys.ts';
 import { type ListQuery, readRequestPage } from '../src/store/request-lists.ts';
 import { findRequesters } from '../src/store/requesters.ts';
 import { countMostRequested } from '../src/work/count-most-requested.ts';
@@ -107,18 +107,22 @@ describe('a page of a list', () => {
       practice: single,
       patient: inventPatient(single, 0),
     } as const;
-    const sight = sightOf(aLaunchContext({ client, request }));
-    const plans = await plansOfPage({ sight, statuses: actionRules.PatientReportList.lists, similarSince });
+    const visibility = visibilityOf(aLaunchContext({ client, request }));
+    const plans = await plansOfPage({
+      visibility,
+      statuses: actionRules.PatientReportList.lists,
+      similarSince,
+    });
     // The page reads the indexes once for each identifier of the patient, and counts requests up to a limit.
     expect(rowsOf(plans)).toBeLessThan(2 * readAtMost);
   });
 
   it('reads each requester of the practice once for the filter', async () => {
-    const { sight } = queryFor('LocationReportList', {});
-    expect((await findRequesters(database, sight)).map(({ name }) => name.family)).toEqual(
+    const { visibility } = queryFor('LocationReportList', {});
+    expect((await findRequesters(database, visibility)).map(({ name }) => name.family)).toEqual(
       requesters.map(({ family }) => family),
     );
-    const plans = await plansOf((recorded) => findRequesters(recorded, sight));
+    const plans = await plansOf((recorded) => findRequesters(recorded, visibility));
     expect(plans.flatMap(scansOf).filter(({ kind }) => kind === 'Seq Scan')).toEqual([]);
     // For each requester, the query reads an identifier and a name. Finally, the query reads the end of the
     // index.
@@ -162,7 +166,7 @@ const searchFor = (q: string) => {
 
 function queryFor(action: Action, query: Partial<ListQuery>): ListQuery {
   const context = aLaunchContext({ client, request: { action, practice, patient } });
-  return { sight: sightOf(context), statuses: actionRules[action].lists, similarSince, ...query };
+  return { visibility: visibilityOf(context), statuses: actionRules[action].lists, similarSince, ...query };
 }
 
 type Plan = {

@@ -32,7 +32,7 @@ export type ChosenWindow = WindowSubject & {
 /** The window of a launch in its browser. */
 export type WindowState =
   /** Forms with this token are accepted. */
-  | { readonly isChosen: true; readonly token: string; readonly elsewhere?: Elsewhere }
+  | { readonly isChosen: true; readonly token: string; readonly elsewhere?: LaunchElsewhere }
   /** A launch for another patient or user was opened or chosen later in this browser. */
   | { readonly isChosen: false; readonly by: OtherSubject };
 
@@ -40,7 +40,7 @@ export type WindowState =
  * A launch for another patient that the same user opened after this window was chosen, in another browser or
  * on another computer.
  */
-export type Elsewhere = {
+export type LaunchElsewhere = {
   /** ISO 8601 instant */
   readonly at: string;
 };

@@ -1,11 +1,11 @@
 import type { Catalogue, Orderable } from './catalogue.ts';
 
 /** A test that need not be ordered, because a chosen panel contains it. */
-export type Covered = { readonly test: Orderable; readonly panel: Orderable };
+export type CoveredTest = { readonly test: Orderable; readonly panel: Orderable };
 
 /** Returns the tests that the chosen panels contain, each once. */
-export function coveredBy(chosen: readonly string[], { orderables }: Catalogue): Covered[] {
-  const covered = new Map<string, Covered>();
+export function coveredBy(chosen: readonly string[], { orderables }: Catalogue): CoveredTest[] {
+  const covered = new Map<string, CoveredTest>();
   for (const panel of chosen.flatMap((code) => orderables.get(code) ?? [])) {
     for (const code of panel.covers) {
       const test = orderables.get(code);

@@ -113,13 +113,13 @@ const answerField = ({ key, question: { kind } }: AskedQuestion) =>
 export const answerId = (key: string) => `answer-${key.replace(':', '-')}`;
 
 /** Returns the added tests that do not apply to a patient. Each test needs a reason. */
-export const unusualFor = (patient: PatientTraits, added: readonly Orderable[]) =>
+export const inapplicableTests = (patient: PatientTraits, added: readonly Orderable[]) =>
   added.filter((test) => !isFor(test, patient));
 
 function readOverrides({ draft, addedTests, patient }: ReviewBasis): Read<Record<string, string>> {
   const values: Record<string, string> = {};
   const faults: ReviewFault[] = [];
-  for (const { code, name } of unusualFor(patient, addedTests)) {
+  for (const { code, name } of inapplicableTests(patient, addedTests)) {
     const reason = oneLine(draft.overrideReasons[code] ?? '');
     const field = `override-${code}`;
     if (reason === '') faults.push({ field, message: `Give a reason for requesting ${name}, or remove it` });

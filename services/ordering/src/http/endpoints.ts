@@ -11,7 +11,7 @@ import {
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import { pageDialect, pageNotFound } from '../errors.ts';
 import type { Dependencies } from './dependencies.ts';
-import { inLaunch, may } from './in-launch.ts';
+import { inLaunch, requirePermission } from './in-launch.ts';
 import { listRequests, searchRequests } from './list-requests.ts';
 import { postLeftRequest, postNewRequest } from './offered-request.ts';
 import { openLaunch } from './open-launch.ts';
@@ -66,22 +66,22 @@ type Methods = Readonly<Partial<Record<'GET' | 'POST', Handler<Visit>>>>;
 /** Returns the path below `/oltr/{launchId}` and the methods of each endpoint of a launch. */
 function launchPages(dependencies: Dependencies): readonly (readonly [path: string, methods: Methods])[] {
   const inOrder = (handle: Handler<ChoosingVisit>) =>
-    behind(may('order'), behind(ofNewOrder(dependencies), handle));
+    behind(requirePermission('order'), behind(ofNewOrder(dependencies), handle));
   const inChange = (handle: Handler<ChoosingVisit>, guard: Guard<Visit, ChoosingVisit> = showing) =>
-    behind(may('change-tests'), behind(guard, handle));
+    behind(requirePermission('change-tests'), behind(guard, handle));
   const showing = ofChange(dependencies);
   const silent = ofChange(dependencies, { shows: false });
   const openChange = (handle: Handler<ChoosingVisit>) =>
-    behind(may('change-tests'), behind(inChosenWindow(dependencies), behind(showing, handle)));
+    behind(requirePermission('change-tests'), behind(inChosenWindow(dependencies), behind(showing, handle)));
   const openSamples = (handle: Handler<RequestVisit>) =>
     behind(
-      may('record-samples'),
+      requirePermission('record-samples'),
       behind(inChosenWindow(dependencies), behind(ofRequest(dependencies), handle)),
     );
   const inRequest = (handle: Handler<RequestVisit>) =>
-    behind(may('read'), behind(ofRequest(dependencies), handle));
+    behind(requirePermission('read'), behind(ofRequest(dependencies), handle));
   const inSamples = (handle: Handler<RequestVisit>) =>
-    behind(may('record-samples'), behind(ofRequest(dependencies), handle));
+    behind(requirePermission('record-samples'), behind(ofRequest(dependencies), handle));
 
   const choose = postChoice(dependencies);
   const choosePanel = postChosenPanel(dependencies);
@@ -115,7 +115,7 @@ function launchPages(dependencies: Dependencies): readonly (readonly [path: stri
     ['/requests/:guid', { GET: behind(inAnyWindow(dependencies), inRequest(showRequest(dependencies))) }],
     ['/requests/:guid/form', { GET: inRequest(printForm(dependencies)) }],
     ['/requests/:guid/labels', { GET: inRequest(printLabels(dependencies)) }],
-    ['/labels', { GET: behind(may('read'), printTickedLabels(dependencies)) }],
+    ['/labels', { GET: behind(requirePermission('read'), printTickedLabels(dependencies)) }],
 
     ['/orders/:guid', { GET: behind(inAnyWindow(dependencies), showOrder(dependencies)) }],
     ['/window', { GET: checkWindow(dependencies), POST: chooseWindow(dependencies) }],

@@ -54,7 +54,7 @@ export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
 }
 
 /** Creates the guard that throws ServiceError 403 if the launch's action does not have a permission. */
-export function may(permission: Permission): Guard<Visit, Visit> {
+export function requirePermission(permission: Permission): Guard<Visit, Visit> {
   return (visit) => {
     if (!visit.rule.may.includes(permission)) throw notOfThisAction();
     return visit;

@@ -5,7 +5,7 @@ import type { Catalogue } from '../domain/catalogue.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { noCatalogueOfLaboratory, requestComplete, requestNotFound } from '../errors.ts';
 import { resultPage } from '../present/addresses.ts';
-import { findInSight, findOwnOrder, hasSubmitted } from '../work/find-requests.ts';
+import { findOwnOrder, findVisible, hasSubmitted } from '../work/find-requests.ts';
 import { toChange, toNewOrder } from '../work/launch.ts';
 import { hasDraft } from '../work/read-choice.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -84,7 +84,7 @@ async function getRequest(
   dependencies: Pick<Dependencies, 'database' | 'pseudonyms'>,
 ): Promise<TestRequest> {
   const { context, call } = visit;
-  const found = await findInSight(dependencies, context, textParameter(visit, 'guid'));
+  const found = await findVisible(dependencies, context, textParameter(visit, 'guid'));
   if (found === undefined) throw requestNotFound();
   const patient = dependencies.pseudonyms.ofPatient(found.parties.patient);
   if (patient !== undefined) call.concern({ patient });

@@ -9,7 +9,7 @@ import { faultyForm, requestNotFound } from '../errors.ts';
 import { presentLabelStocks, presentLabels } from '../present/label-sheets.ts';
 import { presentPrinting } from '../present/print-sheets.ts';
 import { countPrints } from '../work/count-print.ts';
-import { findAllInSight } from '../work/find-requests.ts';
+import { findAllVisible } from '../work/find-requests.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { RequestVisit } from './page-guards.ts';
 import { isRead } from './reading.ts';
@@ -44,7 +44,7 @@ export function printTickedLabels(dependencies: Dependencies): Handler<Visit> {
     const guids = [...new Set(queryOf(request).getAll('request'))];
     if (guids.length === 0) return redirect(response, `${home}requests?nothing-ticked`);
     if (guids.length > pageSize) throw faultyForm();
-    const requests = await findAllInSight(dependencies, context, guids);
+    const requests = await findAllVisible(dependencies, context, guids);
     if (requests === undefined) throw requestNotFound();
     const labels = await readLabels(visit, dependencies, requests);
     const back = { href: `${home}requests`, text: 'Back to the list of requests' };

@@ -4,7 +4,7 @@ import type { Guard, Handler } from '@clinical-launch/http/endpoint';
 import { faultyForm } from '../errors.ts';
 import { presentLock } from '../present/lock-model.ts';
 import type { SentWindow } from '../store/browsers.ts';
-import { type Entered, enterWindow } from '../work/enter-window.ts';
+import { type EnteredWindow, enterWindow } from '../work/enter-window.ts';
 import { createBrowser, readBrowserKeys, setBrowserCookie } from './browser-cookie.ts';
 import type { Dependencies } from './dependencies.ts';
 import { isRead } from './reading.ts';
@@ -41,7 +41,7 @@ export async function enter(
   visit: Visit,
   dependencies: Dependencies,
   { isChoice = false } = {},
-): Promise<Entered> {
+): Promise<EnteredWindow> {
   const { request, response, context } = visit;
   const { isSecure } = dependencies;
   const browser = createBrowser();
@@ -68,7 +68,7 @@ export const readSentWindow = (
 });
 
 type Locked = {
-  readonly window: Entered;
+  readonly window: EnteredWindow;
   /** The path of the locked page, relative to the launch. */
   readonly to: string;
   /** The typed fields of a page without a draft, which the notice sends back to that page. */

@@ -7,7 +7,7 @@ import type { Draft, FavouritesOutcome, Notice, Undo } from '../domain/draft.ts'
 import { isLive } from '../domain/lifecycle.ts';
 import { coveredBy, listed } from '../domain/panels.ts';
 import { needsReason, type Repeat } from '../domain/repeats.ts';
-import { unusualFor } from '../domain/review.ts';
+import { inapplicableTests } from '../domain/review.ts';
 import type { SampleKind, SiteAnswers } from '../domain/sample-kind.ts';
 import type { Selection } from '../domain/selection.ts';
 import { codeOf, type RequestedSample, type TestRequest } from '../domain/test-request.ts';
@@ -33,7 +33,7 @@ export function presentChosen({ draft, selection, patient, repeats, changed, cat
   const batches = planBatches(chosen, catalogue, draft.answers);
   const repeated = repeats.map((repeat) => ({ test: repeat.test, said: describeRepeat(repeat) }));
   const needing = repeats.filter(needsReason).map(({ test: { name } }) => name);
-  const unusual = unusualFor(patient, addedTests).map((test) => ({
+  const unusual = inapplicableTests(patient, addedTests).map((test) => ({
     test,
     said: describeUnusual(test, patient),
   }));

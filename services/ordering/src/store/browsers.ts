@@ -1,6 +1,6 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { Selectable } from 'kysely';
-import type { ChosenWindow, Elsewhere, WindowSubject } from '../domain/chosen-window.ts';
+import type { ChosenWindow, LaunchElsewhere, WindowSubject } from '../domain/chosen-window.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 import { subjectKeyOf } from './keys.ts';
 
@@ -91,7 +91,7 @@ export async function findElsewhere(
   database: OrderingDatabase,
   { subjectKey, userKey }: Pick<WindowSubject, 'subjectKey' | 'userKey'>,
   { browserKeys, since }: { readonly browserKeys: readonly string[]; readonly since: string },
-): Promise<Elsewhere | undefined> {
+): Promise<LaunchElsewhere | undefined> {
   const row = await database
     .selectFrom('browsers')
     .select('chosen_at')

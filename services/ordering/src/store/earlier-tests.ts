@@ -2,10 +2,10 @@ import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import { sql } from 'kysely';
 import type { EarlierTest, RepeatSearch } from '../domain/repeats.ts';
 import type { OrderingDatabase, OrderingTransaction } from './database.ts';
-import { hasOtherNumber, isOfBoundPractice, type Sight } from './keys.ts';
+import { hasOtherNumber, isOfBoundPractice, type Visibility } from './keys.ts';
 
 export type PatientSearch = RepeatSearch &
-  Pick<Sight, 'patientNumbers' | 'practices'> & {
+  Pick<Visibility, 'patientNumbers' | 'practices'> & {
     /** The keys of the patient (`patientKeysOf`). */
     readonly patientKeys: readonly string[];
     /** The request that the user is changing, which is not an earlier request. */

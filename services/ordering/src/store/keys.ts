@@ -13,10 +13,10 @@ import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingTables } from './database.ts';
 
 /**
- * Limits a query to the requests that a launch can see. Every query for requests requires a `Sight`, so a URL
- * cannot bypass the limits.
+ * Limits a query to the requests that a launch can see. Every query for requests requires a `Visibility`, so a
+ * URL cannot bypass the limits.
  */
-export type Sight = {
+export type Visibility = {
   /** Only requests that this launch submitted. */
   readonly launchId?: string;
   /** Only requests of a patient with one of these keys (`patientKeysOf`). */
@@ -35,17 +35,20 @@ type BoundPractices = { readonly client: TestRequest['client']; readonly binding
 
 type PatientNumber = LaunchPatient['identifiers'][number];
 
-/** Returns the `Sight` of a launch. It depends on the launch's action and payload, never on a URL. */
-export const sightOf = (context: LaunchContext): Sight =>
-  sightWithin(actionRules[context.request.action].sees, context);
+/** Returns the `Visibility` of a launch. It depends on the launch's action and payload, never on a URL. */
+export const visibilityOf = (context: LaunchContext): Visibility =>
+  visibilityUnder(actionRules[context.request.action].sees, context);
 
-/** Returns the `Sight` of a launch for this rule instead of the rule of its action. */
-export function sightWithin(sees: ActionRule['sees'], { launchId, client, request }: LaunchContext): Sight {
+/** Returns the `Visibility` of a launch for this rule instead of the rule of its action. */
+export function visibilityUnder(
+  sees: ActionRule['sees'],
+  { launchId, client, request }: LaunchContext,
+): Visibility {
   const { patient, practice } = request;
   const patientKeys = patientKeysOf({ patient, practice }, client);
   const patientNumbers = nationalNumbersOf(patient);
   const practiceKey = practiceKeyOf(practice, client);
-  const bound = boundSightOf(client);
+  const bound = boundVisibilityOf(client);
   switch (sees) {
     case 'own':
       return { launchId };
@@ -59,15 +62,24 @@ export function sightWithin(sees: ActionRule['sees'], { launchId, client, reques
 }
 
 /**
- * Returns the part of a `Sight` that limits a client to its practices. Empty for a client that may name any
- * practice.
+ * Returns the part of a `Visibility` that limits a client to its practices. Empty for a client that may name
+ * any practice.
  */
-export function boundSightOf({ practices, ...client }: LaunchContext['client']): Pick<Sight, 'practices'> {
+export function boundVisibilityOf({
+  practices,
+  ...client
+}: LaunchContext['client']): Pick<Visibility, 'practices'> {
   return practices === undefined ? {} : { practices: { client, binding: practices } };
 }
 
 /** Returns the SQL condition that a request is visible. */
-export function isInSight({ launchId, patientKeys, patientNumbers = [], practiceKey, practices }: Sight) {
+export function isVisible({
+  launchId,
+  patientKeys,
+  patientNumbers = [],
+  practiceKey,
+  practices,
+}: Visibility) {
   return (by: ExpressionBuilder<OrderingTables, 'test_requests'>): Expression<SqlBool> =>
     by.and([
       ...(launchId === undefined ? [] : [by('test_requests.launch_id', '=', launchId)]),

@@ -1,11 +1,11 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Priority, RequestStatus } from '../domain/test-request.ts';
 import type { OrderingTables, OrderingTransaction } from './database.ts';
-import { isInSight, type Sight } from './keys.ts';
+import { isVisible, type Visibility } from './keys.ts';
 
 /** The conditions of a list. */
 export type ListFilter = {
-  readonly sight: Sight;
+  readonly visibility: Visibility;
   readonly statuses: readonly RequestStatus[];
   readonly priority?: Priority;
   /** The period in which a request was made: from `since`, inclusive, to `before`, exclusive. ISO 8601. */
@@ -34,7 +34,7 @@ export function readList(tx: OrderingTransaction, filter: ListFilter, page: Page
 export async function countList(tx: OrderingTransaction, filter: ListFilter, limit: number): Promise<number> {
   // Counts a patient's requests without splitting them into runs (`runsOf`), because a
   // request may be in two runs.
-  const runs = filter.sight.patientKeys === undefined ? runsOf(tx, filter) : [filtered(tx, filter)];
+  const runs = filter.visibility.patientKeys === undefined ? runsOf(tx, filter) : [filtered(tx, filter)];
   const places = runs.map((run) => run.select(['guid', 'created_at']).limit(limit));
   const { count } = await tx
     .selectFrom(unionOf(tx, filter, places).limit(limit).as('counted'))
@@ -54,7 +54,7 @@ export async function findMatches(
 ): Promise<{ places: Place[]; count: number }> {
   // If the list covers only a short period, the database can read the index that sorts a run instead of the
   // index of words.
-  const isRun = filter.sight.patientKeys === undefined && (filter.since ?? filter.before) !== undefined;
+  const isRun = filter.visibility.patientKeys === undefined && (filter.since ?? filter.before) !== undefined;
   const runs = isRun ? runsOf(tx, filter) : [filtered(tx, filter)];
   const found = runs.map((run) => run.where(isMatch(condition)).select(['guid', 'created_at']));
   const matches = unionOf(tx, filter, found);
@@ -121,7 +121,7 @@ export function findNear(
 /** Returns the searches (`tsquery`) that match at least one visible request, by the index of words. */
 export async function findKnown(
   tx: OrderingTransaction,
-  sight: Sight,
+  visibility: Visibility,
   conditions: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows = await tx
@@ -144,7 +144,7 @@ export async function findKnown(
               .as('test_requests'),
           )
           .select('guid')
-          .where(isInSight(sight)),
+          .where(isVisible(visibility)),
       ),
     )
     .execute();
@@ -175,13 +175,13 @@ function nextOf(tx: OrderingTransaction, filter: ListFilter, page: Page) {
  */
 function runsOf(
   tx: OrderingTransaction,
-  { statuses, priority, sight, ...period }: ListFilter,
+  { statuses, priority, visibility, ...period }: ListFilter,
 ): Query<object>[] {
   const priorities: readonly Priority[] = priority === undefined ? ['routine', 'urgent'] : [priority];
-  const { patientKeys, ...ofPractice } = sight;
+  const { patientKeys, ...ofPractice } = visibility;
   return statuses.flatMap((status) =>
     priorities.flatMap((each) => {
-      const run = filtered(tx, { sight: ofPractice, statuses: [status], priority: each, ...period });
+      const run = filtered(tx, { visibility: ofPractice, statuses: [status], priority: each, ...period });
       return patientKeys === undefined ? [run] : isOfPatientWith(patientKeys).map((is) => run.where(is));
     }),
   );
@@ -200,10 +200,10 @@ const isOfPatient = (key: string) => [
 ];
 
 function filtered(tx: OrderingTransaction, filter: ListFilter): Query<object> {
-  const { sight, statuses, priority, since, before } = filter;
+  const { visibility, statuses, priority, since, before } = filter;
   return tx
     .selectFrom('test_requests')
-    .where(isInSight(sight))
+    .where(isVisible(visibility))
     .where('status', 'in', statuses)
     .$if(priority !== undefined, (query) => query.where('priority', '=', priority ?? 'routine'))
     .$if(since !== undefined, (query) => query.where(sql<SqlBool>`created_at >= ${since}::timestamptz`))
@@ -214,8 +214,8 @@ function filtered(tx: OrderingTransaction, filter: ListFilter): Query<object> {
  * Returns the union of all runs. A request that contains both identifiers of a patient is in two runs, but
  * the union contains it once.
  */
-function unionOf(tx: OrderingTransaction, { sight }: ListFilter, runs: readonly Query<Place>[]) {
-  const operator = sight.patientKeys === undefined ? 'unionAll' : 'union';
+function unionOf(tx: OrderingTransaction, { visibility }: ListFilter, runs: readonly Query<Place>[]) {
+  const operator = visibility.patientKeys === undefined ? 'unionAll' : 'union';
   const [first, ...others] = runs.map((run) => tx.selectFrom(run.as('run')).selectAll());
   if (first === undefined) throw new TypeError('A list must have at least one run');
   const all = others.reduce((union, run) => union[operator](run), first);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { OrderingDatabase, OrderingTransaction } from './database.ts';
-import type { Sight } from './keys.ts';
+import type { Visibility } from './keys.ts';
 import { readList } from './list-queries.ts';
 
 /** The tests that a practice requests most. */
@@ -39,7 +39,7 @@ export async function storeMostRequested(
 }
 
 type CountedRequests = {
-  readonly sight: Sight;
+  readonly visibility: Visibility;
   /** The time of the oldest request to count, in milliseconds since 1970. */
   readonly since: number;
   /** The maximum number of requests to count, newest first. */
@@ -56,9 +56,9 @@ type CountedRequests = {
  */
 export async function countTests(
   tx: OrderingTransaction,
-  { sight, since, requests, atLeast, codes }: CountedRequests,
+  { visibility, since, requests, atLeast, codes }: CountedRequests,
 ): Promise<string[]> {
-  const filter = { sight, statuses: ['Incomplete', 'Complete'] } as const;
+  const filter = { visibility, statuses: ['Incomplete', 'Complete'] } as const;
   const newest = await readList(tx, filter, { go: 'older', limit: requests });
   const guids = newest.filter(({ created_at }) => created_at.getTime() >= since).map(({ guid }) => guid);
   const { rows } = await sql<{ code: string }>`

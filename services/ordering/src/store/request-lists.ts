@@ -4,7 +4,7 @@ import type { RequestSearch, SoughtWord } from '../domain/request-search.ts';
 import { type Misspelt, misspeltIn, withOthers } from '../domain/similar-words.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingTransaction } from './database.ts';
-import { isInSight, type Sight } from './keys.ts';
+import { isVisible, type Visibility } from './keys.ts';
 import {
   countList,
   findKnown,
@@ -79,10 +79,10 @@ async function readPage(tx: OrderingTransaction, { from, ...query }: ListQuery):
 
 /** Finds the newest requests that match only if typing errors are tolerated. */
 async function findSimilar(tx: OrderingTransaction, query: ListQuery): Promise<readonly Place[]> {
-  const { search = [], sight, since = '', similarSince } = query;
-  const misspelt = await knownOf(tx, sight, misspeltIn(search));
+  const { search = [], visibility, since = '', similarSince } = query;
+  const misspelt = await knownOf(tx, visibility, misspeltIn(search));
   if (misspelt.every(({ others }) => others.length === 0)) return [];
-  const condition = differenceCondition(withOthers(search, misspelt), search, sight);
+  const condition = differenceCondition(withOthers(search, misspelt), search, visibility);
   const recent = { ...query, since: since > similarSince ? since : similarSince };
   return (await findMatches(tx, recent, { condition, go: 'older', limit: pageSize })).places;
 }
@@ -94,14 +94,14 @@ async function findSimilar(tx: OrderingTransaction, query: ListQuery): Promise<r
  */
 async function knownOf(
   tx: OrderingTransaction,
-  sight: Sight,
+  visibility: Visibility,
   misspelt: readonly Misspelt[],
 ): Promise<readonly Misspelt[]> {
-  if (sight.patientKeys !== undefined || misspelt.length === 0) return misspelt;
-  const conditionOf = (word: SoughtWord) => searchCondition([[[word]]], sight);
+  if (visibility.patientKeys !== undefined || misspelt.length === 0) return misspelt;
+  const conditionOf = (word: SoughtWord) => searchCondition([[[word]]], visibility);
   const known = await findKnown(
     tx,
-    sight,
+    visibility,
     misspelt.flatMap(({ others }) => others.map(conditionOf)),
   );
   return misspelt.map(({ word, others }) => ({
@@ -120,7 +120,7 @@ async function findPlaces(tx: OrderingTransaction, query: ListQuery, page: Page)
   }
   // A search that consists of punctuation contains no words, so it matches no request.
   if (search.length === 0) return { places: [], count: 0 };
-  const condition = searchCondition(search, query.sight);
+  const condition = searchCondition(search, query.visibility);
   // If the word is common, the next `maxNear` requests fill the page. If the word is rare, the index of words
   // is fast.
   const near = await findNear(tx, query, { ...page, condition, bound: maxNear });
@@ -129,18 +129,22 @@ async function findPlaces(tx: OrderingTransaction, query: ListQuery, page: Page)
   return { places, count: Math.min(count, maxCount + 1) };
 }
 
-function findPlace(tx: OrderingTransaction, { sight }: ListQuery, guid: string): Promise<Place | undefined> {
+function findPlace(
+  tx: OrderingTransaction,
+  { visibility }: ListQuery,
+  guid: string,
+): Promise<Place | undefined> {
   return tx
     .selectFrom('test_requests')
     .select(['guid', 'created_at'])
     .where('guid', '=', guid)
-    .where(isInSight(sight))
+    .where(isVisible(visibility))
     .executeTakeFirst();
 }
 
 async function readRequests(
   tx: OrderingTransaction,
-  { sight }: ListQuery,
+  { visibility }: ListQuery,
   places: readonly Place[],
 ): Promise<TestRequest[]> {
   if (places.length === 0) return [];
@@ -149,7 +153,7 @@ async function readRequests(
     .selectFrom('test_requests')
     .selectAll()
     .where('guid', 'in', guids)
-    .where(isInSight(sight))
+    .where(isVisible(visibility))
     .execute();
   const requests = new Map(rows.map((row) => [row.guid, toTestRequest(row)]));
   return guids.flatMap((guid) => requests.get(guid) ?? []);

@@ -6,7 +6,7 @@ import {
   wordsOfRequest,
 } from '../domain/request-search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import { practiceKeyOf, type Sight } from './keys.ts';
+import { practiceKeyOf, type Visibility } from './keys.ts';
 
 /**
  * Returns the column `words`, in which lists search. In the list of a practice, each word begins with a
@@ -28,18 +28,21 @@ export function requestWords(
 }
 
 /** Returns the `tsquery` for requests that match `search` but not `other`. */
-export const differenceCondition = (search: RequestSearch, other: RequestSearch, sight: Sight): string =>
-  `${searchCondition(search, sight)} & !${searchCondition(other, sight)}`;
+export const differenceCondition = (
+  search: RequestSearch,
+  other: RequestSearch,
+  visibility: Visibility,
+): string => `${searchCondition(search, visibility)} & !${searchCondition(other, visibility)}`;
 
-/** Returns the `tsquery` of a search. The `Sight` decides which prefix the words have. */
-export function searchCondition(search: RequestSearch, { practiceKey, patientKeys }: Sight): string {
+/** Returns the `tsquery` of a search. The `Visibility` decides which prefix the words have. */
+export function searchCondition(search: RequestSearch, { practiceKey, patientKeys }: Visibility): string {
   const list = practiceKey === undefined || patientKeys !== undefined ? patientLists : prefixOf(practiceKey);
   return and(search.map((term) => or(term.map((words) => and(words.map((word) => sought(list, word)))))));
 }
 
 const patientLists = 'p';
 
-/** Returns a short prefix. If another practice has the same prefix, the `Sight` excludes its requests. */
+/** Returns a short prefix. If another practice has the same prefix, the `Visibility` excludes its requests. */
 const prefixOf = (practiceKey: string) => practiceKey.slice(0, 8);
 
 const lexeme = (list: string, word: string) => `${list}:${word}`;

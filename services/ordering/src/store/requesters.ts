@@ -1,7 +1,7 @@
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { type SqlBool, sql } from 'kysely';
 import type { OrderingDatabase } from './database.ts';
-import { isInSight, type Sight } from './keys.ts';
+import { isVisible, type Visibility } from './keys.ts';
 
 export type Requester = LaunchRequest['requester'];
 
@@ -12,9 +12,12 @@ const maxRequesters = 200;
  * Finds the requesters of the requests that a launch for a practice can see. Each requester has the name in
  * their newest request. Reads one index entry for each requester, not for each request (a loose index scan).
  */
-export async function findRequesters(database: OrderingDatabase, sight: Sight): Promise<Requester[]> {
+export async function findRequesters(
+  database: OrderingDatabase,
+  visibility: Visibility,
+): Promise<Requester[]> {
   const identifier = sql`parties -> 'requester' -> 'identifier'`;
-  const seen = database.selectFrom('test_requests').where(isInSight(sight));
+  const seen = database.selectFrom('test_requests').where(isVisible(visibility));
   const ordered = seen.select(identifier.as('identifier')).orderBy(identifier).limit(1);
   const next = ordered.where(sql<SqlBool>`${identifier} > found.identifier`);
   const name = seen

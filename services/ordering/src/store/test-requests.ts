@@ -2,16 +2,23 @@ import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { Selectable } from 'kysely';
 import type { TestRequest } from '../domain/test-request.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
-import { isInSight, originatingKeyOf, patientKeysOf, practiceKeyOf, type Sight, sightOf } from './keys.ts';
+import {
+  isVisible,
+  originatingKeyOf,
+  patientKeysOf,
+  practiceKeyOf,
+  type Visibility,
+  visibilityOf,
+} from './keys.ts';
 import { requestWords } from './request-words.ts';
 
 /** Finds a request that a launch can see. */
 export async function findRequest(
   database: OrderingDatabase,
   guid: string,
-  sight: Sight,
+  visibility: Visibility,
 ): Promise<TestRequest | undefined> {
-  const row = await selectRequests(database, sight).where('guid', '=', guid).executeTakeFirst();
+  const row = await selectRequests(database, visibility).where('guid', '=', guid).executeTakeFirst();
   return row === undefined ? undefined : toTestRequest(row);
 }
 
@@ -32,7 +39,7 @@ export async function findNamed(
   database: OrderingDatabase,
   context: LaunchContext,
 ): Promise<TestRequest | undefined> {
-  const row = await selectRequests(database, sightOf(context))
+  const row = await selectRequests(database, visibilityOf(context))
     .where('originating_key', '=', originatingKeyOf(context.client, context.request.originatingId))
     .orderBy('created_at', 'desc')
     .limit(1)
@@ -41,8 +48,11 @@ export async function findNamed(
 }
 
 /** Finds the newest request that a launch can see. */
-export async function findNewest(database: OrderingDatabase, sight: Sight): Promise<TestRequest | undefined> {
-  const row = await selectRequests(database, sight)
+export async function findNewest(
+  database: OrderingDatabase,
+  visibility: Visibility,
+): Promise<TestRequest | undefined> {
+  const row = await selectRequests(database, visibility)
     .orderBy('created_at', 'desc')
     .orderBy('guid', 'desc')
     .limit(1)
@@ -54,9 +64,9 @@ export async function findNewest(database: OrderingDatabase, sight: Sight): Prom
 export async function lockRequest(
   tx: OrderingTransaction,
   guid: string,
-  sight: Sight,
+  visibility: Visibility,
 ): Promise<TestRequest | undefined> {
-  const row = await selectRequests(tx, sight).where('guid', '=', guid).forUpdate().executeTakeFirst();
+  const row = await selectRequests(tx, visibility).where('guid', '=', guid).forUpdate().executeTakeFirst();
   return row === undefined ? undefined : toTestRequest(row);
 }
 
@@ -85,8 +95,8 @@ export async function updateRequest(
     .execute();
 }
 
-const selectRequests = (database: OrderingDatabase, sight: Sight) =>
-  database.selectFrom('test_requests').selectAll().where(isInSight(sight));
+const selectRequests = (database: OrderingDatabase, visibility: Visibility) =>
+  database.selectFrom('test_requests').selectAll().where(isVisible(visibility));
 
 /** Returns the row of `test_requests` for a new request. @param timeZone as in `insertRequest` */
 export function newRow(request: TestRequest, timeZone: string) {

@@ -1,6 +1,6 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { OrderingTransaction } from '../store/database.ts';
-import { practiceKeyOf, sightWithin } from '../store/keys.ts';
+import { practiceKeyOf, visibilityUnder } from '../store/keys.ts';
 import { countTests, findMostRequested, storeMostRequested } from '../store/most-requested.ts';
 
 const hourMs = 3_600_000;
@@ -23,7 +23,7 @@ export async function countMostRequested(
   const last = await findMostRequested(tx, practiceKey);
   if (last !== undefined && now - last.countedAt < hourMs) return;
   // The count reads requests of the whole practice, but stores only codes, which identify no patient.
-  const sight = sightWithin('practice', context);
-  const codes = await countTests(tx, { ...counted, sight, since: now - countedMs });
+  const visibility = visibilityUnder('practice', context);
+  const codes = await countTests(tx, { ...counted, visibility, since: now - countedMs });
   await storeMostRequested(tx, practiceKey, { codes, countedAt: now });
 }

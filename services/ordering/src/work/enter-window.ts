@@ -32,7 +32,7 @@ type Entry = {
   readonly isChoice: boolean;
 };
 
-export type Entered = WindowState & {
+export type EnteredWindow = WindowState & {
   /** Whether the new key was stored, so that the response must set its cookie. */
   readonly isNewBrowser: boolean;
   /** Whether windows of another subject were locked, so that their audit events wait in the outbox. */
@@ -48,7 +48,7 @@ export async function enterWindow(
   { database, pseudonyms, clock }: Pick<WorkDependencies, 'database' | 'pseudonyms' | 'clock'>,
   { context, call }: Launch,
   entry: Entry,
-): Promise<Entered> {
+): Promise<EnteredWindow> {
   const { browserKeys, newBrowserKey, isChoice } = entry;
   const { launchId, client, request } = context;
   const subject = { subjectKey: subjectKeyOf(context), userKey: userKeyOf(request, client, undefined) };
@@ -57,7 +57,7 @@ export async function enterWindow(
     return stateOf(database, subject, seen);
   }
   const now = clock.now();
-  return database.transaction().execute(async (tx): Promise<Entered> => {
+  return database.transaction().execute(async (tx): Promise<EnteredWindow> => {
     const isOpening = await storeOpening(tx, launchId, now);
     const known = await lockBrowsers(tx, browserKeys);
     // A browser that lost its cookie has no chosen window, so its next window is chosen.
@@ -80,7 +80,7 @@ async function stateOf(
   database: OrderingDatabase,
   subject: Pick<WindowSubject, 'subjectKey' | 'userKey'>,
   chosen: readonly ChosenWindow[],
-): Promise<Entered> {
+): Promise<EnteredWindow> {
   const unchanged = { isNewBrowser: false, locksOthers: false };
   const by = findOther(subject, chosen);
   if (by !== undefined) return { isChosen: false, by, ...unchanged };

@@ -1,7 +1,7 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingDatabase } from '../store/database.ts';
-import { sightWithin } from '../store/keys.ts';
+import { visibilityUnder } from '../store/keys.ts';
 import { findNewest, findRequest } from '../store/test-requests.ts';
 
 type Ordering = {
@@ -18,7 +18,7 @@ export async function findEarlierOrder(
   database: OrderingDatabase,
   { context, changed }: Ordering,
 ): Promise<TestRequest | undefined> {
-  return changed === undefined ? findNewest(database, sightOfEarlier(context)) : undefined;
+  return changed === undefined ? findNewest(database, earlierVisibility(context)) : undefined;
 }
 
 /** Finds a request whose tests a new order can repeat, by the GUID in the value of a button. */
@@ -27,7 +27,7 @@ export async function getEarlierOrder(
   { context, changed }: Ordering,
   guid: string,
 ): Promise<TestRequest | undefined> {
-  return changed === undefined ? findRequest(database, guid, sightOfEarlier(context)) : undefined;
+  return changed === undefined ? findRequest(database, guid, earlierVisibility(context)) : undefined;
 }
 
-const sightOfEarlier = (context: LaunchContext) => sightWithin('patient-of-practice', context);
+const earlierVisibility = (context: LaunchContext) => visibilityUnder('patient-of-practice', context);

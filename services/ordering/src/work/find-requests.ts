@@ -1,7 +1,7 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { guidForm } from '@clinical-launch/contracts/schema';
 import type { TestRequest } from '../domain/test-request.ts';
-import { sightOf } from '../store/keys.ts';
+import { visibilityOf } from '../store/keys.ts';
 import { type Submission, submissionsOf, submissionsTo } from '../store/submissions.ts';
 import { findNamed, findOrderOf, findRequest } from '../store/test-requests.ts';
 import type { WorkDependencies } from './dependencies.ts';
@@ -9,25 +9,25 @@ import type { WorkDependencies } from './dependencies.ts';
 type ReadDependencies = Pick<WorkDependencies, 'database'>;
 
 /** Finds a request that a launch can see. */
-export async function findInSight(
+export async function findVisible(
   { database }: ReadDependencies,
   context: LaunchContext,
   guid: string,
 ): Promise<TestRequest | undefined> {
-  return guidForm.test(guid) ? findRequest(database, guid, sightOf(context)) : undefined;
+  return guidForm.test(guid) ? findRequest(database, guid, visibilityOf(context)) : undefined;
 }
 
 /**
  * Finds requests by their GUIDs, in the given order. Returns undefined if the launch cannot see every
  * request.
  */
-export async function findAllInSight(
+export async function findAllVisible(
   dependencies: ReadDependencies,
   context: LaunchContext,
   guids: readonly string[],
 ): Promise<readonly TestRequest[] | undefined> {
   if (!guids.every((guid) => guidForm.test(guid))) return undefined;
-  const found = await Promise.all(guids.map((guid) => findInSight(dependencies, context, guid)));
+  const found = await Promise.all(guids.map((guid) => findVisible(dependencies, context, guid)));
   const requests = found.filter((request) => request !== undefined);
   return requests.length === guids.length ? requests : undefined;
 }
@@ -80,12 +80,12 @@ export async function findResult(
 ): Promise<LaunchResult | undefined> {
   const submissions = await submissionsOf(dependencies.database, context.launchId);
   const submission = submissions.find(({ requestGuid }) => requestGuid === guid);
-  const order = submission && (await findInSight(dependencies, context, guid));
+  const order = submission && (await findVisible(dependencies, context, guid));
   if (submission === undefined || order === undefined) return undefined;
   const others = await Promise.all(
     submissions
       .filter(({ requestGuid }) => requestGuid !== guid)
-      .map(({ requestGuid }) => findInSight(dependencies, context, requestGuid)),
+      .map(({ requestGuid }) => findVisible(dependencies, context, requestGuid)),
   );
   return {
     order,

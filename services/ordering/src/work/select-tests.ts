@@ -6,7 +6,7 @@ import { decideReview, type ReviewOutcome } from '../domain/review.ts';
 import { type Selection, selectionOf } from '../domain/selection.ts';
 import type { OrderingDatabase, OrderingTransaction } from '../store/database.ts';
 import { findEarlierTests, lockPatient, type PatientSearch } from '../store/earlier-tests.ts';
-import { boundSightOf, nationalNumbersOf, patientKeysOf } from '../store/keys.ts';
+import { boundVisibilityOf, nationalNumbersOf, patientKeysOf } from '../store/keys.ts';
 import type { Choosing } from './launch.ts';
 
 /** The parts of `Choosing` on which repeats depend. */
@@ -68,7 +68,7 @@ function searchOf(
     ...repeatSearch(tests, catalogue, now),
     patientKeys: patientKeysOf(request, client),
     patientNumbers: nationalNumbersOf(request.patient),
-    ...boundSightOf(client),
+    ...boundVisibilityOf(client),
     ...withoutUndefined({ except: changed?.guid }),
   };
 }

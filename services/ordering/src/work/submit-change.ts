@@ -9,7 +9,7 @@ import { draftIdOf, submissionIdOf } from '../domain/submission-id.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { isFromChosen, type SentWindow } from '../store/browsers.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
-import { sightOf } from '../store/keys.ts';
+import { visibilityOf } from '../store/keys.ts';
 import { insertSubmission, isSubmitted, takeBatchNumbers } from '../store/submissions.ts';
 import { lockRequest, updateRequest } from '../store/test-requests.ts';
 import type { WorkDependencies } from './dependencies.ts';
@@ -46,7 +46,7 @@ export function submitChange(
   return database.transaction().execute(async (tx): Promise<ChangeOutcome> => {
     const stored = await lockDraft(tx, place, { beginning, now });
     // Locks the request. Of two concurrent amendments, the second waits and then reads the first.
-    const current = await lockRequest(tx, guid, sightOf(context));
+    const current = await lockRequest(tx, guid, visibilityOf(context));
     if (current === undefined) return { outcome: 'absent' };
     const draftId = form.draftId ?? stored.submissionId;
     // The id depends on the draft, too, because a form of the next draft may have the same fields.

@@ -11,7 +11,7 @@ import {
 import { submissionIdOf } from '../domain/submission-id.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { isFromChosen, type SentWindow } from '../store/browsers.ts';
-import { sightOf } from '../store/keys.ts';
+import { visibilityOf } from '../store/keys.ts';
 import { insertSubmission, isSubmitted } from '../store/submissions.ts';
 import { lockRequest, updateRequest } from '../store/test-requests.ts';
 import type { WorkDependencies } from './dependencies.ts';
@@ -57,7 +57,7 @@ export function submitSamples(
   const id = submissionIdOf({ launchId, guid, sent });
   return database.transaction().execute(async (tx): Promise<SamplesOutcome> => {
     // Locks the request. Of two concurrent amendments, the second waits and then reads the first.
-    const current = await lockRequest(tx, guid, sightOf(context));
+    const current = await lockRequest(tx, guid, visibilityOf(context));
     if (current === undefined) return { outcome: 'absent' };
     if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };
     if (current.status === 'Complete') return { outcome: 'complete' };
