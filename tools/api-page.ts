@@ -6,12 +6,12 @@ import { bundleFromString, createConfig } from '@redocly/openapi-core';
 import { errorAnswersOf } from './error-answers.ts';
 import { refusalWords } from './errors.ts';
 import {
+  anchorLink,
   code,
   codeBlock,
   contents,
   describe,
   heading,
-  jump,
   line,
   type Page,
   type Part,
@@ -122,7 +122,7 @@ class Examples {
   link(text: string): string {
     const anchor = this.#anchors.get(text) ?? `example-${this.#anchors.size + 1}`;
     this.#anchors.set(text, anchor);
-    return jump(anchor, 'example');
+    return anchorLink(anchor, 'example');
   }
 
   html(): string {

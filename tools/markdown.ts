@@ -38,11 +38,11 @@ export const codeBlock = (text: string, id?: string): string =>
 export const code = (text: string): string => `<code>${escapeText(text)}</code>`;
 
 /** Returns a link to an anchor of the same page. */
-export const jump = (id: string, html: string): string => `<a href="#${escapeMarkup(id)}">${html}</a>`;
+export const anchorLink = (id: string, html: string): string => `<a href="#${escapeMarkup(id)}">${html}</a>`;
 
 /** Returns the links to the headings of a page. */
 export const contents = (headings: readonly Heading[]): string =>
-  `<nav aria-label="Contents"><ul>\n${headings.map(({ id, html }) => `<li>${jump(id, html)}</li>\n`).join('')}</ul></nav>\n`;
+  `<nav aria-label="Contents"><ul>\n${headings.map(({ id, html }) => `<li>${anchorLink(id, html)}</li>\n`).join('')}</ul></nav>\n`;
 
 type MarkdownOptions = {
   /**

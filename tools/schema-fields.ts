@@ -1,5 +1,5 @@
 /** Lists the fields of a JSON Schema in a table. References link to the section of the named schema. */
-import { code, jump, line, table } from './markdown.ts';
+import { anchorLink, code, line, table } from './markdown.ts';
 
 /** The keywords of a JSON Schema that the pages show. */
 export type Schema = {
@@ -36,7 +36,7 @@ export function typeOf(schema: Schema): string {
   const { $ref, type, format, items, anyOf, enum: values } = schema;
   if ($ref !== undefined) {
     const name = $ref.split('/').at(-1) ?? '';
-    return jump(`schema-${name}`, code(name));
+    return anchorLink(`schema-${name}`, code(name));
   }
   if (schema.const !== undefined) return literal(schema.const);
   if (values !== undefined) return `${values.length > 1 ? 'one of ' : ''}${values.map(literal).join(', ')}`;

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { expectBalance, say, tell } from '../faults/balance.ts';
+import { expectBalance, printLine, tell } from '../faults/balance.ts';
 import { type BookKeepers, openBooks } from '../faults/books.ts';
 import type { Answered } from '../faults/journal.ts';
 import type { Ledger } from '../faults/ledger.ts';
@@ -59,7 +59,9 @@ async function startDemo(): Promise<void> {
   applyKustomization(overlay);
   awaitRollout(...statefulSets, ...deployments, 'deployment/developer-portal', 'deployment/simulators');
   await until(async () => (await play()) === 0);
-  say(`from kubectl apply to the first launch: ${Math.round((performance.now() - startedAt) / 1000)} s`);
+  printLine(
+    `from kubectl apply to the first launch: ${Math.round((performance.now() - startedAt) / 1000)} s`,
+  );
 }
 
 /** Plays both launches through the Ingress, and returns the exit code. */
@@ -111,7 +113,7 @@ async function expectBalanceUnderLoad(name: string, happen: () => Promise<void>)
   const books = await open.close();
   tell(name, ledger, books);
   for (const [failure, its] of Map.groupBy(failuresOf(ledger), (text) => text.replace(/ after.*/, '')))
-    say(`  ${its.length} times ${failure}, such as ${its[0]} and ${its.at(-1)}`);
+    printLine(`  ${its.length} times ${failure}, such as ${its[0]} and ${its.at(-1)}`);
   expectBalance(ledger, books);
   return ledger;
 }
@@ -228,7 +230,7 @@ describe('the platform under a steady load through the Ingress, when Pods fail',
         }
       }
     });
-    say(`${killed} Pods killed; ${failuresOf(ledger).length} requests failed`);
+    printLine(`${killed} Pods killed; ${failuresOf(ledger).length} requests failed`);
     // Each kill may break the few requests that are open at that moment.
     expect(failuresOf(ledger).length).toBeLessThanOrEqual(4 * killed);
   });

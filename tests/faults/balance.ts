@@ -88,7 +88,7 @@ export function tell(test: string, ledger: Ledger, books: Books): void {
   const { answers, issued, redeemed } = ledger;
   const of = (outcome: Answered['outcome']) => answers.filter((answer) => answer.outcome === outcome).length;
   const refused = ledger.count('issue again', 'ok') + ledger.count('redeem again', 'ok');
-  say(
+  printLine(
     `${test}: ${answers.length} requests (${of('unavailable')} answered 503, ${of('lost')} lost, ${of('wrong')} wrong); ` +
       `issued ${issued.size} = redeemed ${redeemed.size} + expired ${issued.size - redeemed.size}; ` +
       `repetitions refused ${refused}; events committed ${books.committed} = audited ${books.arrived}; ` +
@@ -99,6 +99,6 @@ export function tell(test: string, ledger: Ledger, books: Books): void {
 }
 
 /** Prints one line on the terminal. */
-export function say(line: string): void {
+export function printLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }

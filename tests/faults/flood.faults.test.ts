@@ -4,7 +4,7 @@ import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { waitLimitMs } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { say } from './balance.ts';
+import { printLine } from './balance.ts';
 import { floodWithLaunches, type Statuses } from './flood.ts';
 import { inPostgres } from './in-postgres.ts';
 import { sendRequest } from './send-request.ts';
@@ -56,7 +56,7 @@ describe('a flood of unauthenticated requests, with RabbitMQ stopped and 64 MB o
     const { strangers, client } = await floodWithLaunches(system, size.floodMs);
     const after = await usedMegabytes();
     const waiting = await new RedisOutbox({ redis, stream: 'refused' }).depth();
-    say(
+    printLine(
       `flood of ${size.floodMs / 1000} s: ${total(strangers)} requests of strangers ${JSON.stringify(strangers)}; ` +
         `answered 429 by address ${await counted('limited')}, events waiting ${waiting}, dropped ${await counted('dropped')}; ` +
         `Redis ${before} MB before, ${after} MB after; client ${JSON.stringify(client)}`,

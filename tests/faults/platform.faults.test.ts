@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { expectBalance, expectRefusalsAudited, say, tell } from './balance.ts';
+import { expectBalance, expectRefusalsAudited, printLine, tell } from './balance.ts';
 import { type Books, openBooks } from './books.ts';
 import { causes, endLeases, fillDisk } from './causes.ts';
 import { type Collector, startCollector } from './collector.ts';
@@ -43,7 +43,7 @@ beforeAll(async () => {
       LOG_LEVEL: 'trace',
     },
   });
-  say(
+  printLine(
     `${size.name} form; ${system.processes.length} processes and 3 servers up in ${Math.round(performance.now() - startedAt)} ms`,
   );
 });
@@ -104,7 +104,9 @@ describe('the launch path', () => {
     // The list of revoked tokens is polled every two seconds, independently of requests.
     const commands = recorded.filter(({ key }) => !key.includes(':revoked-tokens')).map(({ name }) => name);
     await auditTrail?.start();
-    say(`${launches} RequestLaunchUrl and ${launches} secureLaunch: ${commands.length} commands to Redis`);
+    printLine(
+      `${launches} RequestLaunchUrl and ${launches} secureLaunch: ${commands.length} commands to Redis`,
+    );
     expect(commands).toEqual(Array.from({ length: 2 * launches }, () => 'evalsha'));
   });
 });
@@ -118,7 +120,7 @@ describe('a launch token', () => {
     const open = await openBooks(system);
     const { statuses, winners } = await raceTokens(system, { tokens, attemptsEach });
     const books = await open.close();
-    say(`${tokens} tokens, ${attemptsEach} attempts each on two gateways: ${JSON.stringify(statuses)}`);
+    printLine(`${tokens} tokens, ${attemptsEach} attempts each on two gateways: ${JSON.stringify(statuses)}`);
     expect(winners).toEqual(Array.from({ length: tokens }, () => 1));
     expect(statuses).toEqual({ 200: tokens, 410: tokens * (attemptsEach - 1) });
     expect(books.arrived).toBe(books.committed);
@@ -198,7 +200,7 @@ describe('the platform under a steady load, monitored by Prometheus', () => {
     expect(launches.filter(isFailure)).toEqual([]);
     const before = medianMs(launches.filter(({ askedAt }) => askedAt < stoppedAt));
     const without = medianMs(launches.filter(({ askedAt }) => askedAt > stoppedAt && askedAt < startedAt));
-    say(`a launch request took ${before} ms with RabbitMQ and ${without} ms without`);
+    printLine(`a launch request took ${before} ms with RabbitMQ and ${without} ms without`);
   });
 
   it('answers 503 with Retry-After while Redis is down, and accepts no token twice', async () => {
@@ -244,7 +246,7 @@ describe('the platform under a steady load, monitored by Prometheus', () => {
     });
     expectRefusalsAudited(ledger, books);
     const counts = [...Map.groupBy(killed, ({ service }) => service)];
-    say(`killed: ${counts.map(([service, { length }]) => `${service} ${length}`).join(', ')}`);
+    printLine(`killed: ${counts.map(([service, { length }]) => `${service} ${length}`).join(', ')}`);
   });
 
   it('drops no request when each process in turn receives SIGTERM', async () => {

@@ -19,7 +19,7 @@ async function round(server: Measured, requests: readonly RequestText[]): Promis
 export type Contender = { readonly name: string; readonly server: Measured };
 
 /** Runs rounds in which the contenders take turns. The first rounds are warm-ups. */
-export async function contest(
+export async function runContest(
   contenders: readonly Contender[],
   requests: (contender: Contender) => Promise<readonly RequestText[]>,
   { rounds, warmUps, progress }: { rounds: number; warmUps: number; progress: BenchOptions['progress'] },

@@ -201,7 +201,7 @@ function createReporter({
 const nothing = Buffer.alloc(0);
 
 /** The recorded answer of a client that does not answer. */
-export const silence: ProxiedAnswer = { status: 0, headers: {}, body: nothing };
+export const noAnswer: ProxiedAnswer = { status: 0, headers: {}, body: nothing };
 
 /** Drops the bodies that no requirement reads: the pages of the application, and resources. */
 function withoutUnreadBodies(exchange: Exchange): Exchange {
@@ -295,7 +295,7 @@ function createStepTools({ post, ...tools }: ProgressTools, record: (exchange: E
     give(probe, url) {
       const at = tools.now();
       const request = { method: 'GET', url, headers: {}, body: '', at };
-      record({ direction: 'sent', request, answer: silence, answeredAt: at, probe });
+      record({ direction: 'sent', request, answer: noAnswer, answeredAt: at, probe });
     },
   };
 }

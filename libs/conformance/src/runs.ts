@@ -20,7 +20,7 @@ import { partnerProtocol } from './partner.ts';
 import { pmsProtocol } from './pms.ts';
 import type { Watch } from './recording-proxy.ts';
 import type { Outgoing } from './requirement.ts';
-import { type Attestations, createRun, type Run, silence } from './run.ts';
+import { type Attestations, createRun, noAnswer, type Run } from './run.ts';
 
 /** The directory of the page of a run. Pages of other services include its part `run-body.njk`. */
 export const runViews = fileURLToPath(new URL('./views', import.meta.url));
@@ -148,7 +148,7 @@ const createPost =
   async (clientId: string, receiver: Receiver, { headers, body, probe }: Message): Promise<Recorded> => {
     const url = new URL(receiver.address);
     const request = { method: 'POST', url, headers, body, at: clock.now() };
-    const answer = await receiver.post({ headers, body }).catch(() => silence);
+    const answer = await receiver.post({ headers, body }).catch(() => noAnswer);
     const recorded = { direction: 'sent', request, answer, answeredAt: clock.now(), clientId } as const;
     return { ...recorded, ...withoutUndefined({ probe, launchId: launchOf(request) }) };
   };

@@ -1,6 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { type Clock, within } from '@clinical-launch/runtime/clock';
+import { type Clock, withTimeout } from '@clinical-launch/runtime/clock';
 import { errorCode } from '@clinical-launch/runtime/logged-error';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { backoff, startLoop } from '@clinical-launch/runtime/loop';
@@ -125,7 +125,7 @@ export function startDeliveryWorker<Due extends LeasedDelivery, Reason extends s
     async stop() {
       await loop.stop();
       const all = Promise.all(underWay.values());
-      await within(endWithinMs, all).catch(() => ending.abort());
+      await withTimeout(endWithinMs, all).catch(() => ending.abort());
       await all;
     },
   };

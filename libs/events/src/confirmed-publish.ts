@@ -1,4 +1,4 @@
-import { within } from '@clinical-launch/runtime/clock';
+import { withTimeout } from '@clinical-launch/runtime/clock';
 import type { ConfirmChannel, Message } from 'amqplib';
 
 export type OutgoingMessage = {
@@ -55,7 +55,7 @@ export async function publishConfirmed(
 
   channel.on('return', onReturn);
   try {
-    await within(timeoutMs, Promise.all(messages.map(send)), () => timeout(timeoutMs));
+    await withTimeout(timeoutMs, Promise.all(messages.map(send)), () => timeout(timeoutMs));
   } finally {
     channel.off('return', onReturn);
   }

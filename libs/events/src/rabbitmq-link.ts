@@ -1,4 +1,4 @@
-import { within } from '@clinical-launch/runtime/clock';
+import { withTimeout } from '@clinical-launch/runtime/clock';
 import { backoff, startLoop } from '@clinical-launch/runtime/loop';
 import { type ChannelModel, connect } from 'amqplib';
 
@@ -148,7 +148,7 @@ async function openConnection<Session>(
     const connection = await connect(address, socketOptions(options.name, socket.signal));
     connection.on('error', drop);
     connection.on('close', (cause) => drop(cause ?? new Error('The broker closed the connection')));
-    const session = await within(
+    const session = await withTimeout(
       options.openWithinMs ?? defaultOpenWithinMs,
       Promise.race([options.open(connection, drop), lost.then((cause) => Promise.reject(cause))]),
       () => new Error('The broker does not answer'),
@@ -159,7 +159,7 @@ async function openConnection<Session>(
     };
     // A close may fail, and a broker that hangs does not confirm a close.
     const close = () =>
-      within(closeWithinMs, closeAll())
+      withTimeout(closeWithinMs, closeAll())
         .catch(() => undefined)
         .finally(destroy);
     return { session, lost, drop, destroy, close };

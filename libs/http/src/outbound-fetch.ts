@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { within } from '@clinical-launch/runtime/clock';
+import { withTimeout } from '@clinical-launch/runtime/clock';
 import { inChildSpan, markFailed, type Span, toTraceparent } from '@clinical-launch/runtime/tracing';
 import { createNetworkGuard, type NetworkGuard } from './network-guard.ts';
 import { http } from './node-http.ts';
@@ -195,7 +195,7 @@ function endWhenNotConnected(sending: ClientRequest, connecting: AbortController
   sending.once('close', isConnected).once('socket', (socket) => {
     socket.once('encrypted' in socket ? 'secureConnect' : 'connect', isConnected);
   });
-  void within(timeoutMs, connected).catch(() => connecting.abort());
+  void withTimeout(timeoutMs, connected).catch(() => connecting.abort());
 }
 
 type Reading = { readonly maxBytes: number; readonly ignoresBody: boolean };
@@ -244,7 +244,7 @@ async function discard(response: IncomingMessage): Promise<Buffer> {
       seen += chunk.length;
       if (seen > discardedBytes) response.destroy();
     });
-  await within(discardedWithinMs, closed).catch(() => void response.destroy());
+  await withTimeout(discardedWithinMs, closed).catch(() => void response.destroy());
   return Buffer.alloc(0);
 }
 

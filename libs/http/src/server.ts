@@ -14,7 +14,7 @@ export type RunningServer = {
 };
 
 /** The timeouts of a server, in milliseconds. */
-export type Patience = {
+export type ServerTimeouts = {
   /** The maximum time to receive the headers of a request. */
   readonly headersMs: number;
   /** The maximum time to receive a whole request. */
@@ -24,7 +24,7 @@ export type Patience = {
 };
 
 /** The timeouts are short, because requests to the platform are small. */
-export const patience: Patience = { headersMs: 10_000, requestMs: 15_000, stopMs: 15_000 };
+export const serverTimeouts: ServerTimeouts = { headersMs: 10_000, requestMs: 15_000, stopMs: 15_000 };
 
 type ListenOptions = {
   /** The port, or 0 for any free port. */
@@ -32,14 +32,14 @@ type ListenOptions = {
   readonly host?: string;
   /** Logs requests that are not valid HTTP, which never reach the listener. */
   readonly logger?: Logger;
-  /** The timeouts. By default, `patience`. */
-  readonly waits?: Patience;
+  /** The timeouts. By default, `serverTimeouts`. */
+  readonly waits?: ServerTimeouts;
 };
 
 /** Starts a server, and resolves when it listens on the port. */
 export async function listen(
   listener: RequestListener,
-  { port, host, logger, waits = patience }: ListenOptions,
+  { port, host, logger, waits = serverTimeouts }: ListenOptions,
 ): Promise<RunningServer> {
   const server = http.createServer(
     {

@@ -7,7 +7,7 @@ import { sendJson } from '../src/answer.ts';
 import { createApp } from '../src/app.ts';
 import { endpoint, type Handler } from '../src/endpoint.ts';
 import { type ErrorDialect, problemDialect } from '../src/errors.ts';
-import { createAdminApp, listen, patience } from '../src/server.ts';
+import { createAdminApp, listen, serverTimeouts } from '../src/server.ts';
 
 const loopback = { port: 0, host: '127.0.0.1' };
 const shared = { source: '/test', dialect: problemDialect({ isProduction: false }) };
@@ -22,7 +22,7 @@ async function startGatedServer() {
       await mayAnswer;
       response.end('answered');
     },
-    { ...loopback, waits: { ...patience, stopMs: 3_600_000 } },
+    { ...loopback, waits: { ...serverTimeouts, stopMs: 3_600_000 } },
   );
   return { ...server, letGo, arrived };
 }

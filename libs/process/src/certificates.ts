@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Type } from '@clinical-launch/contracts/type';
-import { within } from '@clinical-launch/runtime/clock';
+import { withTimeout } from '@clinical-launch/runtime/clock';
 import { ConfigurationError, type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { startLoop } from '@clinical-launch/runtime/loop';
@@ -88,7 +88,9 @@ async function endOfServer(place: string): Promise<number> {
     resolve(Date.parse(socket.getPeerCertificate().valid_to)),
   );
   socket.on('error', reject);
-  return await within(connectWithinMs, promise, () => new Error('The server did not answer in time')).finally(
-    () => socket.destroy(),
-  );
+  return await withTimeout(
+    connectWithinMs,
+    promise,
+    () => new Error('The server did not answer in time'),
+  ).finally(() => socket.destroy());
 }

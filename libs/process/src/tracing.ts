@@ -1,4 +1,4 @@
-import { within } from '@clinical-launch/runtime/clock';
+import { withTimeout } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { context, loadTracing, trace } from '@clinical-launch/runtime/open-telemetry';
 import { enableTracing, traceIds } from '@clinical-launch/runtime/tracing';
@@ -45,7 +45,7 @@ export function startTracing(
 }
 
 async function stopWithin(flushed: Promise<void>, logger: Logger): Promise<void> {
-  await within(flushWithinMs, flushed).catch((error: unknown) =>
+  await withTimeout(flushWithinMs, flushed).catch((error: unknown) =>
     logger.warn({ err: error }, 'the last spans were not sent'),
   );
 }

@@ -6,6 +6,7 @@ import {
 } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import {
+  answerLifetimeMs,
   createRedisKeys,
   createScriptReader,
   defaultPrefix,
@@ -16,7 +17,6 @@ import {
   type RedisClient,
   type RedisKeys,
   RedisScripts,
-  rememberMs,
   type Shard,
   shardOfText,
   shards,
@@ -115,7 +115,7 @@ export class RedisOutbox {
     await this.#scripts.run(
       appendScript,
       [this.#stream(shard), committed(shard), appended(shard, drawAttempt())],
-      [rememberMs, ...listOf(eventTexts(this.#writeEvent, events))],
+      [answerLifetimeMs, ...listOf(eventTexts(this.#writeEvent, events))],
     );
   }
 

@@ -4,7 +4,7 @@ import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts/ev
 import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import { drawBytes } from '@clinical-launch/crypto/sealing';
-import { within } from '@clinical-launch/runtime/clock';
+import { withTimeout } from '@clinical-launch/runtime/clock';
 import { inChildSpan } from '@clinical-launch/runtime/tracing';
 import type { Cluster, Redis } from 'ioredis';
 
@@ -149,7 +149,7 @@ export async function isReady(redis: RedisClient, withinMs: number): Promise<boo
   if (isUsable(redis)) return true;
   const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
   redis.once('ready', becomeReady);
-  return await within(withinMs, ready)
+  return await withTimeout(withinMs, ready)
     .then(
       () => true,
       () => false,
@@ -265,4 +265,4 @@ export type RedisKeys = ReturnType<typeof createRedisKeys>;
 export const defaultPrefix = 'clinical-launch:';
 
 /** Milliseconds that the answer to a request is stored for its retry. A retry follows far sooner. */
-export const rememberMs = 60_000;
+export const answerLifetimeMs = 60_000;

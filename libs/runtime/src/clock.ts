@@ -17,7 +17,7 @@ export const systemClock: Clock = { now: () => Date.now() };
  * @param late returns the error for a result that is late
  * @throws the error of the work, or the error that `late` returns
  */
-export async function within<Result>(
+export async function withTimeout<Result>(
   ms: number,
   work: Promise<Result>,
   late: () => Error = () => new Error(`No result within ${ms} ms`),

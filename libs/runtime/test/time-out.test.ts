@@ -1,20 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { pause, within } from '../src/clock.ts';
+import { pause, withTimeout } from '../src/clock.ts';
 
 const never = new Promise<never>(() => undefined);
 
 describe('within', () => {
   it('returns a result that arrives in time', async () => {
-    expect(await within(60_000, Promise.resolve('result'))).toBe('result');
+    expect(await withTimeout(60_000, Promise.resolve('result'))).toBe('result');
   });
 
   it('rejects with the error of the promise', async () => {
-    await expect(within(60_000, Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    await expect(withTimeout(60_000, Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   });
 
   it('rejects if the result is late', async () => {
-    await expect(within(1, never)).rejects.toThrow('No result within 1 ms');
-    await expect(within(1, never, () => new TypeError('late'))).rejects.toThrow(TypeError);
+    await expect(withTimeout(1, never)).rejects.toThrow('No result within 1 ms');
+    await expect(withTimeout(1, never, () => new TypeError('late'))).rejects.toThrow(TypeError);
   });
 });
 

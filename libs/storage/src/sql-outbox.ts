@@ -4,7 +4,7 @@ import {
   faultOfReceivedEvent,
   type RejectedEvent,
 } from '@clinical-launch/contracts/events/cloud-event';
-import { within } from '@clinical-launch/runtime/clock';
+import { withTimeout } from '@clinical-launch/runtime/clock';
 import { type Generated, type Kysely, sql, type Transaction } from 'kysely';
 
 /** The table in which a service stores events in the same transaction as the change that they report. */
@@ -83,7 +83,7 @@ export function sqlOutbox<Tables extends OutboxTables>(
         const good = taken.filter(({ id }) => !isRejected.has(id));
         await setAside(transaction, [...isRejected]);
         if (good.length > 0)
-          await within(
+          await withTimeout(
             publishTimeoutMs,
             publish(good.map(({ event }) => event)),
             () => new Error(`Nothing was confirmed within ${publishTimeoutMs} ms`),

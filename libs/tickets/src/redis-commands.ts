@@ -1,12 +1,12 @@
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import {
+  answerLifetimeMs,
   createScriptReader,
   drawAttempt,
   eventTexts,
   listOf,
   milliseconds,
   millisecondsOrNone,
-  rememberMs,
   type Script,
   type ScriptArgument,
   type Shard,
@@ -148,7 +148,7 @@ export class TicketCommands {
       ],
       [
         guardMs,
-        rememberMs,
+        answerLifetimeMs,
         usedMarkerMs,
         usedUntilChainEnds.has(kind) ? '1' : '',
         ...listOf(proofs),

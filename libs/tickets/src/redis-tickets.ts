@@ -1,6 +1,7 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import {
+  answerLifetimeMs,
   createScriptReader,
   defaultPrefix,
   drawAttempt,
@@ -11,7 +12,6 @@ import {
   millisecondsOrNone,
   type RedisClient,
   RedisScripts,
-  rememberMs,
   shardOfText,
   shards,
 } from '@clinical-launch/redis/redis-scripts';
@@ -192,7 +192,7 @@ export class RedisTickets implements Tickets {
       [keys.uses(shard, correlationId), once, keys.outbox(shard), keys.committed(shard)],
       [
         attempt,
-        proof === undefined ? rememberMs : milliseconds(proof.forSeconds),
+        proof === undefined ? answerLifetimeMs : milliseconds(proof.forSeconds),
         limit.uses,
         milliseconds(limit.seconds),
         ...listOf(eventTexts(this.#writeEvent, events, correlationId)),

@@ -3,7 +3,7 @@ import { authorizeRefusals } from '@clinical-launch/contracts/refusals/authorize
 import { refusalCodes } from '@clinical-launch/contracts/refusals/codes';
 import { tokenRefusals } from '@clinical-launch/contracts/refusals/token';
 import { describe, expect, it } from '@jest/globals';
-import { whatHappened } from '../src/domain/event-words.ts';
+import { typeWords } from '../src/domain/event-words.ts';
 import { faultWordsOf } from '../src/domain/fault-words.ts';
 
 const reasons = [...refusalCodes, ...Object.keys(tokenRefusals), ...Object.keys(authorizeRefusals)];
@@ -16,6 +16,6 @@ describe('explanations on the pages', () => {
   });
 
   it('describe every type of event', () => {
-    expect(Object.keys(eventCatalogue).filter((type) => whatHappened(type) === type)).toEqual([]);
+    expect(Object.keys(eventCatalogue).filter((type) => typeWords(type) === type)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { startRedisCluster } from '@clinical-launch/testing/redis/redis-server';
 import { type Bench, type BenchOptions, type Figure, ratios } from '../bench.ts';
-import { type Contender, contest, figuresOf } from '../contest.ts';
+import { type Contender, figuresOf, runContest } from '../contest.ts';
 import { launchRequests, openStage, type Stage, type StageOptions } from '../launch/stage.ts';
 
 /** The highest allowed ratio of the cost at a large amount to the cost at a small amount. */
@@ -52,7 +52,7 @@ async function measurePayloads(options: BenchOptions): Promise<Figure[]> {
     const contenders = samples.map((name) => ({ name, server: stage.api }));
     const requests = async ({ name }: Contender) =>
       launchRequests(sizeOf(options), stage.token, payloads.get(name));
-    const figures = figuresOf('payload', await contest(contenders, requests, paceOf(options, 'payload')));
+    const figures = figuresOf('payload', await runContest(contenders, requests, paceOf(options, 'payload')));
     return withRatios('payload', figures);
   } finally {
     await stage.stop();
@@ -82,7 +82,7 @@ async function compare(
     const contenders = stages.map(({ name, stage }) => ({ name, server: stage.api }));
     const requests = async ({ name }: Contender) =>
       launchRequests(sizeOf(options), stages.find((one) => one.name === name)?.stage.token ?? '');
-    const figures = figuresOf(subject, await contest(contenders, requests, paceOf(options, subject)));
+    const figures = figuresOf(subject, await runContest(contenders, requests, paceOf(options, subject)));
     return withRatios(subject, figures);
   } finally {
     for (const { stage } of stages) await stage.stop();

@@ -1,5 +1,5 @@
 import type { Bench, BenchOptions, Figure } from '../bench.ts';
-import { contest, figuresOf, shareOf } from '../contest.ts';
+import { figuresOf, runContest, shareOf } from '../contest.ts';
 import { p50, p99, sendAll } from '../load.ts';
 import { launchRequests, openStage, type Stage, secureLaunches } from './stage.ts';
 
@@ -41,7 +41,7 @@ async function measureRequestLaunchUrl(
     { name: small, server: await bare('launch-small') },
   ];
   const requests = async () => launchRequests(sizeOf(options), token);
-  const figures = figuresOf(row, await contest(contenders, requests, paceOf(options)));
+  const figures = figuresOf(row, await runContest(contenders, requests, paceOf(options)));
   return [...figures, shareOf(figures, row, whole, 0.75), shareOf(figures, row, small, 0.55)];
 }
 
@@ -54,7 +54,7 @@ async function measureSecureLaunch(stage: Stage, options: BenchOptions): Promise
     { name: small, server: await bare('gateway-small') },
   ];
   const requests = () => secureLaunches(api, launchRequests(sizeOf(options), token));
-  const figures = figuresOf(row, await contest(contenders, requests, paceOf(options)));
+  const figures = figuresOf(row, await runContest(contenders, requests, paceOf(options)));
   return [...figures, shareOf(figures, row, whole, 0.75), shareOf(figures, row, small, 0.45)];
 }
 

@@ -1,7 +1,7 @@
 import { startPostgres } from '@clinical-launch/testing/servers/postgres';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
 import type { Bench, Figure } from '../bench.ts';
-import { contest, figuresOf, shareOf } from '../contest.ts';
+import { figuresOf, runContest, shareOf } from '../contest.ts';
 import { post } from '../load.ts';
 import { keepAll, leaveFirstCore, startMeasured } from '../processes.ts';
 import { signingAlgorithms, tokenRequest, writeRegistry } from '../registry.ts';
@@ -47,7 +47,7 @@ export const tokens: Bench = {
             server: await kept(startMeasured({ program, arguments: [name, algorithm], environment: {} })),
           })),
         );
-        const results = await contest(
+        const results = await runContest(
           [{ name: 'identity-provider', server: ours }, ...others],
           async () => requests,
           {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Bench, BenchOptions, Figure } from '../bench.ts';
-import { contest, figuresOf } from '../contest.ts';
+import { figuresOf, runContest } from '../contest.ts';
 import { launchRequests, openStage, type Stage, secureLaunches } from '../launch/stage.ts';
 import type { RequestText } from '../load.ts';
 import type { Measured } from '../processes.ts';
@@ -62,7 +62,7 @@ async function measure(
     return row === 'RequestLaunchUrl' ? launches : secureLaunches(api, launches);
   };
   const pace = { rounds: short ? 1 : 41, warmUps: short ? 1 : 4, progress };
-  const results = await contest(contenders, requests, pace);
+  const results = await runContest(contenders, requests, pace);
   const cpuOf = (name: string) => (results.get(name) ?? []).map(({ cpuUs }) => cpuUs);
   const added = cpuOf(recorded).map((cpuUs, round) => cpuUs - (cpuOf(without)[round] ?? Number.NaN));
   return [...figuresOf(row, results), { name: `${row}, added by spans`, unit: 'µs', values: added, goal }];

@@ -81,7 +81,7 @@ export type Group = { readonly summary: string; readonly commands: Readonly<Reco
 export type Tool = Group | Command;
 
 /** Returns the value of an option that a command requires. @throws TypeError if the option has no value */
-export function one(answers: Answers, { name }: Pick<Option, 'name'>): string {
+export function requiredOption(answers: Answers, { name }: Pick<Option, 'name'>): string {
   const [answer] = answers.get(name) ?? [];
   if (answer === undefined) throw new TypeError(`--${name} has no value`);
   return answer;

@@ -79,7 +79,7 @@ export const finds = (kind: TicketKind): RedisAbility => ({
 });
 
 /** Returns the rights to extend tickets that are found. */
-export const prolongs = (kind: TicketKind): RedisAbility => ({
+export const extendsTicket = (kind: TicketKind): RedisAbility => ({
   does: `prolongs ${kind}s`,
   rights: [{ commands: words('pexpire pexpireat'), writes: [`ticket:${kind}:*`] }],
 });

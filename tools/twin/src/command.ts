@@ -6,7 +6,7 @@ export type Option = {
 };
 
 /** The values of the given options, by name. */
-export type Given = Readonly<Record<string, string | undefined>>;
+export type OptionValues = Readonly<Record<string, string | undefined>>;
 
 /** A command of the twin. Its help and the parsing of its arguments follow from this description. */
 export type Command = {
@@ -14,7 +14,7 @@ export type Command = {
   readonly summary: string;
   readonly options: Readonly<Record<string, Option>>;
   /** Resolves when the command is done. @returns the exit code, or undefined if the process keeps running */
-  run(given: Given, words: readonly string[]): Promise<number | undefined>;
+  run(given: OptionValues, words: readonly string[]): Promise<number | undefined>;
   /** The description of the words after `--`. Absent if the command accepts no such words. */
   readonly rest?: string;
 };

@@ -5,7 +5,7 @@ import { isMembers } from '@clinical-launch/conformance/exchange';
 import { differencesOf, junitOf, readExpected } from '@clinical-launch/conformance/results';
 import type { Attestations, Run, RunReport } from '@clinical-launch/conformance/run';
 import { createServiceLogger } from '@clinical-launch/runtime/logger';
-import { type Given, UsageError } from './command.ts';
+import { type OptionValues, UsageError } from './command.ts';
 import { startAt } from './start.ts';
 import { clientIn, secretsOf } from './vendor-client.ts';
 
@@ -21,7 +21,7 @@ const commandTimeoutMs = 300_000;
  * @returns the exit code: 0 if the results are as expected, otherwise 1
  * @throws UsageError if an option or a file is invalid
  */
-export async function conformanceRun(given: Given, command: readonly string[]): Promise<number> {
+export async function conformanceRun(given: OptionValues, command: readonly string[]): Promise<number> {
   const client = clientIn(given);
   const expected = given['expect'] === undefined ? undefined : readJsonFile(given['expect'], readExpected);
   const attestations = given['attest'] === undefined ? {} : readJsonFile(given['attest'], readAttestations);

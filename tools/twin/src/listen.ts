@@ -1,6 +1,6 @@
 import { isMembers } from '@clinical-launch/conformance/exchange';
 import { pause } from '@clinical-launch/runtime/clock';
-import { type Given, UsageError } from './command.ts';
+import { type OptionValues, UsageError } from './command.ts';
 
 /** The pause in milliseconds after an error. */
 const pauseMs = 2000;
@@ -34,7 +34,7 @@ type Send = (path: string, options?: RequestInit) => Promise<Response>;
  * @returns the exit code: 0 after a signal, or 1 if the platform refuses the client
  * @throws UsageError if an option or the environment variable CLIENT_SECRET is missing or invalid
  */
-export async function listen(given: Given): Promise<number> {
+export async function listen(given: OptionValues): Promise<number> {
   const options = optionsIn(given);
   const stopping = new AbortController();
   const stop = () => stopping.abort();
@@ -143,7 +143,7 @@ function createSession({ client, secret, url, realm, audience }: Options, stoppi
   };
 }
 
-function optionsIn(given: Given): Options {
+function optionsIn(given: OptionValues): Options {
   const { client, url, 'forward-to': target, realm = 'demo', audience = 'api://clinical-launch' } = given;
   const { CLIENT_SECRET: secret } = process.env;
   if (client === undefined) throw new UsageError('--client is required');

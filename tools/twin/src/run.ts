@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Command, type Given, UsageError } from './command.ts';
+import { type Command, type OptionValues, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 
 const program = 'clinical-launch';
@@ -34,7 +34,7 @@ export async function runTwin(args: readonly string[]): Promise<number | undefin
   }
 }
 
-function readOptions({ options }: Command, args: readonly string[]): Given {
+function readOptions({ options }: Command, args: readonly string[]): OptionValues {
   const known = Object.keys(options).map((name) => [name, { type: 'string' }] as const);
   try {
     return parseArgs({ args: [...args], options: Object.fromEntries(known) }).values;

@@ -2,7 +2,7 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { readableLog } from '@clinical-launch/platform/terminal';
 import { endAtStart, stopOnSignal } from '@clinical-launch/process/process';
 import { createServiceLogger, initialLogLevel } from '@clinical-launch/runtime/logger';
-import { type Given, UsageError } from './command.ts';
+import { type OptionValues, UsageError } from './command.ts';
 import { startTwin, type Twin, type TwinOptions } from './twin.ts';
 import { clientIn, secretsOf } from './vendor-client.ts';
 
@@ -12,7 +12,7 @@ import { clientIn, secretsOf } from './vendor-client.ts';
  * @throws UsageError if the port is invalid or in use
  */
 export async function startAt(
-  { port = '8080', host = '127.0.0.1' }: Given,
+  { port = '8080', host = '127.0.0.1' }: OptionValues,
   options: Omit<TwinOptions, 'port' | 'host'>,
 ): Promise<Twin> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
@@ -30,7 +30,7 @@ export async function startAt(
  * Starts the twin, which runs until SIGTERM or SIGINT.
  * @throws UsageError if an option is invalid, or the port is in use
  */
-export async function start(given: Given): Promise<undefined> {
+export async function start(given: OptionValues): Promise<undefined> {
   const { registry, client: clientId, callback, 'log-level': level = 'warn' } = given;
   if (initialLogLevel(level) !== level) throw new UsageError('--log-level must be a level such as info');
   const client = clientId === undefined && callback === undefined ? undefined : clientIn(given);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { callbackSecretPurpose } from '@clinical-launch/contracts/registry';
 import { createPurposeSealer, demoSealingKey } from '@clinical-launch/crypto/sealing-purposes';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
-import { type Given, UsageError } from './command.ts';
+import { type OptionValues, UsageError } from './command.ts';
 
 /** The registration of a vendor's client in the twin. */
 export type VendorClient = {
@@ -18,7 +18,7 @@ export type VendorClient = {
 );
 
 /** Returns the client that the options of a command describe. @throws UsageError */
-export function clientIn(given: Given): VendorClient {
+export function clientIn(given: OptionValues): VendorClient {
   const { client: clientId, protocol = 'pms', callback } = given;
   const { 'redirect-uri': redirectUri, 'launch-url': launchUrl } = given;
   if (clientId === undefined) throw new UsageError('--client is required');

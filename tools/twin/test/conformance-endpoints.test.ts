@@ -8,7 +8,7 @@ import { startTwin, type Twin } from '../src/twin.ts';
 import { callbackSecretOf } from '../src/vendor-client.ts';
 import { startCallbackReceiver } from './callback-receiver.ts';
 import { changeRun, findRun, post, startRun } from './played-run.ts';
-import { createPracticeSystem, type Habits } from './practice-system.ts';
+import { type Behaviour, createPracticeSystem } from './practice-system.ts';
 
 const vendor = 'my-pms';
 /** Longer than any test, so that a slow request is still waiting when another request is answered. */
@@ -32,7 +32,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-const systemOf = (clientId: string, habits: Partial<Habits> = {}) =>
+const systemOf = (clientId: string, habits: Partial<Behaviour> = {}) =>
   createPracticeSystem({ url: twin.url, clientId }, habits);
 
 describe('a conformance run', () => {

@@ -20,9 +20,9 @@ import { startTwin, type Twin } from '../src/twin.ts';
 import { callbackSecretOf, writeRegistry } from '../src/vendor-client.ts';
 import { type AnswerCallback, startCallbackReceiver } from './callback-receiver.ts';
 import { changeRun, playRun, resultsOf, startRun } from './played-run.ts';
-import { createPracticeSystem, type Habits, type PracticeAction } from './practice-system.ts';
+import { type Behaviour, createPracticeSystem, type PracticeAction } from './practice-system.ts';
 
-type Wrong = readonly [what: string, requirement: string, habits: () => Partial<Habits>];
+type Wrong = readonly [what: string, requirement: string, habits: () => Partial<Behaviour>];
 
 /** Returns a function that answers the first value once, and then calls `next`. */
 const firstly = <Arguments extends readonly unknown[], Value>(

@@ -5,7 +5,7 @@ import { aServiceRequest } from '@clinical-launch/testing/service-request';
 export type PracticeAction = 'launch' | 'amend';
 
 /** What a practice management system does. A test replaces a habit to make the system wrong on purpose. */
-export type Habits = {
+export type Behaviour = {
   /** Uses an access token for several launches. */
   readonly keepsToken: boolean;
   /** Requests a new access token after 401. */
@@ -26,7 +26,7 @@ export type Habits = {
   readonly tokenQuery?: string;
 };
 
-const rightHabits: Habits = {
+const rightHabits: Behaviour = {
   keepsToken: true,
   renewsToken: true,
   createPair: createPkcePair,
@@ -42,7 +42,7 @@ const rightHabits: Habits = {
  */
 export function createPracticeSystem(
   { url, clientId }: { readonly url: string; readonly clientId: string },
-  habits: Partial<Habits> = {},
+  habits: Partial<Behaviour> = {},
 ) {
   const has = { ...rightHabits, ...habits };
   const opened: string[] = [];

@@ -93,7 +93,7 @@ function hasRoomInMemory(): boolean {
 /**
  * Returns the ids and command lines of the other processes of the run that have not ended.
  */
-export function leftovers(): string[] {
+export function remainingProcesses(): string[] {
   return folder === undefined ? [] : processesWith(`TMPDIR=${folder}`);
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { leftovers } from './run-folder.ts';
+import { remainingProcesses } from './run-folder.ts';
 import { stopServers } from './setup.ts';
 
 const endsWithinMs = 5000;
@@ -10,7 +10,8 @@ const endsWithinMs = 5000;
  */
 export default async function tearDown(): Promise<void> {
   await stopServers();
-  for (const deadline = Date.now() + endsWithinMs; leftovers().length > 0; await delay(50)) {
-    if (Date.now() > deadline) throw new Error(`Tests left processes behind:\n${leftovers().join('\n')}`);
+  for (const deadline = Date.now() + endsWithinMs; remainingProcesses().length > 0; await delay(50)) {
+    if (Date.now() > deadline)
+      throw new Error(`Tests left processes behind:\n${remainingProcesses().join('\n')}`);
   }
 }

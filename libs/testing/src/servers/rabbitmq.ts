@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { ask } from './ask.ts';
+import { exchangeBytes } from './ask.ts';
 import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
 import { findProgram } from './server-kind.ts';
 
@@ -161,5 +161,5 @@ function linkApplications(program: string, names: readonly string[], folder: str
  * (AMQP 0-9-1, section 2.2.4).
  */
 export async function isUp(url: string): Promise<boolean> {
-  return (await ask(url, 'AMQP\0\0\x09\x01'))[0] === 1;
+  return (await exchangeBytes(url, 'AMQP\0\0\x09\x01'))[0] === 1;
 }

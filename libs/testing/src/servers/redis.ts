@@ -1,4 +1,4 @@
-import { ask } from './ask.ts';
+import { exchangeBytes } from './ask.ts';
 import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
 import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
 
@@ -52,5 +52,5 @@ async function runRedis(program: string, allSettings: readonly string[]): Promis
  * `-LOADING`.
  */
 async function isUp(url: string): Promise<boolean> {
-  return /^(?:\+PONG|-NOAUTH)/.test((await ask(url, 'PING\r\n')).toString());
+  return /^(?:\+PONG|-NOAUTH)/.test((await exchangeBytes(url, 'PING\r\n')).toString());
 }

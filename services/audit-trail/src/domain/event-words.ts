@@ -75,13 +75,13 @@ const known = new Map<string, EventWords>(Object.entries(eventWords));
 type Happened = Pick<LogEntry, 'type' | 'event'>;
 
 /** Describes a type of event in a few words. */
-export const whatHappened = (type: string): string => known.get(type)?.what ?? type;
+export const typeWords = (type: string): string => known.get(type)?.what ?? type;
 
 /**
  * Describes an event in a few words. For a submission, states whether it is an order, a change or samples.
  */
-export const whatWasDone = (entry: Happened): string =>
-  entry.type === 'order.submitted.v1' ? submissionOf(entry) : whatHappened(entry.type);
+export const entryWords = (entry: Happened): string =>
+  entry.type === 'order.submitted.v1' ? submissionOf(entry) : typeWords(entry.type);
 
 /**
  * Describes a submission. Each change submits the request again. Events of earlier releases contain the
@@ -95,10 +95,10 @@ function submissionOf(entry: Happened): string {
 }
 
 /** Describes the access to patient data in an event. Returns undefined for an event without such access. */
-export const whatWasSeen = (type: string): string | undefined => known.get(type)?.seen;
+export const accessWords = (type: string): string | undefined => known.get(type)?.seen;
 
 /** The types of event in which a user accessed patient data. */
-export const seeingTypes: readonly string[] = [...known]
+export const accessTypes: readonly string[] = [...known]
   .filter(([, { seen }]) => seen !== undefined)
   .map(([type]) => type);
 

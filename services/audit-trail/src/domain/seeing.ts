@@ -1,8 +1,8 @@
-import { whatWasSeen } from './event-words.ts';
+import { accessWords } from './event-words.ts';
 import type { LogEntry } from './log-entry.ts';
 
 /** The accesses of one user, at one practice and through one client, to a patient's data. */
-export type Seeing = {
+export type PatientAccess = {
   readonly user: string | null;
   readonly userDisplay: string | null;
   readonly practice: string | null;
@@ -15,13 +15,13 @@ export type Seeing = {
 };
 
 /** The members of an entry that describe an access. */
-export type SeenEvent = Pick<
+export type AccessEvent = Pick<
   LogEntry,
   'type' | 'time' | 'user' | 'userDisplay' | 'practice' | 'practiceName' | 'client'
 >;
 
 /** Groups events by user, practice and client. The most recent access comes first. */
-export function seeingsOf(events: readonly SeenEvent[]): readonly Seeing[] {
+export function patientAccessesOf(events: readonly AccessEvent[]): readonly PatientAccess[] {
   const byUser = Map.groupBy(events, ({ user, practice, client }) =>
     JSON.stringify([user?.toLowerCase() ?? null, practice, client]),
   );
@@ -30,14 +30,14 @@ export function seeingsOf(events: readonly SeenEvent[]): readonly Seeing[] {
     .toSorted((one, other) => other.last.getTime() - one.last.getTime());
 }
 
-function seeingOf(events: readonly SeenEvent[]): Seeing[] {
+function seeingOf(events: readonly AccessEvent[]): PatientAccess[] {
   const ordered = events.toSorted((one, other) => one.time.getTime() - other.time.getTime());
   const [first] = ordered;
   const last = ordered.at(-1);
   if (first === undefined || last === undefined) return [];
   const counts = new Map<string, number>();
   for (const { type } of ordered) {
-    const what = whatWasSeen(type) ?? type;
+    const what = accessWords(type) ?? type;
     counts.set(what, (counts.get(what) ?? 0) + 1);
   }
   const { user, practice, client } = first;

@@ -1,4 +1,4 @@
-import { serviceNameOf, whatWasDone } from '../domain/event-words.ts';
+import { entryWords, serviceNameOf } from '../domain/event-words.ts';
 import { getFaultWords } from '../domain/fault-words.ts';
 import { detailOf } from '../domain/launch-story.ts';
 import type { LogEntry } from '../domain/log-entry.ts';
@@ -9,7 +9,7 @@ export function presentEntry(entry: LogEntry, write: WriteTime) {
   const isRefused = entry.outcome !== 'success';
   return {
     time: write(entry.time),
-    what: whatWasDone(entry),
+    what: entryWords(entry),
     service: serviceNameOf(entry.source),
     outcome: entry.outcome,
     cause: isRefused && entry.reason !== null ? getFaultWords(entry).cause : undefined,

@@ -1,8 +1,8 @@
-import type { Seeing } from '../domain/seeing.ts';
+import type { PatientAccess } from '../domain/seeing.ts';
 import { presentParties } from './entry-model.ts';
 import type { WriteTime } from './written-time.ts';
 
-type Seen = { readonly seeings: readonly Seeing[]; readonly isCut: boolean };
+type Seen = { readonly seeings: readonly PatientAccess[]; readonly isCut: boolean };
 
 /** Returns the model of the list of users who have seen a patient. */
 export const presentSeeing = ({ seeings, isCut }: Seen, write: WriteTime) => ({

@@ -18,7 +18,7 @@ export type Meaning = {
   readonly parameters: Readonly<Record<string, string>>;
 };
 
-export type Recognising = {
+export type RecognitionDependencies = {
   readonly search: SearchAudit;
   readonly parties: Pick<KnownParties, 'users' | 'practices'>;
   readonly pseudonyms: PatientPseudonyms;
@@ -32,14 +32,15 @@ export type Recognising = {
  */
 export async function recogniseWords(
   typed: TypedWords,
-  recognising: Recognising,
+  dependencies: RecognitionDependencies,
 ): Promise<readonly Meaning[]> {
-  const practices = typed.practice === undefined ? undefined : await practicesOf(typed.practice, recognising);
+  const practices =
+    typed.practice === undefined ? undefined : await practicesOf(typed.practice, dependencies);
   const codes = practices?.flatMap(({ parameters: { practice } }) => practice ?? []);
   const found = await Promise.all([
-    typed.q === undefined ? undefined : anythingOf(typed.q, recognising, codes),
-    typed.user === undefined ? undefined : usersOf(typed.user, recognising, codes),
-    typed.client === undefined ? undefined : clientsOf(typed.client, recognising),
+    typed.q === undefined ? undefined : anythingOf(typed.q, dependencies, codes),
+    typed.user === undefined ? undefined : usersOf(typed.user, dependencies, codes),
+    typed.client === undefined ? undefined : clientsOf(typed.client, dependencies),
   ]);
   return [practices, ...found].filter((meanings) => meanings !== undefined).reduce(combined);
 }
@@ -64,23 +65,26 @@ const isPatientNumber = (text: string) => /^\d{10}$/.test(text.replaceAll(/[\s-]
 
 async function anythingOf(
   text: string,
-  recognising: Recognising,
+  dependencies: RecognitionDependencies,
   codes: readonly string[] | undefined,
 ): Promise<readonly Meaning[]> {
   const guid = text.toLowerCase().replaceAll(/[{}\s]/g, '');
   if (guidForm.test(guid)) return [{ text: 'The launch or request', parameters: { guid } }];
-  if (isPatientNumber(text)) return patientsOf(text, recognising);
+  if (isPatientNumber(text)) return patientsOf(text, dependencies);
   const kinds = [ordersOf, practicesOf, clientsOf, identifiersOf];
   const [users, ...others] = await Promise.all([
-    usersOf(text, recognising, codes),
-    ...kinds.map((meaningsOf) => meaningsOf(text, recognising)),
+    usersOf(text, dependencies, codes),
+    ...kinds.map((meaningsOf) => meaningsOf(text, dependencies)),
   ]);
   return [users, ...others].flat();
 }
 
 const numberNames = { 'nhs-number': 'NHS number', 'chi-number': 'CHI number' } as const;
 
-async function patientsOf(value: string, { search, pseudonyms }: Recognising): Promise<Meaning[]> {
+async function patientsOf(
+  value: string,
+  { search, pseudonyms }: RecognitionDependencies,
+): Promise<Meaning[]> {
   const systems = (['nhs-number', 'chi-number'] as const).filter(
     (system) => doubtOf({ system, value }) === undefined,
   );
@@ -94,7 +98,7 @@ async function patientsOf(value: string, { search, pseudonyms }: Recognising): P
   return found.flat();
 }
 
-async function ordersOf(text: string, { search }: Recognising): Promise<Meaning[]> {
+async function ordersOf(text: string, { search }: RecognitionDependencies): Promise<Meaning[]> {
   for (const orderReference of new Set([text.toUpperCase(), text])) {
     const found = await newest(search, { orderReference });
     if (found !== undefined) return [{ text: `Order ${orderReference}`, parameters: { orderReference } }];
@@ -104,7 +108,7 @@ async function ordersOf(text: string, { search }: Recognising): Promise<Meaning[
 
 async function usersOf(
   text: string,
-  { search, parties }: Recognising,
+  { search, parties }: RecognitionDependencies,
   codes?: readonly string[],
 ): Promise<Meaning[]> {
   if (isPatientNumber(text)) return [];
@@ -124,7 +128,7 @@ async function usersOf(
   return user === undefined ? [] : [{ text: `User ${user}`, parameters: { user } }];
 }
 
-async function practicesOf(text: string, { search, parties }: Recognising): Promise<Meaning[]> {
+async function practicesOf(text: string, { search, parties }: RecognitionDependencies): Promise<Meaning[]> {
   if (isPatientNumber(text)) return [];
   const known = new Map(
     (await parties.practices(text)).map(({ practice, practiceName }) => [practice, practiceName]),
@@ -139,13 +143,16 @@ async function practicesOf(text: string, { search, parties }: Recognising): Prom
   return practice === undefined ? [] : [{ text: `Practice ${practice}`, parameters: { practice } }];
 }
 
-async function clientsOf(text: string, { search }: Recognising): Promise<Meaning[]> {
+async function clientsOf(text: string, { search }: RecognitionDependencies): Promise<Meaning[]> {
   if (isPatientNumber(text)) return [];
   const client = (await newest(search, { client: text }))?.client ?? undefined;
   return client === undefined ? [] : [{ text: `Client ${client}`, parameters: { client } }];
 }
 
-async function identifiersOf(text: string, { search, sealIdentifier }: Recognising): Promise<Meaning[]> {
+async function identifiersOf(
+  text: string,
+  { search, sealIdentifier }: RecognitionDependencies,
+): Promise<Meaning[]> {
   if ((await newest(search, { identifier: text })) === undefined) return [];
   return [{ text: 'The caller’s own identifier', parameters: { identifier: sealIdentifier(text) } }];
 }

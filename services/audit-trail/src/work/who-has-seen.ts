@@ -1,5 +1,5 @@
-import { seeingTypes } from '../domain/event-words.ts';
-import { type Seeing, type SeenEvent, seeingsOf } from '../domain/seeing.ts';
+import { accessTypes } from '../domain/event-words.ts';
+import { type AccessEvent, type PatientAccess, patientAccessesOf } from '../domain/seeing.ts';
 import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';
 
 /**
@@ -14,23 +14,23 @@ const listed = 'orders.listed.v1';
 export async function whoHasSeen(
   search: SearchAudit,
   pseudonym: string,
-): Promise<{ readonly seeings: readonly Seeing[]; readonly isCut: boolean }> {
-  const events = new Map<string, SeenEvent>();
+): Promise<{ readonly seeings: readonly PatientAccess[]; readonly isCut: boolean }> {
+  const events = new Map<string, AccessEvent>();
   // Lists show requests of several patients, so they are searched by the patients they show.
   const searches: AuditCriteria[] = [
-    { patient: pseudonym, types: seeingTypes.filter((type) => type !== listed) },
+    { patient: pseudonym, types: accessTypes.filter((type) => type !== listed) },
     { listedPatient: pseudonym },
   ];
   let isCut = false;
   for (const criteria of searches) isCut = (await collect(search, criteria, events)) || isCut;
-  return { seeings: seeingsOf([...events.values()]), isCut };
+  return { seeings: patientAccessesOf([...events.values()]), isCut };
 }
 
 /** Adds the found events to `events`. Returns whether the log contains more events than were read. */
 async function collect(
   search: SearchAudit,
   criteria: AuditCriteria,
-  events: Map<string, SeenEvent>,
+  events: Map<string, AccessEvent>,
 ): Promise<boolean> {
   let { entries, next } = await search(criteria, { limit: pageSize });
   for (const entry of entries) events.set(entry.id, entry);

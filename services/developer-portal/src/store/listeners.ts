@@ -8,10 +8,10 @@ const returnMs = 5000;
 const maxPolls = 10;
 
 /** A message that was handed to a listener. The listener answers it by this id. */
-export type Handed = Message & { readonly id: string };
+export type HandedMessage = Message & { readonly id: string };
 
-type Poll = (message?: Handed) => void;
-type Line = { readonly polls: Set<Poll>; readonly queue: Handed[]; returning?: NodeJS.Timeout };
+type Poll = (message?: HandedMessage) => void;
+type Line = { readonly polls: Set<Poll>; readonly queue: HandedMessage[]; returning?: NodeJS.Timeout };
 type Settle = (status: number | undefined) => void;
 
 export type Listeners = ReturnType<typeof createListeners>;
@@ -60,11 +60,11 @@ export function createListeners() {
     },
 
     /** Waits for the next message of a client. @returns undefined if there was none, or the poll was closed */
-    next(clientId: string, closed: AbortSignal): Promise<Handed | undefined> {
+    next(clientId: string, closed: AbortSignal): Promise<HandedMessage | undefined> {
       const line = lineOf(clientId);
       lines.set(clientId, line);
-      const { promise, resolve } = Promise.withResolvers<Handed | undefined>();
-      const end = (message?: Handed) => {
+      const { promise, resolve } = Promise.withResolvers<HandedMessage | undefined>();
+      const end = (message?: HandedMessage) => {
         clearTimeout(timer);
         line.polls.delete(end);
         clearTimeout(line.returning);

@@ -7,7 +7,7 @@ import type { SigningAlgorithm } from '../domain/realms.ts';
 import type { StoredKey } from './signing-key-table.ts';
 
 /** Signs the input of a JWS and returns the signature (RFC 7515 section 5.1, steps 5 and 6). */
-export type Sign = (input: string) => Buffer;
+export type SignFunction = (input: string) => Buffer;
 
 const privateJwk = compileSchema(
   Type.Object({ kty: Type.Union([Type.Literal('RSA'), Type.Literal('EC'), Type.Literal('OKP')]) }),
@@ -32,7 +32,10 @@ export async function createKeyPair(
  * RS256 a seventh slower.
  * @throws Error if none of the sealing keys decrypts it
  */
-export function openPrivateKey({ realm, kid, algorithm, sealedPrivateJwk }: StoredKey, sealer: Sealer): Sign {
+export function openPrivateKey(
+  { realm, kid, algorithm, sealedPrivateJwk }: StoredKey,
+  sealer: Sealer,
+): SignFunction {
   try {
     const opened = sealer.open(sealPurpose(realm, kid), sealedPrivateJwk, []);
     if (!privateJwk.is(opened)) throw new TypeError('The sealed content is not a private key');
@@ -43,7 +46,7 @@ export function openPrivateKey({ realm, kid, algorithm, sealedPrivateJwk }: Stor
 }
 
 /** Creates the signature function of a key (RFC 7518 sections 3.3 and 3.4, RFC 8037 section 3.1). */
-function signerOf(algorithm: SigningAlgorithm, key: KeyObject): Sign {
+function signerOf(algorithm: SigningAlgorithm, key: KeyObject): SignFunction {
   switch (algorithm) {
     case 'RS256':
       return (input) => sign('sha256', Buffer.from(input, 'ascii'), key);

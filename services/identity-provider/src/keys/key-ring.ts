@@ -13,7 +13,7 @@ import {
   keysWhere,
   planKeys,
 } from '../domain/signing-key-lifecycle.ts';
-import { createKeyPair, openPrivateKey, type Sign } from './key-pairs.ts';
+import { createKeyPair, openPrivateKey, type SignFunction } from './key-pairs.ts';
 import { openSigningKeyTable, type SigningKeyTable, type StoredKey } from './signing-key-table.ts';
 
 type KeyRingDependencies = {
@@ -27,7 +27,7 @@ type KeyRingDependencies = {
 
 type KnownKeys = {
   readonly keys: readonly StoredKey[];
-  readonly signers: ReadonlyMap<string, Sign>;
+  readonly signers: ReadonlyMap<string, SignFunction>;
   readonly readAt: number;
 };
 
@@ -173,7 +173,7 @@ export class KeyRing {
   }
 
   /** Decrypts the private keys that sign or will sign. Reuses private keys that are already decrypted. */
-  #openNew(keys: readonly StoredKey[], now: number): Map<string, Sign> {
+  #openNew(keys: readonly StoredKey[], now: number): Map<string, SignFunction> {
     const signing = this.#dependencies.realms.all().flatMap((realm) => {
       const ofRealm = keysOf(realm, keys);
       return ofRealm.filter((key) => ['next', 'current'].includes(keyStateAt(key, ofRealm, now)));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { parseCatalogue } from '@clinical-launch/ordering/domain/catalogue';
 import { safetyFaults } from '@clinical-launch/ordering/domain/catalogue-safety';
-import { type Argument, type Group, type Option, type Outcome, one } from '../command.ts';
+import { type Argument, type Group, type Option, type Outcome, requiredOption } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { readCatalogueSheet, type SheetTest } from './catalogue-sheet.ts';
 
@@ -32,7 +32,7 @@ export const catalogue: Group = {
       arguments: [sheet],
       options: [into],
       async run({ arguments: [path = ''], options }) {
-        const target = one(options, into);
+        const target = requiredOption(options, into);
         const { tests, faults: rowFaults } = readSheet(await readText(path));
         if (rowFaults.length > 0) return outcomeOf(rowFaults);
         const before = parseJson(await readText(target));

@@ -5,7 +5,7 @@ import { readEventKeys } from '@clinical-launch/process/event-keys';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import { type Answers, type Group, type Option, one, type Setting } from '../command.ts';
+import { type Answers, type Group, type Option, requiredOption, type Setting } from '../command.ts';
 import { databaseUrl, optional, redisPrefix, required } from '../settings.ts';
 import { ArgumentsError } from '../usage-error.ts';
 import { type EndedLaunches, type EndRequest, endLaunches } from './end-launches.ts';
@@ -88,7 +88,7 @@ function requestIn(options: Answers): Omit<EndRequest, 'now'> {
     throw new ArgumentsError('Give --user, --practice, --client or --partner');
   }
   const [waitSeconds = defaultWaitSeconds] = options.get(wait.name) ?? [];
-  return { selection, by: one(options, byName), waitSeconds: Number(waitSeconds) };
+  return { selection, by: requiredOption(options, byName), waitSeconds: Number(waitSeconds) };
 }
 
 function linesOf({ ended }: EndedLaunches): string[] {

@@ -3,7 +3,7 @@ import { callbackAddressFault, isLoopback } from '@clinical-launch/contracts/add
 import { callbackSecretPurpose } from '@clinical-launch/contracts/registry';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import type { JSONPath } from 'jsonc-parser';
-import { type Answers, one } from '../command.ts';
+import { type Answers, requiredOption } from '../command.ts';
 import { removeValue, setValue } from './edit-json.ts';
 import { entriesIn, findEntry } from './entries.ts';
 import { keptSecrets, reportEnds } from './kept-secrets.ts';
@@ -15,7 +15,7 @@ const hourMs = 3_600_000;
 
 /** Registers a callback, or changes the address of a registered callback, which keeps its secrets. */
 export function setCallback(document: RegistryDocument, answers: Answers, context: Context): Edit {
-  const url = one(answers, o.callbackUrl);
+  const url = requiredOption(answers, o.callbackUrl);
   const {
     path,
     client: { callback },
@@ -56,7 +56,7 @@ export function removeCallback(document: RegistryDocument, answers: Answers): Ed
   const { path } = findCallback(document, answers);
   return {
     text: removeValue(document.text, [...path, 'callback']),
-    reported: [['removed the callback of', one(answers, o.clientId)]],
+    reported: [['removed the callback of', requiredOption(answers, o.clientId)]],
   };
 }
 
@@ -131,7 +131,8 @@ function findCallback(document: RegistryDocument, answers: Answers) {
     path,
     client: { callback },
   } = findEntry(document.registry, answers, 'client');
-  if (callback === undefined) throw new Error(`The client ${one(answers, o.clientId)} has no callback`);
+  if (callback === undefined)
+    throw new Error(`The client ${requiredOption(answers, o.clientId)} has no callback`);
   return { path, callback };
 }
 

@@ -2,7 +2,7 @@ import {
   createClientSecret,
   hashClientSecret,
 } from '@clinical-launch/identity-provider/domain/client-secrets';
-import { type Answers, one } from '../command.ts';
+import { type Answers, requiredOption } from '../command.ts';
 import { change } from './change.ts';
 import { appendEntry, setValue } from './edit-json.ts';
 import { assertFree, findEntry, findIssuer, findRealm } from './entries.ts';
@@ -25,8 +25,8 @@ export function addClient(
   answers: Answers,
   scopes: readonly string[],
 ): Edit {
-  const realm = one(answers, o.realm);
-  const clientId = one(answers, o.clientId);
+  const realm = requiredOption(answers, o.realm);
+  const clientId = requiredOption(answers, o.clientId);
   const at = findRealm(registry, realm);
   assertFree(registry, { owner: realm, clientId });
   const proved = membersIn(answers, proofs);
@@ -34,7 +34,14 @@ export function addClient(
   const secret = isProven ? undefined : createClientSecret();
   const secrets = secret === undefined ? [] : [{ sha256: hashClientSecret(secret) }];
   const policy = membersIn(answers, launchPolicy);
-  const client = { clientId, name: one(answers, { name: 'name' }), secrets, ...proved, scopes, ...policy };
+  const client = {
+    clientId,
+    name: requiredOption(answers, { name: 'name' }),
+    secrets,
+    ...proved,
+    scopes,
+    ...policy,
+  };
   const stated = answers.get('practices');
   return {
     text: appendEntry(text, ['realms', at, 'clients'], client),
@@ -53,8 +60,8 @@ const isBinding = ({ name }: Member) => name === 'tlsClientCertificateBoundAcces
 
 /** Registers a partner application. The first partner turns a realm of two segments into a desktop realm. */
 export function addPartner({ text, registry }: RegistryDocument, answers: Answers): Edit {
-  const realm = one(answers, o.realm);
-  const clientId = one(answers, o.clientId);
+  const realm = requiredOption(answers, o.realm);
+  const clientId = requiredOption(answers, o.clientId);
   const at = findRealm(registry, realm);
   assertFree(registry, { owner: realm, clientId });
   const { scopes = partnerScopes, ...registered } = membersIn(answers, partnerMembers);
@@ -75,8 +82,8 @@ export function addPartner({ text, registry }: RegistryDocument, answers: Answer
 
 /** Registers a client of a trusted identity provider, which issues its tokens. */
 export function addIssuerClient({ text, registry }: RegistryDocument, answers: Answers): Edit {
-  const issuer = one(answers, o.issuer);
-  const clientId = one(answers, o.foreignClientId);
+  const issuer = requiredOption(answers, o.issuer);
+  const clientId = requiredOption(answers, o.foreignClientId);
   const at = findIssuer(registry, issuer);
   assertFree(registry, { owner: issuer, clientId });
   const client = { clientId, ...membersIn(answers, launchPolicy) };
@@ -106,7 +113,7 @@ export const setDirectory = ({ text, registry }: RegistryDocument, answers: Answ
 
 /** Gives a client a new secret. The old secret remains valid for some time. */
 export function rollSecret({ text, registry }: RegistryDocument, answers: Answers, { now }: Context): Edit {
-  const realm = one(answers, o.realm);
+  const realm = requiredOption(answers, o.realm);
   const { path, client } = findEntry(registry, answers, 'client');
   const keepOldHours = Number(answers.get(o.keepOldHours.name)?.[0] ?? 24);
   const secret = createClientSecret();

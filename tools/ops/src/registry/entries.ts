@@ -1,6 +1,6 @@
 import type { LaunchPolicy, RegisteredClient, Registry } from '@clinical-launch/contracts/registry';
 import type { JSONPath } from 'jsonc-parser';
-import { type Answers, one } from '../command.ts';
+import { type Answers, requiredOption } from '../command.ts';
 import { options as o } from './options.ts';
 
 /** A client or partner, and its path in the registry. */
@@ -56,8 +56,8 @@ export function findEntry(
   answers: Answers,
   kind?: Entry<AnyClient>['kind'],
 ): Entry<AnyClient> {
-  const owner = one(answers, o.owner);
-  const clientId = one(answers, o.clientId);
+  const owner = requiredOption(answers, o.owner);
+  const clientId = requiredOption(answers, o.clientId);
   const found = entriesIn(registry).find(
     (entry) =>
       entry.owner === owner &&

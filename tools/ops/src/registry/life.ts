@@ -1,4 +1,4 @@
-import { type Answers, one } from '../command.ts';
+import { type Answers, requiredOption } from '../command.ts';
 import { removeValue, setValue } from './edit-json.ts';
 import { type AnyClient, type Entry, entriesIn, findEntry } from './entries.ts';
 import { writtenEnds } from './kept-secrets.ts';
@@ -24,7 +24,7 @@ export function resume({ text, registry }: RegistryDocument, answers: Answers): 
 /** Removes a client or partner with its registration. */
 export function remove({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const { path } = findEntry(registry, answers);
-  return { text: removeValue(text, path), reported: [['removed', one(answers, o.clientId)]] };
+  return { text: removeValue(text, path), reported: [['removed', requiredOption(answers, o.clientId)]] };
 }
 
 /** Lists the realms with their clients and partners, but without secrets. */

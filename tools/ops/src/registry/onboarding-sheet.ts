@@ -1,4 +1,4 @@
-import { type Answers, one } from '../command.ts';
+import { type Answers, requiredOption } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { addClient } from './clients.ts';
 import { options as o } from './options.ts';
@@ -47,7 +47,7 @@ export function addPms(document: RegistryDocument, answers: Answers, context: Co
   return {
     ...edit,
     reported: [...reported, ['sheet', path]],
-    newFile: { path, text: sheetOf(one(answers, { name: 'name' }), values) },
+    newFile: { path, text: sheetOf(requiredOption(answers, { name: 'name' }), values) },
   };
 }
 

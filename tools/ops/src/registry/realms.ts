@@ -1,4 +1,4 @@
-import { type Answers, one } from '../command.ts';
+import { type Answers, requiredOption } from '../command.ts';
 import { change } from './change.ts';
 import { appendEntry, removeValue, setValue } from './edit-json.ts';
 import { findIssuer, findRealm } from './entries.ts';
@@ -9,7 +9,7 @@ import type { RegistryDocument } from './registry-document.ts';
 
 /** Creates a realm. Other commands refuse an unknown realm, which may be mistyped. */
 export function addRealm({ text, registry }: RegistryDocument, answers: Answers): Edit {
-  const realm = one(answers, o.realm);
+  const realm = requiredOption(answers, o.realm);
   if (registry.realms.some((each) => each.realm === realm))
     throw new Error(`The realm ${realm} already exists`);
   const desktop = membersIn(answers, desktopMembers);
@@ -31,7 +31,7 @@ export function addRealm({ text, registry }: RegistryDocument, answers: Answers)
 
 /** Changes the settings of a realm. */
 export function setRealm({ text, registry }: RegistryDocument, answers: Answers): Edit {
-  const realm = one(answers, o.realm);
+  const realm = requiredOption(answers, o.realm);
   const at = findRealm(registry, realm);
   const isNamed = ({ option: { name } }: Member) =>
     answers.has(name) || answers.get(o.clear.name)?.includes(name) === true;
@@ -43,7 +43,7 @@ export function setRealm({ text, registry }: RegistryDocument, answers: Answers)
 
 /** Removes a realm that has no clients and no partners. */
 export function removeRealm({ text, registry }: RegistryDocument, answers: Answers): Edit {
-  const realm = one(answers, o.realm);
+  const realm = requiredOption(answers, o.realm);
   const at = findRealm(registry, realm);
   const { clients = [], desktop } = registry.realms[at] ?? {};
   const count = clients.length + (desktop?.partners.length ?? 0);
@@ -53,7 +53,7 @@ export function removeRealm({ text, registry }: RegistryDocument, answers: Answe
 
 /** Adds an external identity provider to trust. */
 export function addIssuer({ text, registry }: RegistryDocument, answers: Answers): Edit {
-  const issuer = one(answers, o.issuer);
+  const issuer = requiredOption(answers, o.issuer);
   const { trustedIssuers } = registry;
   if (trustedIssuers?.some((each) => each.issuer === issuer)) {
     throw new Error(`The trusted issuer ${issuer} already exists`);
@@ -70,13 +70,13 @@ export function addIssuer({ text, registry }: RegistryDocument, answers: Answers
 
 /** Changes the settings for the tokens of a trusted identity provider. */
 export function setIssuer({ text, registry }: RegistryDocument, answers: Answers): Edit {
-  const at = findIssuer(registry, one(answers, o.issuer));
+  const at = findIssuer(registry, requiredOption(answers, o.issuer));
   return change(text, ['trustedIssuers', at], { answers, members: issuerMembers });
 }
 
 /** Removes a trusted identity provider without clients. */
 export function removeIssuer({ text, registry }: RegistryDocument, answers: Answers): Edit {
-  const issuer = one(answers, o.issuer);
+  const issuer = requiredOption(answers, o.issuer);
   const at = findIssuer(registry, issuer);
   const count = registry.trustedIssuers?.[at]?.clients.length ?? 0;
   if (count > 0) throw new Error(`The issuer ${issuer} has ${count} clients. Remove them first`);

@@ -2,7 +2,15 @@ import { createPkcePair } from '@clinical-launch/pms-client';
 import { decodeJwt } from 'jose';
 import { launchBody } from '../host/desktop-launch.ts';
 import { getPatient, type Patient } from '../records.ts';
-import { begin, expect, expectStory, fetchToken, type Played, reachedAt, say } from './steps.ts';
+import {
+  expect,
+  expectStory,
+  fetchToken,
+  type PlayedPlatform,
+  printHeading,
+  printStep,
+  reachedAt,
+} from './steps.ts';
 
 const clientId = 'partner-demo';
 const scope = 'openid profile email offline_access launch resource.read';
@@ -15,12 +23,12 @@ type Answer = { readonly status: number; readonly body: Readonly<Record<string, 
  * @param patient by default, the first patient of the invented practice
  * @throws Error at the first step that fails
  */
-export async function playDesktopLaunch(played: Played, patient = getPatient(null)): Promise<void> {
-  begin('A desktop launch: host, browser, partner application and resource API');
+export async function playDesktopLaunch(played: PlayedPlatform, patient = getPatient(null)): Promise<void> {
+  printHeading('A desktop launch: host, browser, partner application and resource API');
   const { baseUrl } = played;
   const at = reachedAt(played);
   const { launchUrl, correlationId } = await requestLaunch(played, patient);
-  say('the host application has a launch identifier', `correlation id ${correlationId}`);
+  printStep('the host application has a launch identifier', `correlation id ${correlationId}`);
 
   // The parameters that the launch handler of the partner application receives.
   const query = new URL(launchUrl).searchParams;
@@ -73,7 +81,7 @@ export async function playDesktopLaunch(played: Played, patient = getPatient(nul
   });
   const tokens = await ask(tokenEndpoint, { method: 'POST', body: exchange });
   const claims = decodeJwt(textOf(tokens.body.id_token, 'id_token'));
-  say('the ID token carries the context', JSON.stringify(contextOf(claims)));
+  printStep('the ID token carries the context', JSON.stringify(contextOf(claims)));
   const accessToken = textOf(tokens.body.access_token, 'access_token');
   await readResource(baseUrl, '/resource/me', accessToken);
   await readResource(baseUrl, '/resource/patient', accessToken);
@@ -106,7 +114,7 @@ export async function playDesktopLaunch(played: Played, patient = getPatient(nul
   ]);
 }
 
-async function requestLaunch(played: Played, patient: Patient) {
+async function requestLaunch(played: PlayedPlatform, patient: Patient) {
   const response = await fetch(`${played.baseUrl}/idp/demo/desktop/launches`, {
     method: 'POST',
     headers: {
@@ -129,7 +137,7 @@ async function requestLaunch(played: Played, patient: Patient) {
 
 async function readResource(baseUrl: string, path: string, accessToken: string): Promise<void> {
   const { body } = await ask(baseUrl + path, { headers: { Authorization: `Bearer ${accessToken}` } });
-  say(`GET ${path} with the access token`, JSON.stringify(body));
+  printStep(`GET ${path} with the access token`, JSON.stringify(body));
 }
 
 /**

@@ -4,15 +4,26 @@ import { buildServiceRequest, createPmsClient } from '@clinical-launch/pms-clien
 import { demoSecret } from '@clinical-launch/trust/production-registry';
 import { Browser } from './browser.ts';
 import { expectPage, orderTests } from './order-tests.ts';
-import { begin, expect, expectStory, type Played, reachedAt, say, showDocument } from './steps.ts';
+import {
+  expect,
+  expectStory,
+  type PlayedPlatform,
+  printHeading,
+  printStep,
+  reachedAt,
+  showDocument,
+} from './steps.ts';
 
 /**
  * Plays one OLTR launch as a PMS and its user would, step by step.
  * @param request the launch request; by default, an order for an invented patient
  * @throws Error at the first step that fails
  */
-export async function playOltrLaunch(played: Played, request: LaunchRequest = anOrder()): Promise<void> {
-  begin('An order: practice system, browser and the order document');
+export async function playOltrLaunch(
+  played: PlayedPlatform,
+  request: LaunchRequest = anOrder(),
+): Promise<void> {
+  printHeading('An order: practice system, browser and the order document');
   const { baseUrl, scope, namespaces } = played;
   const tokenUrl = `${baseUrl}/idp/demo/oauth2/v2.0/token`;
   const pms = createPmsClient({
@@ -23,16 +34,16 @@ export async function playOltrLaunch(played: Played, request: LaunchRequest = an
     clientSecret: demoSecret('pms-demo'),
   });
   const launch = await pms.requestLaunch(buildServiceRequest(request, namespaces));
-  say('the PMS has a launch URL', `correlation id ${launch.correlationId}`);
+  printStep('the PMS has a launch URL', `correlation id ${launch.correlationId}`);
 
   const browser = new Browser(reachedAt(played));
   const choose = expectPage(await browser.open(launch.url), 'Choose tests');
-  say('the browser opened the OLTR system', choose.url);
+  printStep('the browser opened the OLTR system', choose.url);
   const replay = await new Browser(reachedAt(played)).open(launch.url);
   expect(replay.status === 410, 'a second launch with the same URL is answered 410');
 
   const { tests, document } = await orderTests(browser, choose);
-  say('two tests are chosen', tests.map(({ code, location }) => `${code} (${location})`).join(', '));
+  printStep('two tests are chosen', tests.map(({ code, location }) => `${code} (${location})`).join(', '));
   expect(document.split('<orderBatch>').length - 1 === 2, 'the order document has two batches');
   showDocument(document);
   await expectStory(played, launch.correlationId, [

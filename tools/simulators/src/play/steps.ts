@@ -4,14 +4,14 @@ import { demoSecret } from '@clinical-launch/trust/production-registry';
 import type { Dialect } from '../dialect.ts';
 
 /** The platform on which the demo plays its launches. */
-export type Played = Dialect & { readonly baseUrl: string };
+export type PlayedPlatform = Dialect & { readonly baseUrl: string };
 
 /**
  * Returns a function that replaces the public address of the platform with `BASE_URL`. The addresses differ
  * behind a forwarded port, for example.
  */
 export const reachedAt =
-  ({ baseUrl }: Pick<Played, 'baseUrl'>) =>
+  ({ baseUrl }: Pick<PlayedPlatform, 'baseUrl'>) =>
   (address: string): string => {
     const { pathname, search } = new URL(address);
     return `${baseUrl}${pathname}${search}`;
@@ -23,7 +23,7 @@ export const reachedAt =
  * @throws Error if an event does not arrive within ten seconds
  */
 export async function expectStory(
-  played: Played,
+  played: PlayedPlatform,
   correlationId: string,
   wanted: readonly string[],
 ): Promise<void> {
@@ -35,14 +35,14 @@ export async function expectStory(
     const { events = [] } = (await response.json()) as { events?: { type: string }[] };
     const types = events.map(({ type }) => type);
     if (wanted.every((type) => types.includes(type)))
-      return say('the audit trail lists the events of the launch', types.join(', '));
+      return printStep('the audit trail lists the events of the launch', types.join(', '));
     if (Date.now() > giveUpAt) throw new Error(`The audit trail has only ${types.join(', ')}`);
     await pause(50);
   }
 }
 
 /** Returns an access token of a client of the demo registry. @throws Error if no token is issued */
-export async function fetchToken({ baseUrl, scope }: Played, clientId: string): Promise<string> {
+export async function fetchToken({ baseUrl, scope }: PlayedPlatform, clientId: string): Promise<string> {
   const response = await fetch(`${baseUrl}/idp/demo/oauth2/v2.0/token`, {
     method: 'POST',
     body: new URLSearchParams({
@@ -60,19 +60,19 @@ export async function fetchToken({ baseUrl, scope }: Played, clientId: string): 
 /** Prints a statement if it is true. @throws Error if the statement is false */
 export function expect(isTrue: boolean, claim: string): void {
   if (!isTrue) throw new Error(`This is not true: ${claim}`);
-  say(claim);
+  printStep(claim);
 }
 
 const { stdout } = process;
 let steps = 0;
 
 /** Prints the heading of the steps that follow. */
-export const begin = (title: string): void => void stdout.write(`\n${styleText('bold', title)}\n`);
+export const printHeading = (title: string): void => void stdout.write(`\n${styleText('bold', title)}\n`);
 
 /**
  * Prints one successful step with its number. Uses colours only at a terminal, and not if `NO_COLOR` is set.
  */
-export function say(step: string, detail?: string): void {
+export function printStep(step: string, detail?: string): void {
   steps += 1;
   const shown = detail === undefined ? '' : styleText('dim', `: ${folded(detail)}`);
   stdout.write(`${String(steps).padStart(3)}  ${styleText('green', 'ok')}  ${step}${shown}\n`);

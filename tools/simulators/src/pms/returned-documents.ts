@@ -1,7 +1,7 @@
 import { Memory } from '../memory.ts';
 
 /** How a document arrived: sent to the page by the launched system, or posted to the callback address. */
-export type Way = 'page' | 'callback';
+export type ReturnChannel = 'page' | 'callback';
 
 export type ReturnedDocument = {
   readonly launchId: string;
@@ -9,7 +9,7 @@ export type ReturnedDocument = {
   readonly document: string;
   /** The version of the order in the document, if known. */
   readonly orderVersion?: number;
-  readonly ways: readonly Way[];
+  readonly ways: readonly ReturnChannel[];
 };
 
 /** The newest document of each order, even if documents arrive twice or out of order. */
@@ -20,7 +20,7 @@ export class ReturnedDocuments {
    * Files a document, or records that the filed document also arrived in this way. An older document changes
    * nothing.
    */
-  file(came: Omit<ReturnedDocument, 'ways'>, way: Way): void {
+  file(came: Omit<ReturnedDocument, 'ways'>, way: ReturnChannel): void {
     const filed = this.#ofOrders.get(came.orderGuid);
     if (filed?.document === came.document) {
       const ways = filed.ways.includes(way) ? filed.ways : [...filed.ways, way];
