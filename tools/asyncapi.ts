@@ -78,11 +78,13 @@ function eventChannel(): JsonSchema {
 
 /** Returns the whole message: envelope and data (CloudEvents AMQP binding section 3.2, structured mode). */
 function eventMessage(type: EventType): JsonSchema {
-  const tellers = sources.filter(([, told]) => told.some((one) => one === type)).map(([name]) => name);
+  const senders = sources
+    .filter(([, reported]) => reported.some((one) => one === type))
+    .map(([name]) => name);
   return {
     name: type,
     title: type,
-    summary: `Sent by ${tellers.join(', ')}. Received by ${listenersTo(type).join(', ')}.`,
+    summary: `Sent by ${senders.join(', ')}. Received by ${listenersTo(type).join(', ')}.`,
     contentType,
     headers: {
       type: 'object',
@@ -95,7 +97,7 @@ function eventMessage(type: EventType): JsonSchema {
           type: 'object',
           properties: {
             type: { const: type },
-            source: { type: 'string', enum: tellers.map((name) => `/${name}`) },
+            source: { type: 'string', enum: senders.map((name) => `/${name}`) },
             data: publishedSchema(eventCatalogue[type]),
           },
         },
@@ -109,9 +111,14 @@ const messageOf = (type: EventType) => ({ $ref: `#/channels/events/messages/${ty
 /** Returns one operation for each service that sends events, and one for each queue. */
 function eventOperations(): Record<string, JsonSchema> {
   const channel = { $ref: '#/channels/events' };
-  const sending = sources.map(([service, told]) => [
+  const sending = sources.map(([service, reported]) => [
     `${service}.sends`,
-    { action: 'send', channel, summary: `The events that ${service} sends.`, messages: told.map(messageOf) },
+    {
+      action: 'send',
+      channel,
+      summary: `The events that ${service} sends.`,
+      messages: reported.map(messageOf),
+    },
   ]);
   const receiving = Object.entries(eventConsumers).map(([name, { service, types: wanted = types }]) => [
     `${name}.receives`,

@@ -66,12 +66,12 @@ const successorOf = (state: string) => state.replace(/\d+$/, (version) => String
  * even if its event cannot be stored.
  */
 export function expectRefusalsAudited(ledger: Ledger, books: Books): void {
-  const told = ledger.count('redeem', 'ok', 410) + ledger.count('redeem again', 'ok');
+  const reported = ledger.count('redeem', 'ok', 410) + ledger.count('redeem again', 'ok');
   const unknown = ledger.count('redeem', 'lost') + ledger.count('redeem again', 'lost');
   const audited = books.audited('launch.token.refused.v1', 410);
-  expect(told).toBeGreaterThan(0);
-  expect(audited).toBeGreaterThanOrEqual(told);
-  expect(audited).toBeLessThanOrEqual(told + unknown);
+  expect(reported).toBeGreaterThan(0);
+  expect(audited).toBeGreaterThanOrEqual(reported);
+  expect(audited).toBeLessThanOrEqual(reported + unknown);
 }
 
 const answered = ({ answers }: Ledger, ...wanted: Step[]) =>

@@ -26,9 +26,9 @@ export async function recordCommands(url: string, act: () => Promise<void>): Pro
   try {
     await act();
     // Redis reports commands in order, so all commands of the action precede this ECHO.
-    const told = once(ended, 'end');
+    const reported = once(ended, 'end');
     await redis.echo(end);
-    await told;
+    await reported;
     // Other clients may have sent commands after the ECHO.
     return commands.slice(
       0,

@@ -88,7 +88,7 @@ export async function startPlatformForTest({
       token: string,
     ): Promise<{ type: string; data: object }[]> {
       let events: { type: string; data: object }[] = [];
-      const isTold = async () => {
+      const isReported = async () => {
         const response = await fetch(`${url}/audit/events?correlationId=${correlationId}`, {
           headers: { Authorization: `Bearer ${token}` },
         });
@@ -96,7 +96,7 @@ export async function startPlatformForTest({
         return wanted.every((type) => events.some((event) => event.type === type));
       };
       await until(
-        isTold,
+        isReported,
         () =>
           `the audit trail has ${wanted.join(', ')}, not only ${events.map(({ type }) => type).join(', ')}`,
       );

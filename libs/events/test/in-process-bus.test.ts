@@ -5,8 +5,11 @@ import { describeEventBus } from './event-bus-contract.ts';
 import { anEvent, someEvents } from './events.ts';
 
 function create(retryAfterMs = [1, 1]) {
-  const told: DeadLetter[] = [];
-  return { told, bus: new InProcessBus({ retryAfterMs, onDeadLetter: (letter) => void told.push(letter) }) };
+  const reported: DeadLetter[] = [];
+  return {
+    reported,
+    bus: new InProcessBus({ retryAfterMs, onDeadLetter: (letter) => void reported.push(letter) }),
+  };
 }
 
 describeEventBus('in process', async () => {
@@ -40,13 +43,13 @@ describe('InProcessBus', () => {
   });
 
   it('reports a dead letter with its consumer and the last error', async () => {
-    const { bus, told } = create([]);
+    const { bus, reported } = create([]);
     const error = new Error('the consumer fails');
     await bus.consume({ name: 'one', handle: () => Promise.reject(error) });
     const event = anEvent();
     await bus.publish([event]);
     await bus.idle();
-    expect(told).toEqual([{ consumer: 'one', event, error }]);
+    expect(reported).toEqual([{ consumer: 'one', event, error }]);
   });
 
   it('is idle only after consumers have handled the events that other consumers published', async () => {
@@ -68,7 +71,7 @@ describe('InProcessBus', () => {
   });
 
   it('retries failed events without a wait when it stops', async () => {
-    const { bus, told } = create([3_600_000, 3_600_000]);
+    const { bus, reported } = create([3_600_000, 3_600_000]);
     let attempts = 0;
     await bus.consume({
       name: 'one',
@@ -79,6 +82,6 @@ describe('InProcessBus', () => {
     });
     await bus.publish([anEvent()]);
     await bus.stop();
-    expect([attempts, told]).toEqual([3, []]);
+    expect([attempts, reported]).toEqual([3, []]);
   });
 });

@@ -46,13 +46,13 @@ function aBus() {
 
 /** Records the failures of a relay. `next` resolves at the next failure. */
 function failures() {
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   let next = Promise.withResolvers<void>();
   return {
-    told,
+    reported,
     next: () => next.promise,
     onFailure: (error: unknown) => {
-      told.push(error);
+      reported.push(error);
       next.resolve();
       next = Promise.withResolvers<void>();
     },
@@ -64,11 +64,11 @@ describe('a relay', () => {
     const events = someEvents(20);
     const { source, waiting } = anOutbox([...events]);
     const { publish, published } = aBus();
-    const { onFailure, told } = failures();
+    const { onFailure, reported } = failures();
     const relay = startRelay({ source, publish, onFailure, everyMs: anHourMs });
     await relay.stop();
     expect(published).toEqual(events);
-    expect([waiting, told]).toEqual([[], []]);
+    expect([waiting, reported]).toEqual([[], []]);
   });
 
   it('polls its outbox at regular intervals', async () => {
@@ -87,14 +87,14 @@ describe('a relay', () => {
     const events = someEvents(5);
     const { source, waiting } = anOutbox([...events]);
     const { bus, publish, published, receives } = aBus();
-    const { onFailure, told, next } = failures();
+    const { onFailure, reported, next } = failures();
     bus.isUp = false;
     const relay = startRelay({ source, publish, onFailure, everyMs: often });
     await next();
     await next();
     expect(waiting).toEqual(events);
     expect(published).toEqual([]);
-    expect(told).toContainEqual(new Error('the broker is down'));
+    expect(reported).toContainEqual(new Error('the broker is down'));
     bus.isUp = true;
     await receives(5);
     await relay.stop();
@@ -176,12 +176,12 @@ describe('a relay', () => {
     const events = someEvents(2);
     const { source, waiting } = anOutbox([...events]);
     const { bus, publish } = aBus();
-    const { onFailure, told, next } = failures();
+    const { onFailure, reported, next } = failures();
     bus.isUp = false;
     const relay = startRelay({ source, publish, onFailure, everyMs: anHourMs });
     await next();
     await relay.stop();
     expect(waiting).toEqual(events);
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
   });
 });

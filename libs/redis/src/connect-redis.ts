@@ -161,15 +161,15 @@ function reconnectAlways(redis: Redis): Redis {
  * in between.
  */
 function logChanges(redis: RedisClient, logger: RedisLogger): void {
-  let isTold = false;
+  let isReported = false;
   const reportOnce = (fields: object) => {
-    if (!isTold) logger.warn(fields, 'Redis is unavailable');
-    isTold = true;
+    if (!isReported) logger.warn(fields, 'Redis is unavailable');
+    isReported = true;
   };
   redis.on('error', (error: unknown) => reportOnce({ err: error }));
   redis.on('close', () => reportOnce({}));
   redis.on('ready', () => {
-    isTold = false;
+    isReported = false;
     logger.info({}, 'Redis is ready');
   });
 }

@@ -21,7 +21,7 @@ export function createRecordedLogger(level = 'debug'): { logger: Logger; lines: 
 }
 
 /** Creates the embedded parts of a service for a test, and records all events published on the bus. */
-export function createTestBacking(
+export function createTestDependencies(
   clock: Clock,
   { refusalLimit = suiteRefusalLimit }: { readonly refusalLimit?: RefusalLimit } = {},
 ) {
@@ -72,7 +72,7 @@ const suiteRefusalLimit = { refusals: 100_000, windowSeconds: 10 };
 type ServeOptions = {
   /** The services, or a function that creates them with the address of the server. */
   readonly mounts: readonly Mount[] | ((url: string) => Promise<readonly Mount[]>);
-  readonly backing: ReturnType<typeof createTestBacking>;
+  readonly dependencies: ReturnType<typeof createTestDependencies>;
   readonly isProduction?: boolean;
   /** The number of reverse proxies in front of the services, whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: number;
@@ -81,11 +81,11 @@ type ServeOptions = {
 /** Starts services on a free port behind one address. `stop` stops everything in reverse order. */
 export async function serveForTest({
   mounts,
-  backing,
+  dependencies,
   isProduction = false,
   trustedProxies = 0,
 }: ServeOptions) {
-  const { clock, logger, bus, refusals } = backing;
+  const { clock, logger, bus, refusals } = dependencies;
   let answer: RequestListener = (_request, response) => void response.writeHead(503).end();
   const server = await listen((request, response) => answer(request, response), {
     port: 0,

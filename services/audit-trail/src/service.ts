@@ -56,16 +56,16 @@ export type AuditTrailDependencies = {
  */
 export async function auditTrail(
   config: AuditTrailConfig,
-  backing: AuditTrailDependencies,
+  provided: AuditTrailDependencies,
 ): Promise<Service> {
-  const { storage, tokens, events } = backing;
+  const { storage, tokens, events } = provided;
   const database = await openSchema(storage);
-  const log = startLog(config, { ...backing, database });
+  const log = startLog(config, { ...provided, database });
   const { store } = log;
   const clients = createLaunchingClients(database);
   const parties = createKnownParties(database);
   const originatingIds = createOriginatingIds(database);
-  const restorer = await startClaimRestorer({ ...backing, originatingIds });
+  const restorer = await startClaimRestorer({ ...provided, originatingIds });
   const storing = storeEvents({ store, clients, parties });
   const { pseudonyms } = config;
   const reading = { tokens, events, pseudonyms };
@@ -76,7 +76,7 @@ export async function auditTrail(
   const byBody = searchByBody(searching);
   const byFhir = behindReader(reading, searchFhir({ ...searching, publicUrl: config.publicUrl }));
   const pages = await openPages(config, {
-    ...backing,
+    ...provided,
     ...searching,
     parties,
     readActivity: createActivity(database),
@@ -92,8 +92,8 @@ export async function auditTrail(
       ...pages.endpoints,
     ],
     consumers: [
-      onEvent({ store: storing, onStored: createLagMeter(backing.clock) }),
-      onLaunchUrlIssued({ ...backing, originatingIds }),
+      onEvent({ store: storing, onStored: createLagMeter(provided.clock) }),
+      onLaunchUrlIssued({ ...provided, originatingIds }),
     ],
     async stop() {
       await restorer.stop();
@@ -102,16 +102,16 @@ export async function auditTrail(
   };
 }
 
-type PagesBacking = Omit<PagesDependencies, 'config' | 'pages' | 'write'> & { readonly logger: Logger };
+type ProvidedToPages = Omit<PagesDependencies, 'config' | 'pages' | 'write'> & { readonly logger: Logger };
 
 /** Loads the pages below `/audit/`. Without a configuration of the pages, logs that there are no pages. */
-async function openPages({ pages: config }: AuditTrailConfig, backing: PagesBacking): Promise<Mounted> {
+async function openPages({ pages: config }: AuditTrailConfig, provided: ProvidedToPages): Promise<Mounted> {
   if (config === undefined) {
-    backing.logger.info('there are no pages at /audit/, because AUDIT_OIDC_ISSUER is not set');
+    provided.logger.info('there are no pages at /audit/, because AUDIT_OIDC_ISSUER is not set');
     return { endpoints: [] };
   }
   const { auditPages } = await import('./http/pages/endpoints.ts');
-  return auditPages({ ...backing, config });
+  return auditPages({ ...provided, config });
 }
 
 type LogDependencies = Pick<AuditTrailDependencies, 'clock' | 'logger'> & {

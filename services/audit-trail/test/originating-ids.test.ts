@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import type { HeldClaim } from '@clinical-launch/tickets/claims';
@@ -18,29 +18,29 @@ afterAll(() => storage.close());
 
 /** Starts an audit trail on the same database with an empty ticket store. Collects the restored claims. */
 async function startAuditTrail() {
-  const backing = createTestBacking(clock);
+  const dependencies = createTestDependencies(clock);
   const restored: HeldClaim[] = [];
   const claims = {
     areComplete: async () => false,
-    hold: backing.claims.hold.bind(backing.claims),
+    hold: dependencies.claims.hold.bind(dependencies.claims),
     async rebuild(recorded: AsyncIterable<readonly HeldClaim[]>) {
       for await (const page of recorded) restored.push(...page);
       return true;
     },
   };
   const service = await auditTrail(readAuditTrailConfig({}), {
-    ...backing,
+    ...dependencies,
     claims,
     storage,
     tokens: refusesAll,
-    events: backing.bus,
+    events: dependencies.bus,
   });
-  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+  const server = await serveForTest({ mounts: [{ path: '/', service }], dependencies });
   return {
     restored,
     async publish(...events: CloudEvent[]) {
-      await backing.bus.publish(events);
-      await backing.bus.idle();
+      await dependencies.bus.publish(events);
+      await dependencies.bus.idle();
     },
     stop: () => server.stop(),
   };

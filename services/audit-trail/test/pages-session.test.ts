@@ -3,7 +3,7 @@ import { createSealer } from '@clinical-launch/crypto/sealing';
 import { sendStatus, sendText } from '@clinical-launch/http/answer';
 import { endpoint, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { oauthDialect } from '@clinical-launch/http/errors';
-import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSessions, type Staff } from '../src/http/pages/session.ts';
@@ -21,8 +21,13 @@ let server: Awaited<ReturnType<typeof serveForTest>>;
 let returnTo: string;
 beforeEach(async () => {
   clock = new TestClock();
-  const backing = createTestBacking(clock);
-  const sessions = createSessions({ sealer, clock, endedSessions: backing.endedSessions, isSecure: true });
+  const dependencies = createTestDependencies(clock);
+  const sessions = createSessions({
+    sealer,
+    clock,
+    endedSessions: dependencies.endedSessions,
+    isSecure: true,
+  });
   const shared = { source: '/audit-trail', dialect: oauthDialect };
   const begun = { state: 's', nonce: 'n', codeVerifier: 'v' };
   const answerUsername: Handler<Visit> = ({ response, staff }) =>
@@ -63,7 +68,7 @@ beforeEach(async () => {
           sessions,
           origin: publicUrl,
           config: { clientId: 'pages' },
-          events: backing.bus,
+          events: dependencies.bus,
           openId: {
             begin: async (wanted) => {
               returnTo = wanted;
@@ -76,7 +81,10 @@ beforeEach(async () => {
       },
     }),
   ];
-  server = await serveForTest({ mounts: [{ path: '/', service: { name: 'pages', endpoints } }], backing });
+  server = await serveForTest({
+    mounts: [{ path: '/', service: { name: 'pages', endpoints } }],
+    dependencies,
+  });
 });
 afterEach(() => server.stop());
 

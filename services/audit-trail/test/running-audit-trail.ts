@@ -3,7 +3,7 @@ import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import type { Storage } from '@clinical-launch/storage/storage';
-import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
@@ -26,7 +26,7 @@ type AuditTrailOptions = {
 /** Starts an audit trail that also trusts a customer's identity provider. */
 export async function startAuditTrail({ shared, environment = {} }: AuditTrailOptions = {}) {
   const clock = new TestClock();
-  const backing = createTestBacking(clock);
+  const dependencies = createTestDependencies(clock);
   const storage = shared ?? (await openTestStorage());
   const issuer = await startTokenIssuer({ clock, audience });
   const customer = await startTokenIssuer({ clock, audience });
@@ -55,12 +55,12 @@ export async function startAuditTrail({ shared, environment = {} }: AuditTrailOp
     fetchOutbound: createOutboundFetch({ allowedNetworks: loopbackNetworks }),
   });
   const config = readAuditTrailConfig(environment);
-  const service = await auditTrail(config, { ...backing, storage, tokens, events: backing.bus });
-  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+  const service = await auditTrail(config, { ...dependencies, storage, tokens, events: dependencies.bus });
+  const server = await serveForTest({ mounts: [{ path: '/', service }], dependencies });
   const token = await issuer.sign({ claims: { client_id: 'audit', scope: 'audit.read' } });
 
   return {
-    ...backing,
+    ...dependencies,
     clock,
     storage,
     issuer,
@@ -70,8 +70,8 @@ export async function startAuditTrail({ shared, environment = {} }: AuditTrailOp
     pseudonyms: config.pseudonyms,
     /** Publishes events and waits until the audit trail has handled them. */
     async publish(...events: CloudEvent[]) {
-      await backing.bus.publish(events);
-      await backing.bus.idle();
+      await dependencies.bus.publish(events);
+      await dependencies.bus.idle();
     },
     /** Stores events directly, because the bus accepts only types of the catalogue. */
     async append(...events: CloudEvent[]) {

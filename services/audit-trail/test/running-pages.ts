@@ -5,7 +5,7 @@ import { createSealer } from '@clinical-launch/crypto/sealing';
 import { sendStatus } from '@clinical-launch/http/answer';
 import { endpoint } from '@clinical-launch/http/endpoint';
 import { oauthDialect } from '@clinical-launch/http/errors';
-import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { readAuditTrailConfig, sealKeyFrom } from '../src/config.ts';
@@ -25,7 +25,7 @@ const staff = { subject: 's1', username: 'ruth', name: 'Ruth', mayRead: true };
 /** Starts the pages on a new database, with a session of a user who may read the log. */
 export async function startPages() {
   const clock = new TestClock();
-  const backing = createTestBacking(clock);
+  const dependencies = createTestDependencies(clock);
   const storage = await openTestStorage();
   const database = await openSchema(storage);
   const { keys } = readAuditTrailConfig({});
@@ -33,7 +33,7 @@ export async function startPages() {
   const pseudonyms = createPatientPseudonyms(randomBytes(32));
   const parties = createKnownParties(database);
   const clients = createLaunchingClients(database);
-  const { bus: events, endedSessions } = backing;
+  const { bus: events, endedSessions } = dependencies;
   const pages = auditPages({
     clock,
     events,
@@ -66,7 +66,7 @@ export async function startPages() {
     },
   });
   const service = { name: 'pages', ...pages, endpoints: [...pages.endpoints, signsIn] };
-  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+  const server = await serveForTest({ mounts: [{ path: '/', service }], dependencies });
   const signedIn = await fetch(`${server.url}/signs-in`);
   const [Cookie = ''] = signedIn.headers.getSetCookie().map((cookie) => cookie.split(';')[0] ?? '');
   const open = async (path: string, init: RequestInit = {}) => {
@@ -79,7 +79,7 @@ export async function startPages() {
   const storing = storeEvents({ store, clients, parties });
 
   return {
-    ...backing,
+    ...dependencies,
     pseudonyms,
     open,
     search: (form: Readonly<Record<string, string>>) =>

@@ -65,14 +65,14 @@ const rotateEveryDays = 30;
  */
 export async function identityProvider(
   config: IdentityProviderConfig,
-  backing: IdentityProviderDependencies,
+  provided: IdentityProviderDependencies,
 ): Promise<Service> {
   const { publicUrl, audience, isProduction, clientCertificateHeader, pseudonyms } = config;
-  const { registry, events, clock, tickets, sealers } = backing;
+  const { registry, events, clock, tickets, sealers } = provided;
   if (isProduction) assertProductionRegistry(registry.current());
   const realms = createRealms(followRegistry(registry, (current) => realmsByName(current, publicUrl)));
   const keyRing = await KeyRing.open({
-    ...backing,
+    ...provided,
     sealer: sealers['signing-key'],
     realms,
     rotateEveryDays,
@@ -86,7 +86,7 @@ export async function identityProvider(
     refreshToken({ tickets, prepareTokens, events }),
   ];
   const dependencies = {
-    ...backing,
+    ...provided,
     realms,
     keyRing,
     grants,
@@ -97,11 +97,11 @@ export async function identityProvider(
     clientCertificateHeader,
     pages: createPages(fileURLToPath(new URL('views', import.meta.url)), config),
     scopes: [defaultScope(audience)],
-    findClientKeys: createClientKeys(registry, backing.fetchOutbound),
+    findClientKeys: createClientKeys(registry, provided.fetchOutbound),
     findOwnToken: createOwnTokens({ audience, keyRing, clock }),
   };
 
-  const logouts = createLogouts(await openSchema(backing.storage));
+  const logouts = createLogouts(await openSchema(provided.storage));
   const worker = startLogoutDelivery({ ...dependencies, logouts });
   const consumer = onChainRevoked({
     realms,

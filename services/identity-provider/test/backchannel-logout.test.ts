@@ -22,7 +22,7 @@ import {
 } from './running-desktop.ts';
 import { record, registryOf } from './running-identity-provider.ts';
 
-const at = 'told/desktop';
+const at = 'logout/desktop';
 const clock = new TestClock();
 
 type Receiver = Awaited<ReturnType<typeof startReceiver>>;
@@ -32,13 +32,19 @@ let running: RunningDesktop;
 beforeAll(async () => {
   storage = await openTestStorage();
   receiver = await startReceiver();
-  const told = (clientId: string, path = '/logout') =>
+  const partnerWithLogout = (clientId: string, path = '/logout') =>
     aPartner({
       clientId,
       profile: 'standard',
       backchannelLogoutUri: `http://127.0.0.1:${receiver.port}${path}`,
     });
-  const desktop = { partners: [told('told'), told('other', '/other'), aPartner({ clientId: 'untold' })] };
+  const desktop = {
+    partners: [
+      partnerWithLogout('notified'),
+      partnerWithLogout('other', '/other'),
+      aPartner({ clientId: 'unnotified' }),
+    ],
+  };
   const realms = [...desktopRealms(), { realm: at, clients: [], desktop }];
   // Two replicas poll for due deliveries, but each token must arrive once.
   running = await runDesktop({ clock, storage, realms, replicas: 2 });
@@ -113,7 +119,7 @@ async function eventOf(launch: string, type: string, matching: Record<string, un
   }
 }
 
-async function startTokens(client_id = 'told') {
+async function startTokens(client_id = 'notified') {
   const fields: Fields = await running.codeFor({ client_id }, { at });
   const tokens = tokensOf(await (await running.postToken(fields, at)).json());
   return { fields, tokens, launch: chainOf(tokens) };
@@ -130,7 +136,7 @@ async function logged(launch: string, words: string) {
 }
 const settled = (launch: string) => eventOf(launch, 'desktop.logout.delivered.v1');
 
-async function verifiedBy(token: string, clientId = 'told'): Promise<JWTPayload> {
+async function verifiedBy(token: string, clientId = 'notified'): Promise<JWTPayload> {
   const { payload, protectedHeader } = await jwtVerify(
     token,
     createLocalJWKSet(await running.idp.keySet(at)),
@@ -158,14 +164,14 @@ describe('a launch ended by its host', () => {
     // The token has no other claims: no nonce (section 2.4), no user and no patient.
     expect(claims).toEqual({
       iss: running.issuer(at),
-      aud: 'told',
+      aud: 'notified',
       iat: clock.now() / 1000,
       exp: clock.now() / 1000 + 120,
       jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
       sid: launch,
       events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
     });
-    expect(await settled(launch)).toEqual({ realm: at, clientId: 'told', attempts: 1 });
+    expect(await settled(launch)).toEqual({ realm: at, clientId: 'notified', attempts: 1 });
   });
 });
 
@@ -178,7 +184,7 @@ describe('one request of a host that ends several launches of a partner', () => 
         'content-type': 'application/json',
         authorization: `Bearer ${await running.hostToken()}`,
       },
-      body: JSON.stringify({ partner: 'told' }),
+      body: JSON.stringify({ partner: 'notified' }),
     });
     expect(await response.json()).toEqual({ ended: 2 });
     for (const launch of launches) {
@@ -195,7 +201,7 @@ describe('a logout token', () => {
     await running.postToken({ ...fields, client_id: 'other' }, at);
     const [{ path, token } = { path: '', token: '' }] = await receiver.about(launch);
     expect(path).toBe('/logout');
-    expect((await verifiedBy(token)).aud).toBe('told');
+    expect((await verifiedBy(token)).aud).toBe('notified');
   });
 
   it('is sent if five wrong code verifiers revoked the launch', async () => {
@@ -218,16 +224,20 @@ describe('a logout token', () => {
   });
 
   it('is not sent if the partner itself revoked the launch or has no logout address', async () => {
-    const [own, untold, last] = [await startTokens(), await startTokens('untold'), await startTokens()];
-    const revocation = { token: own.tokens.refreshToken, client_id: 'told' };
+    const [own, unnotified, last] = [
+      await startTokens(),
+      await startTokens('unnotified'),
+      await startTokens(),
+    ];
+    const revocation = { token: own.tokens.refreshToken, client_id: 'notified' };
     expect((await running.idp.postForm(`/${at}/oauth2/v2.0/revoke`, revocation)).status).toBe(200);
     // Ending a revoked launch does nothing.
     expect((await end(own.launch)).status).toBe(204);
-    await end(untold.launch);
+    await end(unnotified.launch);
     await end(last.launch);
     await settled(last.launch);
     const sessions = receiver.received.map(({ token }) => decodeJwt(token).sid);
-    expect(sessions.filter((sid) => sid === own.launch || sid === untold.launch)).toEqual([]);
+    expect(sessions.filter((sid) => sid === own.launch || sid === unnotified.launch)).toEqual([]);
   });
 
   it('is sent once, even if the event of the revocation is delivered twice', async () => {
@@ -320,7 +330,7 @@ describe('a delivery whose lease has expired', () => {
     const own = await openTestStorage();
     const logouts = createLogouts(await openSchema(own));
     const now = clock.now();
-    const logout = { messageId: randomUUID(), realm: at, clientId: 'told', launchId: randomUUID() };
+    const logout = { messageId: randomUUID(), realm: at, clientId: 'notified', launchId: randomUUID() };
     await logouts.add({ ...logout, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` }, now);
     const slow = await logouts.lease(now, []);
     const current = await logouts.lease(now + 76_000, []);
@@ -349,7 +359,7 @@ describe('back-channel logout', () => {
   });
 
   it('adds no sid to the ID tokens of partners without a logout address', async () => {
-    const { tokens } = await startTokens('untold');
+    const { tokens } = await startTokens('unnotified');
     expect(decodeJwt(tokens.idToken)).not.toHaveProperty('sid');
   });
 

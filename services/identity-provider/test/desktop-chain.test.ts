@@ -250,8 +250,10 @@ describe('a refresh token', () => {
     const again = tokensOf(await (await running.refresh(refreshToken)).json());
     expect(again.refreshToken).toBe(first.refreshToken);
     expect(await running.isActive(again.accessToken)).toBe(true);
-    const told = running.eventsOf(chainOf(again)).filter(({ type }) => type === 'desktop.tokens.issued.v1');
-    expect(told).toHaveLength(3);
+    const reported = running
+      .eventsOf(chainOf(again))
+      .filter(({ type }) => type === 'desktop.tokens.issued.v1');
+    expect(reported).toHaveLength(3);
     expect((await running.refresh(first.refreshToken)).status).toBe(200);
   });
 

@@ -90,8 +90,8 @@ describe('a rotation of keys under load', () => {
     const running = await runDesktop({ clock, storage, registryAt });
     const algorithms = async () => {
       const { idToken } = await running.tokensFor();
-      const told = await running.idp.get(`/${realm}/v2.0/.well-known/openid-configuration`);
-      const { id_token_signing_alg_values_supported: supported } = record(await told.json());
+      const reported = await running.idp.get(`/${realm}/v2.0/.well-known/openid-configuration`);
+      const { id_token_signing_alg_values_supported: supported } = record(await reported.json());
       return { signs: decodeProtectedHeader(idToken).alg, supported };
     };
     const step = load(running, clock);

@@ -93,11 +93,13 @@ describe('a desktop launch', () => {
     const fields = await running.codeFor({}, { launch });
     const answer = record(await (await running.postToken(fields)).json());
     await running.postToken(fields);
-    const told = [...running.lines, ...running.published.map((event) => JSON.stringify(event))].join('\n');
-    expect(told).toContain('desktop.tokens.issued.v1');
+    const reported = [...running.lines, ...running.published.map((event) => JSON.stringify(event))].join(
+      '\n',
+    );
+    expect(reported).toContain('desktop.tokens.issued.v1');
     const secrets = [launch, fields.code, fields.code_verifier, answer.access_token, answer.refresh_token];
     for (const hidden of [...secrets, 'Bhriain', '29-Feb-1960', '9434765919', '90210', 'sian@surgery']) {
-      expect(told).not.toContain(String(hidden));
+      expect(reported).not.toContain(String(hidden));
     }
   });
 });

@@ -196,8 +196,8 @@ describe('an invalid launch request', () => {
     expect((errors as { path: string }[]).map(({ path }) => path)).toEqual(paths);
     const event = running.published.findLast(({ type }) => type === 'desktop.launch.refused.v1');
     expect(event?.data).toMatchObject({ paths });
-    const told = JSON.stringify([errors, running.published, running.lines]);
-    expect(told).not.toMatch(/Whitfield|9434765919|kkkk|a\\+u0000b/);
+    const reported = JSON.stringify([errors, running.published, running.lines]);
+    expect(reported).not.toMatch(/Whitfield|9434765919|kkkk|a\\+u0000b/);
   });
 
   it('is refused with at most 200 errors, the limit of the audit event', async () => {

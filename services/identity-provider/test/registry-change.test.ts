@@ -49,11 +49,11 @@ afterAll(async () => {
 });
 
 async function write(registry: unknown): Promise<void> {
-  const told = new Promise<void>((resolve) => (wake = resolve));
+  const reported = new Promise<void>((resolve) => (wake = resolve));
   // Replaces the file in one step, because a half-written file could be read and reported as invalid.
   await writeFile(`${path}.new`, typeof registry === 'string' ? registry : JSON.stringify(registry));
   await rename(`${path}.new`, path);
-  await told;
+  await reported;
 }
 
 describe('a registry changed at runtime', () => {

@@ -124,9 +124,9 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
 
   it('returns the claims of an active access token, and of the patient only an id', async () => {
     const { accessToken } = await running.tokensFor();
-    const told = await running.introspect(accessToken);
+    const reported = await running.introspect(accessToken);
     const now = clock.now() / 1000;
-    expect(told).toEqual({
+    expect(reported).toEqual({
       active: true,
       token_type: 'Bearer',
       iss: running.issuer(realm),

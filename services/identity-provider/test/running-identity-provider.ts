@@ -9,7 +9,7 @@ import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
 import { createAttempts } from '@clinical-launch/limits/attempts';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
 import type { Storage } from '@clinical-launch/storage/storage';
-import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import type { TestClock } from '@clinical-launch/testing/test-clock';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { type AccessTokenVerifier, createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
@@ -73,13 +73,13 @@ export async function runIdentityProvider({
     fixedRegistry(registryOf({ realms, trustedIssuers: given.trustedIssuers ?? [] }, publicUrl)),
   ...given
 }: RunOptions) {
-  const backing = createTestBacking(clock);
-  const { events = backing.bus, sealer = deploymentSealer, tickets = backing.tickets } = given;
-  const { revokedTokens = backing.revokedTokens } = given;
+  const dependencies = createTestDependencies(clock);
+  const { events = dependencies.bus, sealer = deploymentSealer, tickets = dependencies.tickets } = given;
+  const { revokedTokens = dependencies.revokedTokens } = given;
   // `trustedProxies` lets tests set the address of the caller in a header. The issuers contain the address of
   // the server.
   const server = await serveForTest({
-    backing,
+    dependencies,
     trustedProxies: 1,
     async mounts(url) {
       const registry = registryAt(url);
@@ -103,7 +103,7 @@ export async function runIdentityProvider({
         clientCertificateHeader: given.clientCertificateHeader,
       };
       const parts = {
-        ...backing,
+        ...dependencies,
         events,
         tickets,
         revokedTokens,
@@ -115,7 +115,10 @@ export async function runIdentityProvider({
       };
       return Promise.all(
         Array.from({ length: replicas }, async (_, index) => {
-          const service = await identityProvider(config, { ...parts, attempts: createAttempts(backing) });
+          const service = await identityProvider(config, {
+            ...parts,
+            attempts: createAttempts(dependencies),
+          });
           // The replicas of a deployment share a queue, so only one of them consumes an event.
           return index === 0
             ? { path: '/idp', service }
@@ -129,7 +132,7 @@ export async function runIdentityProvider({
   if (first === undefined) throw new TypeError('At least one replica');
   return {
     ...server,
-    ...backing,
+    ...dependencies,
     idp: first,
     others,
     issuer: (realm: string) => issuerOf(server.url, realm),

@@ -87,18 +87,18 @@ describe('an introspection response', () => {
     async (scope) => {
       const { tokens, claims } = await answerOf(scope);
       for (const token of [tokens.access_token, tokens.refresh_token]) {
-        const told = await running.introspect(String(token));
-        const { patient, need_patient_banner, fhirContext, fhirUser } = told;
+        const reported = await running.introspect(String(token));
+        const { patient, need_patient_banner, fhirContext, fhirUser } = reported;
         expect({ patient, need_patient_banner, fhirContext }).toEqual({
           patient: tokens.patient,
           need_patient_banner: tokens.need_patient_banner,
           fhirContext: tokens.fhirContext,
         });
         expect(fhirUser).toBe(claims.fhirUser);
-        expect(told).toMatchObject({ active: true, scope });
-        const members = Object.keys(told).join();
+        expect(reported).toMatchObject({ active: true, scope });
+        const members = Object.keys(reported).join();
         expect(members).not.toMatch(/launch_context|authorizationDetails|authorization_details/);
-        expect(JSON.stringify(told)).not.toMatch(/Bhriain|9434765919|1960/);
+        expect(JSON.stringify(reported)).not.toMatch(/Bhriain|9434765919|1960/);
       }
     },
   );

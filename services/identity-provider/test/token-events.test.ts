@@ -36,9 +36,9 @@ describe('the event of a token request', () => {
   it('contains the id and rights of the token, and is stored before the answer', async () => {
     const before = running.published.length;
     const answer = await running.idp.token('brief');
-    const told = running.published.slice(before);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({
+    const reported = running.published.slice(before);
+    expect(reported).toHaveLength(1);
+    expect(reported[0]).toMatchObject({
       type: 'access.token.issued.v1',
       source: '/identity-provider',
       data: {
@@ -91,8 +91,10 @@ describe('the event of a token request', () => {
     await running.idp.postForm(path, byHeader, { authorization: basic('awkward', awkwardSecret) });
     await running.idp.postForm(path, byHeader, { authorization: basic('awkward', 'another-guess') });
     await running.idp.postForm(path, { ...tokenForm(), scope: 'wrong' });
-    const told = [...running.lines, ...running.published.map((event) => JSON.stringify(event))].join('\n');
-    expect(told).toContain('access.token.issued.v1');
+    const reported = [...running.lines, ...running.published.map((event) => JSON.stringify(event))].join(
+      '\n',
+    );
+    expect(reported).toContain('access.token.issued.v1');
     const secrets = [
       'a secret of this client',
       'a-guessed-secret',
@@ -107,7 +109,7 @@ describe('the event of a token request', () => {
       String(answer.access_token),
       String(answer.access_token).split('.')[2],
     ];
-    for (const text of hidden) expect(told).not.toContain(text);
+    for (const text of hidden) expect(reported).not.toContain(text);
   });
 });
 

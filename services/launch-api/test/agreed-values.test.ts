@@ -242,13 +242,13 @@ describe('the directory of one client', () => {
   it('replaces the shared directory for that client, and is reloaded when its file changes', async () => {
     const own = (code: string) => JSON.stringify({ performers: [{ system: 'performing-org', code }] });
     const path = await file('own.json', own('OWN01'));
-    const told: string[] = [];
+    const reported: string[] = [];
     let wake = () => {};
     const logger = pino(
       {},
       {
         write(line: string) {
-          told.push(line);
+          reported.push(line);
           wake();
         },
       },
@@ -279,12 +279,12 @@ describe('the directory of one client', () => {
       expect([await statusOf('OWN01'), await statusOf('RCB00')]).toEqual([400, 200]);
       await change(own('OWN02'));
       expect([await statusOf('OWN02', token), await statusOf('OWN01', token)]).toEqual([200, 400]);
-      expect(told.pop()).toContain('the changed directory is in use');
+      expect(reported.pop()).toContain('the changed directory is in use');
 
       await change('{"performers":[{"system":"performing-org","code":"secret-code"},{}], "practices":');
-      expect(told[0]).toContain('the changed directory is invalid');
-      expect(told[0]).toContain('at line 1, column');
-      expect(told[0]).not.toContain('secret-code');
+      expect(reported[0]).toContain('the changed directory is invalid');
+      expect(reported[0]).toContain('at line 1, column');
+      expect(reported[0]).not.toContain('secret-code');
       expect([await statusOf('OWN02', token), await statusOf('OWN01', token)]).toEqual([200, 400]);
       await change(own('OWN03'));
       expect(await statusOf('OWN03', token)).toBe(200);

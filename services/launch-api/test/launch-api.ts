@@ -3,7 +3,7 @@ import type { Fault } from '@clinical-launch/contracts/fault';
 import type { LaunchPolicy, TrustedIssuer } from '@clinical-launch/contracts/registry';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
-import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
@@ -40,7 +40,7 @@ export async function startLaunchApi({
 }: StartOptions = {}) {
   const config = readLaunchApiConfig({ PUBLIC_URL: 'https://oltr.example', ...environment });
   const clock = new TestClock();
-  const backing = createTestBacking(clock);
+  const dependencies = createTestDependencies(clock);
   const issuer = await startTokenIssuer({ clock, audience });
   const policy: IssuerPolicy = {
     issuer: issuer.issuer,
@@ -65,12 +65,12 @@ export async function startLaunchApi({
     fetchOutbound: createOutboundFetch({ allowedNetworks }),
     revocations,
   });
-  const service = launchApi(config, { ...backing, tokens, ...(directories && { directories }) });
-  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+  const service = launchApi(config, { ...dependencies, tokens, ...(directories && { directories }) });
+  const server = await serveForTest({ mounts: [{ path: '/', service }], dependencies });
   const url = `${server.url}/AccessApi/RequestLaunchUrl`;
 
   return {
-    ...backing,
+    ...dependencies,
     clock,
     issuer,
     url,

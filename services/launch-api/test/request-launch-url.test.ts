@@ -249,8 +249,8 @@ describe("the caller's identifier (IdByCaller)", () => {
     const correlationId = (await launch({ originatingId: 'told' })).headers.get('x-correlation-id') ?? '';
     const logged = api.lines.filter((line) => line.includes(correlationId)).map((line) => JSON.parse(line));
     expect(logged).toContainEqual(expect.objectContaining({ status: 409, code: 'identifier_used' }));
-    const told = api.published.filter((event) => event.correlationid === correlationId);
-    expect(told).toMatchObject([
+    const reported = api.published.filter((event) => event.correlationid === correlationId);
+    expect(reported).toMatchObject([
       { type: 'launch.url.refused.v1', data: { status: 409, reason: 'identifier_used', clientId: 'pms' } },
     ]);
   });

@@ -92,15 +92,15 @@ describe('POST /AccessApi/Validate', () => {
 
   it('marks its refusals in the audit trail with the step `validate`', async () => {
     const answers = await both({ payload: aServiceRequest({ patient: { birthDate: 'x' } }) });
-    const told = answers.map(({ headers }) =>
+    const reported = answers.map(({ headers }) =>
       api.published.find((event) => event.correlationid === headers.get('x-correlation-id')),
     );
     const data = { status: 400, reason: 'invalid_payload', paths: [`${containedAt.patient}.birthDate`] };
-    expect(told).toMatchObject([
+    expect(reported).toMatchObject([
       { type: 'launch.url.refused.v1', data: { ...data, clientId: 'pms', step: 'validate' } },
       { type: 'launch.url.refused.v1', data },
     ]);
-    expect(told[1]?.data).not.toHaveProperty('step');
+    expect(reported[1]?.data).not.toHaveProperty('step');
   });
 
   it('accepts only POST', async () => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { expect } from '@jest/globals';
 import { readLaunchGatewayConfig } from '../src/config.ts';
@@ -18,13 +18,13 @@ type IssueOptions = {
 /** Starts a launch gateway with in-memory dependencies. */
 export async function startGateway({ publicUrl = 'http://localhost' }: StartOptions = {}) {
   const clock = new TestClock();
-  const backing = createTestBacking(clock);
+  const dependencies = createTestDependencies(clock);
   const config = readLaunchGatewayConfig({ PUBLIC_URL: publicUrl });
-  const service = launchGateway(config, backing);
-  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+  const service = launchGateway(config, dependencies);
+  const server = await serveForTest({ mounts: [{ path: '/', service }], dependencies });
 
   return {
-    ...backing,
+    ...dependencies,
     clock,
     url: `${server.url}/secureLaunch`,
     stop: () => server.stop(),
@@ -42,7 +42,7 @@ export async function startGateway({ publicUrl = 'http://localhost' }: StartOpti
         client: { issuer: 'i', clientId: 'pms', frameAncestors },
         request,
       };
-      const issued = await backing.tickets.issue('launch-token', {
+      const issued = await dependencies.tickets.issue('launch-token', {
         context,
         challenge,
         ttlSeconds: 10,

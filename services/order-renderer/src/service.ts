@@ -44,9 +44,9 @@ export type OrderRendererDependencies = {
  */
 export async function orderRenderer(
   config: OrderRendererConfig,
-  backing: OrderRendererDependencies,
+  provided: OrderRendererDependencies,
 ): Promise<Service> {
-  const { storage, tickets, clock, logger } = backing;
+  const { storage, tickets, clock, logger } = provided;
   const documents = createDocuments(
     await openSchema(storage),
     reportRejectedEvents('order-renderer', logger),
@@ -54,8 +54,8 @@ export async function orderRenderer(
   const { outbox, deliveries } = documents;
   observeOutbox('order-renderer', () => outbox.level());
   observeDeliveries(() => deliveries.level(clock.now()));
-  const relay = relayOutbox(outbox, backing);
-  const delivering = { ...backing, config: config.callbacks, sealer: backing.sealers.callback };
+  const relay = relayOutbox(outbox, provided);
+  const delivering = { ...provided, config: config.callbacks, sealer: provided.sealers.callback };
   const worker = startDocumentDelivery({
     ...delivering,
     deliveries,
@@ -64,8 +64,8 @@ export async function orderRenderer(
     onEvents: () => relay.nudge(),
   });
   const consumer = onOrderSubmitted({
-    ...backing,
-    sealer: backing.sealers.order,
+    ...provided,
+    sealer: provided.sealers.order,
     config,
     isToBeDelivered: (client) => isCallbackRegistered(delivering, client),
     store: async (document, events) => {

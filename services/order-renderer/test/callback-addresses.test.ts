@@ -50,8 +50,8 @@ async function deliverTo(url: string, { resolveName, ...callbacks }: Where = {})
     ...(resolveName && { resolveName }),
   });
   const { launchId } = await platform.order();
-  const [told] = await platform.tells(launchId, 1);
-  return { type: told?.[0], ...(told?.[1] as { reason?: string }) };
+  const [reported] = await platform.awaitDeliveryEvents(launchId, 1);
+  return { type: reported?.[0], ...(reported?.[1] as { reason?: string }) };
 }
 
 describe('a callback address outside the public internet', () => {
@@ -73,8 +73,8 @@ describe('a callback address outside the public internet', () => {
     'https://[fd00::1]/',
   ])('receives no document: %s', async (url) => {
     const before = receiver.received.length;
-    const told = await deliverTo(url.replace('{port}', String(receiver.port)));
-    expect(told).toMatchObject({ reason: 'address_refused', isFinal: false });
+    const reported = await deliverTo(url.replace('{port}', String(receiver.port)));
+    expect(reported).toMatchObject({ reason: 'address_refused', isFinal: false });
     expect(receiver.received).toHaveLength(before);
   });
 
@@ -86,19 +86,19 @@ describe('a callback address outside the public internet', () => {
 
   it('receives documents through PLATFORM_URL if the address belongs to the platform itself', async () => {
     const before = receiver.received.length;
-    const told = await deliverTo('http://localhost/demo/callbacks?a=1', {
+    const reported = await deliverTo('http://localhost/demo/callbacks?a=1', {
       platformUrl: `http://127.0.0.1:${receiver.port}`,
     });
-    expect(told.type).toBe('order.document.delivered.v1');
+    expect(reported.type).toBe('order.document.delivered.v1');
     expect(receiver.received.slice(before).map(({ path }) => path)).toEqual(['/demo/callbacks?a=1']);
   });
 
   it('is not an address of the platform if its host name only starts with the platform’s host name', async () => {
-    const told = await deliverTo('http://localhost.evil.example/', {
+    const reported = await deliverTo('http://localhost.evil.example/', {
       platformUrl: `http://127.0.0.1:${receiver.port}`,
       resolveName: async () => [{ address: '127.0.0.1', family: 4 }],
     });
-    expect(told.reason).toBe('address_refused');
+    expect(reported.reason).toBe('address_refused');
   });
 });
 
@@ -123,8 +123,8 @@ describe('the host name of a callback address', () => {
     const before = receiver.received.length;
     const { asked, resolveName } = leadingTo('127.0.0.1', '127.0.0.2');
     const url = `http://rebinding.example:${receiver.port}/`;
-    const told = await deliverTo(url, { allowedNetworks: ['127.0.0.1/32'], resolveName });
-    expect(told.type).toBe('order.document.delivered.v1');
+    const reported = await deliverTo(url, { allowedNetworks: ['127.0.0.1/32'], resolveName });
+    expect(reported.type).toBe('order.document.delivered.v1');
     expect(asked).toEqual(['rebinding.example']);
     const [callback] = receiver.received.slice(before);
     expect(callback?.headers.host).toBe(`rebinding.example:${receiver.port}`);
@@ -134,11 +134,11 @@ describe('the host name of a callback address', () => {
     'is refused if it resolves to %s',
     async (address) => {
       const { resolveName } = leadingTo(address);
-      const told = await deliverTo('https://rebinding.example/', {
+      const reported = await deliverTo('https://rebinding.example/', {
         allowedNetworks: ['127.0.0.1/32'],
         resolveName,
       });
-      expect(told.reason).toBe('address_refused');
+      expect(reported.reason).toBe('address_refused');
     },
   );
 
@@ -148,8 +148,8 @@ describe('the host name of a callback address', () => {
       { address: '127.0.0.1', family: 4 },
     ];
     const url = `http://several.example:${receiver.port}/`;
-    const told = await deliverTo(url, { allowedNetworks: ['127.0.0.1/32'], resolveName });
-    expect(told.type).toBe('order.document.delivered.v1');
+    const reported = await deliverTo(url, { allowedNetworks: ['127.0.0.1/32'], resolveName });
+    expect(reported.type).toBe('order.document.delivered.v1');
   });
 
   it('causes a failed attempt that is not final if it has no address', async () => {

@@ -71,7 +71,7 @@ export async function startDeliveringPlatform({ registry, callbacks, ...options 
     register: (next: Registry) => (current.registry = next),
     deliveryStory,
     /** Waits for `count` events about the deliveries of this launch and returns them. */
-    async tells(launchId: string, count: number) {
+    async awaitDeliveryEvents(launchId: string, count: number) {
       await until(() => deliveryStory(launchId).length >= count);
       return deliveryStory(launchId);
     },

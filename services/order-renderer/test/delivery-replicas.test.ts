@@ -133,7 +133,7 @@ describe('a replica that ends during a delivery', () => {
     receiver.behave(answering(204));
     const heir = await startReplica();
     await receiver.receives(2, guid);
-    expect(await heir.tells(launchId, 1)).toEqual([
+    expect(await heir.awaitDeliveryEvents(launchId, 1)).toEqual([
       ['order.document.delivered.v1', expect.objectContaining({ attempts: 1 })],
     ]);
   });
@@ -142,7 +142,7 @@ describe('a replica that ends during a delivery', () => {
     receiver.behave(answering(503));
     const first = await startReplica();
     const { guid, launchId } = await first.order();
-    await first.tells(launchId, 1);
+    await first.awaitDeliveryEvents(launchId, 1);
     const [own] = replicas.splice(0);
     await first.stop();
     await own?.storage.close();
@@ -150,7 +150,7 @@ describe('a replica that ends during a delivery', () => {
     clock.advance({ seconds: 5 });
     const heir = await startReplica();
     expect(await receiver.receives(2, guid)).toHaveLength(2);
-    expect(await heir.tells(launchId, 1)).toEqual([
+    expect(await heir.awaitDeliveryEvents(launchId, 1)).toEqual([
       ['order.document.delivered.v1', expect.objectContaining({ attempts: 2 })],
     ]);
   });

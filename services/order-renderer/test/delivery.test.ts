@@ -69,7 +69,7 @@ describe('the document of a client with a callback', () => {
       document: expect.any(String),
     });
     expect(data.document).toContain(`<messageId>${id}</messageId>`);
-    expect(await platform.tells(launchId, 1)).toEqual([
+    expect(await platform.awaitDeliveryEvents(launchId, 1)).toEqual([
       [
         'order.document.delivered.v1',
         {
@@ -93,7 +93,7 @@ describe('the document of a client with a callback', () => {
 
   it('is posted once, however often its event is delivered', async () => {
     const { guid, launchId } = await platform.order();
-    await platform.tells(launchId, 1);
+    await platform.awaitDeliveryEvents(launchId, 1);
     const event = platform.published.find(({ correlationid }) => correlationid === launchId);
     if (event === undefined) throw new Error('There is no event');
     await platform.publish(event);
@@ -154,7 +154,7 @@ describe('a failed callback', () => {
     );
     expect(third && signersOf(third, [secret])).toEqual([secret]);
     const failure = { reason: 'not_accepted', status: 503, attempts: 1, isFinal: false };
-    expect(await platform.tells(launchId, 2)).toEqual([
+    expect(await platform.awaitDeliveryEvents(launchId, 2)).toEqual([
       ['order.document.delivery.failed.v1', expect.objectContaining(failure)],
       ['order.document.delivered.v1', expect.objectContaining({ attempts: 3 })],
     ]);
@@ -200,7 +200,7 @@ describe('a failed callback', () => {
   it('is not retried after 410', async () => {
     receiver.behave(answering(410));
     const { launchId } = await platform.order();
-    expect(await platform.tells(launchId, 1)).toEqual([
+    expect(await platform.awaitDeliveryEvents(launchId, 1)).toEqual([
       [
         'order.document.delivery.failed.v1',
         expect.objectContaining({ reason: 'gone', status: 410, attempts: 1, isFinal: true }),
@@ -214,7 +214,7 @@ describe('a failed callback', () => {
     await until(() => platform.failuresOf(launchId).length === 1);
     platform.register(aRegistry({}));
     platform.clock.advance({ seconds: 5 });
-    const [, end] = await platform.tells(launchId, 2);
+    const [, end] = await platform.awaitDeliveryEvents(launchId, 2);
     expect(end?.[1]).toMatchObject({ reason: 'unregistered', isFinal: true });
     expect(await receiver.receives(1, guid)).toHaveLength(1);
   });
@@ -222,7 +222,7 @@ describe('a failed callback', () => {
   it('is retried while no secret can be opened, and succeeds when a secret can be opened', async () => {
     platform.register(registered({ sealed: 'gone.'.padEnd(60, 'A') }));
     const { launchId, guid } = await platform.order();
-    const [failure] = await platform.tells(launchId, 1);
+    const [failure] = await platform.awaitDeliveryEvents(launchId, 1);
     expect(failure?.[1]).toMatchObject({ reason: 'no_usable_secret', isFinal: false });
     platform.register(registered(sealed(secret)));
     platform.clock.advance({ seconds: 5 });
@@ -291,7 +291,7 @@ describe('a hostile receiver', () => {
       const { guid } = await platform.order({ clientId: `${what} to another` });
       await other.receives(1, guid);
       expect(platform.failuresOf(launchId)).toEqual([]);
-      const [failure] = await platform.tells(launchId, 1);
+      const [failure] = await platform.awaitDeliveryEvents(launchId, 1);
       expect(failure?.[1]).toMatchObject({ reason: 'timeout', isFinal: false });
       await hostile.stop();
       await other.stop();
@@ -310,7 +310,7 @@ describe('a hostile receiver', () => {
         begin(() => response.destroyed || response.write(Buffer.alloc(16_384)));
       });
       const { launchId } = await platform.order();
-      const [delivered] = await platform.tells(launchId, 1);
+      const [delivered] = await platform.awaitDeliveryEvents(launchId, 1);
       expect(delivered?.[0]).toBe('order.document.delivered.v1');
       await until(() => isLeft);
     },
@@ -321,7 +321,7 @@ describe('a hostile receiver', () => {
     for (const status of [301, 302, 303, 307, 308]) {
       receiver.behave(answering(status, { Location: elsewhere.url }));
       const { launchId } = await platform.order();
-      const [failure] = await platform.tells(launchId, 1);
+      const [failure] = await platform.awaitDeliveryEvents(launchId, 1);
       expect(failure?.[1]).toMatchObject({ reason: 'redirected', status, isFinal: false });
     }
     expect(elsewhere.received).toEqual([]);
@@ -341,7 +341,7 @@ describe('a hostile receiver', () => {
   ])('that sends %s causes a failed attempt', async (_what, behaviour) => {
     receiver.behave(behaviour);
     const { launchId } = await platform.order();
-    const [failure] = await platform.tells(launchId, 1);
+    const [failure] = await platform.awaitDeliveryEvents(launchId, 1);
     expect(failure?.[1]).toMatchObject({ reason: 'bad_answer', isFinal: false });
   });
 
@@ -357,7 +357,7 @@ describe('a hostile receiver', () => {
     if (!isListening) await close();
     register(what, `https://127.0.0.1:${port}/`);
     const { launchId } = await platform.order({ clientId: what });
-    const [failure] = await platform.tells(launchId, 1);
+    const [failure] = await platform.awaitDeliveryEvents(launchId, 1);
     expect(failure?.[1]).toMatchObject({ reason, isFinal: false });
     for (const socket of sockets) socket.destroy();
     if (isListening) await close();
@@ -375,13 +375,13 @@ describe('an order amended before its document was delivered', () => {
     const newer = await platform.order({ guid, orderVersion: 2, familyName: 'Newer' });
     const [, second] = await receiver.receives(2, guid);
     expect(second?.body).toContain('Newer');
-    await platform.tells(newer.launchId, 1);
+    await platform.awaitDeliveryEvents(newer.launchId, 1);
     platform.clock.advance({ seconds: day });
     await platform.order({ guid, familyName: 'Late', orderVersion: 1 });
     const { guid: later } = await platform.order();
     await receiver.receives(1, later);
     expect(await receiver.receives(2, guid)).toHaveLength(2);
-    expect(await platform.tells(launchId, 1)).toHaveLength(1);
+    expect(await platform.awaitDeliveryEvents(launchId, 1)).toHaveLength(1);
   });
 
   it('is delivered in the newer version only after the older version has been sent', async () => {
@@ -395,8 +395,11 @@ describe('an order amended before its document was delivered', () => {
     for (const answer of answers) answer();
     const [, second] = await receiver.receives(2, older.guid);
     expect(second?.body).toContain('Newer');
-    const told = [await platform.tells(older.launchId, 1), await platform.tells(newer.launchId, 1)];
-    expect(told.map(([event]) => event?.[0])).toEqual([
+    const reported = [
+      await platform.awaitDeliveryEvents(older.launchId, 1),
+      await platform.awaitDeliveryEvents(newer.launchId, 1),
+    ];
+    expect(reported.map(([event]) => event?.[0])).toEqual([
       'order.document.delivered.v1',
       'order.document.delivered.v1',
     ]);

@@ -403,8 +403,8 @@ describe('a document that is not available in time', () => {
       const answers = [];
       for (const order of [guid, randomUUID()]) {
         const { status, headers, body } = await platform.read(`/orders/${order}${form}`, cookie);
-        const told = [...headers].filter(([name]) => !['date', 'x-correlation-id'].includes(name));
-        answers.push({ status, told, body: body.replaceAll(order, '') });
+        const reported = [...headers].filter(([name]) => !['date', 'x-correlation-id'].includes(name));
+        answers.push({ status, reported, body: body.replaceAll(order, '') });
       }
       expect(answers[0]).toEqual(answers[1]);
       expect(answers[0]?.status).toBe(503);

@@ -7,7 +7,7 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
 import type { ResolveName } from '@clinical-launch/http/outbound-fetch';
 import type { Storage } from '@clinical-launch/storage/storage';
-import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { until } from '@clinical-launch/testing/until';
@@ -63,17 +63,17 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
     sealer = createSealer([{ id: 'k', key: randomBytes(32) }]),
     resolveName,
   } = options;
-  const backing = createTestBacking(clock);
+  const dependencies = createTestDependencies(clock);
   const storage = options.storage ?? (await openTestStorage());
   const service = await orderRenderer(config, {
-    ...backing,
+    ...dependencies,
     storage,
     registry,
     sealers: { order: sealer, callback: sealer },
     ...(resolveName && { resolveName }),
   });
-  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
-  const { bus, published, lines, deadLetters, tickets } = backing;
+  const server = await serveForTest({ mounts: [{ path: '/', service }], dependencies });
+  const { bus, published, lines, deadLetters, tickets } = dependencies;
 
   const orderSubmitted = ({ guid, launchId, familyName, ...rest }: Submitted) =>
     anOrderSubmitted({

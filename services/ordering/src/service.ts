@@ -37,8 +37,8 @@ const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url)
  * Migrates the schema and creates the OLTR web application. The application must be mounted at `/`. It
  * answers below `/oltr` and at `/accessibility`.
  */
-export async function ordering(config: OrderingConfig, backing: OrderingDependencies): Promise<Service> {
-  const { tickets, storage, bus, sealers, clock, logger } = backing;
+export async function ordering(config: OrderingConfig, provided: OrderingDependencies): Promise<Service> {
+  const { tickets, storage, bus, sealers, clock, logger } = provided;
   const { catalogues, timeZone, pseudonyms, requestsPerSecondPerSession: perSession } = config;
   const { origin: publicOrigin, protocol } = new URL(config.publicUrl);
   const pages = createPages(directory('views'), config);

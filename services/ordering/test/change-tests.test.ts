@@ -96,7 +96,7 @@ describe('the pages that change a request', () => {
     const context = aLaunchContext({ request: { patient: aYoungPatient() } });
     const launch = await chooseAndReview(application, ['CINR', 'EPROG', 'HFBC'], context);
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
-    const told: [string, string][] = [
+    const reported: [string, string][] = [
       ['answer:anticoagulant', 'Warfarin'],
       ['answer:last-menstrual-period-day', '9'],
       ['answer:last-menstrual-period-month', '2'],
@@ -104,7 +104,7 @@ describe('the pages that change a request', () => {
       ['priority', 'urgent'],
       ['details', 'Tired'],
     ];
-    const submitted = await launch.post('review', [['version', version], ...told, ['action', 'submit']]);
+    const submitted = await launch.post('review', [['version', version], ...reported, ['action', 'submit']]);
     const guid = locationOf(submitted)?.split('/').at(-1) ?? '';
     const changer = await openChange(application, { guid, context });
     await press(changer, 'review', { at: changer.at, untick: ['CINR'], tick: ['BUE'] });

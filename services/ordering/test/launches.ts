@@ -5,7 +5,7 @@ import { createSealer } from '@clinical-launch/crypto/sealing';
 import { launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
 import type { Storage } from '@clinical-launch/storage/storage';
-import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { readCatalogue } from '../src/catalogue-file.ts';
@@ -29,17 +29,17 @@ export async function startOrdering(
   limits: Pick<OrderingConfig, 'requestsPerSecondPerSession'> = {},
 ) {
   const clock = new TestClock();
-  const backing = createTestBacking(clock);
+  const dependencies = createTestDependencies(clock);
   const storage = await openStorage();
   const sealer = createSealer([{ id: 'test', key: randomBytes(32) }]);
   const pseudonyms = readPatientPseudonyms({});
   const service = await ordering(
     { publicUrl, catalogues, timeZone: 'Europe/London', pseudonyms, ...limits },
-    { ...backing, storage, sealers: { order: sealer } },
+    { ...dependencies, storage, sealers: { order: sealer } },
   );
-  const server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+  const server = await serveForTest({ mounts: [{ path: '/', service }], dependencies });
   return {
-    ...backing,
+    ...dependencies,
     clock,
     url: server.url,
     storage,
@@ -54,7 +54,7 @@ export async function startOrdering(
       openLaunch({
         browser,
         url: server.url,
-        tickets: backing.tickets,
+        tickets: dependencies.tickets,
         context,
         ...withoutUndefined({ chainSeconds }),
       }),
@@ -95,7 +95,7 @@ async function openLaunch({
   tickets,
   context,
   ...ends
-}: Pick<ReturnType<typeof createTestBacking>, 'tickets'> & {
+}: Pick<ReturnType<typeof createTestDependencies>, 'tickets'> & {
   url: string;
   context: LaunchContext;
   chainSeconds?: number;

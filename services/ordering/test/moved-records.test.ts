@@ -7,7 +7,7 @@ import { openRedisParts, type RedisParts } from '@clinical-launch/process/redis-
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import type { Storage } from '@clinical-launch/storage/storage';
-import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -17,7 +17,7 @@ import { aLaunchContext, publicUrl } from './launches.ts';
 
 const prefix = `test-${randomUUID()}:`;
 const clock = new TestClock();
-const backing = createTestBacking(clock);
+const dependencies = createTestDependencies(clock);
 let redis: RedisClient;
 let parts: RedisParts;
 let storage: Storage;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   parts = await openRedisParts({
     environment: { REDIS_URL, REDIS_PREFIX: prefix },
     clock,
-    logger: backing.logger,
+    logger: dependencies.logger,
     eventKeys: readSharedEventKeys({}),
     name: 'test',
     sealers,
@@ -42,8 +42,8 @@ beforeAll(async () => {
     timeZone: 'Europe/London',
     pseudonyms: readPatientPseudonyms({}),
   };
-  const service = await ordering(config, { ...backing, tickets: parts.tickets, storage, sealers });
-  server = await serveForTest({ mounts: [{ path: '/', service }], backing });
+  const service = await ordering(config, { ...dependencies, tickets: parts.tickets, storage, sealers });
+  server = await serveForTest({ mounts: [{ path: '/', service }], dependencies });
 });
 afterAll(async () => {
   await server.stop();
@@ -81,6 +81,6 @@ describe('a session whose record was changed in Redis', () => {
       expect([response.status, (await response.text()).includes('app-patient')]).toEqual([401, false]);
     }
     expect((await victim.open(victim.launchId)).status).toBe(200);
-    expect(backing.lines.some((line) => line.includes('was not sealed for it'))).toBe(true);
+    expect(dependencies.lines.some((line) => line.includes('was not sealed for it'))).toBe(true);
   });
 });

@@ -302,8 +302,8 @@ describe('the audit trail of printing', () => {
     try {
       const launch = await openForOrder(replicated, 'PatientReport', ['HFBC']);
       const pages = await Promise.all(Array.from({ length: 6 }, () => launch.page(labels(launch))));
-      const told = pages.map((html) => /Printed before(?: (\d) times)?/.exec(html) ?? ['never']);
-      expect(new Set(told.map(([said, times]) => times ?? said))).toEqual(
+      const reported = pages.map((html) => /Printed before(?: (\d) times)?/.exec(html) ?? ['never']);
+      expect(new Set(reported.map(([said, times]) => times ?? said))).toEqual(
         new Set(['never', 'Printed before', '2', '3', '4', '5']),
       );
       const events = await publishedBy(replicated, launch, 'order.printed.v1');

@@ -31,13 +31,13 @@ export type ResourceApiDependencies = {
  * Creates the resource API, which partner applications call for the user of a desktop launch. Its endpoints
  * are below `/resource`, and the FHIR resources are below the issuer of each desktop realm.
  */
-export function resourceApi(config: ResourceApiConfig, backing: ResourceApiDependencies): Service {
-  const { tickets, clock, sealers } = backing;
+export function resourceApi(config: ResourceApiConfig, provided: ResourceApiDependencies): Service {
+  const { tickets, clock, sealers } = provided;
   const sealer = sealers['access-token'];
   const revocations = createRevocations(tickets, clock);
   const inFhir = fhirResources(config.namespaces.nhs);
   const endpointOf = (resource: Resource, dialect: ErrorDialect) => {
-    const get = getResource(resource, config, { ...backing, sealer, revocations });
+    const get = getResource(resource, config, { ...provided, sealer, revocations });
     return endpoint({
       ...published,
       path: resource.path,
@@ -54,9 +54,9 @@ export function resourceApi(config: ResourceApiConfig, backing: ResourceApiDepen
     endpoints: [
       ...launchResources.map((resource) => endpointOf(resource, oauthDialect)),
       ...inFhir.map((resource) => endpointOf(resource, fhirDialect)),
-      documentAt(`${issuerPath}/metadata`, fhirDialect, getCapabilityStatement(config, backing)),
+      documentAt(`${issuerPath}/metadata`, fhirDialect, getCapabilityStatement(config, provided)),
       ...withMetadata.map((path) =>
-        documentAt(metadataPath + path, oauthDialect, getResourceMetadata(path, config, backing)),
+        documentAt(metadataPath + path, oauthDialect, getResourceMetadata(path, config, provided)),
       ),
       documentAt('/resource/openapi.json', oauthDialect, describeApi),
     ],

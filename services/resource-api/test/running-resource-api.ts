@@ -5,7 +5,7 @@ import { placeOfTokenContext } from '@clinical-launch/crypto/seal-places';
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
-import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { startTokenIssuer, type TestKey } from '@clinical-launch/testing/token-issuer';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
@@ -57,7 +57,7 @@ type ReadOptions = { readonly token?: string | null; readonly method?: string };
 /** Starts a resource API with the realms demo/desktop and south/desktop. The test signs their tokens. */
 export async function startResourceApi({ config = {}, watch = (tickets) => tickets }: StartOptions = {}) {
   const clock = new TestClock();
-  const backing = createTestBacking(clock);
+  const dependencies = createTestDependencies(clock);
   const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
   const signer = await startTokenIssuer({ clock, audience });
   const realms = ['demo/desktop', 'south/desktop'];
@@ -87,11 +87,11 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
       fetchOutbound: createOutboundFetch({ allowedNetworks: loopbackNetworks }),
     });
     const parts = {
-      ...backing,
+      ...dependencies,
       tokens,
       registry: fixedRegistry(registry),
       sealers: { 'access-token': sealer },
-      tickets: watch(backing.tickets),
+      tickets: watch(dependencies.tickets),
     };
     return [
       {
@@ -100,7 +100,7 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
       },
     ];
   };
-  const server = await serveForTest({ mounts: createMounts, backing });
+  const server = await serveForTest({ mounts: createMounts, dependencies });
   const issuer = `${server.url}/idp/demo/desktop/v2.0`;
 
   /** Encrypts a context for the token with these claims, as the identity provider does. */
@@ -139,7 +139,7 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
   };
 
   return {
-    ...backing,
+    ...dependencies,
     clock,
     /** The issuer of the tokens, which is the base address of the FHIR resources. */
     issuer,

@@ -89,8 +89,8 @@ it('a client generated from the OpenAPI documents requests a token, requests a l
     expect(await printed(generator, document, client, '--argumentStyle=object')).toBe('');
   }
   expect(await printed(`${root}node_modules/typescript/bin/tsc`, '-p', directory)).toBe('');
-  const told = JSON.parse(await printed(join(directory, 'program.ts'), platform.url)) as { url: string };
-  expect(told).toEqual({
+  const reported = JSON.parse(await printed(join(directory, 'program.ts'), platform.url)) as { url: string };
+  expect(reported).toEqual({
     url: expect.stringContaining(`${platform.url}/secureLaunch?launchToken=`),
     opened: 200,
     again: 410,

@@ -16,7 +16,7 @@ import type { Mount } from '@clinical-launch/process/start-services';
 import { readResourceApiConfig } from '@clinical-launch/resource-api/config';
 import { resourceApi } from '@clinical-launch/resource-api/service';
 import type { Storage } from '@clinical-launch/storage/storage';
-import { createTestBacking, serveForTest } from '@clinical-launch/testing/serve';
+import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
@@ -60,14 +60,14 @@ type ServicesOptions = { readonly isLimited?: boolean } & Parameters<typeof open
 export async function startServices({ isLimited = false, ...storageOptions }: ServicesOptions = {}) {
   const refusalLimit = { refusals: isLimited ? 1 : 100_000, windowSeconds: 10 };
   const clock = new TestClock();
-  const backing = createTestBacking(clock, { refusalLimit });
+  const dependencies = createTestDependencies(clock, { refusalLimit });
   const storage = await openTestStorage(storageOptions);
   let fault: (() => Error) | undefined;
   const failing = <Part extends object>(part: Part) => failingWith(part, () => fault);
 
   const server = await serveForTest({
-    mounts: (url) => createMounts(url, { backing, storage, failing }),
-    backing,
+    mounts: (url) => createMounts(url, { dependencies, storage, failing }),
+    dependencies,
   });
 
   return {
@@ -94,13 +94,13 @@ export async function startServices({ isLimited = false, ...storageOptions }: Se
 }
 
 type Parts = {
-  readonly backing: ReturnType<typeof createTestBacking>;
+  readonly dependencies: ReturnType<typeof createTestDependencies>;
   readonly storage: Storage;
   readonly failing: <Part extends object>(part: Part) => Part;
 };
 
 /** Creates the services for a public address, which appears in their documents and issuers. */
-async function createMounts(url: string, { backing, storage, failing }: Parts): Promise<Mount[]> {
+async function createMounts(url: string, { dependencies, storage, failing }: Parts): Promise<Mount[]> {
   const environment = { PUBLIC_URL: url };
   const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
   const fetchOutbound = createOutboundFetch({ allowedNetworks: loopbackNetworks });
@@ -109,19 +109,19 @@ async function createMounts(url: string, { backing, storage, failing }: Parts): 
     failing(
       createAccessTokenVerifier({
         issuers: policiesOf(registry, trust),
-        clock: backing.clock,
+        clock: dependencies.clock,
         fetchOutbound,
       }),
     );
   const parts = {
-    ...backing,
+    ...dependencies,
     storage,
     fetchOutbound,
-    attempts: createAttempts(backing),
+    attempts: createAttempts(dependencies),
     sealers: { 'access-token': sealer, 'signing-key': sealer },
-    tickets: failing(backing.tickets),
-    revokedTokens: failing(backing.revokedTokens),
-    events: failing(backing.bus),
+    tickets: failing(dependencies.tickets),
+    revokedTokens: failing(dependencies.revokedTokens),
+    events: failing(dependencies.bus),
     registry: failing({ current: () => registry }),
     tokens: verifierFor(issuerPolicies),
   };

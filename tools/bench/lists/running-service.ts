@@ -24,8 +24,8 @@ export async function startService(databaseUrl: string) {
     throw new Error('The service exited');
   });
   const answer = async <Answer>() => {
-    const [told] = await Promise.race([once(child, 'message'), ended]);
-    return told as Answer;
+    const [reported] = await Promise.race([once(child, 'message'), ended]);
+    return reported as Answer;
   };
   const ask = <Answer>(question: LaunchContext | 'memory') => {
     child.send(question);

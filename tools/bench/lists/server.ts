@@ -38,7 +38,7 @@ const server = await listen(app, { port: 0, host: '127.0.0.1' });
 export type Memory = { readonly rss: number; readonly heapUsed: number };
 
 process.on('message', (question: LaunchContext | 'memory') => {
-  void answer(question).then((told) => process.send?.(told));
+  void answer(question).then((reported) => process.send?.(reported));
 });
 // Exits when the benchmark exits.
 process.on('disconnect', () => process.exit());

@@ -49,8 +49,8 @@ beforeEach(async () => {
 /** Runs the command while the service is running. */
 const run = (...args: string[]) => runOpsHere(['deliveries', ...args], { DATABASE_URL: testDatabase.url });
 
-function messageIdOf(told: readonly [string, object] | undefined): string {
-  const data: object = told?.[1] ?? {};
+function messageIdOf(reported: readonly [string, object] | undefined): string {
+  const data: object = reported?.[1] ?? {};
   return 'messageId' in data ? String(data.messageId) : '';
 }
 
@@ -58,7 +58,7 @@ function messageIdOf(told: readonly [string, object] | undefined): string {
 async function aDeadDelivery() {
   receiver.behave(answering(410));
   const order = await platform.order();
-  const [failure] = await platform.tells(order.launchId, 1);
+  const [failure] = await platform.awaitDeliveryEvents(order.launchId, 1);
   return { ...order, messageId: messageIdOf(failure) };
 }
 
@@ -95,7 +95,7 @@ describe('a dead delivery', () => {
     });
     const [dead, replayed] = await receiver.receives(2, first.guid);
     expect(replayed?.headers['webhook-id']).toBe(dead?.headers['webhook-id']);
-    const [, delivered] = await platform.tells(first.launchId, 2);
+    const [, delivered] = await platform.awaitDeliveryEvents(first.launchId, 2);
     expect(delivered).toEqual(['order.document.delivered.v1', expect.objectContaining({ attempts: 1 })]);
     expect((await run('list')).output).toContain(second.messageId);
     expect((await run('list')).output).not.toContain(first.messageId);
@@ -110,7 +110,7 @@ describe('a dead delivery', () => {
       dead.map(({ messageId }) => messageId).toSorted(),
     ]);
     for (const { launchId } of dead) {
-      const [, failure] = await platform.tells(launchId, 2);
+      const [, failure] = await platform.awaitDeliveryEvents(launchId, 2);
       expect(failure?.[1]).toMatchObject({ attempts: 1, isFinal: false, status: 503 });
     }
     expect((await run('list')).output).toBe('');
@@ -124,7 +124,7 @@ describe('a dead delivery', () => {
     const { guid, messageId } = await aDeadDelivery();
     receiver.behave(answering(204));
     const { launchId } = await platform.order({ guid, orderVersion: 2 });
-    await platform.tells(launchId, 1);
+    await platform.awaitDeliveryEvents(launchId, 1);
     expect(await run('replay', messageId)).toEqual({
       code: 1,
       output: '',
@@ -136,7 +136,7 @@ describe('a dead delivery', () => {
 describe('a completed delivery', () => {
   it('can be replayed by its id', async () => {
     const { guid, launchId } = await platform.order();
-    const [delivered] = await platform.tells(launchId, 1);
+    const [delivered] = await platform.awaitDeliveryEvents(launchId, 1);
     const messageId = messageIdOf(delivered);
     expect((await run('list', 'delivered')).output).toContain(messageId);
     expect((await run('replay', messageId)).code).toBe(0);
@@ -152,13 +152,13 @@ describe('the backlog of deliveries', () => {
     await aDeadDelivery();
     receiver.behave(answering(503));
     const { launchId } = await platform.order();
-    await platform.tells(launchId, 1);
+    await platform.awaitDeliveryEvents(launchId, 1);
     platform.clock.advance({ seconds: 2 });
     await until(async () => (await level()).pending === 1);
     expect(await level()).toEqual({ pending: 1, dead: 1, oldestAgeSeconds: 2 });
     receiver.behave(answering(204));
     platform.clock.advance({ seconds: 3 });
-    await platform.tells(launchId, 2);
+    await platform.awaitDeliveryEvents(launchId, 2);
   });
 });
 

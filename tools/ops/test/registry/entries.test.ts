@@ -20,8 +20,12 @@ const partnerNow = async () =>
 describe('set-client and set-partner', () => {
   it('change and clear only the named members', async () => {
     const changes = ['--name', 'Renamed', '--requests-per-second', '7', '--clear', 'result-origin'];
-    const { code, told } = await copy.runHere('set-client', ...pms, ...changes);
-    expect([code, told.get('requestsPerSecond'), told.get('cleared')]).toEqual([0, '7', 'resultOrigin']);
+    const { code, reported } = await copy.runHere('set-client', ...pms, ...changes);
+    expect([code, reported.get('requestsPerSecond'), reported.get('cleared')]).toEqual([
+      0,
+      '7',
+      'resultOrigin',
+    ]);
     const { resultOrigin: _cleared, ...before } = JSON.parse(copy.before).realms[0].clients[0];
     expect(JSON.parse(await copy.text()).realms[0].clients[0]).toEqual({
       ...before,
@@ -84,13 +88,13 @@ describe('set-client and set-partner', () => {
 
   it('are not needed if add-host registers a client with a certificate instead of a secret', async () => {
     const named = ['--realm', 'demo', '--client-id', 'mtls', '--name', 'By certificate'];
-    const { told } = await copy.runHere(
+    const { reported } = await copy.runHere(
       'add-host',
       ...named,
       '--tls-client-certificate-thumbprint',
       'B'.repeat(43),
     );
-    expect(told.has('client_secret')).toBe(false);
+    expect(reported.has('client_secret')).toBe(false);
     const bound = [
       '--realm',
       'demo',
@@ -100,7 +104,7 @@ describe('set-client and set-partner', () => {
       'Bound',
       '--tls-client-certificate-bound-access-tokens',
     ];
-    expect((await copy.runHere('add-host', ...bound, 'yes')).told.has('client_secret')).toBe(true);
+    expect((await copy.runHere('add-host', ...bound, 'yes')).reported.has('client_secret')).toBe(true);
   });
 
   it.each([
@@ -276,10 +280,10 @@ describe('registry list', () => {
 
   it('shows the expiry of each client secret and callback secret', async () => {
     const host = ['--realm', 'demo', '--client-id', 'host-demo'];
-    const { told } = await copy.runHere('roll-secret', ...host);
-    const until = String(told.get('old secret works until'));
+    const { reported } = await copy.runHere('roll-secret', ...host);
+    const until = String(reported.get('old secret works until'));
     expect(until).toMatch(/^20\d\d-/);
-    expect(told.get('new secret works')).toBe('within seconds, once the services have read the file');
+    expect(reported.get('new secret works')).toBe('within seconds, once the services have read the file');
     await copy.runHere('roll-callback-secret', ...pms, '--keep-old-hours', '2');
     await copy.runHere('add-pms', '--realm', 'demo', '--client-id', 'unstated', '--name', 'X');
     const { output } = await copy.runHere('list');
@@ -287,6 +291,6 @@ describe('registry list', () => {
     expect(output).toMatch(/callbacks \(until 20\S+Z, no end\)/);
     expect(output).toMatch(/^demo +client +unstated .* not stated +- +X$/m);
     const ended = await copy.runHere('roll-secret', ...host, '--keep-old-hours', '0');
-    expect(ended.told.get('old secret works until')).toBe('now');
+    expect(ended.reported.get('old secret works until')).toBe('now');
   });
 });

@@ -27,15 +27,19 @@ const secretsOf = (callback: RegisteredCallback | undefined, environment = keys)
 
 /** Registers a callback for `pms-other`, and returns its secret. */
 async function aCallback(environment = keys): Promise<string> {
-  const { told } = await copy.runWith(environment, 'set-callback', ...other, '--url', url);
-  return String(told.get('callback_secret'));
+  const { reported } = await copy.runWith(environment, 'set-callback', ...other, '--url', url);
+  return String(reported.get('callback_secret'));
 }
 
 describe('set-callback', () => {
   it('prints the secret once, and adds only the sealed secret to the file', async () => {
-    const { code, told, errors } = await copy.runWith(keys, 'set-callback', ...other, '--url', url);
-    expect({ code, errors, by: told.get('sealed with the key') }).toEqual({ code: 0, errors: '', by: 'a' });
-    const secret = String(told.get('callback_secret'));
+    const { code, reported, errors } = await copy.runWith(keys, 'set-callback', ...other, '--url', url);
+    expect({ code, errors, by: reported.get('sealed with the key') }).toEqual({
+      code: 0,
+      errors: '',
+      by: 'a',
+    });
+    const secret = String(reported.get('callback_secret'));
     expect(secret).toMatch(secretForm);
     const callback = await callbackOf();
     expect(callback?.url).toBe(url);
@@ -46,8 +50,8 @@ describe('set-callback', () => {
 
   it('changes the address of an existing callback, and keeps its secret', async () => {
     const secret = await aCallback();
-    const { code, told } = await copy.runWith(keys, 'set-callback', ...other, '--url', `${url}/new`);
-    expect([code, told.has('callback_secret')]).toEqual([0, false]);
+    const { code, reported } = await copy.runWith(keys, 'set-callback', ...other, '--url', `${url}/new`);
+    expect([code, reported.has('callback_secret')]).toEqual([0, false]);
     expect((await callbackOf())?.url).toBe(`${url}/new`);
     expect(secretsOf(await callbackOf())).toEqual([secret]);
   });
@@ -58,12 +62,12 @@ describe('set-callback', () => {
     const trusted = { ...registry, trustedIssuers: [{ issuer, clients: [{ clientId: 'pms' }] }] };
     await writeFile(copy.path, JSON.stringify(trusted, null, 2));
     const of = ['--realm', issuer, '--client-id', 'pms'];
-    const { code, told } = await copy.runWith(keys, 'set-callback', ...of, '--url', url);
+    const { code, reported } = await copy.runWith(keys, 'set-callback', ...of, '--url', url);
     expect(code).toBe(0);
     const { trustedIssuers } = parseRegistry(
       JSON.parse((await copy.text()).replaceAll('${PUBLIC_URL}', 'https://p.example')),
     );
-    expect(secretsOf(trustedIssuers?.[0]?.clients[0]?.callback)).toEqual([told.get('callback_secret')]);
+    expect(secretsOf(trustedIssuers?.[0]?.clients[0]?.callback)).toEqual([reported.get('callback_secret')]);
   });
 
   it.each([
@@ -112,10 +116,10 @@ describe('roll-callback-secret', () => {
   it('creates a new secret, and keeps the old secret for a day', async () => {
     const old = await aCallback();
     const startedAt = Date.now();
-    const { code, told } = await copy.runWith(keys, 'roll-callback-secret', ...other);
+    const { code, reported } = await copy.runWith(keys, 'roll-callback-secret', ...other);
     expect(code).toBe(0);
     const callback = await callbackOf();
-    expect(secretsOf(callback)).toEqual([old, told.get('callback_secret')]);
+    expect(secretsOf(callback)).toEqual([old, reported.get('callback_secret')]);
     const rolledAt = Date.parse(callback?.secrets[0]?.expires ?? '') - 24 * 3_600_000;
     expect(rolledAt).toBeGreaterThanOrEqual(startedAt);
     expect(rolledAt).toBeLessThanOrEqual(Date.now());
@@ -131,8 +135,8 @@ describe('roll-callback-secret', () => {
       errors: expect.stringMatching(/^Two secrets are live, one until/),
     });
     const atOnce = ['roll-callback-secret', ...other, '--keep-old-hours', '0'];
-    const { told } = await copy.runWith(keys, ...atOnce);
-    expect(secretsOf(await callbackOf())).toEqual([told.get('callback_secret')]);
+    const { reported } = await copy.runWith(keys, ...atOnce);
+    expect(secretsOf(await callbackOf())).toEqual([reported.get('callback_secret')]);
   });
 
   it('refuses a client without a callback', async () => {
@@ -164,11 +168,11 @@ describe('reseal-callbacks', () => {
     await writeFile(copy.path, copy.before.replaceAll(/,\s+"callback": \{[^]*?\}\s+\]\s+\}/g, ''));
     const secret = await aCallback();
     const rolled = { SEALING_KEYS: `${key('b')},${key('a')}` };
-    const { code, told } = await copy.runWith(rolled, 'reseal-callbacks');
-    expect([code, told.get('resealed'), told.get('sealed with the key')]).toEqual([0, '1', 'b']);
+    const { code, reported } = await copy.runWith(rolled, 'reseal-callbacks');
+    expect([code, reported.get('resealed'), reported.get('sealed with the key')]).toEqual([0, '1', 'b']);
     expect(secretsOf(await callbackOf(), { SEALING_KEYS: key('b') })).toEqual([secret]);
     const again = await readFile(copy.path, 'utf8');
-    expect((await copy.runWith(rolled, 'reseal-callbacks')).told.get('resealed')).toBe('0');
+    expect((await copy.runWith(rolled, 'reseal-callbacks')).reported.get('resealed')).toBe('0');
     expect(await copy.text()).toBe(again);
   });
 

@@ -112,8 +112,8 @@ describe('the onboarding sheet', () => {
 
   it('contains the values for the vendor, but not the secret, which is printed once', async () => {
     const args = ['add-pms', ...pms, '--practices', 'ods:B82017', '--sheet', sheet()];
-    const { code, told } = await copy.runWith(environment, ...args);
-    expect([code, told.get('scope'), told.get('base_address')]).toEqual([
+    const { code, reported } = await copy.runWith(environment, ...args);
+    expect([code, reported.get('scope'), reported.get('base_address')]).toEqual([
       0,
       'api://other/.default',
       'https://p.example',
@@ -129,8 +129,8 @@ describe('the onboarding sheet', () => {
       'docs/guides/pms.md',
     ])
       expect(text).toContain(`| \`${value}\` |`);
-    expect(told.get('client_secret')).toMatch(/^[\w-]{43}$/);
-    expect(text).not.toContain(told.get('client_secret'));
+    expect(reported.get('client_secret')).toMatch(/^[\w-]{43}$/);
+    expect(text).not.toContain(reported.get('client_secret'));
   });
 
   it('requires PUBLIC_URL, and nothing is registered if the sheet cannot be written', async () => {

@@ -19,7 +19,7 @@ const partner = ['--realm', 'demo/desktop', '--client-id', 'partner-new', '--nam
 
 describe('add-pms', () => {
   it('prints the secret once, and adds only its hash to the file', async () => {
-    const { code, told, errors } = await copy.run(
+    const { code, reported, errors } = await copy.run(
       'add-pms',
       ...pms,
       '--requests-per-second',
@@ -30,7 +30,7 @@ describe('add-pms', () => {
       'https://b.example',
     );
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
-    const secret = String(told.get('client_secret'));
+    const secret = String(reported.get('client_secret'));
     expect(secret).toMatch(/^[\w-]{43}$/);
     expect(await copy.clientNamed('demo', 'pms-new')).toEqual({
       clientId: 'pms-new',
@@ -50,9 +50,9 @@ describe('add-pms', () => {
     const { publicJwk } = await createTestKey('k1');
     const path = join(copy.folder, 'keys.json');
     await writeFile(path, JSON.stringify({ keys: [publicJwk] }));
-    const { code, told, errors } = await copy.runHere('add-pms', ...pms, '--jwks', path);
+    const { code, reported, errors } = await copy.runHere('add-pms', ...pms, '--jwks', path);
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
-    expect(told.has('client_secret')).toBe(false);
+    expect(reported.has('client_secret')).toBe(false);
     expect(await copy.clientNamed('demo', 'pms-new')).toEqual({
       clientId: 'pms-new',
       name: 'A new PMS',
@@ -119,14 +119,14 @@ describe('the practices of a client', () => {
   it('may be any or a list when a client is registered, and are reported as not stated if they are absent', async () => {
     const codes = ['--practices', 'ods:B82017', '--practices', 'local:Oak:42'];
     const listing = await copy.runHere('add-pms', ...pms, ...codes);
-    expect([listing.code, listing.told.get('practices')]).toEqual([0, 'B82017 Oak:42']);
+    expect([listing.code, listing.reported.get('practices')]).toEqual([0, 'B82017 Oak:42']);
     expect(await practicesOf('pms-new')).toEqual(listed);
     const named = ['--realm', 'demo', '--name', 'X', '--client-id'];
     const open = ['add-client', ...named, 'open', '--scope', 'ocs-launch.write', '--practices', 'any'];
-    expect((await copy.runHere(...open)).told.get('practices')).toBe('any');
+    expect((await copy.runHere(...open)).reported.get('practices')).toBe('any');
     expect(await practicesOf('open')).toBe('any');
     const unstated = await copy.runHere('add-pms', ...named, 'unstated');
-    expect(unstated.told.get('practices')).toBe(
+    expect(unstated.reported.get('practices')).toBe(
       'not stated: production refuses the client until set-practices states them',
     );
     expect((await copy.changedLines()).isKept).toBe(true);
@@ -176,11 +176,11 @@ describe('add-host and add-client', () => {
   it('grant the right to issue launches (add-host) or the named rights (add-client)', async () => {
     await copy.runHere('add-realm', '--realm', 'east');
     const host = ['--realm', 'east', '--client-id', 'host', '--name', 'Host'];
-    const { told } = await copy.runHere('add-host', ...host);
-    expect(told.get('token_endpoint')).toBe('{PUBLIC_URL}/idp/east/oauth2/v2.0/token');
+    const { reported } = await copy.runHere('add-host', ...host);
+    expect(reported.get('token_endpoint')).toBe('{PUBLIC_URL}/idp/east/oauth2/v2.0/token');
     const environment = { PUBLIC_URL: 'https://launch.example' };
     const rolled = await copy.runWith(environment, 'roll-secret', ...host.slice(0, 4));
-    expect(rolled.told.get('token_endpoint')).toBe('https://launch.example/idp/east/oauth2/v2.0/token');
+    expect(rolled.reported.get('token_endpoint')).toBe('https://launch.example/idp/east/oauth2/v2.0/token');
     expect((await copy.clientNamed('east', 'host'))?.scopes).toEqual(['launch.issue']);
     await copy.runHere(
       'add-client',
@@ -202,7 +202,7 @@ describe('add-host and add-client', () => {
 
 describe('add-partner', () => {
   it('registers a public client without a secret', async () => {
-    const { code, told } = await copy.runHere(
+    const { code, reported } = await copy.runHere(
       'add-partner',
       ...partner,
       'newapp://launch',
@@ -216,8 +216,10 @@ describe('add-partner', () => {
       'https://new.example/logout',
     );
     expect(code).toBe(0);
-    expect(told.has('client_secret')).toBe(false);
-    expect(told.get('authorization_endpoint')).toBe('{PUBLIC_URL}/idp/demo/desktop/oauth2/v2.0/authorize');
+    expect(reported.has('client_secret')).toBe(false);
+    expect(reported.get('authorization_endpoint')).toBe(
+      '{PUBLIC_URL}/idp/demo/desktop/oauth2/v2.0/authorize',
+    );
     expect((await copy.realmNamed('demo/desktop'))?.desktop?.partners.at(-1)).toEqual({
       clientId: 'partner-new',
       name: 'New',
@@ -276,12 +278,12 @@ describe('roll-secret', () => {
 
   it('creates a new secret, and keeps the old secret for a day', async () => {
     const startedAt = Date.now();
-    const { code, told } = await copy.runHere('roll-secret', ...of);
+    const { code, reported } = await copy.runHere('roll-secret', ...of);
     expect(code).toBe(0);
     const secrets = (await copy.clientNamed('demo', 'host-demo'))?.secrets ?? [];
     expect(secrets.map(({ sha256 }) => sha256)).toEqual([
       hashClientSecret('host-demo-secret'),
-      hashClientSecret(String(told.get('client_secret'))),
+      hashClientSecret(String(reported.get('client_secret'))),
     ]);
     const rolledAt = Date.parse(secrets[0]?.expires ?? '') - 24 * 3_600_000;
     expect(rolledAt).toBeGreaterThanOrEqual(startedAt);
@@ -290,9 +292,9 @@ describe('roll-secret', () => {
   });
 
   it('ends the old secret immediately with --keep-old-hours 0', async () => {
-    const { told } = await copy.runHere('roll-secret', ...of, '--keep-old-hours', '0');
+    const { reported } = await copy.runHere('roll-secret', ...of, '--keep-old-hours', '0');
     expect((await copy.clientNamed('demo', 'host-demo'))?.secrets).toEqual([
-      { sha256: hashClientSecret(String(told.get('client_secret'))) },
+      { sha256: hashClientSecret(String(reported.get('client_secret'))) },
     ]);
   });
 
@@ -318,9 +320,9 @@ describe('roll-secret', () => {
   it('removes an expired secret', async () => {
     const ended = `"sha256": "${hashClientSecret('host-demo-secret')}"`;
     await writeFile(copy.path, copy.before.replace(ended, `${ended}, "expires": "2020-01-01T00:00:00Z"`));
-    const { told } = await copy.runHere('roll-secret', ...of);
+    const { reported } = await copy.runHere('roll-secret', ...of);
     expect((await copy.clientNamed('demo', 'host-demo'))?.secrets).toEqual([
-      { sha256: hashClientSecret(String(told.get('client_secret'))) },
+      { sha256: hashClientSecret(String(reported.get('client_secret'))) },
     ]);
   });
 

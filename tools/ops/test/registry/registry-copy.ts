@@ -25,10 +25,10 @@ async function runCommand(path: string, args: readonly string[]) {
     read(child.stdout),
     read(child.stderr),
   ]);
-  return { code, output, errors, told: toldIn(output) };
+  return { code, output, errors, reported: reportedIn(output) };
 }
 
-const toldIn = (output: string) =>
+const reportedIn = (output: string) =>
   new Map(
     output
       .trim()
@@ -49,7 +49,7 @@ async function runHere(path: string, args: readonly string[], environment: Envir
     now: Date.now(),
   });
   const said = String(output.read() ?? '');
-  return { code, output: said, errors: String(errors.read() ?? ''), told: toldIn(said) };
+  return { code, output: said, errors: String(errors.read() ?? ''), reported: reportedIn(said) };
 }
 
 /** Opens a copy of the demo's registry file in a new folder, with functions to run commands on it. */
