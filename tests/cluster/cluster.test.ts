@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { expectBalance, printLine, tell } from '../faults/balance.ts';
+import { expectBalance, printLine, reportBalance } from '../faults/balance.ts';
 import { type BookKeepers, openBooks } from '../faults/books.ts';
 import type { Answered } from '../faults/journal.ts';
 import type { Ledger } from '../faults/ledger.ts';
@@ -111,7 +111,7 @@ async function expectBalanceUnderLoad(name: string, happen: () => Promise<void>)
   });
   await keepersReady();
   const books = await open.close();
-  tell(name, ledger, books);
+  reportBalance(name, ledger, books);
   for (const [failure, its] of Map.groupBy(failuresOf(ledger), (text) => text.replace(/ after.*/, '')))
     printLine(`  ${its.length} times ${failure}, such as ${its[0]} and ${its.at(-1)}`);
   expectBalance(ledger, books);

@@ -84,7 +84,7 @@ function missing(correlationIds: readonly string[], answers: readonly Answered[]
 }
 
 /** Prints the counts of the clients and of the platform in one line. */
-export function tell(test: string, ledger: Ledger, books: Books): void {
+export function reportBalance(test: string, ledger: Ledger, books: Books): void {
   const { answers, issued, redeemed } = ledger;
   const of = (outcome: Answered['outcome']) => answers.filter((answer) => answer.outcome === outcome).length;
   const refused = ledger.count('issue again', 'ok') + ledger.count('redeem again', 'ok');

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { expectBalance, expectRefusalsAudited, printLine, tell } from './balance.ts';
+import { expectBalance, expectRefusalsAudited, printLine, reportBalance } from './balance.ts';
 import { type Books, openBooks } from './books.ts';
 import { causes, endLeases, fillDisk } from './causes.ts';
 import { type Collector, startCollector } from './collector.ts';
@@ -78,7 +78,7 @@ async function expectBalanceUnderLoad(
     await load.opened(size.launches);
   });
   const books = await open.close();
-  tell(name, ledger, books);
+  reportBalance(name, ledger, books);
   expectBalance(ledger, books);
   return { ledger, books };
 }

@@ -45,7 +45,7 @@ export async function recordCommands(url: string, act: () => Promise<void>): Pro
  * use the monitor of ioredis, which fails when a command arrives in the same packet as the answer to
  * `MONITOR`.
  */
-export async function watchCommands(url: string, tell: (line: string) => void): Promise<() => void> {
+export async function watchCommands(url: string, onLine: (line: string) => void): Promise<() => void> {
   const { hostname, port, username, password } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
   const lines = createInterface({ input: socket });
@@ -58,6 +58,6 @@ export async function watchCommands(url: string, tell: (line: string) => void): 
   const started = once(lines, 'line');
   socket.write('MONITOR\r\n');
   await started;
-  lines.on('line', tell);
+  lines.on('line', onLine);
   return () => socket.destroy();
 }

@@ -22,14 +22,14 @@ const listenerKey = randomBytes(32);
 const keyOf = (source: ServiceName) =>
   ({ source, listener, key: deriveEventKey(listenerKey, source) }) as const;
 
-function tell<T extends EventType>(source: string, type: T, data: EventData<T>): CloudEvent {
+function eventFrom<T extends EventType>(source: string, type: T, data: EventData<T>): CloudEvent {
   const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
   return createEvent(type, { source, correlationId: randomUUID(), traceparent, now: new Date() }, data);
 }
 
-const redeemed = () => tell('/launch-gateway', 'launch.token.redeemed.v1', {});
+const redeemed = () => eventFrom('/launch-gateway', 'launch.token.redeemed.v1', {});
 const refused = () =>
-  tell('/launch-gateway', 'launch.token.refused.v1', { status: 401, reason: 'token_unknown' });
+  eventFrom('/launch-gateway', 'launch.token.refused.v1', { status: 401, reason: 'token_unknown' });
 const gateway = createEventWriter([keyOf('launch-gateway')]);
 const signed = (event: CloudEvent): CloudEvent => JSON.parse(gateway(event));
 
@@ -89,9 +89,9 @@ describe('an event on RabbitMQ', () => {
     ['signed for another consumer', () => signedFor('order-renderer', redeemed())],
     [
       'of a type that only another service may publish',
-      () => signed(tell('/launch-gateway', 'launch.session.ended.v1', {})),
+      () => signed(eventFrom('/launch-gateway', 'launch.session.ended.v1', {})),
     ],
-    ['of an unknown source', () => signed(tell('/constructor', 'launch.token.redeemed.v1', {}))],
+    ['of an unknown source', () => signed(eventFrom('/constructor', 'launch.token.redeemed.v1', {}))],
     [
       'with the correlation id of another launch',
       () => ({ ...signed(redeemed()), correlationid: randomUUID() }),

@@ -34,7 +34,7 @@ function aBus() {
     publish: async (events: readonly CloudEvent[]) => {
       if (!bus.isUp) throw new Error('the broker is down');
       published.push(...events);
-      for (const [count, tell] of awaited) if (published.length >= count) tell();
+      for (const [count, resolve] of awaited) if (published.length >= count) resolve();
     },
     receives: async (count: number) => {
       const { promise, resolve } = Promise.withResolvers<void>();

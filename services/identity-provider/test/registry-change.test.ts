@@ -35,8 +35,8 @@ beforeAll(async () => {
     clock,
     storage,
     registryAt: (publicUrl) => {
-      const tell = () => wake();
-      watched = watchRegistryFile(path, { publicUrl, everyMs: 5, onChange: tell, onFault: tell });
+      const report = () => wake();
+      watched = watchRegistryFile(path, { publicUrl, everyMs: 5, onChange: report, onFault: report });
       return watched;
     },
   });
