@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { exchangeBytes } from './ask.ts';
+import { exchangeBytes } from './exchange-bytes.ts';
 import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
 import { findProgram } from './server-kind.ts';
 

@@ -1,4 +1,4 @@
-import { exchangeBytes } from './ask.ts';
+import { exchangeBytes } from './exchange-bytes.ts';
 import { findFreePort, makeServerDirectory, type PrivateServer, runPrivately } from './private-server.ts';
 import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
 

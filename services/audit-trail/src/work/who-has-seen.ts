@@ -1,5 +1,5 @@
 import { accessTypes } from '../domain/event-words.ts';
-import { type AccessEvent, type PatientAccess, patientAccessesOf } from '../domain/seeing.ts';
+import { type AccessEvent, type PatientAccess, patientAccessesOf } from '../domain/patient-access.ts';
 import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { PatientAccess } from '../domain/seeing.ts';
+import type { PatientAccess } from '../domain/patient-access.ts';
 import { presentParties } from './entry-model.ts';
 import type { WriteTime } from './written-time.ts';
 
