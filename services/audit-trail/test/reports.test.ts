@@ -47,9 +47,9 @@ beforeAll(() =>
 
 describe('whoHasSeen', () => {
   it('returns each user who opened, viewed or listed the patient, with counts', async () => {
-    const { seeings, isCut } = await whoHasSeen(search, bairstow.patient);
+    const { accesses, isCut } = await whoHasSeen(search, bairstow.patient);
     expect(isCut).toBe(false);
-    expect(seeings.map(({ user, first, last, counts }) => [user, first, last, [...counts]])).toEqual([
+    expect(accesses.map(({ user, first, last, counts }) => [user, first, last, [...counts]])).toEqual([
       ['n.patel', new Date(at(4)), new Date(at(4)), [['Listed requests', 1]]],
       [
         'DBairstow',
@@ -64,7 +64,7 @@ describe('whoHasSeen', () => {
   });
 
   it('returns no users for a patient nobody has seen', async () => {
-    expect(await whoHasSeen(search, 'r'.repeat(43))).toEqual({ seeings: [], isCut: false });
+    expect(await whoHasSeen(search, 'r'.repeat(43))).toEqual({ accesses: [], isCut: false });
   });
 });
 

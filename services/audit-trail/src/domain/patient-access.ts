@@ -26,11 +26,11 @@ export function patientAccessesOf(events: readonly AccessEvent[]): readonly Pati
     JSON.stringify([user?.toLowerCase() ?? null, practice, client]),
   );
   return [...byUser.values()]
-    .flatMap(seeingOf)
+    .flatMap(patientAccessOf)
     .toSorted((one, other) => other.last.getTime() - one.last.getTime());
 }
 
-function seeingOf(events: readonly AccessEvent[]): PatientAccess[] {
+function patientAccessOf(events: readonly AccessEvent[]): PatientAccess[] {
   const ordered = events.toSorted((one, other) => one.time.getTime() - other.time.getTime());
   const [first] = ordered;
   const last = ordered.at(-1);

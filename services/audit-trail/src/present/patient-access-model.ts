@@ -2,12 +2,12 @@ import type { PatientAccess } from '../domain/patient-access.ts';
 import { presentParties } from './entry-model.ts';
 import type { WriteTime } from './written-time.ts';
 
-type Seen = { readonly seeings: readonly PatientAccess[]; readonly isCut: boolean };
+type Seen = { readonly accesses: readonly PatientAccess[]; readonly isCut: boolean };
 
 /** Returns the model of the list of users who have seen a patient. */
-export const presentSeeing = ({ seeings, isCut }: Seen, write: WriteTime) => ({
+export const presentPatientAccesses = ({ accesses, isCut }: Seen, write: WriteTime) => ({
   isCut,
-  people: seeings.map(({ first, last, counts, ...parties }) => ({
+  people: accesses.map(({ first, last, counts, ...parties }) => ({
     ...presentParties(parties),
     first: write(first),
     last: write(last),

@@ -14,7 +14,7 @@ const listed = 'orders.listed.v1';
 export async function whoHasSeen(
   search: SearchAudit,
   pseudonym: string,
-): Promise<{ readonly seeings: readonly PatientAccess[]; readonly isCut: boolean }> {
+): Promise<{ readonly accesses: readonly PatientAccess[]; readonly isCut: boolean }> {
   const events = new Map<string, AccessEvent>();
   // Lists show requests of several patients, so they are searched by the patients they show.
   const searches: AuditCriteria[] = [
@@ -23,7 +23,7 @@ export async function whoHasSeen(
   ];
   let isCut = false;
   for (const criteria of searches) isCut = (await collect(search, criteria, events)) || isCut;
-  return { seeings: patientAccessesOf([...events.values()]), isCut };
+  return { accesses: patientAccessesOf([...events.values()]), isCut };
 }
 
 /** Adds the found events to `events`. Returns whether the log contains more events than were read. */

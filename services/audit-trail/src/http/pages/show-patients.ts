@@ -4,7 +4,7 @@ import { readForm } from '@clinical-launch/http/body';
 import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { isPseudonym } from '../../domain/search-values.ts';
 import { shortPseudonym } from '../../present/entry-model.ts';
-import { presentSeeing } from '../../present/patient-access-model.ts';
+import { presentPatientAccesses } from '../../present/patient-access-model.ts';
 import { whoHasSeen } from '../../work/who-has-seen.ts';
 import { pageNotFound } from './errors.ts';
 import { patientSystems } from './patient-systems.ts';
@@ -63,7 +63,7 @@ export function showPatient(dependencies: PagesDependencies): Handler<Visit> {
     show(visit, dependencies, 'patient.njk', {
       patient: shortPseudonym(pseudonym),
       eventsHref: `/audit/?patient=${pseudonym}`,
-      ...presentSeeing(seen, write),
+      ...presentPatientAccesses(seen, write),
     });
   };
 }
