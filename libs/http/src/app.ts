@@ -165,6 +165,7 @@ declare global {
 }
 
 function callOf({ locals: { call } }: Response): Call {
-  if (call === undefined) throw new TypeError('createApp opens the call of every request');
+  if (call === undefined)
+    throw new TypeError('The response has no call, because createApp did not receive the request');
   return call;
 }

@@ -146,7 +146,7 @@ async function redeemCode({
     case 'used-proof':
       throw new TokenRefusal('used_dpop_proof');
     case 'exhausted':
-      throw new TypeError('A code is redeemed without a limit');
+      throw new TypeError('A code cannot be exhausted, because its redemption has no limit');
   }
 }
 

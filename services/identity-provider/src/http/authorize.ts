@@ -114,7 +114,7 @@ async function redeemPushed({ tickets, realm, sent, call }: PushedUse): Promise<
       throw new AuthorizeRefusal('unknown_request_uri');
     case 'used-proof':
     case 'exhausted':
-      throw neverAsked();
+      throw impossibleOutcome();
   }
 }
 
@@ -227,7 +227,7 @@ function assertRedeemed(redemption: Redemption, call: Call): string {
       throw new AuthorizeRefusal('unknown_launch');
     case 'used-proof':
     case 'exhausted':
-      throw neverAsked();
+      throw impossibleOutcome();
   }
 }
 
@@ -235,8 +235,8 @@ function assertRedeemed(redemption: Redemption, call: Call): string {
  * Creates the error for outcomes that cannot occur, because the authorization endpoint redeems without a DPoP
  * proof and without a limit.
  */
-const neverAsked = () =>
-  new TypeError('The authorization endpoint redeems without a single-use proof and without a limit');
+const impossibleOutcome = () =>
+  new TypeError('The outcome is impossible without a single-use proof and a limit');
 
 /** Creates the event `desktop.launch.refused.v1`. */
 export function auditAuthorizeRefusal(step: 'push' | 'authorize'): RefusalAudit<NamedExchange> {

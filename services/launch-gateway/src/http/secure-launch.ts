@@ -147,7 +147,7 @@ function assertRedeemed(redemption: Redemption, { request, call, launchId }: Lau
     }
     case 'used-proof':
     case 'exhausted':
-      throw new TypeError('Launch tokens are redeemed without a single-use proof and without a limit');
+      throw new TypeError('The outcome is impossible without a single-use proof and a limit');
   }
 }
 
