@@ -240,7 +240,7 @@ describe.each<[string, Hands, boolean]>([
   ['with a keyboard', keyboard, true],
   ['without JavaScript', mouse, false],
 ])('a developer %s', (_name, hands, javaScriptEnabled) => {
-  it('breaks the next request, and sees it among the requests', async () => {
+  it('requests a failure of the next request, and finds that request in the list', async () => {
     const { context, page } = await signIn('vendor', { javaScriptEnabled });
     if (javaScriptEnabled) await expectGoodAtEveryWidth(page, 'home');
     await openPage(page, 'Requests');
