@@ -55,7 +55,9 @@ export function everyLaunch(faultOf: (exchange: Exchange) => string | undefined)
 }
 
 /** Judges every opened launch URL together with the request that issued it. */
-export function everyOpening(faultOf: (opening: Exchange, issuing: Exchange) => string | undefined): Judge {
+export function judgeEveryOpening(
+  faultOf: (opening: Exchange, issuing: Exchange) => string | undefined,
+): Judge {
   return (exchanges) => {
     const issued = new Map(
       exchanges

@@ -7,13 +7,13 @@ import {
   challengeOf,
   distinct,
   everyLaunch,
-  everyOpening,
   isAmendment,
   isLaunchUrl,
   isOpened,
   isRepeat,
   judgeAddresses,
   judgeAmendments,
+  judgeEveryOpening,
   judgeGone,
   judgeNewIdentifiers,
   judgeTokens,
@@ -135,7 +135,7 @@ export const pmsProtocol: Protocol = {
       id: 'pms.verifier-appended',
       title: 'The client appends the verifier to the launch URL without any other change',
       guide: 'pms.md#3-open-the-launch-url',
-      judge: everyOpening(({ request }, issuing) => {
+      judge: judgeEveryOpening(({ request }, issuing) => {
         const verifier = parametersOf(request).get('codeVerifier');
         if (verifier === null || base64UrlHash(verifier) !== challengeOf(issuing.request))
           return 'codeVerifier is missing, or its SHA-256 is not the challenge';
@@ -151,7 +151,7 @@ export const pmsProtocol: Protocol = {
       id: 'pms.opened-in-time',
       title: 'The browser opens the launch URL within ten seconds',
       guide: 'pms.md#3-open-the-launch-url',
-      judge: everyOpening(({ request }, issuing) =>
+      judge: judgeEveryOpening(({ request }, issuing) =>
         request.at - issuing.answeredAt <= 10_000
           ? undefined
           : `The launch URL was opened after ${Math.round((request.at - issuing.answeredAt) / 1000)} seconds`,

@@ -22,7 +22,7 @@ let application: Application;
 beforeAll(async () => {
   database = await createTestDatabase();
   application = await startOrdering(() =>
-    openPostgresStorage({ url: database.url, applicationName: 'left-drafts' }),
+    openPostgresStorage({ url: database.url, applicationName: 'offered-drafts' }),
   );
 });
 afterAll(async () => {

@@ -143,7 +143,7 @@ export const emptyDraft = (submissionId: string): Draft => ({
 });
 
 /** An unsubmitted draft of an earlier launch, and when it was last changed (ISO 8601 instant). */
-export type LeftDraft = { readonly draft: Draft; readonly changedAt: string };
+export type OfferedDraft = { readonly draft: Draft; readonly changedAt: string };
 
 /** Returns whether a draft of a new order contains a test or clinical details. */
 export const hasContent = ({ chosen, clinicalDetails }: Pick<Draft, 'chosen' | 'clinicalDetails'>) =>
@@ -157,7 +157,7 @@ export const isOffered = (draft: Draft) =>
  * Returns the draft of a launch that continues an earlier draft. Omits the collection of the earlier draft,
  * because its time is not the time at which these samples are collected.
  */
-export function continueDraft(own: Draft, { draft, changedAt }: LeftDraft): Draft {
+export function continueDraft(own: Draft, { draft, changedAt }: OfferedDraft): Draft {
   const { notice: _notice, savedBy: _savedBy, hasDeclined: _hasDeclined, ...content } = draft;
   const { search, collection } = emptyDraft(own.submissionId);
   return { ...content, ...nextOf(own), search, collection, restoredFrom: changedAt };

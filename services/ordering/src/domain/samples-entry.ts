@@ -141,13 +141,13 @@ function readSample(
     quantity === undefined
       ? [{ field: 'quantity', sample: id, message: `The quantity must be a number from 1 to ${maxQuantity}` }]
       : [];
-  const taken = typed.isTaken ? readTaken(sample, { own: typed.own, shared, ...moment }) : {};
+  const taken = typed.isTaken ? readCollection(sample, { own: typed.own, shared, ...moment }) : {};
   if ('faults' in taken) faults.push(...taken.faults);
   if (quantity === undefined || 'faults' in taken) return { faults };
   return { record: { sample: id, quantity, ...taken } };
 }
 
-function readTaken(
+function readCollection(
   sample: RequestedSample,
   {
     own,

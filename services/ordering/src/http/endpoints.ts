@@ -13,7 +13,7 @@ import { pageDialect, pageNotFound } from '../errors.ts';
 import type { Dependencies } from './dependencies.ts';
 import { inLaunch, requirePermission } from './in-launch.ts';
 import { listRequests, searchRequests } from './list-requests.ts';
-import { postLeftRequest, postNewRequest } from './offered-request.ts';
+import { postNewRequest, postOfferedDraft } from './offered-request.ts';
 import { openLaunch } from './open-launch.ts';
 import { ofChange, ofNewOrder, ofRequest, type RequestVisit } from './page-guards.ts';
 import { printLabels, printTickedLabels } from './print-labels.ts';
@@ -93,7 +93,7 @@ function launchPages(dependencies: Dependencies): readonly (readonly [path: stri
     ['/chosen', { POST: inOrder(choosePanel) }],
     ['/matches', { POST: inOrder(match) }],
     ['/new-request', { POST: inOrder(postNewRequest(dependencies)) }],
-    ['/left-request', { POST: inOrder(postLeftRequest(dependencies)) }],
+    ['/left-request', { POST: inOrder(postOfferedDraft(dependencies)) }],
     ['/review', { GET: inOrder(behind(inChosenWindow(dependencies), review)), POST: inOrder(submit) }],
     ['/review/draft', { POST: inOrder(autosaveReview) }],
 

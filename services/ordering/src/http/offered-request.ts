@@ -16,7 +16,7 @@ const nextPages: Readonly<Record<OfferOutcome, string>> = {
  * Continues or discards the offered draft of an earlier launch: `POST …/left-request`.
  * @throws ServiceError 400 for a button that no page contains
  */
-export function postLeftRequest(dependencies: Dependencies): Handler<ChoosingVisit> {
+export function postOfferedDraft(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
     const form = await readLaunchForm(visit);
     const answer = form.get('action');

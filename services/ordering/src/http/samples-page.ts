@@ -24,7 +24,7 @@ import type { RequestVisit } from './page-guards.ts';
 import { readRequest } from './reading.ts';
 import { readSamplesForm, type SamplesForm } from './samples-form.ts';
 import { readLaunchForm } from './visit.ts';
-import { enter, readSentWindow, refuseLocked, showLocked, toPath } from './window.ts';
+import { enterWindowOf, readSentWindow, refuseLocked, showLocked, toPath } from './window.ts';
 
 /**
  * Shows the samples to collect and the recorded samples: `GET /oltr/{launchId}/requests/{guid}/samples`. The
@@ -102,7 +102,7 @@ async function showAgain(
 ): Promise<void> {
   const { about } = visit;
   const isChoice = form.action === 'work-here';
-  const window = await enter(visit, dependencies, { isChoice });
+  const window = await enterWindowOf(visit, dependencies, { isChoice });
   if (!window.isChosen) return showLocked(visit, dependencies, { window, to: toPath(visit), fields });
   if (about.status === 'Complete') throw requestComplete();
   if (about.version !== form.version) return showConflict(visit, dependencies, { form, request: about });
@@ -143,7 +143,7 @@ async function showForm(
   { conflict, faults = [], ...page }: SamplesPage,
 ): Promise<void> {
   const { timeZone, write, show } = dependencies;
-  const window = visit.window ?? (await enter(visit, dependencies));
+  const window = visit.window ?? (await enterWindowOf(visit, dependencies));
   await readRequest(visit, page.request, dependencies);
   show({ ...visit, window }, 'samples.njk', {
     ...presentSamples({ ...page, faults }, { catalogue: visit.catalogue, timeZone, write }),

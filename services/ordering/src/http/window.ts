@@ -18,7 +18,7 @@ export function inChosenWindow<Reached extends Visit>(dependencies: Dependencies
   return async (visit) => {
     // The response to HEAD has no body, so no window shows it.
     if (!isRead(visit)) return visit;
-    const window = await enter(visit, dependencies);
+    const window = await enterWindowOf(visit, dependencies);
     if (window.isChosen) return { ...visit, window };
     showLocked(visit, dependencies, { window, to: toPath(visit) });
     return undefined;
@@ -30,14 +30,15 @@ export function inChosenWindow<Reached extends Visit>(dependencies: Dependencies
  * warning.
  */
 export function inAnyWindow<Reached extends Visit>(dependencies: Dependencies): Guard<Reached, Reached> {
-  return async (visit) => (isRead(visit) ? { ...visit, window: await enter(visit, dependencies) } : visit);
+  return async (visit) =>
+    isRead(visit) ? { ...visit, window: await enterWindowOf(visit, dependencies) } : visit;
 }
 
 /**
  * Returns the state of the visit's window. If `isChoice` is true, chooses the window first. Sets the cookie
  * of a new browser.
  */
-export async function enter(
+export async function enterWindowOf(
   visit: Visit,
   dependencies: Dependencies,
   { isChoice = false } = {},
@@ -87,7 +88,7 @@ export async function refuseLocked(
   dependencies: Dependencies,
   locked: Omit<Locked, 'window'>,
 ): Promise<void> {
-  showLocked(visit, dependencies, { ...locked, window: await enter(visit, dependencies) });
+  showLocked(visit, dependencies, { ...locked, window: await enterWindowOf(visit, dependencies) });
 }
 
 /**
@@ -97,7 +98,7 @@ export async function refuseLocked(
 export function checkWindow(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
     const { response } = visit;
-    const window = await enter(visit, dependencies);
+    const window = await enterWindowOf(visit, dependencies);
     if (window.isChosen) return sendJson(response, { token: window.token });
     response.statusCode = 409;
     const model = presentLock({ ...visit, window, to: '' });
@@ -114,7 +115,7 @@ export function chooseWindow(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
     const to = (await readLaunchForm(visit)).get('to');
     if (to !== null && !pages.test(to)) throw faultyForm();
-    const window = await enter(visit, dependencies, { isChoice: true });
+    const window = await enterWindowOf(visit, dependencies, { isChoice: true });
     if (to !== null) return redirect(visit.response, `${visit.home}${to}`);
     sendJson(visit.response, { token: window.isChosen ? window.token : '' });
   };

@@ -1,6 +1,6 @@
 import { continueDraft, hasContent } from '../domain/draft.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
-import { forgetLeftDrafts, lockLeftDraft } from '../store/left-drafts.ts';
+import { hideOfferedDrafts, lockOfferedDraft } from '../store/offered-drafts.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Choosing } from './launch.ts';
 
@@ -34,14 +34,15 @@ export function answerOffer(
   { answer, changedAt }: OfferAnswer,
 ): Promise<OfferOutcome> {
   return database.transaction().execute(async (tx): Promise<OfferOutcome> => {
-    const left = await lockLeftDraft(tx, place, now);
+    const offered = await lockOfferedDraft(tx, place, now);
     const own = await lockDraft(tx, place, { beginning, now });
     const isDone = answer === 'continue' ? own.restoredFrom === changedAt : own.hasDeclined;
     if (isDone) return 'done';
     if (answer === 'continue' && hasContent(own)) return 'chosen';
-    if (left?.changedAt !== changedAt) return 'gone';
-    await forgetLeftDrafts(tx, place, now);
-    const draft = answer === 'continue' ? continueDraft(own, left) : { ...own, hasDeclined: true as const };
+    if (offered?.changedAt !== changedAt) return 'gone';
+    await hideOfferedDrafts(tx, place, now);
+    const draft =
+      answer === 'continue' ? continueDraft(own, offered) : { ...own, hasDeclined: true as const };
     await storeDraft(tx, place, { draft, now });
     return 'done';
   });

@@ -1,6 +1,6 @@
 import { emptiedDraft } from '../domain/draft.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
-import { forgetLeftDrafts, lockLeftDraft } from '../store/left-drafts.ts';
+import { hideOfferedDrafts, lockOfferedDraft } from '../store/offered-drafts.ts';
 import { findOrderOf } from '../store/test-requests.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Choosing } from './launch.ts';
@@ -14,10 +14,10 @@ export function discardDraft(
   { place, beginning, now }: Choosing,
 ): Promise<void> {
   return database.transaction().execute(async (tx) => {
-    await lockLeftDraft(tx, place, now);
+    await lockOfferedDraft(tx, place, now);
     const draft = await lockDraft(tx, place, { beginning, now });
     if ((await findOrderOf(tx, place.launchId)) !== undefined) return;
-    await forgetLeftDrafts(tx, place, now);
+    await hideOfferedDrafts(tx, place, now);
     await storeDraft(tx, place, { draft: emptiedDraft(draft), now });
   });
 }

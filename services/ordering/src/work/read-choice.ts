@@ -1,10 +1,10 @@
-import { type Draft, isOffered, type LeftDraft } from '../domain/draft.ts';
+import { type Draft, isOffered, type OfferedDraft } from '../domain/draft.ts';
 import type { OwnChoices } from '../domain/practice-choices.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { findDraft } from '../store/drafts.ts';
 import { choicesKeyOf, practiceKeyOf, userKeyOf } from '../store/keys.ts';
-import { findLeftDraft } from '../store/left-drafts.ts';
 import { findMostRequested } from '../store/most-requested.ts';
+import { findOfferedDraft } from '../store/offered-drafts.ts';
 import { findPersonalFavourites } from '../store/personal-favourites.ts';
 import { findPracticeChoices } from '../store/practice-choices.ts';
 import type { WorkDependencies } from './dependencies.ts';
@@ -28,7 +28,8 @@ export const findOffer = async (
   { database }: ReadDependencies,
   { place, now }: Choosing,
   draft: Draft,
-): Promise<LeftDraft | undefined> => (isOffered(draft) ? findLeftDraft(database, place, now) : undefined);
+): Promise<OfferedDraft | undefined> =>
+  isOffered(draft) ? findOfferedDraft(database, place, now) : undefined;
 
 /** Reads the favourites and order sets of the user and their practice. */
 export async function readOwnChoices(

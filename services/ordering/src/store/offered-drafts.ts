@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { DraftPlace, LeftDraft } from '../domain/draft.ts';
+import type { DraftPlace, OfferedDraft } from '../domain/draft.ts';
 import type { OrderingDatabase, OrderingTransaction } from './database.ts';
 import { toDraft } from './drafts.ts';
 
@@ -12,11 +12,11 @@ const offeredSince = (now: number) => new Date(now - offeredForMs);
  * Finds the owner's most recently changed draft of another launch, if the change is at most 24 hours old.
  * Returns undefined if the owner has submitted an order since that change.
  */
-export async function findLeftDraft(
+export async function findOfferedDraft(
   database: OrderingDatabase,
   { launchId, ownerKey }: DraftPlace,
   now: number,
-): Promise<LeftDraft | undefined> {
+): Promise<OfferedDraft | undefined> {
   if (ownerKey === undefined) return undefined;
   const since = offeredSince(now);
   const row = await database
@@ -47,15 +47,15 @@ export async function findLeftDraft(
 }
 
 /**
- * Finds the draft as `findLeftDraft` does, and locks it until the end of the transaction. Call this before
+ * Finds the draft as `findOfferedDraft` does, and locks it until the end of the transaction. Call this before
  * `lockDraft` to avoid a deadlock. Transactions that lock several drafts of one owner then run one after the
  * other. Every other transaction locks only its own draft.
  */
-export async function lockLeftDraft(
+export async function lockOfferedDraft(
   tx: OrderingTransaction,
   place: DraftPlace,
   now: number,
-): Promise<LeftDraft | undefined> {
+): Promise<OfferedDraft | undefined> {
   const { launchId, ownerKey } = place;
   if (ownerKey === undefined) return undefined;
   await sql`select pg_advisory_xact_lock(hashtextextended(${ownerKey}, 3))`.execute(tx);
@@ -68,7 +68,7 @@ export async function lockLeftDraft(
     .where('updated_at', '>', offeredSince(now))
     .forUpdate()
     .execute();
-  return findLeftDraft(tx, place, now);
+  return findOfferedDraft(tx, place, now);
 }
 
 /**
@@ -76,7 +76,7 @@ export async function lockLeftDraft(
  * drafts. If a window that still shows a hidden draft changes that draft, later launches find it again. Does
  * not change submitted drafts.
  */
-export async function forgetLeftDrafts(
+export async function hideOfferedDrafts(
   tx: OrderingTransaction,
   { launchId, ownerKey }: DraftPlace,
   now: number,
