@@ -18,7 +18,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-/** Opens the host application as its user does, and records the browser's console errors. */
+/** Opens the host application as its user does. Records the errors and warnings of the browser's console. */
 async function openHost(options: Parameters<Browser['newContext']>[0] = {}) {
   const context = await chromium.newContext(options);
   const complaints: string[] = [];

@@ -240,7 +240,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       }
     });
 
-    it('is used up by the fifth wrong proof, which sends one event', async () => {
+    it('cannot be redeemed after the fifth wrong proof, and one event is sent', async () => {
       const { ticket: code, correlationId } = await issue('authorization-code', { challenge: 'c' });
       const ended = event(randomUUID());
       const onMismatch = { limit: 5, revokeForSeconds: 60, events: [ended] };

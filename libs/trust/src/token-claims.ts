@@ -41,7 +41,10 @@ export const isIdToken = (claims: JWTPayload, isClient: (audience: string | unde
   claims['token_use'] === 'id' ||
   foreignClaims.some((name) => name in claims);
 
-/** Refuses an ID token that its header does not identify as an ID token. @throws ServiceError 401 */
+/**
+ * Refuses ID tokens by their claims, for issuers whose access tokens have no `typ` of their own.
+ * @throws ServiceError 401
+ */
 export function assertNoIdToken(claims: JWTPayload, clientId: string): void {
   if (isIdToken(claims, (audience) => audience === clientId)) throw invalidToken('the token is an ID token');
 }

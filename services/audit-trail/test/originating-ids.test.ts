@@ -84,7 +84,7 @@ describe("claims of callers' identifiers", () => {
     });
   });
 
-  it('belong to the earlier of two launches, whatever the order of their events', async () => {
+  it('belong to the earlier of two launches with the same identifier, whatever the order of their events', async () => {
     const name = randomUUID();
     const first = issued(name, { action: 'OrderTest' });
     clock.advance({ seconds: 1 });

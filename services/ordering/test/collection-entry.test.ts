@@ -226,7 +226,7 @@ describe('the date and time of a collection entry', () => {
   });
 
   it.each(['2026-03-29T00:59:30Z', '2026-03-29T01:00:00Z', '2026-10-25T00:30:00Z', '2026-10-25T01:30:10Z'])(
-    'that the page offers at %s are read as the same minute',
+    'are read as the minute in which the page offered them: %s',
     (now) => {
       const entry = collectionNow(Date.parse(now), 'Nurse Hill', 'Europe/London');
       expect(readCollectionEntry(entry, { now: Date.parse(now), timeZone: 'Europe/London' })).toEqual({

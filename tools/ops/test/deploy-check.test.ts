@@ -145,7 +145,7 @@ spec: { template: { spec: { imagePullSecrets: [{ name: pull }], initContainers: 
       'a SecretProviderClass',
       'kind: SecretProviderClass\nmetadata: { name: any }\nspec: { secretObjects: [{ secretName: gateway, data: [{ key: hl7-key }] }] }\n',
     ],
-  ])('finds the key in %s of the same file', async (_what, provider) => {
+  ])('accepts a reference to a Secret key that %s in the same file contains', async (_what, provider) => {
     const { code, errors } = await check(`${provider}---\n${pod('gateway', 'hl7-key')}`);
     expect([code, errors]).toEqual([0, '']);
     const other = await check(`${provider.replaceAll('hl7-key', 'other')}---\n${pod('gateway', 'hl7-key')}`);

@@ -46,7 +46,7 @@ describe('the twin', () => {
     expect([(await fetch(url)).status, (await fetch(url)).status]).toEqual([200, 410]);
   });
 
-  it('refuses a launch URL eleven seconds after its issue, and an access token after its hour', async () => {
+  it('refuses a launch URL eleven seconds after its issue, and an access token after one hour', async () => {
     const pms = createPms();
     const { url } = await pms.requestLaunch(aServiceRequest());
     await advance(11);

@@ -15,8 +15,8 @@ export const pseudonymPattern = '^[\\w-]{43}$';
 const pseudonym = Type.String({ pattern: pseudonymPattern });
 
 /**
- * Members that every event may contain, if its request identifies the user, the practice, the patient or the
- * caller. The audit trail adds absent members from the launch of the event.
+ * Members that every event may contain. If the user, practice or patient is absent, the audit trail adds it
+ * from the launch of the event.
  */
 const concerning = {
   /** The member of staff, as the caller named them. */

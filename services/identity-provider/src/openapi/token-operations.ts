@@ -21,7 +21,7 @@ type DescribedGrants = readonly Pick<Grant, 'type' | 'clients' | 'parameters'>[]
  */
 const clientAuthentication = [{ clientSecret: [] }, {}];
 
-/** The challenge in a 401 for a client that sent HTTP Basic (RFC 6749 section 5.2). */
+/** The challenge in a 401 for a request with an Authorization header (RFC 6749 section 5.2). */
 const basicChallenge = {
   'WWW-Authenticate': {
     description: 'Only if the request had an Authorization header.',

@@ -18,7 +18,7 @@ export async function readDocument(path: string): Promise<RegistryDocument> {
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined);
 
-/** Writes a file that does not exist yet. @throws Error with the next step if it exists, or cannot be written */
+/** Writes a new file. @throws Error if the file exists or cannot be written */
 export async function createFile(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text, { flag: 'wx' });
