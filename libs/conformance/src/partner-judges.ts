@@ -17,7 +17,7 @@ import {
 import { failed, type Judge, type Judgement, passed, waiting } from './requirement.ts';
 
 /** Requires a parameter that is new in each of at least two authorization requests. */
-export function requireNewValue(
+export function judgeNewValues(
   name: 'state' | 'code_challenge',
   faultOf: (parameters: URLSearchParams) => string | undefined,
 ): Judge {

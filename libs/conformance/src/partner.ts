@@ -7,11 +7,11 @@ import {
   judgeLaunchUse,
   judgeLogout,
   judgeNewKey,
+  judgeNewValues,
   judgeRefreshes,
   judgeUnauthorized,
   refusesCode,
   refusesTokens,
-  requireNewValue,
 } from './partner-judges.ts';
 import { partnerSteps } from './partner-steps.ts';
 import type { Protocol } from './requirement.ts';
@@ -31,7 +31,7 @@ export const partnerProtocol: Protocol = {
       id: 'partner.state-fresh',
       title: 'The partner sends a new state with each authorization request',
       guide: 'partner.md#4-the-authorization-request',
-      judge: requireNewValue('state', (parameters) =>
+      judge: judgeNewValues('state', (parameters) =>
         parameters.get('state') ? undefined : 'An authorization request has no state',
       ),
     },
@@ -39,7 +39,7 @@ export const partnerProtocol: Protocol = {
       id: 'partner.challenge-fresh',
       title: 'The partner sends a new S256 challenge of 43 characters with each authorization request',
       guide: 'partner.md#4-the-authorization-request',
-      judge: requireNewValue('code_challenge', (parameters) =>
+      judge: judgeNewValues('code_challenge', (parameters) =>
         /^[\w-]{43}$/.test(parameters.get('code_challenge') ?? '') &&
         parameters.get('code_challenge_method') === 'S256'
           ? undefined

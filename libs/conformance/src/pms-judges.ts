@@ -45,7 +45,7 @@ export const isRepeat = (one: Requested, other: Requested) =>
   identifierOf(one.request) === identifierOf(other.request);
 
 /** Judges every request for a launch URL by a function that returns what is wrong. */
-export function everyLaunch(faultOf: (exchange: Exchange) => string | undefined): Judge {
+export function judgeEveryLaunch(faultOf: (exchange: Exchange) => string | undefined): Judge {
   return (exchanges) => {
     const launches = exchanges.filter(isLaunchUrl);
     const fault = launches.map(faultOf).find((one) => one !== undefined);

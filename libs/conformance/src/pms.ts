@@ -6,13 +6,13 @@ import {
   base64UrlHash,
   challengeOf,
   distinct,
-  everyLaunch,
   isAmendment,
   isLaunchUrl,
   isOpened,
   isRepeat,
   judgeAddresses,
   judgeAmendments,
+  judgeEveryLaunch,
   judgeEveryOpening,
   judgeGone,
   judgeNewIdentifiers,
@@ -107,7 +107,7 @@ export const pmsProtocol: Protocol = {
       id: 'pms.challenge-form',
       title: 'The client sends the SHA-256 of the verifier as 43 characters of Base64URL',
       guide: 'pms.md#2-request-the-launch-url',
-      judge: everyLaunch(({ request }) =>
+      judge: judgeEveryLaunch(({ request }) =>
         /^[\w-]{43}$/.test(challengeOf(request))
           ? undefined
           : 'Code-Challenge is missing or has another form',

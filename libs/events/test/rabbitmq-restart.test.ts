@@ -81,7 +81,7 @@ describe('RabbitMQ', () => {
     await place.close();
   });
 
-  it('declares quorum queues with at-least-once dead-lettering', async () => {
+  it('stores the queues of consumers as durable quorum queues with at-least-once dead-lettering', async () => {
     const place = await openPlace(broker.url);
     const bus = await place.connect();
     await bus.consume({ name: 'audit', handle: async () => undefined });

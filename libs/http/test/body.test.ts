@@ -198,9 +198,9 @@ describe('a JSON body', () => {
       'is not JSON: the closing quotation mark of a text is missing, at line 1, column 17',
     ],
     ['{"a": 1,\n "a": 2}', 'names a member of an object twice, at line 2, column 5'],
-  ])('is refused with the position of the error and what JSON requires there: %j', async (body, reported) => {
+  ])('is refused with the position of the error and what JSON requires there: %j', async (body, problem) => {
     const { status, errors } = await post({ body });
-    expect([status, errors?.map(({ message }) => message)]).toEqual([400, [`The body ${reported}`]]);
+    expect([status, errors?.map(({ message }) => message)]).toEqual([400, [`The body ${problem}`]]);
   });
 
   it('is accepted with 64 levels of nesting', async () => {

@@ -3,7 +3,7 @@ import { pause, withTimeout } from '../src/clock.ts';
 
 const never = new Promise<never>(() => undefined);
 
-describe('within', () => {
+describe('withTimeout', () => {
   it('returns a result that arrives in time', async () => {
     expect(await withTimeout(60_000, Promise.resolve('result'))).toBe('result');
   });

@@ -50,7 +50,7 @@ function watch(check?: (registry: Registry) => void): WatchedRegistry {
 }
 
 /** Resolves when the next change or fault is reported. */
-const reported = () => new Promise<void>((resolve) => (wake = resolve));
+const nextReport = () => new Promise<void>((resolve) => (wake = resolve));
 const realmsOf = ({ realms }: Registry) => realms.map(({ realm }) => realm);
 
 /** Replaces the file atomically, so that a poll never reads half of it. */
@@ -61,7 +61,7 @@ async function replace(text: string): Promise<void> {
 
 /** Changes the file, and waits until the change or fault is reported. */
 async function change(make: () => Promise<void>): Promise<void> {
-  const hearing = reported();
+  const hearing = nextReport();
   await make();
   await hearing;
 }

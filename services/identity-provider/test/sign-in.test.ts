@@ -69,7 +69,7 @@ function authorize(launch: string, fields: Fields) {
 
 const lastEvent = (type: string) => running.published.findLast((event) => event.type === type);
 
-describe('the sign-in of a user that the host application sends', () => {
+describe('the user’s sign-in in a launch request', () => {
   const signIn = () => ({ acr: 'AAL3', amr: ['sc', 'pin', 'mfa'], auth_time: secondsAgo(600) });
 
   it('is in the ID token, the access token and the introspection of both tokens, also after a refresh', async () => {
@@ -124,7 +124,7 @@ describe('the sign-in of a user that the host application sends', () => {
     );
   });
 
-  it('is refused with a time that is more than ten seconds in the future', async () => {
+  it('is refused if its time is more than ten seconds in the future', async () => {
     expect((await launchAs('host', { auth_time: secondsAgo(-10) })).status).toBe(201);
     const message = expect.stringContaining('not milliseconds');
     for (const time of [secondsAgo(-11), clock.now()])

@@ -47,6 +47,15 @@ async function passUntilTold(launchId: string, count: number): Promise<void> {
   }
 }
 
+it('the document of a client without a callback is not posted', async () => {
+  const before = receiver.received.length;
+  const { launchId } = await platform.order({ clientId: 'pms-other' });
+  const { guid } = await platform.order();
+  await receiver.receives(1, guid);
+  expect(receiver.received).toHaveLength(before + 1);
+  expect(platform.deliveryStory(launchId)).toEqual([]);
+});
+
 describe('the document of a client with a callback', () => {
   it('is posted to the callback address, signed according to Standard Webhooks', async () => {
     const { guid, launchId } = await platform.order({ orderVersion: 3 });
@@ -102,15 +111,6 @@ describe('the document of a client with a callback', () => {
     const { guid: later } = await platform.order();
     await receiver.receives(1, later);
     expect(await receiver.receives(1, guid)).toHaveLength(1);
-  });
-
-  it('is not posted for a client without a callback', async () => {
-    const before = receiver.received.length;
-    const { launchId } = await platform.order({ clientId: 'pms-other' });
-    const { guid } = await platform.order();
-    await receiver.receives(1, guid);
-    expect(receiver.received).toHaveLength(before + 1);
-    expect(platform.deliveryStory(launchId)).toEqual([]);
   });
 
   it('is signed with the current secret, and with both secrets during a rotation', async () => {

@@ -228,11 +228,11 @@ describe('a forged form from another site', () => {
     expect((await launch.post('', choice, headers)).status).toBe(status);
     expect(tickedIn(await launch.page())).toEqual(status === 303 ? ['HFBC'] : []);
   });
+});
 
-  it('can be recognised, because the referrer policy of the pages lets browsers send Origin', async () => {
-    const launch = await application.openLaunch();
-    expect((await launch.send('')).headers.get('referrer-policy')).toBe('same-origin');
-  });
+it('the pages have the referrer policy same-origin, so that browsers send Origin with their forms', async () => {
+  const launch = await application.openLaunch();
+  expect((await launch.send('')).headers.get('referrer-policy')).toBe('same-origin');
 });
 
 describe('every action except OrderTest', () => {

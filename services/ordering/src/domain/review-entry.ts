@@ -75,8 +75,8 @@ function collectionAfter(
 }
 
 /**
- * Decides whether to store an automatic save. Returns `late` if a newer save of the same page has already
- * arrived. Returns `conflict` if another page has stored its fields since this page was created.
+ * Decides whether to store an automatic save. Returns `late` if this save or a newer save of the same page has
+ * already been stored. Returns `conflict` if the draft has changed in another way since the page was created.
  */
 export function judgeSave(
   { savedBy, edits }: Pick<Draft, 'savedBy' | 'edits'>,
