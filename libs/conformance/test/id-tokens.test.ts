@@ -81,7 +81,7 @@ describe('the substitute keys of ID tokens', () => {
     for (const one of [first, other, replaced]) expect(await isVerifiedBy(one, set)).toBe(true);
   });
 
-  it('re-sign the ID token of a token answer only after a rotation, with a new key after each rotation', async () => {
+  it('re-sign the ID token of a token response only after a rotation, with a new key after each rotation', async () => {
     const keys = createKeySubstitutes();
     const answer = anExchange('/oauth2/v2.0/token', { id_token: await idTokenOf('one'), expires_in: 60 });
     expect(await keys.alter(answer)).toBeUndefined();

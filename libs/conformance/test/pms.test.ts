@@ -32,44 +32,44 @@ describe('the requirements of a practice management system', () => {
   });
 
   it.each([
-    [10_000, 'passed'],
-    [10_001, 'failed'],
-  ])('judge a launch URL that is opened after %d ms as %s', (at, verdict) => {
+    ['passed', 10_000],
+    ['failed', 10_001],
+  ])('are judged %s if a launch URL is opened after %d ms', (verdict, at) => {
     expect(judge('pms.opened-in-time', [issued(), opened({ at })])).toBe(verdict);
   });
 
   it.each([
-    [5000, 'passed'],
-    [5001, 'failed'],
-  ])('judge a callback that is answered after %d ms as %s', (tookMs, verdict) => {
+    ['passed', 5000],
+    ['failed', 5001],
+  ])('are judged %s if a callback is answered after %d ms', (verdict, tookMs) => {
     const sent = anExchange({ path: '/callbacks', direction: 'sent', tookMs });
     expect(judge('pms.callback-in-time', [sent])).toBe(verdict);
   });
 
   it.each([
-    ['429', 'pms.limited-429', 1899, 'failed'],
-    ['429', 'pms.limited-429', 1900, 'passed'],
-    ['503', 'pms.unavailable-503', 1899, 'failed'],
-    ['503', 'pms.unavailable-503', 1900, 'passed'],
+    ['failed', 1899, '429', 'pms.limited-429'],
+    ['passed', 1900, '429', 'pms.limited-429'],
+    ['failed', 1899, '503', 'pms.unavailable-503'],
+    ['passed', 1900, '503', 'pms.unavailable-503'],
   ] as const)(
-    'after a %s answer, judge by %s the next request after %d ms as %s',
-    (fault, id, at, verdict) => {
+    'are judged %s if the next request follows %d ms after a %s answer (%s)',
+    (verdict, at, fault, id) => {
       expect(judge(id, [issued({ fault }), issued({ at })])).toBe(verdict);
     },
   );
 
   it.each([
-    [3299, 'failed'],
-    [3300, 'passed'],
-  ])('judge a token that is renewed after %d of its 3600 seconds as %s', (seconds, verdict) => {
+    ['failed', 3299],
+    ['passed', 3300],
+  ])('are judged %s if a token is renewed after %d of its 3600 seconds', (verdict, seconds) => {
     const exchanges = [tokenAt(0), issued(), issued(), tokenAt(seconds * 1000)];
     expect(judge('pms.token-reused', exchanges)).toBe(verdict);
   });
 
   it.each([
-    ['before', 'failed', ['UpdateTest', 'OrderTest']],
-    ['after', 'passed', ['OrderTest', 'UpdateTest']],
-  ] as const)('judge an UpdateTest %s the OrderTest of its identifier as %s', (_when, verdict, actions) => {
+    ['failed', 'before', ['UpdateTest', 'OrderTest']],
+    ['passed', 'after', ['OrderTest', 'UpdateTest']],
+  ] as const)('are judged %s if an UpdateTest is sent %s its OrderTest', (verdict, _when, actions) => {
     const bodyOf = (action: (typeof actions)[number]) => aServiceRequest({ action, originatingId: 'one' });
     const exchanges = actions.map((action) => issued({ body: JSON.stringify(bodyOf(action)) }));
     expect(judge('pms.identifier-kept', exchanges)).toBe(verdict);
@@ -86,7 +86,7 @@ describe('the requirements of a practice management system', () => {
     ['the name of a secret', { path: '/secureLaunch?launchToken=T&code_verifier=V' }],
     ['the access token by another name', { path: '/secureLaunch?launchToken=T&t=the-access-token' }],
     ['the client secret by another name', { referer: 'https://pms.example/?s=the-secret' }],
-  ])('fail an address with %s', (_what, { path, referer }: { path?: string; referer?: string }) => {
+  ])('are failed by an address with %s', (_what, { path, referer }: { path?: string; referer?: string }) => {
     const opening = opened({ ...(path && { path }), ...(referer && { headers: { referer } }) });
     expect(judge('pms.private-addresses', [tokenAt(0), issued(), opening])).toBe('failed');
   });
@@ -107,7 +107,7 @@ describe('the requirements of a practice management system', () => {
     ],
     [`{"contained":[{"resourceType":"Patient","birthDate":${'['.repeat(9000)}${']'.repeat(9000)}}]}`],
     [`{"extension":[{"url":"${defaultNamespaces.fhir}/extension/action","valueString":{}}]}`],
-  ])('judge the payload %.60s without an error', (body) => {
+  ])('can be judged for the invalid payload %.60s without an exception', (body) => {
     const exchanges = [issued({ body }), issued({ body, fault: '403' }), opened()];
     for (const { judge: judgeIt } of pmsProtocol.requirements)
       expect(() => judgeIt?.(exchanges)).not.toThrow();

@@ -153,7 +153,7 @@ describe('a registry', () => {
     expect(refusalOf(registry)).toEqual([`realms[0].clients[0].practices${said}`]);
   });
 
-  it('may contain sandbox clients that can only launch, in realms and of trusted issuers', () => {
+  it('may contain sandbox clients in realms and under trusted issuers, if they may only launch', () => {
     const sandbox = (scopes: string[]) => aClient({ sandbox: true, scopes });
     for (const scopes of [[], ['ocs-launch.write'], ['launch.issue', 'ocs-launch.write']]) {
       const registry = {

@@ -36,12 +36,12 @@ const planted = {
   'after-all-fails': `afterAll(() => { throw new Error('not stopped'); }); it('passes', () => undefined);`,
   'after-each-fails': `afterEach(() => { throw new Error('not reset'); }); it('passes', () => undefined);`,
   'rejection-is-unhandled': `
-    it('leaves a promise', async () => {
+    it('does not await a promise', async () => {
       void Promise.reject(new Error('nobody looks'));
       await new Promise((resolve) => setTimeout(resolve, 20));
     });`,
   'exception-is-uncaught': `
-    it('leaves a timer', async () => {
+    it('does not clear a timer', async () => {
       setTimeout(() => { throw new Error('nobody catches'); }, 0);
       await new Promise((resolve) => setTimeout(resolve, 20));
     });`,

@@ -155,7 +155,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await redeem('refresh-token', ticket)).toEqual({ outcome: 'unknown' });
     });
 
-    it('can be repeatable only with a derived successor', async () => {
+    it('can be redeemed repeatedly only if its successor is derived', async () => {
       const { ticket } = await issue('refresh-token');
       const drawn = { kind: 'refresh-token', ttlSeconds: 60 } as const;
       for (const request of [{ successor: drawn }, { successor: { ...drawn, isDerived: false } }, {}]) {
@@ -420,7 +420,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await sentOf(sent)).toEqual(sent.slice(1, 2));
     });
 
-    it('is revoked together with its session if the revocation names the claim with which the chain began', async () => {
+    it('is revoked together with its session if the revocation names the claim of its first ticket', async () => {
       const names = Array.from({ length: 8 }, () => randomUUID());
       for (const claim of names) {
         const { ticket, correlationId } = await issue('launch-token', {

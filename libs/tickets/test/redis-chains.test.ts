@@ -156,7 +156,7 @@ describe('a chain in Redis', () => {
     expect(asked).toEqual([...Array<string>(10).fill('evalsha'), 'echo end']);
   });
 
-  it('with labels is indexed until the last chain of its labels ends, by hashes of the labels', async () => {
+  it('with labels is indexed by hashes of the labels until the last chain with these labels ends', async () => {
     const prefix = aPrefix();
     const tickets = createTickets(redis, prefix);
     const ids = Array.from({ length: 1000 }, () => randomUUID()).filter((id) => shardOfText(id) === '07');

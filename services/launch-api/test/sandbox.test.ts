@@ -74,7 +74,7 @@ describe('a request of a sandbox client', () => {
       ]);
   });
 
-  it('is refused with the other errors together, and once for a value that is blank or no text', async () => {
+  it('is refused with all errors together, and with one error for a value that is blank or not a string', async () => {
     const payload = aServiceRequest({ patient: { identifier: [real], birthDate: 'x' }, authoredOn: 'x' });
     const [, faults = []] = (await answersTo(payload)).faults;
     expect(faults.map(({ path }) => path).toSorted()).toEqual([

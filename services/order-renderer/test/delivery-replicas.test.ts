@@ -96,8 +96,8 @@ describe('replicas on one database', () => {
   });
 });
 
-describe('a replica that ends during a delivery', () => {
-  it('is killed: another replica sends the same message after the lease expires', async () => {
+describe('a delivery interrupted by the end of its replica', () => {
+  it('is repeated by another replica with the same message after the lease expires, if the replica was killed', async () => {
     receiver.behave(() => undefined);
     const guid = randomUUID();
     const script = fileURLToPath(new URL('delivering-replica.ts', import.meta.url));
@@ -121,7 +121,7 @@ describe('a replica that ends during a delivery', () => {
     await until(() => heir.published.some((event) => isDelivered(event) && isOurs(event)));
   });
 
-  it('is replaced after a stop: another replica sends the document at once, and the interrupted attempt is not counted', async () => {
+  it('is repeated by another replica at once if the replica was stopped, and the interrupted attempt is not counted', async () => {
     const stopping = await startReplica();
     receiver.behave(() => undefined);
     const { guid, launchId } = await stopping.order();
@@ -138,7 +138,7 @@ describe('a replica that ends during a delivery', () => {
     ]);
   });
 
-  it('is replaced between two attempts: another replica continues with the next attempt', async () => {
+  it('continues with the next attempt of another replica if the replica was stopped between two attempts', async () => {
     receiver.behave(answering(503));
     const first = await startReplica();
     const { guid, launchId } = await first.order();

@@ -266,7 +266,7 @@ describe('the order renderer', () => {
     expect((await platform.read(`/orders/${guid}/notepad`, cookie)).status).toBe(401);
   });
 
-  it('returns to a launch that amends an order the document of that launch, not the previous document', async () => {
+  it('answers a launch that amends an order with the document of this launch, not with the previous document', async () => {
     const { guid } = await platform.submitOrder();
     const { launchId, cookie } = await platform.openSession('UpdateTest');
     const reading = platform.read(`/orders/${guid}.xml`, cookie);

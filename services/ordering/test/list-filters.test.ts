@@ -137,7 +137,7 @@ describe('the filters of a practice’s list', () => {
     },
   );
 
-  it('do not offer a status that no request in the list of the action can have', async () => {
+  it('offer only statuses that requests in the list of the action can have', async () => {
     const queue = await openPractice('LocationSampleQueue');
     const html = await filtered(queue, { status: 'Complete' });
     expect(listedIn(html).map((guid) => names.get(guid))).toEqual(['faeces', 'urgent', 'waiting']);

@@ -95,7 +95,7 @@ describe('the review of a request that is being changed', () => {
 });
 
 describe('the submission of an order', () => {
-  it('queries repeats once, and updates the draft once', async () => {
+  it('queries repeated tests once, and updates the draft once', async () => {
     const launch = await chosen();
     const [version = ''] = fieldValues(await launch.page('review'), 'version');
     const { response, asked } = await asksOf(() =>

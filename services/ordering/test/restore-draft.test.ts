@@ -237,7 +237,7 @@ describe('an unsubmitted draft', () => {
     expect(await answer(next, 'merge')).toEqual([400, undefined]);
   });
 
-  it('makes an open review outdated if the draft is continued', async () => {
+  it('is continued only if the user then submits a new review, not a review page from before', async () => {
     const next = await openNext(await leaveDraft());
     await press(next, 'review', { tick: ['BUE'] });
     const [version = ''] = fieldValues(await next.page('review'), 'version');

@@ -83,7 +83,7 @@ describe('text that the script of the review saves', () => {
     expect(await typedIn(launch)).toBe('By a button');
   });
 
-  it('does not change an order that was submitted before', async () => {
+  it('does not change an order that was already submitted', async () => {
     const launch = await anOrderInReview();
     const save = await openReview(launch);
     await save(1, 'Tired');

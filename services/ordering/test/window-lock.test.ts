@@ -214,7 +214,7 @@ describe('the patient of another window', () => {
     expect(html).not.toContain('HUGHES');
   });
 
-  it('may be the same patient: if another user opens that patient, the first window is locked', async () => {
+  it('may be the same patient, but the first window is locked if another user opened that patient', async () => {
     const browser = new TestBrowser();
     const patient = aPatient();
     const mine = await ordering(browser, patient);

@@ -211,8 +211,8 @@ describe('the scope of the token', () => {
   });
 });
 
-describe('an attack', () => {
-  it('without a token, or without the permission of the user, reads no patient', async () => {
+describe('a request that may not read the resource', () => {
+  it('receives 401 without a token, and 403 without the permission of the user', async () => {
     await expectOutcome(await api.getFhir(patient, { token: null }), 401, 'login');
     const token = await api.sign({ authorizations: ['clinical-cr.write'] });
     await expectOutcome(await api.getFhir(patient, { token }), 403, 'forbidden');

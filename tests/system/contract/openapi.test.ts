@@ -160,7 +160,7 @@ describe('an operation', () => {
     await cut.stop();
   });
 
-  it('describes no error status that these tests do not provoke', () => {
+  it('describes only error statuses that these tests cause', () => {
     const provoked = ['429', '500', '503', ...Object.keys(refusals)];
     expect(answers.filter(([, status]) => status >= '400' && !provoked.includes(status))).toEqual([]);
     expect(answers.length).toBeGreaterThan(150);

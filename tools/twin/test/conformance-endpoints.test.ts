@@ -238,7 +238,7 @@ describe('a fault on demand', () => {
     },
   );
 
-  it('slow lets a request wait, while other requests are answered', async () => {
+  it('with the name slow delays a request, while other requests are answered', async () => {
     await arm('slow', 'token');
     const leave = new AbortController();
     const waiting = tokenOf(vendor, {}, leave.signal).catch(() => 'left');
@@ -247,7 +247,7 @@ describe('a fault on demand', () => {
     expect(await waiting).toBe('left');
   });
 
-  it('cut closes the connection before the platform receives the request', async () => {
+  it('with the name cut closes the connection before the platform receives the request', async () => {
     const launch = await createLaunching(vendor);
     await arm('cut', 'launch-url');
     const originatingId = crypto.randomUUID();

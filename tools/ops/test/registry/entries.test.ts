@@ -145,7 +145,7 @@ describe('a sandbox client', () => {
     );
   });
 
-  it('can be an ordinary client that set-client changes, and changes back', async () => {
+  it('can be made from an ordinary client by set-client, which can also undo the change', async () => {
     expect((await copy.runHere('set-client', ...pms, '--sandbox', 'yes')).code).toBe(0);
     expect(await copy.clientNamed('demo', 'pms-demo')).toMatchObject({ sandbox: true });
     expect((await copy.runHere('set-client', ...pms, '--clear', 'sandbox')).code).toBe(0);
