@@ -18,8 +18,8 @@ export function countTickets(tickets: Tickets): Tickets {
       if (issue.outcome === 'issued') count(kind);
       return issue;
     },
-    async issueBeside(kind, request) {
-      const issue = await tickets.issueBeside(kind, request);
+    async issueAdditional(kind, request) {
+      const issue = await tickets.issueAdditional(kind, request);
       if (issue.outcome === 'issued') count(kind);
       return issue;
     },

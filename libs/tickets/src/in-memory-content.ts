@@ -13,7 +13,7 @@ export type Content = {
   readonly endsAt: number;
   mismatches?: number;
   /**
-   * The additional ticket of this ticket (`issueBeside`), and the times of the issues that still count
+   * The additional ticket of this ticket (`issueAdditional`), and the times of the issues that still count
    * towards the limit.
    */
   beside?: { readonly key: string; readonly issuedAt: readonly number[] };

@@ -23,8 +23,8 @@ import {
   readChain,
 } from './ticket-format.ts';
 import {
-  type BesideIssue,
-  type BesideRequest,
+  type AdditionalIssue,
+  type AdditionalIssueRequest,
   type ChainRecord,
   type ChainRevocation,
   type ChainSelection,
@@ -109,7 +109,7 @@ export class InMemoryTickets implements Tickets {
     return { outcome: 'issued', ticket };
   }
 
-  async issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue> {
+  async issueAdditional(kind: TicketKind, request: AdditionalIssueRequest): Promise<AdditionalIssue> {
     const { live, context, challenge, ttlSeconds, limit, proof } = request;
     const chain = readChain(live.ticket);
     const stored = this.#live.get(keyOf(live.kind, live.ticket));

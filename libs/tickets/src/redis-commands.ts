@@ -14,7 +14,7 @@ import {
 import type { PresentedTicket, TicketSeals } from './ticket-format.ts';
 import type { ClaimKeys, TicketKeys } from './ticket-keys.ts';
 import {
-  type BesideRequest,
+  type AdditionalIssueRequest,
   type Claim,
   type IssueRequest,
   type RedeemRequest,
@@ -26,7 +26,7 @@ import {
 
 const readScript = createScriptReader(import.meta.url);
 export const issueScript = readScript('shared', 'guard', 'ends', 'claims', 'labels', 'issue');
-const issueBesideScript = readScript('shared', 'guard', 'chains', 'ends', 'proofs', 'issue-beside');
+const issueAdditionalScript = readScript('shared', 'guard', 'chains', 'ends', 'proofs', 'issue-additional');
 export const redeemScript = readScript('shared', 'guard', 'chains', 'ends', 'proofs', 'redeem');
 
 /** A script with its keys and arguments, in the order in which the script reads them. */
@@ -90,13 +90,13 @@ export class TicketCommands {
     ];
   }
 
-  /** Returns the command that issues an additional ticket of a live ticket (issue-beside.lua). */
-  issueBeside({ kind, text, chain }: PresentedTicket, request: BesideRequest): Command {
+  /** Returns the command that issues an additional ticket of a live ticket (issue-additional.lua). */
+  issueAdditional({ kind, text, chain }: PresentedTicket, request: AdditionalIssueRequest): Command {
     const { keys, seals, guardMs } = this.#dependencies;
     const { live, context, challenge, ttlSeconds, limit, proof } = request;
     const { shard, correlationId } = chain;
     return [
-      issueBesideScript,
+      issueAdditionalScript,
       [
         keys.ticket(shard, live.kind, live.ticket),
         keys.chain(shard),

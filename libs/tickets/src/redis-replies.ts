@@ -1,7 +1,7 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { listIn, RedisUnavailable } from '@clinical-launch/redis/redis-scripts';
 import type { PresentedTicket, TicketSeals } from './ticket-format.ts';
-import type { BesideIssue, ChainUseOutcome, Issue, Redemption } from './tickets.ts';
+import type { AdditionalIssue, ChainUseOutcome, Issue, Redemption } from './tickets.ts';
 
 /**
  * Reads the reply of issue.lua. @throws RedisUnavailable while claims are being restored after a loss of data
@@ -15,11 +15,11 @@ export function readIssue(reply: unknown, ticket: string): Issue {
   return reply === 'claimed' ? { outcome: 'claimed' } : { outcome: 'issued', ticket };
 }
 
-/** Reads the reply of issue-beside.lua. */
-export function readBesideIssue(
+/** Reads the reply of issue-additional.lua. */
+export function readAdditionalIssue(
   reply: unknown,
   { ticket, correlationId }: { readonly ticket: string; readonly correlationId: string },
-): BesideIssue {
+): AdditionalIssue {
   const [outcome, waitMs] = textsOf(reply);
   switch (outcome) {
     case 'issued':

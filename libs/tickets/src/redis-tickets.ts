@@ -16,7 +16,7 @@ import {
   shards,
 } from '@clinical-launch/redis/redis-scripts';
 import { TicketCommands } from './redis-commands.ts';
-import { readBesideIssue, readChainUse, readIssue, readRedemption, textsOf } from './redis-replies.ts';
+import { readAdditionalIssue, readChainUse, readIssue, readRedemption, textsOf } from './redis-replies.ts';
 import {
   assertLabelled,
   assertRecordable,
@@ -30,8 +30,8 @@ import {
 } from './ticket-format.ts';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.ts';
 import {
-  type BesideIssue,
-  type BesideRequest,
+  type AdditionalIssue,
+  type AdditionalIssueRequest,
   type ChainRecord,
   type ChainRevocation,
   type ChainSelection,
@@ -125,16 +125,16 @@ export class RedisTickets implements Tickets {
     return readIssue(reply, text);
   }
 
-  async issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue> {
+  async issueAdditional(kind: TicketKind, request: AdditionalIssueRequest): Promise<AdditionalIssue> {
     const beside = readChain(request.live.ticket);
     if (beside === undefined) return { outcome: 'unknown' };
     const { shard, correlationId } = beside;
     const chain = beginChain(correlationId, shard);
     const ticket = nameTicket(chain);
     const reply = await this.#scripts.run(
-      ...this.#commands.issueBeside({ kind, text: ticket, chain }, request),
+      ...this.#commands.issueAdditional({ kind, text: ticket, chain }, request),
     );
-    return readBesideIssue(reply, { ticket, correlationId });
+    return readAdditionalIssue(reply, { ticket, correlationId });
   }
 
   async redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption> {

@@ -113,7 +113,7 @@ export type SingleUse = {
 };
 
 /** The request for an additional ticket in the chain of a live ticket. */
-export type BesideRequest = {
+export type AdditionalIssueRequest = {
   /** The live ticket, which stays live. One of the proofs must equal its challenge. */
   readonly live: { readonly kind: TicketKind; readonly ticket: string; readonly proofs: readonly string[] };
   /** JSON. */
@@ -126,7 +126,7 @@ export type BesideRequest = {
   readonly limit: { readonly tickets: number; readonly seconds: number };
 };
 
-export type BesideIssue =
+export type AdditionalIssue =
   | { readonly outcome: 'issued'; readonly ticket: string; readonly correlationId: string }
   /** Nothing was issued, and the previous additional ticket stays live. */
   | { readonly outcome: 'limited'; readonly waitSeconds: number; readonly correlationId: string }
@@ -238,7 +238,7 @@ export interface Tickets {
    * Issues an additional ticket in the chain of a live ticket, which stays live. Each live ticket has at most
    * one additional ticket: a new additional ticket replaces the previous ticket, which becomes `unknown`.
    */
-  issueBeside(kind: TicketKind, request: BesideRequest): Promise<BesideIssue>;
+  issueAdditional(kind: TicketKind, request: AdditionalIssueRequest): Promise<AdditionalIssue>;
   /**
    * Uses up a ticket if a proof is correct. Answers `used` for a used ticket that may not be repeated,
    * whatever the proof.

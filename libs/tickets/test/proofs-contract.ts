@@ -20,7 +20,7 @@ export function describeProofs({ under, event, waiting }: Parts): void {
   const use = (correlationId: string, changes: Partial<ChainUse> = {}) =>
     under().tickets.useChain(correlationId, { limit: { uses: 100, seconds: 60 }, events: [], ...changes });
   const push = (ticket: string, proof: ReturnType<typeof aProof>) =>
-    under().tickets.issueBeside('pushed-request', {
+    under().tickets.issueAdditional('pushed-request', {
       live: { kind: 'launch-identifier', ticket, proofs: ['c'] },
       context: {},
       ttlSeconds: 60,

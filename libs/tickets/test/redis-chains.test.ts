@@ -29,7 +29,7 @@ const refresh = (tickets: Tickets, ticket: string, changes: Partial<RedeemReques
 
 /** Issues an additional ticket in the chain of a refresh token. */
 const push = (tickets: Tickets, ticket: string, proof?: SingleUse) =>
-  tickets.issueBeside('pushed-request', {
+  tickets.issueAdditional('pushed-request', {
     live: { kind: 'refresh-token', ticket, proofs: [] },
     context: {},
     ttlSeconds: 60,

@@ -3,7 +3,7 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createWaitingTests } from '../../testing/test/waiting-tests.ts';
 import type { IssueRequest, Tickets } from '../src/tickets.ts';
-import { describeTicketsBeside } from './beside-contract.ts';
+import { describeAdditionalTickets } from './additional-contract.ts';
 import { describeChains } from './chains-contract.ts';
 import { describeProofs } from './proofs-contract.ts';
 
@@ -290,7 +290,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
     });
 
     describeChains({ under: () => under, event, waiting });
-    describeTicketsBeside(() => under, waiting);
+    describeAdditionalTickets(() => under, waiting);
     describeProofs({ under: () => under, event, waiting });
   });
 }

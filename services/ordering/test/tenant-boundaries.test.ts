@@ -10,8 +10,8 @@ import { isWithinBinding, listing, maySee, samePatient, samePractice } from './t
 import {
   arbitraryLaunch,
   arbitraryPair,
-  besideNeighbours,
   namesakes,
+  neighbouringLaunches,
   openTenant,
   orderOf,
   type StoredOrder,
@@ -64,7 +64,7 @@ describe('for all clients, practices, patients and actions', () => {
         const similar = similarIn(await search(opened, 'whitfeild'));
         expect(new Set(similar)).toEqual(launch.action.startsWith('Location') ? expected : new Set());
       }),
-      { numRuns: 45, examples: [namesakes, ...besideNeighbours(listing)].map(({ launch }) => [launch]) },
+      { numRuns: 45, examples: [namesakes, ...neighbouringLaunches(listing)].map(({ launch }) => [launch]) },
     );
   });
 
@@ -86,7 +86,7 @@ describe('for all clients, practices, patients and actions', () => {
         const isOpened = home.headers.get('location')?.includes(order.guid) ?? false;
         expect(isOpened && !isSeen).toBe(false);
       }),
-      { numRuns: 60, examples: [namesakes, ...besideNeighbours(actions)].map((pair) => [pair]) },
+      { numRuns: 60, examples: [namesakes, ...neighbouringLaunches(actions)].map((pair) => [pair]) },
     );
   });
 
@@ -103,7 +103,7 @@ describe('for all clients, practices, patients and actions', () => {
         expect(await stored(order)).toEqual(before);
         expect(await submittedBy(opened)).toEqual([]);
       }),
-      { numRuns: 60, examples: [namesakes, ...besideNeighbours(actions)].map((pair) => [pair]) },
+      { numRuns: 60, examples: [namesakes, ...neighbouringLaunches(actions)].map((pair) => [pair]) },
     );
   });
 

@@ -127,7 +127,7 @@ const neighbours: readonly (readonly [Tenant, Tenant])[] = [
 });
 
 /** Returns each action with each pair of neighbours, as examples that every run of a property includes. */
-export const besideNeighbours = (actions: readonly Action[]) =>
+export const neighbouringLaunches = (actions: readonly Action[]) =>
   actions.flatMap((action) =>
     neighbours.map(([tenant, other]) => ({
       launch: { ...tenant, action, practices: 'any' as const },

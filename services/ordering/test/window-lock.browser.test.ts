@@ -21,7 +21,7 @@ async function openReview(options: BrowserContextOptions = {}) {
 }
 
 /** Opens a launch in a further window of a browser. */
-async function openBeside(browser: BrowserContext, launch: OpenLaunch): Promise<Page> {
+async function openInSameBrowser(browser: BrowserContext, launch: OpenLaunch): Promise<Page> {
   await browser.addCookies([{ ...launch.browserCookie, path: launch.home }]);
   const page = await browser.newPage();
   await page.goto(desk.application.url + launch.home);
@@ -40,7 +40,7 @@ describe('the windows of two patients in one browser', () => {
   it('lock each other: the window that was opened or chosen last locks the other, and Escape does not close the notice', async () => {
     const { mine, browser, page, close } = await openReview();
     await page.locator('#details').fill('Tired for three weeks');
-    const other = await openBeside(browser, await launchFor(aPatient(second)));
+    const other = await openInSameBrowser(browser, await launchFor(aPatient(second)));
     await lockOf(page).waitFor();
     expect(await isFocused(page, '#lock-title')).toBe(true);
     expect(await page.title()).toBe('Locked – Review the request – Online test requesting');
@@ -64,9 +64,9 @@ describe('the windows of two patients in one browser', () => {
     const patient = aPatient();
     const [mine, again] = [await launchFor(patient), await launchFor(patient)];
     const { browser, page, close } = await desk.open(mine);
-    const same = await openBeside(browser, again);
+    const same = await openInSameBrowser(browser, again);
     expect(await lockOf(page).isVisible()).toBe(false);
-    await openBeside(browser, await launchFor(aPatient(second)));
+    await openInSameBrowser(browser, await launchFor(aPatient(second)));
     for (const window of [page, same]) await lockOf(window).waitFor();
     await workHere(same).click();
     for (const window of [same, page]) await lockOf(window).waitFor({ state: 'hidden' });
@@ -78,7 +78,7 @@ describe('the notice of a locked window', () => {
   it('shows a long name and an NHS number in full in a narrow window', async () => {
     const long = { ...second, name: { family: 'Wolfeschlegelsteinhausenbergerdorff', given: ['Siân'] } };
     const { page, browser, close } = await openReview({ viewport: { width: 320, height: 700 } });
-    await openBeside(browser, await launchFor(aPatient(long)));
+    await openInSameBrowser(browser, await launchFor(aPatient(long)));
     await lockOf(page).waitFor();
     expect(await lockOf(page).innerText()).toContain('WOLFESCHLEGELSTEINHAUSENBERGERDORFF');
     const overflow = await lockOf(page).evaluate((dialog) => dialog.scrollWidth - dialog.clientWidth);
@@ -94,7 +94,7 @@ describe('a page that can only be read', () => {
     const request = { patient: aPatient(), author, action: 'PatientReportList' } as const;
     const mine = await desk.application.openLaunch(aLaunchContext({ request }));
     const { page, browser, close } = await desk.open(mine);
-    await openBeside(browser, await launchFor(aPatient(second)));
+    await openInSameBrowser(browser, await launchFor(aPatient(second)));
     const warning = page.locator('.app-other-patients');
     await warning.getByText('Another patient is open in another window.').waitFor();
     await page.reload();
@@ -119,7 +119,7 @@ describe('a window', () => {
 
   it('stays locked while the connection is lost, and can be unlocked when the connection is back', async () => {
     const { page, browser, close } = await openReview();
-    await openBeside(browser, await launchFor(aPatient(second)));
+    await openInSameBrowser(browser, await launchFor(aPatient(second)));
     await lockOf(page).waitFor();
     await browser.setOffline(true);
     await workHere(page).click();
@@ -135,7 +135,7 @@ describe('a window', () => {
   it('without scripts asks which patient to work on when the review is submitted, and keeps the text', async () => {
     const { mine, browser, page, close } = await openReview({ javaScriptEnabled: false });
     await page.locator('#details').fill('Tired for three weeks');
-    const other = await openBeside(browser, await launchFor(aPatient(second)));
+    const other = await openInSameBrowser(browser, await launchFor(aPatient(second)));
     await page.locator('button[value="submit"]').click();
     await page.getByRole('heading', { name: 'Another patient has been opened' }).waitFor();
     expect(await rowsOf(desk.application, mine)).toEqual([]);

@@ -59,8 +59,8 @@ export const issues = (kind: TicketKind): RedisAbility => ({
   ],
 });
 
-/** Returns the rights to issue an additional ticket in the chain of a live ticket (`issueBeside`). */
-export const issuesBeside = (kind: TicketKind, live: TicketKind): RedisAbility => ({
+/** Returns the rights to issue an additional ticket in the chain of a live ticket (`issueAdditional`). */
+export const issuesAdditional = (kind: TicketKind, live: TicketKind): RedisAbility => ({
   does: `issues ${kind}s in the chain of live ${live}s`,
   rights: [
     making(kind),

@@ -10,7 +10,7 @@ import {
   extendsTicket,
   finds,
   issues,
-  issuesBeside,
+  issuesAdditional,
   type RedisAbility,
   type RedisRight,
   readsRevokedTokens,
@@ -32,7 +32,7 @@ export const redisAccess: Readonly<Record<EventSource, readonly RedisAbility[]>>
   'identity-provider': [
     issues('launch-identifier'),
     finds('launch-identifier'),
-    issuesBeside('pushed-request', 'launch-identifier'),
+    issuesAdditional('pushed-request', 'launch-identifier'),
     redeems('pushed-request'),
     redeems('launch-identifier', 'authorization-code'),
     finds('authorization-code'),

@@ -89,9 +89,9 @@ const work: Readonly<Record<EventSource, (redis: RedisClient) => Promise<void>>>
       limit: { tickets: 2, seconds: 60 },
     } as const;
     const pushProof = { name: randomUUID(), forSeconds: 60 };
-    await tickets.issueBeside('pushed-request', { ...pushing, proof: pushProof });
-    const pushed = await tickets.issueBeside('pushed-request', pushing);
-    expect(await tickets.issueBeside('pushed-request', pushing)).toMatchObject({ outcome: 'limited' });
+    await tickets.issueAdditional('pushed-request', { ...pushing, proof: pushProof });
+    const pushed = await tickets.issueAdditional('pushed-request', pushing);
+    expect(await tickets.issueAdditional('pushed-request', pushing)).toMatchObject({ outcome: 'limited' });
     if (pushed.outcome !== 'issued') throw new Error(pushed.outcome);
     await redeemed(tickets.redeem('pushed-request', pushed.ticket, { events: [] }));
     const { successor: code = '' } = await redeemed(

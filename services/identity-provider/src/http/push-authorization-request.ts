@@ -3,7 +3,7 @@ import { sendJson } from '@clinical-launch/http/answer';
 import type { Call } from '@clinical-launch/http/call';
 import { behind, type Handler } from '@clinical-launch/http/endpoint';
 import { launchOf } from '@clinical-launch/tickets/ticket-format';
-import type { BesideIssue, Tickets } from '@clinical-launch/tickets/tickets';
+import type { AdditionalIssue, Tickets } from '@clinical-launch/tickets/tickets';
 import { AuthorizeRefusal } from '../authorize-errors.ts';
 import type { PushedAnswer } from '../domain/answers.ts';
 import {
@@ -53,7 +53,7 @@ export function pushAuthorizationRequest(dependencies: PushDependencies): Handle
     const dpopProof = await readDpopProof({ dependencies, realm, request, endpoint: 'par' });
     const dpopKey = agreeDpopKey(authorization, dpopProof?.thumbprint);
     const proof = launchProof({ realm: realm.name, clientId: authorization.partner.clientId });
-    const issue = await tickets.issueBeside('pushed-request', {
+    const issue = await tickets.issueAdditional('pushed-request', {
       live: { kind: 'launch-identifier', ticket: authorization.launch, proofs: [proof] },
       context: pushedParameters(form, dpopKey),
       challenge: proof,
@@ -80,7 +80,7 @@ type PushExchange = FormExchange<DesktopIssuingRealm> & { readonly form: URLSear
  * Returns the ticket of the stored request.
  * @throws AuthorizeRefusal, TokenRefusal, or ServiceError 429 if too many requests were pushed for the launch
  */
-function assertIssued(issue: BesideIssue, call: Call): string {
+function assertIssued(issue: AdditionalIssue, call: Call): string {
   switch (issue.outcome) {
     case 'issued':
       call.adopt(issue.correlationId);

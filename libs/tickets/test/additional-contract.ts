@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import type { WaitingTests } from '../../testing/test/waiting-tests.ts';
-import type { BesideIssue, BesideRequest } from '../src/tickets.ts';
+import type { AdditionalIssue, AdditionalIssueRequest } from '../src/tickets.ts';
 import { createChainSteps } from './chain-steps.ts';
 import type { TicketsUnderTest } from './tickets-contract.ts';
 
-/** Describes how every implementation of `Tickets` issues additional tickets (`issueBeside`). */
-export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: WaitingTests): void {
+/** Describes how every implementation of `Tickets` issues additional tickets (`issueAdditional`). */
+export function describeAdditionalTickets(under: () => TicketsUnderTest, waiting: WaitingTests): void {
   const { issue, redeem, isLive, revoke } = createChainSteps(under);
 
-  const issueBeside = (ticket: string, changes: Partial<BesideRequest> = {}) =>
-    under().tickets.issueBeside('pushed-request', {
+  const issueAdditional = (ticket: string, changes: Partial<AdditionalIssueRequest> = {}) =>
+    under().tickets.issueAdditional('pushed-request', {
       live: { kind: 'launch-identifier', ticket, proofs: ['c'] },
       context: { pushed: 'one' },
       challenge: 'd',
@@ -17,8 +17,8 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
       limit: { tickets: 100, seconds: 60 },
       ...changes,
     });
-  const issued = async (ticket: string, changes?: Partial<BesideRequest>) =>
-    ticketOf(await issueBeside(ticket, changes));
+  const issued = async (ticket: string, changes?: Partial<AdditionalIssueRequest>) =>
+    ticketOf(await issueAdditional(ticket, changes));
   const aLaunch = (changes = {}) => issue('launch-identifier', { challenge: 'c', ...changes });
   const redeemPushed = (ticket: string) => redeem('pushed-request', ticket, { proofs: ['d'] });
 
@@ -63,10 +63,10 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
       await revoke(ended.correlationId);
       const guessed = `${live.ticket.slice(0, -1)}${live.ticket.endsWith('A') ? 'B' : 'A'}`;
       for (const ticket of [used.ticket, ended.ticket, guessed, 'nonsense'])
-        expect(await issueBeside(ticket)).toEqual({ outcome: 'unknown' });
+        expect(await issueAdditional(ticket)).toEqual({ outcome: 'unknown' });
       for (const proofs of [[], ['d']]) {
         const request = { live: { kind: 'launch-identifier', ticket: live.ticket, proofs } } as const;
-        expect(await issueBeside(live.ticket, request)).toEqual({ outcome: 'mismatch' });
+        expect(await issueAdditional(live.ticket, request)).toEqual({ outcome: 'mismatch' });
       }
     });
 
@@ -101,23 +101,23 @@ export function describeTicketsBeside(under: () => TicketsUnderTest, waiting: Wa
         await issued(one.ticket, { limit });
         await under().pass(1.5);
         const last = await issued(one.ticket, { limit });
-        expect(await issueBeside(one.ticket, { limit })).toEqual({
+        expect(await issueAdditional(one.ticket, { limit })).toEqual({
           outcome: 'limited',
           waitSeconds: expect.any(Number),
           correlationId: one.correlationId,
         });
         expect(await isLive('pushed-request', last)).toBe(true);
-        expect(await issueBeside(other.ticket, { limit })).toMatchObject({ outcome: 'issued' });
+        expect(await issueAdditional(other.ticket, { limit })).toMatchObject({ outcome: 'issued' });
         await under().pass(1.6);
         // The first ticket no longer counts towards the limit, but the second ticket does.
-        expect(await issueBeside(one.ticket, { limit })).toMatchObject({ outcome: 'issued' });
-        expect(await issueBeside(one.ticket, { limit })).toMatchObject({ outcome: 'limited' });
+        expect(await issueAdditional(one.ticket, { limit })).toMatchObject({ outcome: 'issued' });
+        expect(await issueAdditional(one.ticket, { limit })).toMatchObject({ outcome: 'limited' });
       },
     );
   });
 }
 
-function ticketOf(issue: BesideIssue): string {
+function ticketOf(issue: AdditionalIssue): string {
   if (issue.outcome !== 'issued') throw new Error(issue.outcome);
   return issue.ticket;
 }
