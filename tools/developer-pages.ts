@@ -27,15 +27,6 @@ const linked = [...read('docs/README.md').matchAll(/\(guides\/([\w-]+)\.md/g)].m
 /** The guides, in the order in which docs/README.md first links to them. */
 const guides = [...new Set([...linked, ...filesIn('docs/guides').map((name) => name.replace(/\.md$/, ''))])];
 const examples = filesIn('docs/examples');
-const references = [
-  'launch-api',
-  'identity-provider',
-  'resource-api',
-  'audit-api',
-  'events',
-  'errors',
-  'operator-files',
-];
 
 /** The OpenAPI documents of production, by the name of their page. */
 export async function openApiDocuments() {
@@ -64,7 +55,8 @@ const addressFrom = (from: string) => (target: string) => {
   const file = posix.join(posix.dirname(from), path);
   const [, group = '', name = ''] = /^docs\/(guides|reference|examples)\/(.+)$/.exec(file) ?? [];
   const slug = group === 'examples' ? name : name.replace(/\.md$/, '');
-  const isPublished = { guides, reference: references, examples }[group]?.includes(slug) === true;
+  const isPublished =
+    { guides, reference: Object.keys(references), examples }[group]?.includes(slug) === true;
   return isPublished ? `/developers/${group}/${slug}${anchor === undefined ? '' : `#${anchor}`}` : undefined;
 };
 
@@ -78,23 +70,25 @@ function documentPage(path: string, end: Part = { headings: [], html: '' }): Pag
   return { title, html: html.replace('</h1>\n', (close) => close + listed) + end.html };
 }
 
-/** Returns the pages of the reference by name. */
-async function referencePages(): Promise<Readonly<Record<string, Page>>> {
-  const apis = await openApiDocuments();
-  // The title of the handwritten document is not part of the page, because the API has one.
-  const path = 'docs/reference/resource-api.md';
-  const resources = renderFile(path, read(path).replace(/^# .*\n/, ''));
-  const errors = documentPage('docs/reference/errors.md');
-  return {
-    'launch-api': apiPage(apis['launch-api']),
-    'identity-provider': apiPage(apis['identity-provider']),
-    'resource-api': apiPage(apis['resource-api'], resources),
-    'audit-api': documentPage('docs/reference/audit-api.md'),
-    events: documentPage('docs/reference/events.md', asyncApiPart()),
-    errors: { ...errors, html: withAnchors(errors.html) },
-    'operator-files': documentPage('docs/reference/operator-files.md'),
-  };
-}
+type ApiDocuments = Awaited<ReturnType<typeof openApiDocuments>>;
+
+/** Builds each page of the reference, in the order of the index. */
+const references: Readonly<Record<string, (apis: ApiDocuments) => Page>> = {
+  'launch-api': (apis) => apiPage(apis['launch-api']),
+  'identity-provider': (apis) => apiPage(apis['identity-provider']),
+  'resource-api': (apis) => {
+    // The title of the handwritten document is not part of the page, because the API has one.
+    const path = 'docs/reference/resource-api.md';
+    return apiPage(apis['resource-api'], renderFile(path, read(path).replace(/^# .*\n/, '')));
+  },
+  'audit-api': () => documentPage('docs/reference/audit-api.md'),
+  events: () => documentPage('docs/reference/events.md', asyncApiPart()),
+  errors: () => {
+    const errors = documentPage('docs/reference/errors.md');
+    return { ...errors, html: withAnchors(errors.html) };
+  },
+  'operator-files': () => documentPage('docs/reference/operator-files.md'),
+};
 
 /** Adds an anchor to the row of each refusal code. */
 const withAnchors = (html: string): string =>
@@ -104,13 +98,21 @@ const withAnchors = (html: string): string =>
 
 /** Returns every document of the portal, with its text. */
 export async function developerPages(): Promise<{ readonly file: URL; readonly text: string }[]> {
-  const pages = {
-    guides: Object.fromEntries(guides.map((slug) => [slug, documentPage(`docs/guides/${slug}.md`)])),
-    reference: await referencePages(),
-  };
-  const rendered = Object.entries(pages).flatMap(([group, ofGroup]) =>
-    Object.entries(ofGroup).map(([slug, page], order) => ({ group, slug, order, ...page })),
-  );
+  const apis = await openApiDocuments();
+  const rendered = [
+    ...guides.map((slug, order) => ({
+      group: 'guides',
+      slug,
+      order,
+      ...documentPage(`docs/guides/${slug}.md`),
+    })),
+    ...Object.entries(references).map(([slug, pageOf], order) => ({
+      group: 'reference',
+      slug,
+      order,
+      ...pageOf(apis),
+    })),
+  ];
   const copied = examples.map((slug, order) => ({ group: 'examples', slug, order, title: slug }));
   const index = [...rendered, ...copied].map(({ title, slug, group, order }) => ({
     title,
