@@ -96,7 +96,7 @@ describe('the start page of the demo', () => {
     ];
     const [, url = '', launch = ''] =
       /RequestLaunchUrl \| (\d+ µs);[^]*?secureLaunch \| (\d+ µs);/.exec(reference) ?? [];
-    expect(readme).toMatch(new RegExp(`A launch URL costs ${url} of CPU and a launch ${launch}`));
+    expect(readme).toMatch(new RegExp(`Issuing a launch URL uses ${url} of CPU, and opening it ${launch}`));
     expect(text).toMatch(new RegExp(`launch URL</dt><dd>${url}<[^]*launch</dt><dd>${launch}<`));
   });
 });

@@ -15,7 +15,7 @@ const submitOrder = (page: Page) => page.locator('button[value="submit"]').click
 const isSubmitted = (page: Page) => page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
 
 describe('sex and age', () => {
-  it('restrict a test for the other sex to a search by name, with a warning and a reason', async () => {
+  it('hide a test for the other sex until a search names it, and require a reason after a warning', async () => {
     const { launch, page, close } = await openPage(aPatient({ gender: 'male' }));
     const swab = page.locator('[data-test="VHVS"]');
     expect(await swab.isVisible()).toBe(false);
