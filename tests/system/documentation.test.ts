@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { faultCodes } from '@clinical-launch/contracts/fault';
+import { sheetColumns } from '@clinical-launch/ops/catalogue/catalogue-sheet';
 import { tools } from '@clinical-launch/ops/tools';
 import { tokenReasons } from '@clinical-launch/trust/invalid-token';
 import { describe, expect, it } from '@jest/globals';
@@ -113,19 +114,26 @@ describe('a document', () => {
   });
 });
 
-describe('docs/reference/errors.md', () => {
-  /** Returns the first cells of the table below a heading, without backquotes. */
-  function rowsBelow(heading: string): string[] {
-    const [, section = ''] = read('docs/reference/errors.md').split(`\n## ${heading}\n`);
-    const rows = section.split('\n## ')[0]?.match(/^\|.*$/gm) ?? [];
-    return rows.slice(2).map((row) => (/^\| (.*?) \|/.exec(row)?.[1] ?? '').replaceAll('`', ''));
-  }
+/** Returns the first cells of the table below a heading of a document, without backquotes. */
+function rowsBelow(path: string, heading: string): string[] {
+  const [, section = ''] = read(path).split(`\n## ${heading}\n`);
+  const rows = section.split('\n## ')[0]?.match(/^\|.*$/gm) ?? [];
+  return rows.slice(2).map((row) => (/^\| (.*?) \|/.exec(row)?.[1] ?? '').replaceAll('`', ''));
+}
 
+describe('docs/reference/operator-files.md', () => {
+  it('lists exactly the columns that catalogue import reads', () => {
+    const cells = rowsBelow('docs/reference/operator-files.md', 'Catalogue');
+    expect(cells.flatMap((cell) => cell.split(', ')).toSorted()).toEqual(sheetColumns.toSorted());
+  });
+});
+
+describe('docs/reference/errors.md', () => {
   it.each([
     ['Codes of faults', faultCodes],
     ['Why an access token is refused', tokenReasons],
   ])('lists under “%s” exactly the codes that the services can send', (heading, codes) => {
-    expect(rowsBelow(heading).toSorted()).toEqual(codes.toSorted());
+    expect(rowsBelow('docs/reference/errors.md', heading).toSorted()).toEqual(codes.toSorted());
   });
 });
 

@@ -71,6 +71,9 @@ const columns: Readonly<Record<string, { readonly read: (cell: string) => Readin
     hasContrast: { read: yesOrNo, of: 'imaging' },
   };
 
+/** The columns that a spreadsheet may have. */
+export const sheetColumns: readonly string[] = Object.keys(columns);
+
 const required = ['code', 'name', 'group', 'location'];
 
 /**
