@@ -71,8 +71,8 @@ async function launchUrl(action, requestId) {
 }
 
 /**
- * Requests the launch URL once more, with a new token, if the answer is 401. Never repeats a request after
- * any other refusal.
+ * Returns the launch URL of an action. If the answer is 401, requests the URL once more, with a new token.
+ * Never repeats a request after any other refusal.
  */
 async function launch(action) {
   const requestId = action === 'UpdateTest' ? requestIds[0] : randomUUID();
@@ -120,7 +120,7 @@ const server = createServer(async (request, response) => {
     const headers = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
     response.writeHead(303, { ...headers, Location: await launch(action) }).end();
   } catch (error) {
-    // The user launches again, and the PMS requests a new launch URL.
+    // The user must launch again. The PMS then requests a new launch URL.
     response.writeHead(502, { 'Content-Type': 'text/plain' }).end(`The launch failed: ${error.message}`);
   }
 });

@@ -51,7 +51,7 @@ class Pms(http.server.BaseHTTPRequestHandler):
         try:
             url = launch_url(action)
         except pms.Refused as error:
-            # The user launches again, for which the PMS uses a new identifier and a new launch URL.
+            # The user must launch again. The PMS then requests a new launch URL.
             self.answer(502, f"The launch was refused. Give support this reference: {error.reference}")
         except urllib.error.URLError:
             self.answer(502, "The launch failed. Try again later.")

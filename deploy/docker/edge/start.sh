@@ -1,4 +1,5 @@
 #!/bin/bash
-# Starts HAProxy as the process that receives the stop signal.
+# Watches the certificate in the background, if there is one. `exec` makes HAProxy the process that receives
+# the stop signal.
 [ -n "$EDGE_CERTIFICATE" ] && bash /usr/local/bin/renew-certificate.sh &
 exec haproxy -db -f /etc/haproxy/haproxy.cfg

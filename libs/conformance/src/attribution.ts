@@ -64,7 +64,8 @@ export function createAttribution() {
           for (const cookie of setCookiesIn(answer.headers['set-cookie'])) learn(cookie, attributed);
           return attributed;
         case 'launches':
-          // A host application requests the launch, so only the launch is learned, and not the client.
+          // The host application sends this request, not the partner, so the launch is stored without a
+          // client.
           if (typeof launchId === 'string') learn(members['launch'], { launchId });
           return attributed;
         case 'push':
@@ -106,8 +107,8 @@ export function setBounded<Value>(map: Map<string, Value>, key: string, value: V
 const authenticating: ReadonlySet<Endpoint> = new Set(['token', 'authorize', 'push', 'revoke']);
 
 /**
- * The endpoints whose refusal proves nothing about the stated client, unless the request contains a secret of
- * a launch.
+ * The endpoints that authenticate the client. An error answer does not prove that the stated client sent the
+ * request, unless the request contains a secret of a launch.
  */
 const proving: ReadonlySet<Endpoint> = new Set(['token', 'revoke']);
 

@@ -35,8 +35,8 @@ export type ProxiedAnswer = {
  */
 export type Exchange = {
   /**
-   * `received` by the platform, or `sent` to the client by the platform or a run: a callback or a logout
-   * token.
+   * `received`: the platform received the request. `sent`: the platform or a run sent the client a callback,
+   * a logout token or a launch URL.
    */
   readonly direction: 'received' | 'sent';
   readonly request: ProxiedRequest;
@@ -49,7 +49,8 @@ export type Exchange = {
   /** The fault that the proxy applied to this request. */
   readonly fault?: FaultName;
   /**
-   * The name of the change that a conformance run made to this message, or of the message that the run sent.
+   * The name of the change that a conformance run made to the answer, or the name of the message that the run
+   * sent.
    */
   readonly probe?: string;
 };

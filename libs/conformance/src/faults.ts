@@ -17,16 +17,16 @@ const refusals: Readonly<Record<AnsweredFault, { readonly code: string; readonly
   503: { code: 'temporarily_unavailable', headers: { 'retry-after': String(retryAfterSeconds) } },
 };
 
-/** The codes of the platform that differ from `refusals`. */
+/** The codes of endpoints at which the platform answers a status with a different code than `refusals`. */
 const ownCodes: Partial<Record<Endpoint, Partial<Record<AnsweredFault, string>>>> = {
   token: { 401: 'invalid_client' },
   open: { 401: 'not_valid' },
 };
 
 /**
- * Returns the answer for a fault in the form of the platform. Launch URLs and unknown endpoints are answered
- * without a body, with the code of a 4xx in `Launch-Refusal`. Other endpoints answer with an OAuth error (RFC
- * 6749 section 5.2).
+ * Returns the answer for a fault in the form of the platform. `launch-url`, `open` and unknown endpoints
+ * answer without a body. Their answers with a 4xx contain the code in `Launch-Refusal`. Other endpoints
+ * answer with an OAuth error (RFC 6749 section 5.2).
  */
 export function faultyAnswer(fault: AnsweredFault, endpoint: Endpoint): ProxiedAnswer {
   const { headers } = refusals[fault];
@@ -74,7 +74,9 @@ export function createFaults() {
     },
     /** Returns the remaining faults of a client. */
     of: (clientId: string): readonly ArmedFault[] => armed.filter((one) => one.clientId === clientId),
-    /** Returns the fault for a request, and counts the request. */
+    /**
+     * Returns the oldest fault that applies to a request, or undefined. Reduces `times` of the fault by one.
+     */
     take(clientId: string, endpoint: Endpoint): FaultName | undefined {
       const found = armed.find(
         (one) => one.clientId === clientId && (one.endpoint === undefined || one.endpoint === endpoint),

@@ -22,8 +22,8 @@ const maxPublished = 100;
 export type KeySubstitutes = ReturnType<typeof createKeySubstitutes>;
 
 /**
- * Creates the signing keys with which a proxy replaces those of the platform in ID tokens. A key is created
- * when a client first needs it, and published only from then on. Keys stay in memory.
+ * Creates the substitute keys with which a proxy signs ID tokens instead of the platform's keys. A key is
+ * created when a client first needs it, and published only from then on. Keys stay in memory.
  */
 export function createKeySubstitutes() {
   let published: readonly JWK[] = [];
@@ -79,7 +79,8 @@ export function createKeySubstitutes() {
       const members = membersOf(answer.body);
       if (endpoint === 'keys' && Array.isArray(members['keys'])) {
         const body = withMembers(answer, { keys: [...members['keys'], ...published] });
-        // A cached answer would not contain a key that is published shortly before it signs.
+        // Forbids caching, because a cached answer would not contain a key that is published shortly before
+        // its first use.
         return { answer: { ...body, headers: { ...body.headers, 'cache-control': 'no-store' } } };
       }
       const idToken = members['id_token'];

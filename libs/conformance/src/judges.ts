@@ -5,13 +5,14 @@ import { failed, type Judge, passed, waiting } from './requirement.ts';
 
 type Concerns = (exchange: Exchange) => boolean;
 
-/** The milliseconds by which clocks and networks may shorten a wait. */
+/** The tolerance in milliseconds for measured waits, because clocks and networks are not exact. */
 const slackMs = 100;
 
 /**
- * Judges the next request to an endpoint after a fault by a function that returns what is wrong. Ignores
- * requests that the client sent before it received the fault. A request for another address may arrive
- * shortly after the fault, because a client may send several requests at once.
+ * Judges the next request after a fault with `faultOf`, which returns what is wrong. Considers only requests
+ * that `concerns` selects. Ignores requests that the client sent before it received the fault. Also ignores
+ * requests for another address within `slackMs` after the fault, because a client may send several requests
+ * at once.
  */
 export function after(
   fault: FaultName,
@@ -90,8 +91,8 @@ export function privateAddresses({ patient, secrets, refererNames = [], isShown 
           secretValues.some((secret) => href.includes(secret))
         )
           return failed('An address contains a secret');
-      // Ignores the paths of the platform, which contain no patient data. A patient named Demo must not fail
-      // a client.
+      // Does not check the paths of the platform. They contain no patient data, but may contain a word that
+      // is also a name: a patient named Demo must not fail a client.
       const isForeign = referer !== undefined && referer.origin !== request.url.origin;
       const words = [...valuesIn(request.url), ...(isForeign ? partsOf(referer) : [])];
       if (words.some((word) => patientWords.has(word))) return failed('An address contains patient data');

@@ -72,7 +72,10 @@ export const sentLaunchOf = (exchange: Exchange): string | undefined =>
     ? (parametersOf(exchange.request).get('launch') ?? undefined)
     : undefined;
 
-/** The exchanges of one code: token requests with the code and with its refresh tokens, and reads. */
+/**
+ * The exchanges after an authorization code: token requests with the code or its refresh tokens, and reads
+ * with its access tokens.
+ */
 export type Flow = readonly Exchange[];
 
 /** Returns the flow of each code, in the order in which the codes were issued. */

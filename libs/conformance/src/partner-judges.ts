@@ -16,7 +16,10 @@ import {
 } from './partner-flow.ts';
 import { failed, type Judge, type Judgement, passed, waiting } from './requirement.ts';
 
-/** Requires a parameter that is new in each of at least two authorization requests. */
+/**
+ * Requires at least two authorization requests, with a different value of the parameter in each. `faultOf`
+ * returns what is wrong with the parameters of a request.
+ */
 export function judgeNewValues(
   name: 'state' | 'code_challenge',
   faultOf: (parameters: URLSearchParams) => string | undefined,
@@ -49,8 +52,8 @@ export function judgeLaunchUse(exchanges: readonly Exchange[]): Judgement {
 const hasLaunched = (later: readonly Exchange[]) => later.some((one) => codeOf(one) !== undefined);
 
 /**
- * Judges what follows each exchange that a function selects. Passes when the client has begun another launch,
- * because it then had time to do what it must not do.
+ * Judges each exchange that `selects` selects, together with all later exchanges. Passes only after the
+ * client has begun another launch, because a client with the fault would have shown it by then.
  */
 function following(
   selects: (exchange: Exchange) => boolean,

@@ -24,7 +24,8 @@ const isOpened = (during: readonly Exchange[]) =>
   flowsIn(during).some((flow) => flow.some((one) => isRead(one) && isGranted(one)));
 
 /**
- * Creates a step that begins with a launch. It is done when the client has read a resource of this launch.
+ * Creates a step that begins with a launch. By default, the step is done when the client has read a resource
+ * of this launch.
  */
 const launchStep = (step: Pick<Step, 'id' | 'instruction'> & Partial<Step>): Step => ({
   action: 'launch',

@@ -14,8 +14,9 @@ export const oldSeconds = 660;
 const maxAnswerMs = 5000;
 
 /**
- * Sends five callbacks one after the other: valid, the same again, with a signature of another secret, with a
- * valid signature of an old time, and with two signatures of which only the second is of the secret.
+ * Sends five callbacks one after the other: a valid callback, the same callback again, one that is signed
+ * with another secret, one with a valid signature but an old time, and one with two signatures, of which only
+ * the second is signed with the secret of the client.
  */
 export async function sendCallbacks(
   { send, callbackSecret = '', now }: StepTools,
@@ -54,7 +55,10 @@ export const callbackHeaders = (headers: NodeJS.Dict<string | string[]>): Record
       .map(([name, value]) => [name, String(value)]),
   );
 
-/** Returns true for 4xx. A 5xx shows an error of the client, which may have checked nothing. */
+/**
+ * Returns true for 4xx. A 5xx is not a refusal, because the client may have failed before it checked the
+ * callback.
+ */
 const isRefused = (status: number) => status >= 400 && status < 500;
 
 const section = 'pms.md#receive-it-by-callback';

@@ -85,7 +85,10 @@ export function distinct(valueOf: (request: ProxiedRequest) => string, finding: 
   };
 }
 
-/** Judges the identifiers of new orders. The platform itself refuses a repeated identifier with 409. */
+/**
+ * Requires that no OrderTest repeats an identifier. A 409 that is not a requested fault also fails, because
+ * the platform answers 409 to a repeated identifier.
+ */
 export function judgeNewIdentifiers(exchanges: readonly Exchange[]): Judgement {
   const orders = exchanges.filter((one) => isLaunchUrl(one) && actionOf(one.request) === 'OrderTest');
   const isReused = orders.some((one) => one.fault === undefined && one.answer.status === 409);
@@ -122,7 +125,10 @@ export function judgeTokens(exchanges: readonly Exchange[]): Judgement {
   return new Set(used).size < used.length ? passed : waiting;
 }
 
-/** Allows a number of repeats of a refused request, until the client launches another request. */
+/**
+ * Requires that the client repeats a request that was refused with `fault` at most `maxRepeats` times. Passes
+ * when the client launches another request.
+ */
 export function repeated(fault: FaultName, maxRepeats: number): Judge {
   return (exchanges) => {
     const at = exchanges.findIndex((one) => one.fault === fault && isLaunchUrl(one));

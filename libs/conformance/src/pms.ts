@@ -28,7 +28,10 @@ const isRefused = ({ fault }: Exchange) => fault !== undefined;
 const isOpenedAfterRefusal = (during: readonly Exchange[]) =>
   during.some((one, index) => isOpened(one) && during.slice(0, index).some(isRefused));
 
-/** Creates the step in which a request for a launch URL is refused. 403 and 500 also refuse its repeats. */
+/**
+ * Creates the step in which a request for a launch URL is refused with a fault. The faults 403 and 500 also
+ * refuse repeats of this request.
+ */
 function refusal(fault: FaultName, instruction: string): Step {
   const refusesRepeats = fault === '403' || fault === '500';
   return {
@@ -139,7 +142,7 @@ export const pmsProtocol: Protocol = {
         const verifier = parametersOf(request).get('codeVerifier');
         if (verifier === null || base64UrlHash(verifier) !== challengeOf(issuing.request))
           return 'codeVerifier is missing, or its SHA-256 is not the challenge';
-        // The platform also accepts both parameters as a form.
+        // If the browser posts both parameters as a form, the address contains neither of them.
         const isForm = !request.url.searchParams.has('launchToken');
         const expected = URL.parse(`${launchUrlOf(issuing)}&codeVerifier=${verifier}`)?.href;
         return isForm || request.url.href === expected

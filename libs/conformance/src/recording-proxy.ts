@@ -45,7 +45,10 @@ type ProxyOptions = {
   readonly only?: {
     readonly clientId: string;
     readonly path: string;
-    /** Returns whether a request proves that the client sent it. Other requests are recorded without a client. */
+    /**
+     * Returns true if the headers prove that the client sent the request. A request without this proof is
+     * recorded without a client, unless it contains a secret of a launch of the client.
+     */
     readonly isOwn: (headers: IncomingHttpHeaders) => Promise<boolean>;
   };
   readonly clock: Clock;
@@ -74,7 +77,7 @@ export function createRecordingProxy({
 
   const answerOf = async (incoming: IncomingMessage, sent: Sent, fault?: FaultName) => {
     if (fault === 'slow') await pause(slowMs, undefined, { ref: false });
-    // A cut connection loses the request, so the platform never receives it.
+    // Does not forward the request, as if the connection were lost before the request reached the platform.
     if (fault === 'cut') return unreachable;
     return fault === undefined || fault === 'slow'
       ? await forward(incoming, { target, body: sent.body }).catch(() => unreachable)
@@ -82,7 +85,8 @@ export function createRecordingProxy({
   };
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
-    // A path that begins with // must not become the name of a host.
+    // Adds the origin as text. With the origin as a base URL, a path that begins with // would be read as a
+    // host name.
     const url = URL.parse(`${publicUrl.origin}${incoming.url}`);
     if (url === null) return sendAnswer(incoming, response, refusalOf(400));
     const body = await readBody(incoming, response);
@@ -163,7 +167,10 @@ async function readBody(incoming: IncomingMessage, response: ServerResponse): Pr
   return Buffer.concat(chunks);
 }
 
-/** Headers that are not forwarded: of one connection (RFC 9110 section 7.6.1), of the proxy, and of a run. */
+/**
+ * The headers that are not forwarded: headers of one connection (RFC 9110 section 7.6.1), headers that the
+ * proxy sets itself, and the header that names a run.
+ */
 const ofConnection = new Set([
   'connection',
   'keep-alive',
@@ -174,7 +181,7 @@ const ofConnection = new Set([
   'expect',
   'content-length',
   'x-forwarded-for',
-  // The proxy reads the answers.
+  // Without this header, the platform does not compress its answers, so the proxy can read them.
   'accept-encoding',
   runHeader,
 ]);

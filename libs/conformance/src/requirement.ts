@@ -27,7 +27,7 @@ export type Requirement = {
    * Absent if no exchange can show the requirement. A person at the vendor must then attest it.
    */
   readonly judge?: Judge;
-  /** The part of the registration without which the requirement does not apply. */
+  /** The address that the client must have registered. Without it, the requirement does not apply. */
   readonly needs?: 'callback' | 'logout';
 };
 
@@ -53,7 +53,7 @@ export type StepTools = {
   readonly createLaunch: () => Promise<string>;
   /** Ends the newest desktop launch of the client, as the host application. */
   readonly endLaunch: () => Promise<void>;
-  /** The keys of changed ID tokens. All runs share them. */
+  /** The keys that sign changed ID tokens. All runs share these keys. */
   readonly keys: KeySubstitutes;
   readonly now: () => number;
 };
@@ -80,7 +80,9 @@ export type Step = {
   readonly pauseSeconds?: number;
 };
 
-/** One side of a launch: the steps of a run, and the requirements that it judges. */
+/**
+ * The conformance test of one kind of client: the steps of a run, and the requirements that the run judges.
+ */
 export type Protocol = {
   readonly name: 'pms' | 'partner';
   readonly steps: readonly Step[];

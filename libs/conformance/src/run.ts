@@ -11,7 +11,10 @@ import {
 } from './exchange.ts';
 import type { Outgoing, Protocol, Requirement, Step, StepTools } from './requirement.ts';
 
-/** The results of a requirement: `unseen` if the run ended before the client showed it. */
+/**
+ * The results of a requirement. `unseen` means that the run ended before the client sent what the requirement
+ * judges.
+ */
 export const results = ['passed', 'failed', 'waiting', 'unseen', 'attested', 'unattested'] as const;
 
 export type Result = (typeof results)[number];
@@ -49,7 +52,10 @@ export type RunReport = {
   /** The correlation ids of the launches that the run saw. */
   readonly launches: readonly string[];
   readonly requirements: readonly ReportedRequirement[];
-  /** The ids of requirements that need an address of the client, which it did not register. */
+  /**
+   * The ids of the requirements that do not apply, because the client registered no address for callbacks or
+   * logout tokens.
+   */
   readonly notJudged: readonly string[];
 };
 
@@ -89,7 +95,10 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
     post,
   });
 
-  /** Requests that name no client belong to every run that needs them. */
+  /**
+   * Returns true if a request belongs to this run. Requests without a known client belong to every run that
+   * lists their endpoint in `sharedEndpoints`.
+   */
   const isOwn = (request: ProxiedRequest, attributed: Attributed) =>
     attributed.clientId === undefined
       ? protocol.sharedEndpoints.includes(endpointOf(request))
@@ -254,7 +263,8 @@ function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTool
     beginning = step.begin(stepTools, exchanges).then((url) => {
       if (current() !== step) return;
       launchUrl = url;
-      // The client cannot complete a step in which it only waits, so the run continues without it.
+      // The client does nothing in a `wait` step, so the run continues when the messages of the step were
+      // sent.
       if (step.action === 'wait') moveOn();
     });
     // `begun` reports the error to its caller. Without a caller, the error must not end the process.

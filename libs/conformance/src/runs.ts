@@ -61,7 +61,10 @@ type Dependencies = {
   readonly clock: Clock;
   /** Returns the receiver of a client's callbacks or logout tokens. */
   readonly receiverOf: (clientId: string) => Receiver | undefined;
-  /** Absent if the process cannot create desktop launches, and so runs no partner's steps. */
+  /**
+   * Absent if the process cannot create desktop launches. It then cannot run the steps of a partner
+   * application.
+   */
   readonly desktop?: DesktopLaunches;
 };
 

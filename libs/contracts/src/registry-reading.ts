@@ -63,7 +63,7 @@ const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): Fi
   ...sandboxFaultsIn(candidate),
 ];
 
-/** The rights that allow launches and nothing else. A trusted issuer can grant no other right. */
+/** The rights that allow launches and nothing else. A sandbox client may have only these rights. */
 const launchRights: readonly unknown[] = ['ocs-launch.write', 'launch.issue'];
 
 /**

@@ -14,7 +14,10 @@ import { publishedSchema } from '../src/published/schema.ts';
 import { serviceRequestDocument } from '../src/published/service-request.ts';
 import { faultsOf } from './fhir-reading.ts';
 
-/** A third-party validator, which supports only the standard features of JSON Schema. */
+/**
+ * Accepts any text, because `format` is only an annotation in JSON Schema 2020-12. The third-party validator
+ * below supports only the standard features of JSON Schema.
+ */
 const anyDay = () => true;
 const ajv = new Ajv2020({ strict: true, formats: { date: anyDay, 'date-time': anyDay } });
 const id = 'https://oltr.example/AccessApi/schemas/service-request.json';

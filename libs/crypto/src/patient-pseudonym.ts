@@ -11,9 +11,9 @@ import type { FhirIds } from '@clinical-launch/contracts/token-context';
 import { createFhirIds, type IdentifiedLaunch } from './fhir-ids.ts';
 
 /**
- * Computes the pseudonyms with which the audit trail finds the events of a patient, and the ids of FHIR
- * resources. All spellings of an
- * identifier have the same pseudonym. Without the key, a pseudonym reveals nothing about the patient.
+ * Computes the ids of FHIR resources, and the pseudonyms with which the audit trail finds the events of a
+ * patient. All spellings of an identifier have the same pseudonym. Without the key, a pseudonym reveals
+ * nothing about the patient.
  */
 export type PatientPseudonyms = {
   /** Returns the pseudonym of the patient with this identifier. */

@@ -4,9 +4,9 @@ import type { SealPlace } from './sealing.ts';
 type SubmittedOrder = Omit<EventData<'order.submitted.v1'>, 'sealed'>;
 
 /**
- * Returns the place of the sealed order in an event `order.submitted.v1`: the GUID and the version of the
- * order, its launch, and its client. A sealed order that was copied to an event with another launch or client
- * therefore cannot be opened.
+ * Returns the texts that bind the sealed order to its event `order.submitted.v1`: the GUID and the version of
+ * the order, its launch, and its client. A sealed order that was copied to an event with another launch or
+ * client therefore cannot be opened.
  */
 export const placeOfOrder = ({
   orderGuid,
@@ -25,9 +25,7 @@ export const placeOfOrder = ({
 /** The purpose of the sealed launch context in an access token. */
 export const tokenContextPurpose = 'access-token-context';
 
-/**
- * Returns the place of the sealed launch context in an access token: the claims `jti` and `sid` of the token.
- */
+/** Returns the texts that bind the sealed launch context to its access token: the claims `jti` and `sid`. */
 export const placeOfTokenContext = ({
   tokenId,
   launchId,

@@ -126,7 +126,7 @@ class TakenLetters {
     this.#channel.nackAll(true);
     const giveUpAt = performance.now() + visibleWithinMs;
     while ((await this.#channel.checkQueue(this.#queue)).messageCount < this.#count) {
-      // Another command may already have fetched the returned letters.
+      // Stops waiting, because another command may already have fetched the returned letters.
       if (performance.now() > giveUpAt) return;
       await pause(5);
     }

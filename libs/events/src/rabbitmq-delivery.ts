@@ -131,7 +131,7 @@ export class ChannelDeliveries {
       await bury(toDeadLetter(message, queue, error));
       this.#unsettled.acknowledge([message]);
     } catch {
-      // Makes the broker dead-letter the message itself, but without the reason.
+      // The dead letter could not be sent, so the broker dead-letters the message, without the reason.
       this.#unsettled.discard(message);
     }
   }

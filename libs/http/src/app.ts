@@ -7,7 +7,7 @@ import type { Endpoint, PathParameters } from './endpoint.ts';
 import { type ErrorDialect, problemDialect, refuse, ServiceError } from './errors.ts';
 import type { Refusals } from './refusals.ts';
 
-/** The answer to requests that are below a path and match no endpoint. */
+/** The error answers below a path, for requests that match no endpoint. */
 export type Edge = {
   readonly path: string;
   /**
@@ -54,8 +54,8 @@ const policyOfData = "default-src 'none'; base-uri 'none'; frame-ancestors 'none
 
 /**
  * Creates one listener for the endpoints of several services. Looks exact paths up in a table, because the
- * route search of Express takes a tenth of the time of a launch. Express routes every other path. Answers 404
- * without a body if neither an endpoint nor an edge answers.
+ * route search of Express takes a tenth of the time of a launch. Express routes every other path. If no
+ * endpoint matches and no `Edge` has an error for the path, answers 404 without a body.
  */
 export function createApp(options: AppOptions): RequestListener {
   const { mounts, logger, clock, isProduction, trustedProxies = 0, publicUrl = '', refusals } = options;

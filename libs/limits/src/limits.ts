@@ -36,7 +36,7 @@ export type FailedAttempt = {
 };
 
 /**
- * The limits that all replicas share. Unauthenticated callers cause the calls, so the number of stored
+ * The limits that all replicas share. Unauthenticated callers can add entries, so the number of stored
  * addresses, failed attempts and refusal events is limited. Accepted requests are neither counted nor refused
  * here.
  */

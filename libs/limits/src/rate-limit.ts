@@ -24,8 +24,8 @@ export function createRateLimiter(clock: Clock): LocalRateLimiter {
   const taken = new Map<string, number[]>();
   let nextSweepAt = 0;
   const forgetOld = (now: number) => {
-    // Sweeps at most once a second. In a flood from many addresses, a sweep finds no key old enough to
-    // delete.
+    // Sweeps at most once a second, because during a flood from many addresses most sweeps would find no key
+    // that is old enough to delete.
     nextSweepAt = now + 1000;
     for (const [key, times] of taken) if ((times.at(-1) ?? 0) <= now - 1000) taken.delete(key);
   };

@@ -108,7 +108,10 @@ export class RedisLimits implements Limits {
     return [Number(first), Number(second)];
   }
 
-  /** Returns the prefix of the Redis hashes with failed attempts. The script appends the period. */
+  /**
+   * Returns the prefix of the Redis hashes with failed attempts. The script appends the number of a period,
+   * because each hash contains the attempts of one period.
+   */
   #attemptsOf(key: string): string {
     return this.#keys.key(shardOfText(key), 'failed-attempts', '');
   }

@@ -39,7 +39,8 @@ describeLimits('Redis', async () => {
   const outbox = new RedisOutbox({ redis, prefix, stream: 'refused' });
   return {
     limits: new RedisLimits({ redis, prefix, mostEvents: 16 * mostEvents }),
-    // Each shard stores a sixteenth of the events, and all refusals of one address are in one shard.
+    // `RedisLimits` receives 16 times `mostEvents`, because each of the 16 shards stores a sixteenth of the
+    // events, and all refusals of one address are in one shard.
     waiting: () => outbox.depth(),
     pass: (ms) => delay(ms),
     isTimeReal: true,

@@ -58,9 +58,13 @@ const renewedBeforeMs = 60_000;
 /**
  * Creates a cache that keeps an access token until one minute before it expires, or for half of a lifetime
  * under two minutes. Concurrent callers share one token request.
- * @example ```ts // Create the cache once in a process, not for each request. const tokens =
- *   createTokenCache({ tokenUrl, clientId, clientSecret, scope }); const headers = { Authorization: `Bearer
- *   ${await tokens.get()}` }; ```
+ *
+ * @example
+ * ```ts
+ * // Create the cache once in a process, not for each request.
+ * const tokens = createTokenCache({ tokenUrl, clientId, clientSecret, scope });
+ * const headers = { Authorization: `Bearer ${await tokens.get()}` };
+ * ```
  * @param now Returns milliseconds since 1970. By default, the system clock.
  */
 export function createTokenCache(request: TokenRequest, now: () => number = Date.now): TokenCache {

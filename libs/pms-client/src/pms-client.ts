@@ -42,9 +42,13 @@ export type LaunchRefusal = {
 };
 
 /**
- * The error that is thrown if the launch API refuses a request. What to do for each `status` of the OLTR
- * specification (OLTR: Errors): - 400: correct the `faults` - 401: the access token is not valid - 403: the
- * client has no right to launch - 409: the originating id was used before - 429 or 503: wait, then try again
+ * The error that is thrown if the launch API refuses a request. The meaning of each `status` (OLTR: Errors):
+ *
+ * - 400: the ServiceRequest is invalid. Correct the `faults`
+ * - 401: the access token is not valid
+ * - 403: the client has no right to launch
+ * - 409: the originating id was used before. Send a new id
+ * - 429 or 503: wait, then try again
  */
 export class LaunchRefused extends Error implements LaunchRefusal {
   readonly status: number;

@@ -4,7 +4,7 @@ import { ConfigurationError, type Environment } from '@clinical-launch/runtime/e
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { deriveFromSealingKeys } from './sealing-keys.ts';
 
-/** The name of the setting, and the name from which the public key of the demo is derived. */
+/** The name of the setting, and the name from which the publicly known key pair of the demo is derived. */
 type KeySetting = { readonly setting: string; readonly demo: string };
 
 /**

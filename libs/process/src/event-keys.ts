@@ -46,7 +46,7 @@ export const verificationSettings = {
   }),
 };
 
-/** The settings that contain event keys. Each key may be given as a file instead. */
+/** The settings that contain event keys. Each setting may be read from a file instead: `<NAME>_FILE`. */
 export const eventKeySettings: readonly string[] = [signingSetting, verificationSetting];
 
 /** The keys with which a process signs its own events and verifies the events of other services. */
@@ -159,7 +159,7 @@ function readVerificationKeys(environment: Environment, service: EventSource): r
   return sharedListenerKeys(environment, service);
 }
 
-/** An environment without settings, from which the public keys of the demo are derived. */
+/** An environment without settings. The keys derived from it are the publicly known keys of the demo. */
 const demo: Environment = { NODE_ENV: 'demo' };
 
 /** @throws ConfigurationError in production, when a key is a key of the demo. */

@@ -6,7 +6,7 @@ const maxLength = 300;
 
 /**
  * Logs the warnings of OpenTelemetry, such as the number of records that a collector rejected from a batch
- * that it accepted (OTLP, partial success). Logs only texts: other values may be the exported data.
+ * that it accepted (OTLP, partial success). Logs only strings, because other arguments may be exported data.
  */
 export function logTelemetryWarnings(logger: Logger): void {
   const ignore = () => undefined;

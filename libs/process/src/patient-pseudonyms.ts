@@ -6,7 +6,7 @@ import { isProduction } from '@clinical-launch/runtime/mode';
 import { deriveFromSealingKeys } from './sealing-keys.ts';
 
 const setting = 'PATIENT_PSEUDONYM_KEY';
-/** The setting for the pseudonym key, for the table of settings. */
+/** The setting that contains the pseudonym key, for docs/reference/settings.md. */
 export const pseudonymSettings = {
   [setting]: Type.String({
     $comment: inProduction,

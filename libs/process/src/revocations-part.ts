@@ -5,8 +5,8 @@ import type { PartOptions, RunningPart } from './parts.ts';
 export type RevocationsPart = RunningPart & { readonly revocations: Revocations };
 
 /**
- * Follows the list of revoked access tokens, for a process that verifies such tokens. The part is ready once
- * the list has been read.
+ * Follows the list of revoked access tokens, for a process that verifies such tokens. The part is ready while
+ * the last read of the list is recent enough.
  */
 export async function openRevocationsPart(
   { revokedTokens }: { readonly revokedTokens: RevokedTokens },

@@ -31,7 +31,7 @@ const contents: Readonly<Record<SealingPurpose, string>> = {
   callback: 'callback secrets in the registry file',
 };
 
-/** Returns the settings with the keys of some purposes, for the table of settings. */
+/** Returns the settings that contain the keys of these purposes, for docs/reference/settings.md. */
 export const sealingKeySettings = (...purposes: readonly SealingPurpose[]) =>
   Object.fromEntries(
     purposes.map((purpose) => [
@@ -43,7 +43,7 @@ export const sealingKeySettings = (...purposes: readonly SealingPurpose[]) =>
     ]),
   );
 
-/** The setting with the shared keys for all purposes, for the table of settings. */
+/** The setting that contains the shared keys for all purposes, for docs/reference/settings.md. */
 export const sharedKeySettings = {
   [sharedSetting]: Type.String({
     $comment: inProduction,
@@ -52,7 +52,7 @@ export const sharedKeySettings = {
   }),
 };
 
-/** The settings that contain sealing keys. Each may be given as a file instead. */
+/** The settings that contain sealing keys. Each setting may be read from a file instead: `<NAME>_FILE`. */
 export const sealingSettings: readonly string[] = [sharedSetting, ...sealingPurposes.map(sealingSetting)];
 
 type KeyOptions = {

@@ -20,7 +20,7 @@ export type StartedServices = {
 };
 
 /**
- * Connects services to the bus and serves them with one listener: in a process, on the platform or in a test.
+ * Subscribes the consumers of services to the bus, and returns one HTTP listener that serves all services.
  */
 export async function startServices({ mounts, bus, ...options }: StartOptions): Promise<StartedServices> {
   const services = mounts.map(({ service }) => service);

@@ -158,8 +158,8 @@ export type Telemetry = {
   /** Whether the audit trail sends its events as log records. */
   readonly sendsLogs: boolean;
   /**
-   * The headers for each kind of data. The settings may have come from files, which the exporters do not
-   * read.
+   * The headers for each kind of data. Pass them to the exporters, which would not find headers that came
+   * from a file.
    */
   readonly headers: Readonly<Record<'traces' | 'metrics' | 'logs', Readonly<Record<string, string>>>>;
 };

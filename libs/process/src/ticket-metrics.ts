@@ -1,7 +1,10 @@
 import { meter } from '@clinical-launch/runtime/metrics';
 import type { TicketKind, Tickets } from '@clinical-launch/tickets/tickets';
 
-/** Counts the tickets that a process issues and redeems, by kind. Successors count as issued. */
+/**
+ * Counts issued tickets by kind, and attempts to redeem a ticket by kind and outcome. Successors count as
+ * issued.
+ */
 export function countTickets(tickets: Tickets): Tickets {
   const issued = meter().createCounter('clinical_launch.tickets.issued', {
     description: 'Tickets that were issued, successors included',

@@ -35,7 +35,7 @@ export function startTracing(
     sampler: samplers[settings.OTEL_TRACES_SAMPLER](),
     spanProcessors: [batches],
     idGenerator: traceIds,
-    // The span of a batch of events links to the span of each event.
+    // Allows many links, because the span of a batch of events links to the span of each event.
     spanLimits: { linkCountLimit: 256, attributeValueLengthLimit: 200 },
   });
   context.setGlobalContextManager(new sdk.AsyncLocalStorageContextManager());

@@ -125,7 +125,7 @@ function createClient(addresses: readonly Address[]): RedisClient {
   });
 }
 
-/** The user and the password are for Redis. The Sentinels require neither. */
+/** Returns the options for Sentinels. Sends the user and the password only to Redis, not to the Sentinels. */
 function sentinelOptions(
   { credentials }: Address,
   sentinels: readonly { readonly host: string; readonly port: number }[],

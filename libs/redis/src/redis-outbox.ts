@@ -51,7 +51,8 @@ export type RedisOutboxDependencies = {
   readonly prefix?: string;
   /**
    * If a relay does not remove its events within these milliseconds, for instance because it was killed,
-   * another relay claims them. If publishing four batches takes longer, events are published twice.
+   * another relay claims them. One `drain` publishes up to four batches. If it takes longer than this time,
+   * events are published twice.
    */
   readonly takeOverAfterMs?: number;
   /** Reports each event that was set aside because the bus would always refuse it. */

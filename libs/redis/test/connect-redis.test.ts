@@ -56,7 +56,7 @@ describe('connectRedis', () => {
     if (!(redis instanceof Cluster)) throw new Error('no cluster');
     expect(redis.nodes('master')).toHaveLength(3);
     const tickets = createTickets(redis, aPrefix());
-    // Uses all shards, and therefore all nodes.
+    // Issues enough tickets to use every shard, and therefore every node.
     await Promise.all(Array.from({ length: 200 }, () => issueTicket(tickets)));
   });
 

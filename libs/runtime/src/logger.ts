@@ -92,7 +92,7 @@ export function createLogger({
   const options: LoggerOptions = {
     level,
     timestamp: pino.stdTimeFunctions.isoTime,
-    // Leaves `err` to its serializer, which pino also calls for the bindings of child loggers.
+    // Does not redact `err`, because the serializer below does. Pino also calls it for child loggers.
     formatters: {
       log: ({ err, ...fields }) => ({ ...redactFields(fields), ...withoutUndefined({ err }) }),
     },

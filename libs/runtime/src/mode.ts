@@ -4,7 +4,7 @@ import { ConfigurationError, type Environment } from './environment.ts';
 /** The values of `NODE_ENV`. If the variable is unset or empty, the mode is `development`. */
 const modes = ['development', 'demo', 'test', 'production'];
 
-/** The setting `NODE_ENV`, for the table of settings. */
+/** The setting `NODE_ENV`, for docs/reference/settings.md. */
 export const modeSetting = {
   NODE_ENV: Type.Enum(modes, {
     default: 'development',

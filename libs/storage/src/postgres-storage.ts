@@ -75,7 +75,7 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
         idle: pool.idleCount,
         used: pool.totalCount - pool.idleCount,
         max: poolSize,
-        // The pool also counts requests that get an idle connection in the next tick.
+        // Subtracts the requests that get an idle connection in the next tick: `waitingCount` includes them.
         pending: Math.max(0, pool.waitingCount - pool.idleCount),
       }),
     },

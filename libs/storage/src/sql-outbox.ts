@@ -64,7 +64,7 @@ export async function appendToOutbox<Tables extends OutboxTables>(
  * removed when it is published. If a relay dies, its connection closes and PostgreSQL releases the batch.
  * Events are published at least once. An event is published twice if the relay or the database fails between
  * the broker's confirmation and the commit. Sets aside an event that the bus would refuse, so that it does
- * not block other events. Another version of the service may have stored the event.
+ * not block other events. Another version of the service may have stored such an event.
  */
 export function sqlOutbox<Tables extends OutboxTables>(
   database: Kysely<Tables>,

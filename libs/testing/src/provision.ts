@@ -27,8 +27,8 @@ const parts: readonly Part[] = [
 /**
  * Provides the servers that these test files need, all at once, and sets their URLs in `TEST_REDIS_URL`,
  * `TEST_AMQP_URL` and `TEST_DATABASE_URL`. Uses a server that the environment names. Otherwise starts the
- * server from Docker, from the program on this machine, or from Debian's package. For HAProxy, which each
- * test configures itself, only checks that the program is installed.
+ * server from Docker, from the program on this machine, or from Debian's package. Does not start HAProxy,
+ * which each test configures itself, but makes sure that it is installed.
  * @throws Error that explains in one sentence what to do when a server is unavailable, after stopping the
  * other servers
  */

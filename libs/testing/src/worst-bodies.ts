@@ -20,7 +20,7 @@ function repeatedPieces(limitBytes: number): fc.Arbitrary<string> {
     });
 }
 
-/** The values that are repeated in a list or a member: invalid values of every kind, and valid values. */
+/** The values that are repeated in a list: invalid values of many kinds, and valid values. */
 const units = [
   '0',
   '""',

@@ -11,7 +11,7 @@ import {
   ticketPurposes,
 } from './tickets.ts';
 
-/** A chain, as the text of each of its tickets names it. */
+/** The data about a chain that the text of each of its tickets contains. */
 export type Chain = {
   readonly shard: Shard;
   readonly correlationId: string;

@@ -73,8 +73,8 @@ export type TicketKeys = ReturnType<typeof createTicketKeys>;
 export type ClaimKeys = { readonly claims: string; readonly field: Buffer };
 
 /**
- * The number of hashes in each shard. With millions of claims, each hash contains dozens of claims. A
- * listpack holds up to 512.
+ * The number of hashes in each shard. With millions of claims, each hash contains dozens of claims. Redis
+ * stores a hash of up to 512 fields compactly, as a listpack.
  */
 const claimBuckets = 4096;
 /** The length of a field name in bytes: 128 bits of a SHA-256. */

@@ -76,7 +76,7 @@ export type IssueRequest = {
   /** One of the `proofs` of the redemption must equal the challenge. */
   readonly challenge?: string;
   readonly ttlSeconds: number;
-  /** Returned when this ticket is refused: `used`, `mismatch`, or `unknown` because it has expired. */
+  /** Returned when this ticket is refused: `used`, `mismatch`, or `unknown` after expiry or revocation. */
   readonly notice?: RefusalNotice;
   /** Ends the chain this many seconds from now, however often its tickets are extended. */
   readonly chainSeconds?: number;
@@ -302,7 +302,10 @@ export type ChainUse = {
 
 export type ChainUseOutcome =
   | { readonly outcome: 'accepted' }
-  /** Nothing was stored, because the `proof` was used before for this chain, or the limit is reached. */
+  /**
+   * Nothing was stored. `used-proof`: the `proof` was used before for this chain. `limited`: the limit is
+   * reached.
+   */
   | { readonly outcome: 'used-proof' }
   | { readonly outcome: 'limited'; readonly waitSeconds: number };
 

@@ -509,8 +509,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
 
       waiting.it('is not found after its end, but later chains with the same labels are found', async () => {
         const { owner, correlationId } = await begin(['user a']);
-        // Begins enough chains that some shards contain chains that end soon both before and after a lasting
-        // chain.
+        // Begins so many chains that, in some shards, a lasting chain is stored between chains that end soon.
         const beginMany = (seconds: number) =>
           Promise.all(Array.from({ length: 30 }, () => begin(['user a'], owner, seconds)));
         await beginMany(1);

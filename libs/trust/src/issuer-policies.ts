@@ -12,8 +12,8 @@ export type IssuerPolicy = {
    */
   readonly jwksUri?: string;
   /**
-   * Whether the operator configured `jwksUri`, as for the platform's realms. It may then be an http address
-   * within the deployment.
+   * Whether `jwksUri` comes from the settings, as for the platform's realms, and not from the registry. It
+   * may then be an http address within the deployment.
    */
   readonly isConfigured: boolean;
   readonly rightClaims: readonly ('scope' | 'scp' | 'roles')[];

@@ -34,7 +34,8 @@ export function followRegistry<Made>(source: RegistrySource, make: (registry: Re
 
 /**
  * Reads the registry file: JSON, in which `${PUBLIC_URL}` is the platform's own address.
- * @throws TypeError that lists every error by its path, or states that the file cannot be read
+ * @throws TypeError that lists every error by its path, SyntaxError if the file is not JSON, or the error of
+ *   the system if the file cannot be read
  */
 export function readRegistryFile(path: string | URL, { publicUrl }: { publicUrl: string }): Registry {
   return readRegistryText(readFileSync(path, 'utf8'), publicUrl);

@@ -11,7 +11,7 @@ import type { IssuerPoliciesOptions } from './issuer-policies.ts';
 import { assertProductionRegistry } from './production-registry.ts';
 import { readRegistryFile } from './registry-file.ts';
 
-/** The setting `APP_ID_URI`: the audience of access tokens for the platform's APIs. */
+/** The setting `AUDIENCE` (`APP_ID_URI`): the audience of access tokens for the platform's APIs. */
 export const audienceSetting = Type.String({
   default: 'api://clinical-launch',
   title: 'APP_ID_URI: the audience of access tokens. Clients request the scope `<AUDIENCE>/.default`.',

@@ -73,9 +73,10 @@ function findCode(
 const referenceIn = (owner: unknown, member: string) => memberOf(memberOf(owner, member), 'reference');
 
 /**
- * Creates the check of the practice in a payload (PractitionerRole.organization). The practice must have the
- * code of a practice. If a practice binding is passed, it must contain that code. The check reads the
- * unvalidated payload, so that all errors are reported together.
+ * Creates the check of the practice in a payload (PractitionerRole.organization). The Organization must have
+ * a practice code, not only a code that only performers may have. If a practice binding is passed, it must
+ * contain the practice code. The check reads the unvalidated payload, so that all errors are reported
+ * together.
  */
 export function createPracticeCheck({ organization }: Vocabulary, find: CodeSearches) {
   const practiceSystems = [...organization].flatMap(([uri, system]) =>

@@ -45,7 +45,8 @@ export type Agreement = {
   /** The practices, users, clinicians and performers. */
   readonly directory?: Directory | undefined;
   /**
-   * The values of `acr` that the client may send. If absent, the client may send those of `agreedAcrValues`.
+   * The values of `acr` that the client may send. If absent, the client may send the default values, which
+   * `agreedAcrValues` returns.
    */
   readonly acrValues?: readonly string[] | undefined;
   /** True if the client may send synthetic patients only, whose NHS numbers begin with 999. */

@@ -85,8 +85,8 @@ function serviceRequest({ schemas, vocabulary, reference }: Sources): JsonSchema
           ],
         },
         ...needingOne('url', actionExtension),
-        // A schema object can contain only one `contains`. A second `contains` in `allOf` would make
-        // generators produce lists with entries of any type.
+        // A schema object can contain only one `contains`, so `if` and `else` require the second extension. A
+        // `contains` in `allOf` would make generators produce lists with entries of any type.
         if: { type: 'array', ...needingOne('url', authorExtension) },
         else: { not: {} },
       },

@@ -8,13 +8,13 @@ export const authorizeRefusals = {
   unknown_launch: deadLaunch(),
   used_launch: deadLaunch(),
   launch_of_other_client: deadLaunch(),
-  // RFC 9126 section 4.
+  // RFC 9126 section 4 requires this error code.
   unpushed_request: {
     code: 'invalid_request',
     message:
       'This application must push its authorization requests. Use pushed_authorization_request_endpoint of the discovery document',
   },
-  // OpenID Connect Core 1.0 section 3.1.2.6.
+  // OpenID Connect Core 1.0 section 3.1.2.6 defines this error code.
   sign_in_too_old: {
     code: 'login_required',
     message:
@@ -25,7 +25,7 @@ export const authorizeRefusals = {
     message:
       'The host application did not send when the user signed in, so max_age cannot be checked. Start again without max_age',
   },
-  // OpenID Connect Core Error Code unmet_authentication_requirements 1.0.
+  // OpenID Connect Core Error Code unmet_authentication_requirements 1.0 defines this error code.
   acr_unmet: {
     code: 'unmet_authentication_requirements',
     message:

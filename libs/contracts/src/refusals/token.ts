@@ -154,8 +154,8 @@ export const tokenRefusals = {
 export type TokenReason = keyof typeof tokenRefusals;
 
 /**
- * Returns the answer for a code that never existed or was used. Both cases have the same answer, so that
- * attackers who guess or replay codes learn nothing.
+ * Returns the answer for a code that never existed, was used, or belongs to another client. All three have
+ * the same answer, so that attackers who guess or replay codes learn nothing.
  */
 function deadCode() {
   const message =

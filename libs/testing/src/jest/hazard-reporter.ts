@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** A test that shows a control of a hazard. */
+/** A test that the hazard table lists as the proof that a control of a hazard works. */
 type Control = { readonly hazard: string; readonly file: string; readonly title: string };
 
-/** A control that a run did not show. */
+/** A control whose test did not pass in this run. */
 export type UnshownControl = Control & { readonly reason: 'absent' | 'skipped' | 'failed' };
 
 type TestResult = { readonly fullName: string; readonly status: string };
@@ -70,7 +70,7 @@ function reasonOf(title: string, results: readonly TestResult[]): UnshownControl
   return statuses.every((status) => status === 'passed') ? undefined : 'skipped';
 }
 
-/** Prints each hazard whose controls were not shown, with the tests that should show them. */
+/** Prints each hazard that has a control whose test did not pass, with these tests. */
 export function writeUnshown(unshown: readonly UnshownControl[]): void {
   const byHazard = Object.groupBy(unshown, ({ hazard }) => hazard);
   for (const [hazard, controls = []] of Object.entries(byHazard)) {
@@ -82,8 +82,8 @@ export function writeUnshown(unshown: readonly UnshownControl[]): void {
 
 /**
  * A Jest reporter that fails the run if a test in the hazard table is absent, skipped or failed, and names
- * the hazard. If all files of a tier ran, it judges every control of the tier, otherwise only the controls of
- * the files that ran. If `-t` selected tests by their titles, it judges no control.
+ * the hazard. If all files of a tier ran, it checks every test that the table lists for the tier, otherwise
+ * only the tests of the files that ran. If `-t` selected tests by their titles, it checks nothing.
  */
 export default class HazardReporter {
   readonly #selectsTitles: boolean;

@@ -5,7 +5,7 @@ type Test = { readonly path: string };
 /**
  * The test files that take seven seconds or longer. They are listed here, because a fresh clone has no
  * recorded times. The bench, Firefox and embedded databases need most of the memory. The bench and Firefox
- * run one after the other, in parallel with files that need little memory, while the workers are still small.
+ * run one after the other, in parallel with files that need little memory, before the workers grow.
  * No browser runs in parallel with embedded databases. Files that wait for servers run in parallel with
  * browsers, which use both cores.
  */

@@ -18,8 +18,8 @@ export const sharedPostgres = postgresWith([
   'full_page_writes=off',
   'autovacuum=off',
   'max_connections=300',
-  // The write-ahead log and the buffers are in memory. A database is also dropped faster if PostgreSQL has
-  // fewer buffers to search.
+  // Small values, because the write-ahead log and the buffers are in memory. Dropping a database is also
+  // faster if PostgreSQL has fewer buffers to search.
   'max_wal_size=128MB',
   'shared_buffers=32MB',
 ]);
