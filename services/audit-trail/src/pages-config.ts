@@ -25,7 +25,7 @@ export type AuditPagesConfig = {
   readonly clientSecret?: string;
   /** The claim that lists the rights of a user. */
   readonly rightClaim: string;
-  /** Seals the session cookie. */
+  /** Seals the cookies of the pages, and callers' identifiers in addresses. */
   readonly sealer: Sealer;
   /** The IANA time zone of the times on the pages. */
   readonly timeZone: string;

@@ -97,7 +97,7 @@ export function readDeveloperPortalConfig(environment: Environment): DeveloperPo
     namespaces: namespacesOf(read),
     audience: read.AUDIENCE,
     statementKeys,
-    // A developer enters the address, so in production it must not lead into a network of the operator.
+    // A developer enters the callback address. In production, it must not lead into the operator's networks.
     allowedNetworks: isProduction(environment) ? [] : readAllowedNetworks(environment),
     isProduction: isProduction(environment),
   });

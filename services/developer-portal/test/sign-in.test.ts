@@ -76,7 +76,7 @@ describe('the developer portal', () => {
       body: new URLSearchParams({ token, ...credentials }),
     });
     expect(revoked.status).toBe(200);
-    // The platform reads its list of revoked tokens every second.
+    // The platform reads its list of revoked tokens every two seconds.
     await until(async () => (await portal.requestSession(token)).status === 401);
   });
 

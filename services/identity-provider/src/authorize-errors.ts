@@ -2,7 +2,7 @@ import { type AuthorizeReason, authorizeRefusals } from '@clinical-launch/contra
 import { ServiceError } from '@clinical-launch/http/errors';
 import type { ParameterFault } from './domain/authorization-request.ts';
 
-/** Prefetches and previews must not use up a single-use identifier. */
+/** Creates the error for a prefetch or preview, which must not use up a single-use identifier. */
 export function speculativeRequest(): ServiceError {
   return new ServiceError({
     code: 'invalid_request',

@@ -7,8 +7,9 @@ import type { KeyRing } from './keys/key-ring.ts';
 type Ending = { readonly kind: string; readonly owner: string; readonly at: number };
 
 /**
- * Observes the expiry of the registry's secrets and the due date of signing keys. Reports a client only if
- * all of its secrets expire, because an old secret that expires after a rotation does no harm.
+ * Observes the expiry of the registry's secrets and the due date of signing keys. For a client, reports the
+ * latest expiry, and only if each of its secrets has an expiry. An old secret that expires after a rotation
+ * does no harm.
  */
 export function observeExpiries({ registry, keyRing }: { registry: RegistrySource; keyRing: KeyRing }): void {
   const meter = getMeter();

@@ -16,7 +16,7 @@ import {
 } from './running-desktop.ts';
 import { record } from './running-identity-provider.ts';
 
-// Third-party clients use the machine's clock.
+// Starts at the machine's time, because third-party clients use the machine's clock.
 const clock = new TestClock(Date.now());
 const clientId = 'partner-standard';
 const scope = 'openid launch resource.read';

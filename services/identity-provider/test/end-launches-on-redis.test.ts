@@ -47,7 +47,7 @@ async function startLaunch(): Promise<string> {
   return response.headers.get('x-correlation-id') ?? '';
 }
 
-/** Reads the events that wait in the outbox, and returns the GUIDs of the launches that ended, sorted. */
+/** Returns the GUIDs of the launches that ended according to these events, sorted. */
 async function endedIn(events: Promise<readonly CloudEvent[]>): Promise<string[]> {
   const ended = (await events).filter(({ type }) => type === 'desktop.chain.revoked.v1');
   return ended.map(({ correlationid }) => correlationid).toSorted();

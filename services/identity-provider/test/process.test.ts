@@ -59,7 +59,7 @@ function start(databaseUrl: string): ChildProcess {
       REGISTRY_FILE: registryFile,
       REDIS_URL: process.env.TEST_REDIS_URL,
       REDIS_PREFIX: `test-${randomUUID()}:`,
-      // Nothing listens at this address, because tokens are issued without a broker.
+      // Nothing listens at this address. The service issues tokens even without a broker.
       AMQP_URL: 'amqp://127.0.0.1:1',
       DATABASE_URL: databaseUrl,
     },

@@ -236,7 +236,10 @@ export function chainOf({ accessToken }: Tokens): string {
   return String(decodeJwt(accessToken).sid);
 }
 
-/** Returns the constant parts of a refusal of the token or authorization endpoint. */
+/**
+ * Returns a refusal of the token or authorization endpoint without its message. `isFiled` is true if the body
+ * contains the correlation id of the header.
+ */
 export async function refusalOf(response: Response) {
   const { error, correlation_id } = record(await response.json());
   return {

@@ -53,8 +53,8 @@ type RunOptions = {
   /** The header in which an edge would forward client certificates. If absent, certificates are ignored. */
   readonly clientCertificateHeader?: string;
   /**
-   * Creates the registry when the address is known. By default, the registry consists of `realms` and does
-   * not change.
+   * Creates the registry when the address of the server is known. By default, the registry consists of
+   * `realms` and does not change.
    */
   readonly registryAt?: (publicUrl: string) => RegistrySource;
 };
@@ -141,7 +141,7 @@ export async function runIdentityProvider({
 
 /**
  * Creates a verifier that fetches the keys again after five minutes of the test's clock. The verifier's own
- * cache uses the machine's clock, which does not advance.
+ * cache uses the machine's clock, which a test cannot advance.
  */
 function verifierByClock(clock: TestClock, make: () => AccessTokenVerifier): AccessTokenVerifier {
   let verifier = make();

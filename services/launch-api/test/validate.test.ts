@@ -41,7 +41,7 @@ describe('POST /AccessApi/Validate', () => {
     const after = await own.post({ to: 'Validate', payload });
     await own.stop();
     expect(launches.map(({ status }) => status)).toEqual([200, 409]);
-    // Validate does not check whether the identifier was used.
+    // Validate does not check whether the originating id was used.
     expect(after.status).toBe(200);
   });
 

@@ -26,7 +26,7 @@ export type CallbackConfig = {
   readonly connectTimeoutMs: number;
   /** The timeout of a whole attempt in milliseconds. */
   readonly timeoutMs: number;
-  /** The milliseconds between polls for due deliveries. A commit of this process causes a poll at once. */
+  /** The milliseconds between polls for due deliveries. A process that adds a delivery polls immediately. */
   readonly pollMs: number;
   /** The maximum number of concurrent attempts. */
   readonly slots: number;

@@ -2,15 +2,16 @@
 // the same tests with and without a connection.
 
 /**
- * The tests that a search names. @typedef {object} Named @property {string[]} codes the tests that Enter
- * adds; empty unless every part of the search names one test @property {string[]} known the tests that some
- * part of the search names @property {string[]} unknown the parts that name no test or several tests; empty
- * if no part names a test
+ * The tests that a search names.
+ * @typedef {object} Named
+ * @property {string[]} codes the tests that Enter adds; empty unless every part of the search names one test
+ * @property {string[]} known the tests that some part of the search names
+ * @property {string[]} unknown the parts that name no test or several tests; empty if no part names a test
  */
 
 /**
- * The codes of tests by the keys of their names (`keysOfName`). An empty code is a test that Enter does not add
- * by this name.
+ * The codes of tests by the keys of their names (`keysOfName`). An empty string stands for a test or
+ * service that Enter does not add by this name.
  * @typedef {ReadonlyMap<string, readonly string[]>} NameIndex
  */
 

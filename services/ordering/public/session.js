@@ -19,7 +19,7 @@ export function watchSession(dialog) {
   let endsAt;
   let dismissedFor;
 
-  // Removes the end of the session from the page, because later requests extend the session.
+  // Removes the text with the time at which the session ends, because later requests extend the session.
   document.querySelector('[data-session-until]')?.remove();
   prolong();
   windows.postMessage('extended');

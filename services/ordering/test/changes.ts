@@ -34,7 +34,7 @@ export async function openChange(
   return { ...launch, at: `requests/${launch.guid}/tests/` };
 }
 
-/** Returns the hidden fields of the review's form. */
+/** Returns the fields `version` and `submission` of the form on the review page. */
 export async function reviewed(launch: Changer): Promise<[string, string][]> {
   const html = await launch.page(`${launch.at}review`);
   return ['version', 'submission'].map((name) => [name, fieldValues(html, name)[0] ?? '']);

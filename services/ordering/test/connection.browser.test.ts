@@ -43,8 +43,8 @@ describe('the page without a connection', () => {
     await banner.getByText('Your choices will be sent when the connection is back').waitFor();
     expect(tickedIn(await launch.page())).toEqual(['HFBC']);
     await browser.setOffline(false);
-    // Waits for BLFT, not for a count of two: when the page has sent only BUE, HFBC and BUE are already two
-    // tests.
+    // Waits for BLFT. Waiting for two tests would end too early: when the page has sent only BUE, the chosen
+    // tests are HFBC and BUE.
     await until(async () => tickedIn(await launch.page()).includes('BLFT'));
     expect(tickedIn(await launch.page())).toEqual(['BUE', 'BLFT']);
     await page.locator('#bar-count').getByText('2 tests chosen').waitFor({ state: 'attached' });

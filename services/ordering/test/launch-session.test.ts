@@ -108,7 +108,7 @@ describe('the launch session', () => {
     });
     expect((await launch.send('', withTossed('tossed'))).status).toBe(200);
     expect((await launch.send('', withTossed(attackers.ticket, '', 'x', 'y'))).status).toBe(200);
-    // A request looks up at most four tickets.
+    // The service tries only the first four values of the cookie, and the ticket is the fifth value.
     expect((await launch.send('', withTossed('1', '2', '3', '4'))).status).toBe(401);
   });
 

@@ -48,7 +48,7 @@ const recorder: KyselyPlugin = {
 async function asksOf(send: () => Promise<Response>) {
   queries.length = 0;
   const response = await send();
-  // Ignores queries of the outbox, which the relay also makes.
+  // Ignores queries of the outbox, because the relay of the outbox also makes such queries.
   const own = queries.filter((sql) => !sql.includes('outbox'));
   const count = (form: RegExp) => own.filter((sql) => form.test(sql)).length;
   const asked = {

@@ -271,7 +271,7 @@ describe('a change and the samples of a request', () => {
   });
 });
 
-/** Returns the hidden fields of the notice's form. */
+/** Returns the hidden fields of the form in the notice of a locked window. */
 const filledFrom = (html: string) =>
   new Map(
     [

@@ -37,7 +37,7 @@ type ModelWindow = {
   order: string | undefined;
 };
 
-/** A browser, its chosen subject, and how often another subject was chosen. */
+/** A browser, its chosen subject (a user and a patient), and how often another subject was chosen. */
 type ModelBrowser = { readonly jar: TestBrowser; chosen: string; choice: number };
 
 type Step = readonly [kind: string, of: number, other: number];

@@ -6,7 +6,7 @@ import type { TokenReason } from '@clinical-launch/contracts/refusals/token';
 
 type RevocationReason = EventData<'desktop.chain.revoked.v1'>['reason'];
 
-/** The cause of a refusal in plain words, and the support desk's advice for the caller. */
+/** The cause of a refusal in plain words, and the advice for the person who contacts the support desk. */
 export type FaultWords = { readonly cause: string; readonly advice: string };
 
 type Row = readonly [cause: string, advice: string];

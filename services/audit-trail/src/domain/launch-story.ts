@@ -6,7 +6,7 @@ export type Verdict = {
   readonly kind: 'good' | 'waiting' | 'bad';
   readonly title: string;
   readonly text: string;
-  /** The support desk's advice for the caller. */
+  /** The advice for the person who contacts the support desk. */
   readonly advice: string;
 };
 

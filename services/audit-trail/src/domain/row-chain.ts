@@ -2,11 +2,11 @@ import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'nod
 import { type AuditColumns, userKeyOf } from './audit-row.ts';
 
 /**
- * The hash chain of a partition. It proves that no row was changed, removed or inserted between other rows:
- * hash of row n = SHA-256(hash of row n - 1, text of row n) The text of a row contains every column in the
- * order of `chainedColumns`, each as `<bytes in UTF-8>:<value>`, or as `-` if it is null. Two different rows
- * therefore never have the same text. The chain starts with the hash of the partition's name. Anyone who can
- * write rows can compute such hashes. Therefore each row also has a seal: an HMAC of its hash under a key
+ * The hash chain of a partition. It proves that no row was changed, removed or inserted between other rows.
+ * The hash of row n is SHA-256(hash of row n - 1, text of row n). The text of a row contains every column in
+ * the order of `chainedColumns`, each as `<bytes in UTF-8>:<value>`, or as `-` if it is null. Two different
+ * rows therefore never have the same text. The chain starts with the hash of the partition's name. Anyone who
+ * can write rows can compute such hashes. Therefore each row also has a seal: an HMAC of its hash under a key
  * that the database does not have.
  */
 
@@ -27,7 +27,10 @@ type Column = {
   readonly textOf: (row: AuditRow) => string | null;
 };
 
-/** The columns in the order of hashing. A new column must be last. It changes the form of the hashed text. */
+/**
+ * The columns in the order of hashing. A new column must be last. It also changes the hashed text of existing
+ * rows, so that their stored hashes no longer match.
+ */
 export const chainedColumns: readonly Column[] = [
   { name: 'sequence', type: 'bigint', textOf: (row) => String(row.sequence) },
   { name: 'id', type: 'uuid', textOf: (row) => row.id },

@@ -69,7 +69,7 @@ function presentFaults(ordered: readonly LogEntry[], guid: string) {
     ...faults.map(({ path, code }) => `- ${[path, code].filter(Boolean).join(': ')}`),
     'POST the payload to /AccessApi/Validate to get the remedy of each fault.',
   ];
-  // Only the request API has an endpoint that validates payloads.
+  // Omits the last line for other APIs, because only the launch API has an endpoint that validates payloads.
   const text = refused.type === 'launch.url.refused.v1' ? lines : lines.slice(0, -1);
   return { faults, forSupplier: text.join('\n') };
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { AuditDatabase } from './tables.ts';
 
-/** A user who has launched, and their practice. */
+/** A user that an event names, and the practice in the same event. */
 export type KnownUser = {
   readonly name: string;
   readonly display: string;
@@ -14,7 +14,7 @@ export type KnownUser = {
 export type KnownPractice = { readonly practice: string; readonly practiceName: string };
 
 /**
- * The users and practices that have launched. Readers can find users and practices by names such as "Dr
+ * The users that events name, and their practices. Readers can find users and practices by names such as "Dr
  * Bairstow" and "Harbour Surgery", without knowing the username or code.
  */
 export type KnownParties = {

@@ -79,8 +79,8 @@ export function createOriginatingIds(database: Kysely<OriginatingIdTables>): Ori
 }
 
 /**
- * Merges the claims on each name as recording them one by one would, because a statement can change a row
- * only once. Sorts the claims by name, so that two replicas never deadlock.
+ * Returns one claim for each name, because a statement can change a row only once. Keeps the same claim as if
+ * the claims were recorded one by one. Sorts the claims by name, so that two replicas never deadlock.
  */
 function lastingOf(claims: readonly RecordedClaim[]): readonly RecordedClaim[] {
   const lasting = new Map<string, RecordedClaim>();

@@ -123,7 +123,7 @@ async function usersOf(
       };
     });
   }
-  // Searches the log, which also contains staff, and users whose launches were all refused.
+  // No known user matches, so searches the log for a user with this username.
   const user = (await newest(search, { user: text }))?.user ?? undefined;
   return user === undefined ? [] : [{ text: `User ${user}`, parameters: { user } }];
 }

@@ -10,8 +10,8 @@ export type EventStores = {
 };
 
 /**
- * Stores events, and the clients, users and practices that launch. Storing the same events twice has no
- * further effect.
+ * Stores events, the clients that launch, and the users and practices that the events name. Storing the same
+ * events twice has no further effect.
  */
 export type StoreEvents = (events: readonly CloudEvent[]) => Promise<void>;
 

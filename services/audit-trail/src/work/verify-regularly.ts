@@ -21,7 +21,7 @@ type VerifyOptions = {
 };
 
 const pollMs = 60_000;
-/** Milliseconds between verifications of new rows, so that a changed row is found within the hour. */
+/** Milliseconds between verifications of new rows, so that a changed new row is found within the hour. */
 const newEveryMs = 3_600_000;
 /** Milliseconds between verifications of all rows: once a day, because they read the whole log. */
 const allEveryMs = 24 * 3_600_000;
@@ -44,7 +44,7 @@ export function startVerification(options: VerifyOptions): Pick<Loop, 'stop'> {
     } else if (await progress.claim('verify-new', newEveryMs, now)) {
       const since = await placeBefore(options, new Date(now.getTime() - 2 * newEveryMs));
       const found = await verifyAudit({ ...options, since, signal: stopping.signal });
-      // Keeps reporting faults until a verification of all rows finds none.
+      // Adds the faults to those found earlier, so that the metric keeps them until all rows are verified.
       await record(options, 'verify-new', found, (await progress.find('verify-new'))?.place ?? 0);
     }
     await measured.read(progress);

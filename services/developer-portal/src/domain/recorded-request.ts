@@ -4,8 +4,8 @@ import type { FaultName } from '@clinical-launch/conformance/exchange';
 type ShownHeader = { readonly name: string; readonly value: string };
 
 /**
- * A request of a sandbox client and its answer, without their bodies. Of what the client chose, it contains the
- * names of headers and the values of a few of them, so the portal stores no secrets and no patient data.
+ * A request of a sandbox client and its answer, without their bodies. Contains the names of all headers but
+ * the values of only a few, so that the portal stores no secrets and no patient data.
  */
 export type RecordedRequest = {
   /** The correlation id of the answer. */

@@ -82,7 +82,10 @@ export function clientProxies(portal: Portal, { runs, requests }: ClientProxiesO
   };
 }
 
-/** Returns true if a request contains the token of another client, which must not see its requests here. */
+/**
+ * Returns true if a request contains the token of another client. Such a request must not be recorded,
+ * because the developers of `clientId` could see it.
+ */
 function isOfOtherClient(request: IncomingMessage, clientId: string): boolean {
   const claims = claimsOf(tokenIn(request));
   const stated = ['client_id', 'azp', 'appid'].map((name) => claims[name]).find((id) => id !== undefined);

@@ -112,7 +112,7 @@ async function post(
   try {
     const request = { method: 'POST', headers, body, ignoresBody: true } as const;
     const { status } = await fetchOutbound(new URL(receiver), request);
-    // The portal answers the platform with this status, so it must be one (RFC 9110 section 15).
+    // The portal answers the platform with this status, so it must be a final status (RFC 9110 section 15).
     return status >= 200 && status <= 599 ? { receiver, status } : { receiver };
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;

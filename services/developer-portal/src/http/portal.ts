@@ -128,7 +128,7 @@ const createPlatformCall =
     const answer = await fetchOutbound(url, request).catch((cause) => {
       throw temporarilyUnavailable('The platform did not answer', { cause });
     });
-    // A service states the reason of a refusal. The edge does not.
+    // A 403 without `Launch-Refusal` is from the edge, because services state the reason of a refusal there.
     if (answer.status === 403 && answer.headers['launch-refusal'] === undefined)
       throw temporarilyUnavailable('The platform does not accept requests of the developer pages', {
         cause: new Error('add the address of the developer portal to SERVER_ALLOWED_NETWORKS of the edge'),

@@ -37,7 +37,10 @@ export function recordedRequestOf(exchange: Exchange): RecordedRequest {
   };
 }
 
-/** Returns the path without launch identifiers and the ids of resources. An unknown path may contain secrets or patient data. */
+/**
+ * Returns the path without launch identifiers and the ids of resources. Returns a fixed text for an unknown
+ * path, which may contain secrets or patient data.
+ */
 const pathOf = ({ request, answer }: Exchange): string =>
   !isKnown(request) || answer.status === 404
     ? 'an unknown address'

@@ -17,7 +17,7 @@ import { readMembers } from './read-members.ts';
 const wantedFault = compileSchema(
   closedObject({
     fault: Type.Enum([...faultNames]),
-    /** The form sends an empty text for any endpoint. */
+    /** The form sends an empty text if the fault applies to every endpoint. */
     endpoint: Type.Optional(Type.Enum([...endpointNames, ''])),
     times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
   }),

@@ -60,7 +60,7 @@ export async function sendPayload(
   if (refusal.is(answer) && answer.errors?.length) {
     return { faults: answer.errors, openUrl: () => '' };
   }
-  // The start page shows how to sign in only after the session has ended.
+  // Ends the session, because the start page shows how to sign in only to developers without a session.
   if (status === 401) portal.sessions.end(sessionId);
   throw refusalOf(status, Number(headers['retry-after']) || 5);
 }

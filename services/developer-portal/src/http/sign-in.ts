@@ -64,8 +64,8 @@ const noSandboxClient = () =>
   });
 
 /**
- * Checks that the token was not revoked: sends an empty payload, which the launch API answers with 400 only if
- * it accepts the token.
+ * Checks that the token was not revoked: sends an empty payload. The launch API answers 400, or 403 without
+ * the right to launch, only if it accepts the token.
  * @throws ServiceError 401 if the launch API refuses the token, and 503 if it does not check the token
  */
 async function assertAccepted(portal: Portal, authorization: string): Promise<void> {

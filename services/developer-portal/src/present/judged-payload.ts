@@ -77,7 +77,7 @@ function statedPlace({ path, message }: Fault) {
   return line === undefined ? undefined : { line: Number(line), column: Number(column) };
 }
 
-/** Returns the index at which an element begins, or at which the nearest parent of a missing one begins. */
+/** Returns the index at which an element begins or, if it is missing, the index of its nearest parent. */
 function startOf(path: string, root: Node | undefined): number {
   const segments = Array.from(path.matchAll(/\[(\d+)\]|[^.[\]]+/g), ([name, entry]) =>
     entry === undefined ? name : Number(entry),

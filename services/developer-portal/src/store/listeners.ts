@@ -40,7 +40,10 @@ export function createListeners() {
     /** Returns true if the client has the maximum number of polling listeners. */
     isFull: (clientId: string): boolean => lineOf(clientId).polls.size >= maxPolls,
 
-    /** Hands a message to the next listener. @returns the status of its answer, or undefined without one */
+    /**
+     * Hands a message to the next listener.
+     * @returns the status of the answer, or undefined if the listener does not answer
+     */
     hand(clientId: string, message: Message): Promise<number | undefined> {
       const line = lineOf(clientId);
       const waiting = { ...message, id: randomUUID() };

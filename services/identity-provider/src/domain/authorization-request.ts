@@ -33,7 +33,7 @@ export type AuthorizationRequest = {
   readonly nonce?: string;
   /** The thumbprint of the key that must redeem the code (RFC 9449 section 10). */
   readonly dpopKey?: string;
-  /** The seconds that may have passed since the user signed in. */
+  /** The maximum number of seconds since the user signed in (`max_age`). */
   readonly maxAgeSeconds?: number;
   /** The requested `acr` values: required or preferred, depending on the registry. */
   readonly acrValues?: readonly string[];

@@ -12,7 +12,7 @@ import type { DesktopIssuingRealm } from './realms.ts';
  * |--------------------|--------------------------------------|---------------------------------------------|
  * | launch identifier  | its realm and its client             | authorization code                          |
  * | authorization code | client, redirect URI, code verifier  | access token, ID token, first refresh token |
- * | refresh token      | no secret, if its client is public   | access token, ID token, next refresh token  |
+ * | refresh token      | client authentication, if registered | access token, ID token, next refresh token  |
  *
  * The chain ends `sessionSeconds` after the launch identifier was issued. The lifetimes of its tickets cannot
  * extend the chain.

@@ -110,7 +110,7 @@ export function idTokenClaims({
     iss: realm.issuer,
     sub: user.userERN,
     aud: context.clientId,
-    // If the client sent no nonce, the token must not contain one: the client checks that both are equal
+    // The token contains a nonce only if the client sent one, because the client compares the two values
     // (OpenID Connect Core 1.0 section 2).
     ...withoutUndefined({ nonce }),
     at_hash: accessTokenHash,

@@ -14,7 +14,10 @@ const compiled = compileSchema(endingSchema);
 
 export type Ending = StaticOf<typeof endingSchema>;
 
-/** The criteria that a launch must match, all of them: `userERN`, `ods` and `client_id` of its request. */
+/**
+ * Selects launches by the `userERN`, `ods` and `client_id` of their launch requests. A launch must match
+ * every criterion that is present.
+ */
 export type LaunchSelection = Omit<Ending, 'reason'>;
 
 /** Reads the body of a request to end launches. Returns all errors of an invalid body, without values. */
@@ -29,7 +32,8 @@ export function readEnding(
 
 /**
  * Returns the labels under which a launch is stored and found, the label with the fewest launches first. The
- * user is case-insensitive, as in the operator's command `launches end`.
+ * user's label is in lower case, because users are matched without regard to case, as in the operator's
+ * command `launches end`.
  */
 export function labelsOf({ user, practice, partner }: LaunchSelection): string[] {
   const labels = { user: user?.toLowerCase(), practice, partner };

@@ -20,7 +20,7 @@ export const keyLifecycle = {
 
 export type KeyState = keyof typeof keyLifecycle;
 
-/** The times of a key that the lifecycle depends on, in milliseconds since 1970. */
+/** The parts of a key that determine its lifecycle. `signsFrom` is in milliseconds since 1970. */
 export type KeyTimes = {
   readonly kid: string;
   readonly algorithm: SigningAlgorithm;

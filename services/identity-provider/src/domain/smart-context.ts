@@ -48,8 +48,9 @@ export const introspectedContext = (granted: Granted) => ({
 });
 
 /**
- * Returns the claims that the scope requests beyond the specification's table. `authorization_details` is the
- * array of which `authorizationDetails` is the JSON text, in the form of RFC 9396 section 2.
+ * Returns the claims that the scope requests beyond the specification's table (Desktop: ID token claims). The
+ * claim `authorization_details` is an array in the form of RFC 9396 section 2. The claim
+ * `authorizationDetails` of the table contains the same array as JSON text.
  */
 export function requestedClaims({
   context,

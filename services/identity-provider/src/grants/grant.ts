@@ -70,7 +70,7 @@ export type PartnerGrant = GrantOf<'public', PartnerRequest>;
 
 export type Grant = ClientGrant | PartnerGrant;
 
-/** What the OpenAPI document and the discovery document state about each grant. */
+/** The parts of each grant that the OpenAPI document and the discovery document contain. */
 export const describedGrants = {
   clientCredentials: { type: 'client_credentials', clients: 'confidential', parameters: ['scope'] },
   authorizationCode: {

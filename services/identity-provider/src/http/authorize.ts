@@ -74,7 +74,7 @@ function assertInOrder(sent: URLSearchParams, realm: DesktopIssuingRealm) {
   return read.request;
 }
 
-/** Refuses a plain request of a partner that is registered to push every request (RFC 9126 section 4). */
+/** Refuses a request that was not pushed, if its partner must push every request (RFC 9126 section 4). */
 function assertPlain(authorization: AuthorizationRequest): AuthorizationRequest {
   if (authorization.partner.requirePushedAuthorizationRequests === true)
     throw new AuthorizeRefusal('unpushed_request');

@@ -28,8 +28,8 @@ export async function createKeyPair(
 
 /**
  * Decrypts the private part of a stored key, and returns its signature function. The function signs
- * synchronously. A job of the thread pool would take longer than an ES256 or EdDSA signature, and would make
- * RS256 a seventh slower.
+ * synchronously. The overhead of the thread pool would exceed the time of an ES256 or EdDSA signature, and
+ * would make RS256 a seventh slower.
  * @throws Error if none of the sealing keys decrypts it
  */
 export function openPrivateKey(

@@ -67,8 +67,8 @@ export type LaunchExchange = CallerExchange & {
 
 /**
  * Guards a handler with the checks of a request for a launch URL (OLTR: Endpoints). A checked request counts
- * towards the rate limit, but leaves the caller's identifier usable. The checks throw ServiceError in this
- * order: 401, 429, 403, 413 or 415, 400.
+ * towards the rate limit, but leaves the originating id (IdByCaller) usable. The checks throw ServiceError in
+ * this order: 401, 429, 403, 413 or 415, 400.
  */
 export function behindLaunchCheck(
   config: LaunchApiConfig,
@@ -106,7 +106,7 @@ export function behindLaunchCheck(
   return (handle) => behind(verifyCaller, behind(readLaunch, handle));
 }
 
-/** Creates the event `launch.url.refused.v1`. `step` marks a refusal of Validate. */
+/** Creates the event `launch.url.refused.v1`. `step` is absent for a refusal by RequestLaunchUrl. */
 export function auditRefusal(step?: 'validate'): RefusalAudit<CallerExchange> {
   return (error, { call, caller }) =>
     call.event('launch.url.refused.v1', {

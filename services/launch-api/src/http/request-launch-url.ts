@@ -44,8 +44,8 @@ export type RequestLaunchUrlDependencies = {
 
 /**
  * Issues a launch URL for a valid request: `POST /AccessApi/RequestLaunchUrl` (OLTR: Endpoints). Stores the
- * launch token, the caller's identifier and the audit event in one step. The handler throws ServiceError 409
- * if the identifier was already used.
+ * launch token, the originating id (IdByCaller) and the audit event in one step. The handler throws
+ * ServiceError 409 if the originating id was already used.
  */
 export function requestLaunchUrl(
   config: LaunchApiConfig,

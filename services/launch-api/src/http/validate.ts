@@ -8,7 +8,7 @@ type ValidateAnswer = Static<typeof validateAnswer>;
 
 /**
  * Answers 200 to a request that passes the checks of RequestLaunchUrl: `POST /AccessApi/Validate`. Creates no
- * launch token. Does not check whether the caller's identifier was used, and leaves the identifier usable.
+ * launch token. Does not check whether the originating id (IdByCaller) was used, and leaves the id usable.
  */
 export function validate({ response }: Exchange): void {
   const answer: ValidateAnswer = { errors: [] };

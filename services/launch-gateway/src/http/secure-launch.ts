@@ -62,8 +62,9 @@ export function secureLaunch(
 }
 
 /**
- * Creates the event `launch.token.refused.v1`, under the GUID of the launch if the token is known. For an
- * expired token without a notice, only the launch ID in the token is known.
+ * Creates the event `launch.token.refused.v1`. `launchId` is the launch ID in the token, even if the token is
+ * unknown. If the token is known, the correlation id is the same GUID. An expired token is known only if it
+ * has a notice (`LaunchNotice`).
  */
 export const auditRefusal: RefusalAudit<LaunchExchange> = ({ status, code }, { call, launchId }) =>
   call.event('launch.token.refused.v1', {
@@ -185,7 +186,7 @@ const unframedHeaders = pageHeaders({ scriptHashes: [scriptHash] });
 const headersFor = (frameAncestors: readonly string[]) =>
   frameAncestors.length === 0 ? unframedHeaders : pageHeaders({ frameAncestors, scriptHashes: [scriptHash] });
 
-/** Returns the page. If scripts are disabled, the `refresh` of the page opens the address instead. */
+/** Returns the page. If scripts are disabled, its `<meta http-equiv="refresh">` opens the address. */
 function page(address: string): string {
   const href = escapeMarkup(address);
   return `<!doctype html>

@@ -119,7 +119,8 @@ export async function addDelivery(transaction: Transaction<Tables>, added: NewDe
           last_status: null,
           last_failure: null,
         }))
-        // Keeps the lease, because the older document may be in transmission until the lease expires.
+        // The update keeps the columns of the lease, because the older document may be in transmission until
+        // the lease expires. It replaces no newer document.
         .where(
           sql<boolean>`(delivery.order_version, delivery.event_time) <= (excluded.order_version, excluded.event_time)`,
         ),

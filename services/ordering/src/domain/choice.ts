@@ -53,7 +53,7 @@ export type ChoiceAction =
   | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' | 'again' | 'undo' }>
   | {
       readonly kind: 'undo';
-      /** Present if the removal was the last step. */
+      /** The removal to undo; absent if the user has taken another step since the removal. */
       readonly removed?: Removed;
     }
   | ({

@@ -44,7 +44,7 @@ export type Draft = {
   readonly restoredFrom?: string;
   /** Present if the user discarded an earlier draft. Then the launch offers no earlier draft. */
   readonly hasDeclined?: true;
-  /** Increases each time fields of the review are stored. */
+  /** Increases each time fields of the review are stored or the draft is replaced. */
   readonly edits: number;
   /** The page whose automatic save last stored fields of the review. */
   readonly savedBy?: Pick<PageSave, 'page' | 'sequence'>;
@@ -63,7 +63,7 @@ export type PageSave = {
   readonly page: string;
   /** Increases with each save of the page. */
   readonly sequence: number;
-  /** The number `edits` of the draft when the page was created. */
+  /** The value of `edits` in the draft when the page was created. */
   readonly edits: number;
 };
 
@@ -170,7 +170,7 @@ export const emptiedDraft = (draft: Draft): Draft => ({
   hasDeclined: true,
 });
 
-/** Increases the numbers of a draft, so that an open page detects that the draft was replaced. */
+/** Increases `version` and `edits`, so that an open page detects that the draft was replaced. */
 const nextOf = ({ submissionId, version, edits }: Draft) => ({
   submissionId,
   version: version + 1,

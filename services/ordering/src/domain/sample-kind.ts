@@ -38,7 +38,10 @@ export function sampleKindsOf(test: Orderable, answers: SiteAnswers): SampleKind
   });
 }
 
-/** Returns whether one sample can be of both kinds. Two sites that are not known yet may differ. */
+/**
+ * Returns whether one sample can be of both kinds. Sites that are not known yet are equal only if the same
+ * answer names both.
+ */
 export function isSameKind(one: SampleKind, other: SampleKind): boolean {
   const isSameSite = one.site === other.site && (one.site !== undefined || one.siteFrom === other.siteFrom);
   return one.container.id === other.container.id && isSameSite && one.timing === other.timing;

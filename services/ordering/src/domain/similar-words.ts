@@ -4,8 +4,8 @@ import { isWord, type RequestSearch, type SoughtWord } from './request-search.ts
 export type Misspelt = { readonly word: SoughtWord; readonly others: readonly SoughtWord[] };
 
 /**
- * Returns whether a word may be incomplete and has 5 to 24 letters. One error often makes a shorter word a
- * different word.
+ * Returns whether a search tolerates a typing error in a word: if the word has 5 to 24 letters and may be the
+ * beginning of a longer word. One error often makes a shorter word a different word.
  */
 const isSpeltOut = ({ word, isWhole = false }: SoughtWord) => !isWhole && /^[a-z]{5,24}$/.test(word);
 
@@ -29,8 +29,9 @@ export const withOthers = (search: RequestSearch, misspelt: readonly Misspelt[])
   });
 
 /**
- * Returns the words that result if one letter is dropped, added, changed or swapped with its neighbour. Each
- * result also matches as the beginning of a word, unless the changed letter is the last.
+ * Returns the words that result if one letter is dropped, added, changed or swapped with its neighbour. A
+ * result without the last letter, or with another last letter, matches only a whole word. Other results also
+ * match as the beginning of a word.
  */
 function oneErrorAway(word: string): SoughtWord[] {
   const last = word.length - 1;

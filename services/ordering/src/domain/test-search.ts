@@ -46,7 +46,7 @@ export type FoundElsewhere = {
 /** Finds the codes of the tests for a query or a part of it, best match first. */
 type Find = (words: readonly string[]) => readonly string[];
 
-/** The maximum number of words in a query for several tests, in a query with typing errors, and in a name. */
+/** The maximum numbers of words in a query for several tests, a query with typing errors, and a name. */
 const maxWords = 16;
 const maxMisspeltWords = 4;
 const maxWordsOfTest = 5;
@@ -92,8 +92,8 @@ function createFindElsewhere({ elsewhere }: Catalogue): TestSearch['findElsewher
 
 /**
  * Returns the codes of all tests by their complete names: name, abbreviation, code and synonyms. A synonym of
- * an imaging examination has no code, because Enter adds an examination only by its name, abbreviation or
- * code. A service that practices request in another way has no code either.
+ * an imaging examination has an empty string instead of a code, because Enter adds an examination only by its
+ * name, abbreviation or code. The names of a service that practices request in another way have one, too.
  */
 function indexNames({ orderables, elsewhere }: Catalogue): NameIndex {
   const names = [...orderables.values()].flatMap((test) => {

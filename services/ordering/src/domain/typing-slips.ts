@@ -49,7 +49,8 @@ function isWithin(allowed: number, one: string, other: string): boolean {
         isSwapped && row > 1 && column > 1 ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
       );
     }
-    // No later row can have a smaller distance, because each row is computed from the two rows before it.
+    // If two consecutive rows exceed `allowed`, every later row does too, because each row is computed from
+    // the two rows before it.
     if (current.every((slips) => slips > allowed) && last.every((slips) => slips > allowed)) return false;
     [beforeLast, last] = [last, current];
   }

@@ -5,7 +5,7 @@ import { launchSessionCookieOptions } from '@clinical-launch/pages/launch-sessio
 
 /**
  * Returns the name of the cookie that all windows of one browser share, or all frames of one storage
- * partition. The value is random, proves nothing, and contains nothing about the user.
+ * partition. The value is random, authenticates nobody, and contains nothing about the user.
  */
 const browserCookie = (isSecure: boolean) => (isSecure ? '__Secure-browser' : 'browser');
 

@@ -16,9 +16,9 @@ import { readSentForm } from './sent-form.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * Creates the guard that accepts an HTTP request with a cookie of the live session of the launch in the path.
- * The guard extends the session. It throws ServiceError 404 if the path contains no launch id, 401 without
- * the session, 403 for a form from another site, and 429 above the session's rate limit.
+ * Creates the guard of the pages of a launch. An HTTP request needs a cookie with the live session of the
+ * launch in the path. The guard extends the session. It throws ServiceError 404 if the path contains no
+ * launch id, 401 without the session, 403 for a form from another site, and 429 above the rate limit.
  */
 export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
   const { tickets, pages, publicOrigin, isSecure, pseudonyms, countRequest } = dependencies;

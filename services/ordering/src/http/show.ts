@@ -31,7 +31,7 @@ type ShowDependencies = {
   readonly write: WriteTime;
 };
 
-/** Creates `Show`. The current day depends on `timeZone`. */
+/** Creates `Show`. `timeZone` determines the current day, on which the patient's age depends. */
 export function createShow({ pages, clock, timeZone, write }: ShowDependencies): Show {
   return (visit, template, model) => {
     const { response, context, rule, home, launchId, base = home } = visit;

@@ -1,4 +1,4 @@
-/** The width of the narrowest bar in millimetres: 0.01 inch, or three dots at 300 dpi and six at 600 dpi. */
+/** The width of the narrowest bar in millimetres: 0.01 inch, which is 3 dots at 300 dpi and 6 at 600 dpi. */
 const moduleMm = 0.254;
 /** The width of the white margin on each side, in modules (ISO/IEC 15417). */
 const quietZone = 10;

@@ -57,8 +57,8 @@ function presentPatient({ name, birthDate, gender, identifiers }: LaunchPatient)
 }
 
 /**
- * Presents the name on a label, with the surname first in capitals. A longer name has smaller letters, so
- * that it fits completely (OLTR: HumanName, 70 and 35 characters).
+ * Presents the name on a label, with the surname first in capitals. A longer name has smaller letters. A
+ * surname has at most 70 characters, and the given names have at most 35 in total (OLTR: HumanName).
  */
 function labelName({ family, given }: PersonName) {
   const surname = inCapitals(family);

@@ -47,7 +47,7 @@ export function presentList({ list, search, rule, home, writing, limits }: ListP
     isNarrowed,
     isFiltered,
     isOfPractice,
-    // A list of only a few requests needs no search.
+    // A patient's list that fits on one page needs no search.
     isSearchable: isOfPractice || isNarrowed || hasNewer || hasOlder,
   };
 }

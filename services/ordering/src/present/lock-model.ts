@@ -42,12 +42,12 @@ export function presentLock({ context, rule, launchId, home, window, to, fields 
   };
 }
 
-/** The fields that the form of the notice contains anyway. */
+/** The fields that the notice's form contains itself. Their sent values are not copied into the form. */
 const ownFields = new Set(['launch', 'window', 'action']);
 
 /**
- * Presents the launch that locks this window. `again`: this window's patient was chosen again, but the form
- * has an older token.
+ * Presents the launch that locks this window. If no launch locks it, returns the kind `again`: this window's
+ * patient was chosen again, but the form has an older token.
  */
 function presentOpened(window: WindowState) {
   if (window.isChosen) return { kind: 'again' };

@@ -54,7 +54,7 @@ export function presentReview(review: Review) {
     needingDetails: needingDetails(chosen),
     collection: presentCollection(review),
     mayCollect: changed === undefined && needsSamples(chosen),
-    // `Hill, Ada (Dr) on 2 March 2026 at 9:31am`
+    // Each text has the form `Hill, Ada (Dr) on 2 March 2026 at 9:31am`.
     changedBy: changedBy.map(({ author, at }) => `${fullName(author.name)} on ${write(at)}`),
     maxClinicalDetailsLength,
     maxAnswerLength,

@@ -92,7 +92,7 @@ function presentAgain({ earlier, catalogue, patient, timeZone }: ShortcutsBasis)
 
 const shortName = ({ name, abbreviation }: Orderable) => abbreviation ?? name;
 
-/** Returns how many of the lengths, starting with the first, fit together into the length `all`. */
+/** Returns how many items, starting with the first, have a total length of at most `all`. */
 function countFitting(lengths: readonly number[], all: number): number {
   let used = 0;
   const at = lengths.findIndex((length) => {

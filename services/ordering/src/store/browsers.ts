@@ -4,7 +4,10 @@ import type { ChosenWindow, LaunchElsewhere, WindowSubject } from '../domain/cho
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 import { subjectKeyOf } from './keys.ts';
 
-/** After this time without a change, a browser is deleted. The sessions of its launches end much earlier. */
+/**
+ * The milliseconds after which a browser is deleted (since it last chose a window), and an opened launch
+ * (since it was opened). The sessions of launches end much earlier.
+ */
 const retentionMs = 2 * 86_400_000;
 
 /** Returns the chosen windows of these browsers, in the order of their keys. Ignores unknown keys. */
@@ -85,7 +88,8 @@ export async function storeChoice(
 }
 
 /**
- * Finds another subject that the same user has chosen in another browser after `since`, an ISO 8601 instant.
+ * Finds out when the same user opened or chose a launch for another subject in another browser, after `since`
+ * (ISO 8601 instant).
  */
 export async function findElsewhere(
   database: OrderingDatabase,
@@ -127,7 +131,10 @@ export async function storeOpening(tx: OrderingTransaction, launchId: string, no
   return row !== undefined;
 }
 
-/** Skips rows that another transaction has locked, so that two deletions cannot deadlock. */
+/**
+ * Deletes old browsers and opened launches. Skips rows that another transaction has locked, so that two
+ * deletions cannot deadlock.
+ */
 async function forgetOld(tx: OrderingTransaction, now: number): Promise<void> {
   const before = new Date(now - retentionMs);
   await tx

@@ -118,7 +118,7 @@ export function findNear(
   );
 }
 
-/** Returns the searches (`tsquery`) that match at least one visible request, by the index of words. */
+/** Uses the index of words to return the searches (`tsquery`) that match at least one visible request. */
 export async function findKnown(
   tx: OrderingTransaction,
   visibility: Visibility,

@@ -88,9 +88,9 @@ async function findSimilar(tx: OrderingTransaction, query: ListQuery): Promise<r
 }
 
 /**
- * Omits the alternatives of misspelt words that no request of the practice contains. Of hundreds of
- * alternatives, a few remain. For the list of a patient, keeps all alternatives, because the list is short
- * and the index does not separate patients.
+ * Removes each alternative that no request of the practice contains. A misspelt word has hundreds of
+ * alternatives, of which a few remain. For the list of a patient, keeps all alternatives, because the list is
+ * short and the index does not separate patients.
  */
 async function knownOf(
   tx: OrderingTransaction,

@@ -1,8 +1,9 @@
 import { birthDateOf, type DesktopPatient, nhsNumberOf } from '@clinical-launch/contracts/desktop-context';
 import type { FhirResourceType, TokenContext } from '@clinical-launch/contracts/token-context';
 
-// The elements of FHIR R4 that UK Core marks as must-support and that a launch context contains. UK Core
-// requires no other element. FHIR has no empty texts and no empty lists, so such elements are absent.
+// Creates the elements of FHIR R4 that UK Core marks as must-support, if the launch context contains their
+// values. UK Core requires no other element. FHIR has no empty texts and no empty lists, so such elements
+// are absent.
 
 /** Returns the canonical address of the UK Core profile of a type, to which our resources conform. */
 export const ukCoreProfile = (type: FhirResourceType): string =>
