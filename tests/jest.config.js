@@ -48,8 +48,8 @@ export default {
   testSequencer: `${jest}/slowest-first.ts`,
   // Runs fault tests one at a time, because each starts every service and uses both cores.
   maxWorkers: tier === 'faults' ? 1 : '100%',
-  // With 450 MB, the run used more than 1 GB in total. A lower limit restarts workers, which reload every
-  // module.
+  // With 450 MB, the run used more than 1 GB in total. A lower limit restarts workers more often, and each
+  // restart loads every module again.
   workerIdleMemoryLimit: '350MB',
   testTimeout: testLimitMs,
   // Ends the run even if a failed test leaves a server open.

@@ -34,14 +34,14 @@ if ! [ node_modules/.package-lock.json -nt package-lock.json ] || { [ "$scope" !
   if [ "$scope" != run ]; then
     attended npm ci --loglevel=error
   elif has_current_node; then
-    # Node is the only optional package at run time.
+    # At run time, the only optional packages contain Node, which the system already has.
     attended npm ci --omit=dev --omit=optional --loglevel=error
   else
     attended npm ci --omit=dev --loglevel=error
   fi
 fi
 
-# The packages node-linux-* are optional for npm, so this script must check for Node.
+# npm reports no error if it cannot install the optional packages node-linux-*, so this script checks Node.
 PATH="$PWD/node_modules/.bin:$PATH"
 is_node_current || {
   echo "Node 24.11 or newer is required, and no package for this machine exists. Install Node, then try again." >&2

@@ -45,8 +45,8 @@ export async function openApiDocuments() {
 }
 
 /**
- * Returns the address of a file of the repository that the portal publishes, and undefined for any other
- * file.
+ * Returns a function that converts the target of a link to its address for the portal, or to undefined for a
+ * file that the portal does not publish.
  * @param from the path of the document that contains the link
  */
 const addressFrom = (from: string) => (target: string) => {
@@ -77,7 +77,7 @@ const references: Readonly<Record<string, (apis: ApiDocuments) => Page>> = {
   'launch-api': (apis) => apiPage(apis['launch-api']),
   'identity-provider': (apis) => apiPage(apis['identity-provider']),
   'resource-api': (apis) => {
-    // The title of the handwritten document is not part of the page, because the API has one.
+    // Removes the title of the handwritten document, because the page has the title of the API.
     const path = 'docs/reference/resource-api.md';
     return apiPage(apis['resource-api'], renderFile(path, read(path).replace(/^# .*\n/, '')));
   },

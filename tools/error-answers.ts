@@ -105,7 +105,7 @@ function challengeOf(code: RefusalCode): string {
   }
 }
 
-/** Returns the body of an example in the format of its media type. Its sentence is the cause of the error. */
+/** Returns the body of an example in the format of its media type. Its message is the cause of the error. */
 function bodyOf(type: string, status: number, code: RefusalCode): object {
   const message = refusalWords[code][0].replaceAll('`', '');
   if (type === 'application/fhir+json')

@@ -37,7 +37,7 @@ const headings = [
   { depth: 2, id: 'data', html: 'The data of each event' },
 ] as const;
 
-/** Returns the HTML of these sections, and their headings for the table of contents. */
+/** Returns the sections for the AsyncAPI document as HTML, and their headings for the table of contents. */
 export function asyncApiPart(): Part {
   const { channels, operations, components } = asyncApiDocument() as unknown as AsyncApi;
   const [ofOperations, ofCallbacks, ofEnvelope, ofData] = headings;
@@ -78,6 +78,6 @@ function callbackSection(name: string, { title, address, parameters = {}, messag
   ].join('');
 }
 
-/** Returns the schema of an event's data, which is the second part of its payload. */
+/** Returns the schema of the member `data` in the payload of an event. */
 const dataOf = ({ allOf = [] }: Schema): Schema =>
   allOf.map(({ properties = {} }) => properties['data']).find((data) => data !== undefined) ?? {};

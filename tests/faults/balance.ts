@@ -15,8 +15,8 @@ export function expectBalance(ledger: Ledger, books: Books): void {
   expect(ledger.issued.size).toBeGreaterThan(0);
 
   expect(books.arrived).toBe(books.committed);
-  // The clients retried until they knew each result, so the counts are equal. Only amendments may reuse an
-  // identifier. A retried amendment therefore creates a second launch URL, which the upper limit allows.
+  // The clients retried until they knew each result, so the counts are equal, except for amendments. Only
+  // amendments may reuse an identifier, so the retry of a lost answer may create a second launch URL.
   expect(books.audited(issuedType)).toBeGreaterThanOrEqual(ledger.issued.size);
   expect(books.audited(issuedType)).toBeLessThanOrEqual(
     ledger.issued.size + ledger.count('issue amendment', 'lost'),
@@ -43,7 +43,7 @@ export function expectBalance(ledger: Ledger, books: Books): void {
 function expectDelivered({ documents, delivered, callbacks, audited }: Books): void {
   const newest = documents.filter((state) => !documents.includes(successorOf(state))).toSorted();
   expect(delivered.toSorted()).toEqual(newest);
-  // A killed process does not report its deliveries.
+  // The number of events is not exact, because a process that is killed after a delivery stores no event.
   expect(audited('order.document.delivered.v1')).toBeGreaterThanOrEqual(newest.length);
   if (callbacks === undefined) return;
   const came = [...Map.groupBy(callbacks, ({ state }) => state)];

@@ -19,7 +19,8 @@ export type Cause = {
 
 /**
  * Returns the faults that the tests under load do not cause. The faults of one list happen at the same time.
- * Events that the killed audit trail had claimed wait for 20 seconds, so the slow faults come last.
+ * After the audit trail was killed, its claimed events wait for 20 seconds. The slow faults come last, so
+ * that this time passes during them.
  */
 export const causes = (system: System): readonly (readonly Cause[])[] => [
   [

@@ -10,7 +10,7 @@ export const serviceNames = [
   'audit-trail',
 ] as const;
 
-/** The load sends nothing to the resource API, and few tests start that API. */
+/** A service that tests can start. The load does not use the resource API, and few tests start it. */
 export type ServiceName = (typeof serviceNames)[number] | 'resource-api';
 
 export type Replica = { readonly service: ServiceName; readonly url: string; readonly adminUrl: string };

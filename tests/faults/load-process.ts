@@ -16,8 +16,8 @@ export type LoadPlan = {
   readonly name: string;
   readonly launchesPerSecond: number;
   /**
-   * Each number n selects every n-th launch. A selected launch orders a test, amends its order, uses its
-   * identifier and launch URL twice, or waits before it opens the launch URL.
+   * Each number n applies to every n-th launch: to order a test, to amend the order, to use the identifier
+   * and the launch URL twice, and to wait before the launch URL is opened.
    */
   readonly orderEvery: number;
   readonly amendEvery: number;

@@ -61,7 +61,7 @@ function collectorConfigsOf(name: string): CollectorConfig[] {
 
 /** The settings of a container's network, which no operator needs to change. */
 const fixed = ['PORT', 'HOST', 'ADMIN_PORT'];
-/** A container receives a secret setting as the path of a file. */
+/** Returns true if a container's variable contains this setting, or the path of a file with the setting. */
 const isFor = (passed: string, name: string) => passed === name || passed === `${name}_FILE`;
 const containersThatCallTheEdge = ['order-renderer', 'audit-trail', 'developer-portal', 'simulators'];
 

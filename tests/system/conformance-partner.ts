@@ -11,7 +11,7 @@ type Session = { readonly sid: string; readonly first: string; tokens: Tokens };
 const right = {
   newState: openid.randomState,
   newVerifier: openid.randomPKCECodeVerifier,
-  /** Returns the redirect that the library checks. */
+  /** Returns the authorization response that the library checks: by default, the received response. */
   answerFor: (answer: URL, _begun: Begun) => answer,
   /** Returns true if a token answer is used in spite of the library's error. */
   isIgnored: (_error: Error) => false,
@@ -59,7 +59,7 @@ export function createTestPartner(
         return response;
       },
     });
-  // Without stored keys, each launch begins like that of a partner whose cached keys have expired.
+  // Without stored keys, each launch fetches the keys again, as a partner does when its cache has expired.
   const configure = () => {
     discovered = does.storesKeys ? (discovered ?? discover()) : discover();
     return discovered;

@@ -33,7 +33,8 @@ describe('a document of the developer portal', () => {
     },
   );
 
-  // axe needs a minute for the longest pages, which consist of the same parts.
+  // Does not run axe, which needs a minute for each of these long pages. They consist of the same parts as
+  // the pages above.
   it.each(['guides/operate', 'reference/identity-provider', 'reference/resource-api', 'reference/events'])(
     'fits the width of a telephone: %s',
     async (path) => {

@@ -58,7 +58,7 @@ async function twice<T>(call: () => Promise<T>): Promise<T> {
   return call();
 }
 
-/** For each row of the table, a function that makes the mistake. */
+/** For each row of the table of mistakes in the PMS guide, a function that makes the mistake. */
 const mistakes: readonly (() => Promise<Response>)[] = [
   () => tokenRequest(`${credentials}wrong${scope}`),
   () => tokenRequest(`${credentials}pms-demo-secret&scope=ocs-launch.write`),

@@ -8,7 +8,7 @@ import { root, run } from './run-command.ts';
 
 const examples = `${root}docs/examples/`;
 
-/** The test of a vendor: opens a launch twice, and another launch after its ten seconds. */
+/** A vendor's test: opens a launch URL twice, and opens another launch URL after it has expired. */
 const productTest = `
   import { execFileSync } from 'node:child_process';
   const launch = () => execFileSync('node', ['launch.mjs', 'minimal.json'], { encoding: 'utf8' }).trim();

@@ -65,7 +65,7 @@ describe.each([
     ).toBe(true);
     await lookAtDialog(page, 'window-locked');
     await page.reload();
-    // The dialog of the page before the reload is outside `main`.
+    // Waits for the reloaded page, whose notice is in `main`. Before the reload, the dialog was outside it.
     await page.locator('main #lock-title').waitFor();
     expect(
       await page.locator('#lock-title').evaluate((node) => node === node.ownerDocument.activeElement),

@@ -22,8 +22,8 @@ export type BenchOptions = {
 };
 
 /**
- * A benchmark that measures one group of rows of the table. The measured programs take turns, so that all run
- * under the same conditions.
+ * A benchmark. Each of its figures is a row of the printed table. The measured programs take turns, so that
+ * all run under the same conditions.
  */
 export type Bench = {
   readonly name: string;

@@ -33,7 +33,7 @@ type Manifest = {
   readonly exports?: Readonly<Record<string, string>>;
 };
 
-/** Files that no process loads: types, sources, tests, documents, and the extensions of the database. */
+/** Returns true for a file that no process loads: types, sources, tests, documents, database extensions. */
 const isUnused = (path: string) =>
   /\.(?:map|[cm]?ts|scss|zip|ps)$|\/(?:tests?|examples?|docs|fixtures\.json|\.[a-z]+rc)$/.test(path) ||
   /(?<!licen[cs]e|notice)\.md$|\/pglite\/dist\/\w+\.tar\.gz$/i.test(path);
@@ -68,7 +68,8 @@ function listPackages() {
   const own = new Map(
     listed.filter(isOwn).map((path) => [realpathSync(path), placeOf(readManifest(path).name)] as const),
   );
-  // Keeps the nesting, also below a package of this repository.
+  // Each package keeps its place in node_modules: in that of the root, of a package of this repository, or of
+  // another package.
   const others = new Map(
     listed
       .filter((path) => !isOwn(path))
@@ -80,7 +81,7 @@ function listPackages() {
   return { own, others };
 }
 
-/** Compiles the sources that the twin imports into their places. */
+/** Compiles the sources, and copies the result for each package of this repository to its folder. */
 function compile(): void {
   const compiled = join(target, 'compiled');
   run(join(root, 'node_modules/.bin/tsc'), ['-p', join(here, 'tsconfig.build.json'), '--outDir', compiled]);
@@ -112,7 +113,10 @@ function writeOwn(from: string, to: string): void {
   });
 }
 
-/** Completes the package of the twin, and gives its parts the files that they read from the repository. */
+/**
+ * Completes the package of the twin. Copies the embedded database into its package, and corrects the paths of
+ * the files that packages read from the root of the repository.
+ */
 function writeTwin(): void {
   const { name, description, license, type, engines, dependencies = {} } = readManifest(here);
   writeJson(join(target, 'package.json'), {

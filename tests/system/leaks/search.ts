@@ -41,7 +41,8 @@ export function findLeaks(texts: readonly (readonly [Place, string])[], hidden: 
 }
 
 /**
- * An escape sequence of a URL, JSON or MONITOR may end with a letter or digit that is not part of the value.
+ * Matches the position before a value: no letter or digit precedes the value, except as the end of an escape
+ * sequence of a URL, JSON or MONITOR.
  */
 const start = String.raw`(?:(?<![\p{L}\p{N}])|(?<=%[\da-f]{2}|\\[bfnrt]|\\x[\da-f]{2}|\\u[\da-f]{4}))`;
 const end = String.raw`(?![\p{L}\p{N}])`;

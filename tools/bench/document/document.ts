@@ -43,7 +43,7 @@ async function measure(render: () => string, milliseconds: number) {
   return { us: cpuUs / count, isDisturbed };
 }
 
-/** Returns a similar text from a template string, for comparison with the lowest possible cost. */
+/** Returns a similar document from a template string, to compare our cost with the lowest possible cost. */
 function templateString({ patient, requester, performer, guid, authoredOn, batches }: Order): string {
   return `<onlineOrder xmlns="${options.xmlNamespace}"><messageId>${options.messageId}</messageId><serviceProvider><system><systemName>${options.system.name}</systemName><systemVersion>${options.system.version}</systemVersion></system><organisation><name>${performer.name}</name><identificationCode><value>${performer.identifier.value}</value></identificationCode></organisation></serviceProvider><patient><dateOfBirth>${patient.birthDate}</dateOfBirth><familyName>${patient.name.family}</familyName><firstNames>${patient.name.given.join(' ')}</firstNames></patient><orderHeader><guid>${guid}</guid><requestor><familyName>${requester.name.family}</familyName></requestor><timeofRequest>${authoredOn}</timeofRequest>${batches
     .map(

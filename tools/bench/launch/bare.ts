@@ -123,7 +123,7 @@ const secureLaunch =
         28_800_000,
         0,
         ...listOf([event]),
-        // The redemption has no repetition, no proof and no limit.
+        // This redemption cannot be repeated, uses no single-use proof, and has no limit of redemptions.
         '',
         '',
         '',

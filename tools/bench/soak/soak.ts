@@ -84,8 +84,8 @@ function redisFigures(samples: readonly Sample[], launchesPerMinute: number): Fi
       name: 'Redis, memory of a launch after its session',
       unit: 'B',
       values: [((last - first) * megabyte) / ((steady.length - 1) * launchesPerMinute)],
-      // The goal covers the used-marker (stored for one day), the originating id (400 days), and a quarter
-      // more for Redis's tables.
+      // The goal covers the key that marks a launch token as used (stored for one day), the originating id
+      // (400 days), and a quarter more for Redis's tables.
       goal: { atMost: 300 },
     },
   ];
@@ -138,8 +138,8 @@ async function sampleOf({ api, gateway, auditTrail }: Stage, redis: RedisClient)
 }
 
 /**
- * Scans all keys, because Redis removes an expired key when the key is read. Up to a quarter of the keys may
- * have expired.
+ * Scans all keys, so that Redis removes the expired keys. Without a scan, up to a quarter of the stored keys
+ * may have expired.
  */
 async function forgetExpired(redis: RedisClient): Promise<void> {
   let cursor = '0';

@@ -29,8 +29,8 @@ export type MigrationReport = { readonly schemas: readonly string[]; readonly ro
 /**
  * Applies the migrations of every service as the owner of the database. If `credentials` names a directory,
  * also gives each service a role that can access only its own schema.
- * @throws UsageError if a credential is missing. In this case, nothing has been changed. Error from the
- * database
+ * @throws UsageError if a credential is missing (in this case, nothing has been changed), and the errors of
+ * the database
  */
 export async function migrate(url: string, credentials?: string): Promise<MigrationReport> {
   const roles = credentials === undefined ? [] : rolesOf(credentials);

@@ -2,8 +2,8 @@ import { type TicketKind, type TicketPurpose, ticketPurposes } from '@clinical-l
 import type { RevocationList } from '@clinical-launch/trust/revoked-tokens';
 
 /**
- * Commands on keys. Keys are named as in redis-scripts.ts, without prefix and shard. A command that reads and
- * changes a key needs `changes`.
+ * The right to run commands on keys. Keys are named as in redis-scripts.ts, without prefix and shard. The
+ * keys of a command that reads and writes are in `changes`.
  */
 export type RedisRight = {
   readonly commands: readonly string[];

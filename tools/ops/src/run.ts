@@ -108,7 +108,7 @@ async function printLine(output: Writable, line: string): Promise<void> {
 
 function openQuestions({ input, errors }: Terminal): { ask: Ask; close(): void } | undefined {
   if (input === undefined) return undefined;
-  // Asks on `errors`, because the output may be redirected to a file for a secret.
+  // Asks on `errors`, because an operator may redirect the output, which contains a secret, to a file.
   const lines = createInterface({ input, output: errors });
   return { ask: (question) => lines.question(question), close: () => lines.close() };
 }

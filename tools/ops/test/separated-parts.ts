@@ -20,7 +20,7 @@ export type SeparatedParts = {
   readonly redisAdmin: string;
   /** Returns the addresses of the servers that a service or the operator uses, by setting. */
   addressesOf(name: EventSource): Readonly<Record<string, string>>;
-  /** The address for the operator who replays dead letters. */
+  /** The URL of RabbitMQ with the credentials of the operator, who replays dead letters. */
   readonly operatorUrl: string;
   stop(): Promise<void>;
 };

@@ -44,8 +44,8 @@ const wantedFault = compileSchema(
 const nothing = compileSchema(closedObject({}));
 
 /**
- * Creates the endpoints of conformance runs, of faults and keys on demand, and of messages to the vendor.
- * They refuse POST requests of web pages.
+ * Creates the endpoints that start and show conformance runs, cause faults, rotate the signing keys, and
+ * forward messages to the vendor. They refuse POST requests of web pages.
  */
 export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[] {
   const pages = createPages(runViews);

@@ -203,7 +203,7 @@ const tokenOf = (
     }),
   });
 
-/** Requests a launch URL as a client, whose token request has already been answered. */
+/** Requests an access token for a client. Returns a function that requests launch URLs with the token. */
 async function createLaunching(clientId: string) {
   const { access_token: token }: { readonly access_token: string } = JSON.parse(
     await (await tokenOf(clientId)).text(),

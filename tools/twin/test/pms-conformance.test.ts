@@ -24,7 +24,7 @@ import { type Behaviour, createPracticeSystem, type PracticeAction } from './pra
 
 type Wrong = readonly [what: string, requirement: string, habits: () => Partial<Behaviour>];
 
-/** Returns a function that answers the first value once, and then calls `next`. */
+/** Returns a function whose first call calls `first`, and whose later calls call `next`. */
 const firstly = <Arguments extends readonly unknown[], Value>(
   first: (...args: Arguments) => Value,
   next: (...args: Arguments) => Value,
@@ -37,7 +37,7 @@ const firstly = <Arguments extends readonly unknown[], Value>(
   };
 };
 
-/** Returns the client id of a wrong client. */
+/** Returns the client id of the wrong client with this description. */
 const clientOf = (what: string) => what.replaceAll(' ', '-');
 const newIdentifier = () => crypto.randomUUID();
 const append = (url: string, { codeVerifier }: PkcePair) => `${url}&codeVerifier=${codeVerifier}`;

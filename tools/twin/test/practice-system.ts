@@ -4,7 +4,7 @@ import { aServiceRequest } from '@clinical-launch/testing/service-request';
 /** The actions that a conformance run asks of a practice management system. */
 export type PracticeAction = 'launch' | 'amend';
 
-/** What a practice management system does. A test replaces a habit to make the system wrong on purpose. */
+/** What a practice management system does. A test replaces a member to make the system wrong on purpose. */
 export type Behaviour = {
   /** Uses an access token for several launches. */
   readonly keepsToken: boolean;
@@ -22,7 +22,7 @@ export type Behaviour = {
   readonly referer?: string;
   /** The id of the run in the header Clinical-Launch-Run of requests for launch URLs. */
   readonly run?: string;
-  /** Is added to the address of token requests. */
+  /** A query that is added to the URL of token requests. */
   readonly tokenQuery?: string;
 };
 
@@ -37,8 +37,8 @@ const rightHabits: Behaviour = {
 };
 
 /**
- * Creates a practice management system that follows the guide, except for the given habits. Its `launch` also
- * opens the launch URL, as the user's browser does. If a request is refused, the user launches again.
+ * Creates a practice management system that follows the guide, except for `habits`. Its `launch` also opens
+ * the launch URL, as the user's browser does. If a request is refused, the user launches again.
  */
 export function createPracticeSystem(
   { url, clientId }: { readonly url: string; readonly clientId: string },

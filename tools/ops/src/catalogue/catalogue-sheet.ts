@@ -45,7 +45,7 @@ const samples = (cell: string): Reading => ({
   }),
 });
 
-/** The reader of each column. If a member of the test contains the value, `of` is the name of that member. */
+/** The reader of each column. `of` names the object within the test that contains the value, if any. */
 const columns: Readonly<Record<string, { readonly read: (cell: string) => Reading; readonly of?: string }>> =
   {
     code: { read: text },

@@ -77,7 +77,7 @@ export async function endLaunches(request: EndRequest, dependencies: Dependencie
   for (let left = Math.ceil((waitSeconds * 1000) / pauseMs); ; left -= 1) {
     await endFound();
     if (isRunSent) {
-      // This event was appended after the relayed events, so the audit trail stores those events first.
+      // `run` was appended after the events that waited at the start, so the audit trail stores those first.
       const { entries } = await search({ id: run.id }, { limit: 1 });
       if (entries.length > 0) break;
     } else if (left <= 0 || (await isRelayed())) {
@@ -134,7 +134,7 @@ function endingOf({ event }: AuditEntry, by: string, create: CreateEvent): Endin
     return {
       partner,
       revocation: {
-        // A chain without this owner has already ended.
+        // The record of a chain names this owner until the chain ends, so an ended chain is not revoked.
         owner: launchOwner({ name: realm }, { issuer, clientId: hostClientId }),
         forSeconds: longestDesktopLaunchSeconds + slackSeconds,
         events: [create('desktop.chain.revoked.v1', { realm, reason, by })],

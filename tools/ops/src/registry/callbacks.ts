@@ -60,7 +60,7 @@ export function removeCallback(document: RegistryDocument, answers: Answers): Ed
   };
 }
 
-/** Seals the secret of every callback with the first key, so that an older key can be removed. */
+/** Seals the secrets of every callback with the first key, so that an older key can be removed. */
 export function resealCallbacks(document: RegistryDocument, context: Context): Edit {
   const sealer = context.openSealer();
   let { text } = document;
