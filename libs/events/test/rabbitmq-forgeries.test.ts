@@ -126,7 +126,7 @@ function signedBy(service: ServiceName, event: CloudEvent): CloudEvent {
   return JSON.parse(createEventWriter([{ source: 'launch-gateway', listener, key }])(event));
 }
 
-/** Signs an event as launch-gateway, but with the key of another consumer. */
+/** Signs an event as launch-gateway, but labels the MAC with the name of another consumer. */
 function signedFor(other: ServiceName, event: CloudEvent): CloudEvent {
   const key = deriveEventKey(randomBytes(32), 'launch-gateway');
   const macs = createEventWriter([{ source: 'launch-gateway', listener, key }])(event);

@@ -11,7 +11,8 @@ type KeySetting = { readonly setting: string; readonly demo: string };
  * Reads Ed25519 keys. If the setting is missing, derives a key from `SEALING_KEYS` (HKDF, RFC 5869). If
  * `SEALING_KEYS` is also missing, returns the publicly known key of the demo, which all processes of the demo
  * share, also after a restart.
- * @throws ConfigurationError if the keys are invalid or, in production, missing or the keys of the demo
+ * @throws ConfigurationError if the keys are invalid. In production, also if they are missing or are the keys
+ *   of the demo
  */
 export function readEd25519Keys(environment: Environment, { setting, demo }: KeySetting): Ed25519Keys {
   const demoKeys = keysFrom(hash('sha256', `clinical-launch demo ${demo} key`, 'buffer'));

@@ -12,7 +12,7 @@ export type RunningPart = {
   stop(): Promise<void>;
 };
 
-/** The options for opening a part. */
+/** The values that every part needs when it opens. */
 export type PartOptions = {
   readonly environment: Environment;
   readonly clock: Clock;

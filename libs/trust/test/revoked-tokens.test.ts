@@ -86,7 +86,7 @@ describe('RedisRevokedTokens', () => {
     expect((await calls()) - before).toBe(steps.length);
   });
 
-  it('names its keys after its list, and lets every key except the sequence number expire with the last token', async () => {
+  it('names its keys after the option `list`, and lets every key except the sequence number expire with the last token', async () => {
     const prefix = aPrefix();
     const revokedTokens = new RedisRevokedTokens({ redis, prefix });
     await revokedTokens.revoke('long', revocation);

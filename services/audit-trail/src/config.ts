@@ -32,7 +32,7 @@ export type AuditTrailConfig = {
   readonly telemetry: Telemetry;
 };
 
-/** The settings that only the audit trail has. */
+/** The settings of the audit trail itself. Shared libraries read further settings. */
 export const auditTrailSettings = Type.Object({
   AUDIT_RETENTION_YEARS: Type.Integer({
     default: 8,

@@ -83,7 +83,7 @@ describe.each<[string, () => Promise<Storage>]>([
       expect(await idsOf({ user: long, practice: long })).toEqual([event.id]);
     });
 
-    it('of a refusal has the outcome "refused", or "failed" after a server error; a final delivery failure has "failed"', async () => {
+    it('of a refusal has the outcome "refused", and of a server error or a final delivery failure "failed"', async () => {
       const [refused, failed, undelivered] = [
         anEvent('launch.url.refused.v1', { data: { status: 403, reason: 'scope' } }),
         anEvent('launch.url.refused.v1', { data: { status: 503, reason: 'unavailable' } }),

@@ -159,7 +159,7 @@ describe('each search', () => {
 describe('authorization', () => {
   const path = `/audit/events?correlationId=${randomUUID()}`;
 
-  it('fails with 401 or 403 and no body if the token is missing, invalid or without audit.read', async () => {
+  it('fails with 401 if the token is missing or invalid, or 403 if it lacks audit.read, both without a body', async () => {
     const tokens: [number, string][] = [
       [401, ''],
       [401, 'not.a.token'],

@@ -62,13 +62,13 @@ describe('a callback of the platform', () => {
   });
 
   it.each([
-    ['the secret of another client', 'vendor-a', 401, { secret: `whsec_${'A'.repeat(43)}=` }],
-    ['a time that is more than five minutes ago', 'vendor-a', 401, { at: Date.now() - 400_000 }],
-    ['a client without a callback', 'vendor-c', 401, {}],
-    ['a client that is not a sandbox client', 'pms-demo', 404, {}],
-    ['an unknown client', 'nobody', 404, {}],
-    ['more than a mebibyte', 'vendor-a', 413, { body: 'x'.repeat(1024 * 1024 + 1) }],
-  ])('is neither recorded nor forwarded with %s', async (_what, clientId, status, changes) => {
+    ['with the secret of another client', 'vendor-a', 401, { secret: `whsec_${'A'.repeat(43)}=` }],
+    ['with a time that is more than five minutes ago', 'vendor-a', 401, { at: Date.now() - 400_000 }],
+    ['for a client without a callback', 'vendor-c', 401, {}],
+    ['for a client that is not a sandbox client', 'pms-demo', 404, {}],
+    ['for an unknown client', 'nobody', 404, {}],
+    ['of more than a mebibyte', 'vendor-a', 413, { body: 'x'.repeat(1024 * 1024 + 1) }],
+  ])('%s is neither recorded nor forwarded', async (_what, clientId, status, changes) => {
     const receiver = await startReceiver();
     await send(visit, { address: receiver.url });
     const before = (await reportOf(visit)).callbacks;

@@ -40,13 +40,13 @@ describe('the developer portal', () => {
     expect(statuses.toSorted((a, b) => a - b)).toEqual([303, 401, 401, 401, 401]);
   });
 
-  it('refuses an address a minute after it was issued', async () => {
+  it('refuses a sign-in address a minute after it was issued', async () => {
     const address = await addressFor('vendor-a');
     portal.clock.advance({ seconds: 61 });
     expect((await fetch(address, { redirect: 'manual' })).status).toBe(401);
   });
 
-  it('does not use up the address when a messenger prefetches it', async () => {
+  it('does not use up a sign-in address when a messenger prefetches it', async () => {
     const address = await addressFor('vendor-a');
     const early = await fetch(address, { headers: { 'Sec-Purpose': 'prefetch' }, redirect: 'manual' });
     expect(early.status).toBe(401);

@@ -103,7 +103,7 @@ describe('POST /{seg1}/{seg2}/launches/_end', () => {
     expect(await refusalOf(await authorizeWith(unopened.launch))).toEqual(refused('invalid_request'));
   });
 
-  it('records who ended which launches in the event of the request, and the reason in this event and in each launch’s event', async () => {
+  it('publishes an event with the host, the selection and the reason, and an event with the reason for each launch', async () => {
     const { guid } = await startTokens();
     const response = await post({ user, practice: 'W92001', reason: 'INC-7: lost laptop' });
     expect(await response.json()).toEqual({ ended: 1 });

@@ -129,7 +129,7 @@ describe('the order renderer', () => {
     expect((await platform.read(`/orders/${guid}${form}?version=1`, cookie)).body).toContain('Second');
   });
 
-  it('reads the version from an absolute request target with an invalid host', async () => {
+  it('reads the version of the order from a request target in absolute form, even if its host is invalid', async () => {
     const { guid, cookie } = await platform.submitOrder();
     const path = `http://host:99999/orders/${guid}/notepad?version=1`;
     const status = await new Promise((resolve, reject) => {

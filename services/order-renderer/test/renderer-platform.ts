@@ -134,7 +134,7 @@ export async function startRendererPlatform(config = aConfig(), options: Platfor
       await submit({ guid, launchId: session.launchId });
       return { guid, ...session };
     },
-    /** Reads a path as a browser does. */
+    /** Requests a path, and accepts HTML as a browser does. */
     async read(path: string, cookie?: string, method = 'GET') {
       const headers = { accept: 'text/html', ...(cookie === undefined ? {} : { cookie }) };
       const response = await fetch(`${server.url}${path}`, { method, headers });

@@ -171,7 +171,7 @@ describe('a panel', () => {
     expect(takenOff(await launch.page())).toEqual([]);
   });
 
-  it('enables its parts again when the panel is removed, but does not choose them', async () => {
+  it('no longer disables its parts when the panel is removed, and leaves them unticked', async () => {
     const launch = await application.openLaunch();
     await press(launch, 'update', { tick: ['HHAEM'] });
     await press(launch, 'remove:HHAEM');

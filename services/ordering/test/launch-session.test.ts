@@ -150,7 +150,7 @@ describe('the launch session', () => {
     expect(requestsPerSecondPerSession).toBe(30);
   });
 
-  it('cannot be replaced by a launch token, and invalid session content is answered 500', async () => {
+  it('is refused if the cookie contains a launch token (401) or the content of the session is invalid (500)', async () => {
     const context = aLaunchContext();
     const request = { ttlSeconds: 60, correlationId: context.launchId, events: [] };
     const token = await application.tickets.issue('launch-token', { ...request, context });

@@ -171,7 +171,7 @@ describe('recording samples', () => {
     expect(batch?.status).toBe('R');
   });
 
-  it('does not change the recorded time of a sample, to the second, unless the user corrects it', async () => {
+  it('keeps the recorded time of a sample, including the seconds, unless the user corrects it', async () => {
     const own = await startOrdering();
     try {
       own.clock.advance({ seconds: 17 });

@@ -72,7 +72,7 @@ describe('text that the script of the review saves', () => {
     expect(await typedIn(launch)).toBe('Third window');
   });
 
-  it('does not replace the text of a form that another window sent', async () => {
+  it('does not replace the text that another window submitted', async () => {
     const launch = await anOrderInReview();
     const save = await openReview(launch);
     await launch.post('review', [

@@ -57,7 +57,7 @@ describe('the result page of a submitted order', () => {
     expect(firstAction).toMatch(/\/form$/);
   });
 
-  it('states for an order with details that clinical details and answers are only on the printed form', async () => {
+  it('states that clinical details and answers are only on the printed form, if the order contains any', async () => {
     for (const [details, said] of [
       ['Tired', true],
       ['', false],

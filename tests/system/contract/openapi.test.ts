@@ -148,7 +148,7 @@ describe('an operation', () => {
     },
   );
 
-  it('that publishes signing keys answers 503 as described if they cannot be read', async () => {
+  it('for signing keys answers 503 as described if the keys cannot be read', async () => {
     const cut = await startServices({ connectTimeoutMs: 500 });
     await cut.storage.close();
     cut.clock.advance({ seconds: 3600 });

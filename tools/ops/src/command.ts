@@ -47,7 +47,7 @@ export type Input = {
   readonly print: (line: string) => Promise<void>;
 };
 
-/** The values of options by their name. Optional options may be missing. */
+/** The values of each option, by its name. An option that was not given is absent. */
 export type Answers = ReadonlyMap<string, readonly string[]>;
 
 /** The result of a command. */

@@ -91,8 +91,8 @@ async function drive(run: Run, command: readonly string[], baseUrl: string): Pro
       // A launch URL works once.
       if (attempt > 0) run.repeat();
       await run.begun();
-      // The product may have completed the step since the last attempt. The new launch URL is of the next
-      // step.
+      // The product may have completed the step since the last attempt. The launch URL then belongs to the
+      // next step.
       if (!isCurrent()) break;
       const launchUrl = run.step()?.launchUrl;
       await execute(command, {

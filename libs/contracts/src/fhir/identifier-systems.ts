@@ -5,7 +5,7 @@ import type { Namespaces } from '../namespaces.ts';
 /** The identifier systems that payloads may contain, by URI, with their names in the launch context. */
 export type IdentifierSystems<Name extends string> = ReadonlyMap<string, Name>;
 
-/** The URIs in the tables of the OLTR specification, with the namespaces of the installation. */
+/** The URIs of extensions and identifier systems in payloads, with the namespaces of the installation. */
 export type Vocabulary = {
   readonly actionExtension: string;
   readonly authorExtension: string;

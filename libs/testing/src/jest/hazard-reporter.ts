@@ -32,7 +32,7 @@ const controlLine = /^- \[[^\]]+\]\(([^)#]+\.test\.ts)\) › (.+)$/;
 /**
  * Reads the controls of each hazard: the list below its heading, whose items are `[file](path) › title`. The
  * title is the full name of a test. A placeholder of `it.each` in a title stands for any text.
- * @throws Error if an item has another form, or a hazard has no control or a number that is already used
+ * @throws Error if an item has another form, a hazard has no control, or two hazards have the same number
  */
 export function readControls(table: string): Control[] {
   const controls: Control[] = [];

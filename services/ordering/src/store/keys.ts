@@ -109,7 +109,7 @@ export function isOfBoundPractice(table: string, { client, binding }: BoundPract
 }
 
 /**
- * Returns the SQL condition that the patient of a request has a different number of the same kind. Ignores
+ * Returns the SQL condition that the patient of a request has another value of the number's system. Ignores
  * invalid numbers, which identify nobody.
  */
 export const hasOtherNumber = (
