@@ -59,7 +59,7 @@ need() {
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "As root: installing $package from Debian's packages, for the $tests tests" >&2
     attended apt-get update -qq
-    # In run level 1, Debian does not start services after the install. The tests start their own.
+    # In run level 1, Debian does not start services after the install. The tests start the servers themselves.
     RUNLEVEL=1 attended apt-get install -y -qq --no-install-recommends "$package" >/dev/null
   else
     echo "The $tests tests need $package. Install it, or set $5 to its program, then try again." >&2

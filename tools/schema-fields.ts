@@ -1,7 +1,7 @@
 /** Lists the fields of a JSON Schema in a table. References link to the section of the named schema. */
 import { anchorLink, code, line, table } from './markdown.ts';
 
-/** The keywords of a JSON Schema that the pages show. */
+/** The keywords of a JSON Schema that the reference pages show. */
 export type Schema = {
   readonly $ref?: string;
   readonly type?: string;

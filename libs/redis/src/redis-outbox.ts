@@ -125,7 +125,7 @@ export class RedisOutbox {
     if (shards.includes(shard)) this.#reported.add(shard);
   }
 
-  /** Notes that events may wait in every shard. */
+  /** Marks every shard, so that the next `drain` reads all shards. */
   reportAll(): void {
     for (const shard of shards) this.#reported.add(shard);
   }

@@ -134,7 +134,7 @@ describe('the page of a launch', () => {
         'POST the payload to /AccessApi/Validate to get the remedy of each fault.',
       ].join('\n'),
     );
-    // An event of an earlier release has no codes, and other refusals have no faults.
+    // An event of an earlier release contains paths without codes. An event without paths shows no faults.
     expect((await pageOf(refused({ paths: ['subject'] }))).html).toMatch(/^- subject$/m);
     expect((await pageOf(refused({}))).html).not.toMatch(/id="faults"|<pre/);
   });

@@ -417,7 +417,7 @@ describe('a directory that is read at the start', () => {
     );
   });
 
-  it('may be omitted', () => {
+  it('is optional', () => {
     expect(readDirectories({ PUBLIC_URL: 'https://launch.example' })).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@
 // delays and garbage collection pauses, and prints the results.
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 
-/** The stalls between two signals, in milliseconds. */
+/** The 99th percentile of event loop delays and the longest garbage collection between two signals, in ms. */
 export type Stalls = {
   readonly delayP99: number;
   readonly gcMax: number;

@@ -29,7 +29,7 @@ export type ReviewForm = {
   readonly version?: string;
   /** The GUID of the draft on the page. */
   readonly draftId?: string;
-  /** All fields of the form, as one text. */
+  /** All fields of the form, serialised as one string. */
   readonly sent: string;
 };
 

@@ -141,7 +141,7 @@ const contextOf = ({ environment, now }: Input): Context => ({
   openSealer: () => openSealers(environment, ['callback'], { acceptsShared: true }).callback,
 });
 
-/** Returns a name as a JSON member: `sealed with the key` → `sealed_with_the_key`. */
+/** Returns a name as the name of a JSON member: `sealed with the key` → `sealed_with_the_key`. */
 const wordOf = (name: string) => name.replaceAll(' ', '_');
 
 /**

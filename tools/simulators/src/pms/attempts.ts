@@ -21,7 +21,7 @@ type Dependencies = {
   readonly clientWithoutRight: () => PmsClient;
 };
 
-/** Returns the requests that a visitor can repeat, or send with a mistake, after an OLTR launch. */
+/** Returns the requests that a visitor can repeat, or send with a deliberate error, after an OLTR launch. */
 export function launchAttempts(dependencies: Dependencies): Map<string, Attempt> {
   const { url, action, payload, requestAnother, open, client, clientWithoutRight } = dependencies;
   const attempts = new Map<string, Attempt>([
