@@ -118,7 +118,7 @@ describe('a desktop launch in a browser', () => {
     await context.close();
   });
 
-  it('shows a page with the reference when the launch identifier was already used', async () => {
+  it('shows a page with the reference for support when the launch identifier was already used', async () => {
     const { context, host, complaints } = await openHost();
     const requests: string[] = [];
     context.on('request', (request) => {

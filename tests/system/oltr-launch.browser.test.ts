@@ -111,7 +111,7 @@ describe('an OLTR launch in a browser', () => {
     await context.close();
   });
 
-  it('redirects a used launch to the error page of the PMS, with the reference and the next step', async () => {
+  it('redirects a used launch to the error page of the PMS, with the reference for support and the next step', async () => {
     const { context, pms, complaints } = await openPms();
     const addresses: string[] = [];
     context.on('request', (request) => {

@@ -70,7 +70,7 @@ async function verifying(tokenId: string) {
 const revoke = (tokenId: string, forSeconds = 3600) =>
   store.revoke(tokenId, { owner: 'pms', forSeconds, events: [] });
 
-it('a revoked token is refused after the next read of the list, even if it was verified before', async () => {
+it('a revoked token is refused after the next read of the list of revoked tokens, even if it was verified before', async () => {
   const [revoked, other] = [await verifying('revoked'), await verifying('other')];
   expect(await revoked()).toMatchObject({ clientId: 'pms' });
   await revoke('revoked');
@@ -115,7 +115,7 @@ it('a revocation stays in effect after the store has lost it', async () => {
   expect(revocations.has('revoked')).toBe(true);
 });
 
-it('tokens are accepted for 30 seconds after a read of the list, then cause 503 until the next read', async () => {
+it('tokens are accepted for 30 seconds after a read of revoked tokens, then cause 503 until the next read', async () => {
   const verify = await verifying('one');
   isAway = true;
   await passTime(30);
@@ -149,7 +149,7 @@ it('the age of a read counts from its start, because the read may miss later rev
   await slow.stop();
 });
 
-it('a process that has never read the list accepts no token', async () => {
+it('a process that has never read the list of revoked tokens accepts no token', async () => {
   const never = await followRevocations(
     { readAfter: () => Promise.reject(new RedisUnavailable('Redis does not answer')) },
     { clock, logger: createRecordedLogger().logger },

@@ -284,7 +284,7 @@ describe('a launch request of a sandbox host application', () => {
     expect((await launchFor(anNhsNumber(value))).errors).toHaveLength(1);
   });
 
-  it('is answered 400 if the type or the value cannot be converted to a string', async () => {
+  it('is answered 400 if the type or the value of an identifier cannot be converted to a string', async () => {
     const value = { toString: 1, valueOf: 1 };
     expect((await launchFor({ identifierType: value, identifierValue: value })).status).toBe(400);
   });
