@@ -101,7 +101,7 @@ export async function signStatement(
   return new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid: key.kid, typ: type }).sign(key.key);
 }
 
-/** Thrown if a text is not a statement that one of the keys signed. The message contains the reason. */
+/** Thrown if a text is not a statement, or if none of the keys signed it. The message contains the reason. */
 export class StatementRefused extends Error {}
 
 /**

@@ -7,7 +7,7 @@ import { read, wholeFaultsOf } from './fhir-reading.ts';
 
 const valid = aServiceRequest();
 
-/** Path of an element, an invalid value, and the expected code and resource of the error. */
+/** The path of an element, an invalid value, and the code and resource that the error must contain. */
 const faulty: [string, Json | undefined, string, string][] = [
   ['authoredOn', undefined, 'required', 'ServiceRequest'],
   ['authoredOn', 'yesterday', 'value', 'ServiceRequest'],

@@ -19,7 +19,7 @@ export const outboundSettings = Type.Object({
  * Returns the networks in `OUTBOUND_ALLOWED_NETWORKS`. Requests may go to these networks in addition to the
  * public internet, even with http. The default is no network in production, and the loopback networks
  * elsewhere.
- * @throws ConfigurationError that contains no value
+ * @throws ConfigurationError, whose message does not contain the value
  */
 export function readAllowedNetworks(environment: Environment): readonly string[] {
   const { OUTBOUND_ALLOWED_NETWORKS: setting } = readEnvironment(outboundSettings, environment);

@@ -124,7 +124,7 @@ describe('an invalid callback', () => {
   it.each([
     ['with another type', { ...aCallback(), type: 'order.deleted' }],
     ['without a document', aCallback({ document: undefined })],
-    ['without a version', aCallback({ orderVersion: '2' })],
+    ['with a version that is not a number', aCallback({ orderVersion: '2' })],
     ['without data', { type: 'order.document', timestamp: 'x' }],
     ['with a list as its body', []],
   ])('is refused %s, although its signature is valid', (_what, callback) => {

@@ -39,7 +39,7 @@ export function createChainSteps(under: () => TicketsUnderTest) {
   return { issue, redeem, refresh, refreshed, isLive, revoke, isRevoked, sentOf };
 }
 
-/** Returns the successor of a redemption. @throws Error with the outcome of a refusal */
+/** Returns the successor of a redemption. @throws Error with the outcome, if the redemption was refused */
 export function successorOf(redemption: Redemption): string {
   if (redemption.outcome !== 'redeemed' && redemption.outcome !== 'repeated')
     throw new Error(redemption.outcome);

@@ -522,7 +522,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
         expect(await found(owner, 'user a')).toEqual([...ids, later.correlationId].toSorted());
       });
 
-      it('requires a record, and a search requires a label', async () => {
+      it('is issued only with a stored record, and a search without a label throws a TypeError', async () => {
         const unrecorded = { chainSeconds: 60, chainLabels: ['user a'] };
         await expect(issue('launch-identifier', unrecorded)).rejects.toThrow(TypeError);
         await expect(found('host')).rejects.toThrow(TypeError);

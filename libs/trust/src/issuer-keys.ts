@@ -39,7 +39,7 @@ export function createIssuerKeys(policy: IssuerPolicy, { clock, fetchOutbound }:
   return async (header, token) => {
     try {
       const keys = await find();
-      // Reloads the keys by `clock`, because the cache of jose would use the machine's clock.
+      // Checks the age of the keys with `clock`, because the cache of jose would use the machine's clock.
       if (clock.now() - fetchedAt >= cachedForMs) {
         await keys.reload();
         fetchedAt = clock.now();

@@ -126,7 +126,7 @@ describe('recording samples', () => {
     }
   });
 
-  it('accepts a different person, date or time for one sample, and its number of tubes', async () => {
+  it('accepts a number of tubes for each sample, and a different person, date or time for one sample', async () => {
     const launch = await openForOrder(application, 'LocationSampleQueue', threeSamples);
     await record(launch, {
       ...taken('S1', 'S2'),

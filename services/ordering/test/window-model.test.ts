@@ -123,7 +123,7 @@ class Model {
     settle(window, expected, text);
   }
 
-  /** Submits while the user chooses another window. Either request may come first. */
+  /** Submits in one window while the user chooses another. The server may receive either request first. */
   async race(window: ModelWindow, other: ModelWindow): Promise<void> {
     const page = window.pages.at(-1);
     if (page === undefined) return;

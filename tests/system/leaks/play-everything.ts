@@ -117,7 +117,7 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
   );
   expectStatus(200, await open(`${url}&codeVerifier=${codeVerifier}`));
   expectStatus(410, await open(`${url}&codeVerifier=${codeVerifier}`));
-  // Requests tokens with a wrong secret, a wrong scope and a wrong grant.
+  // Requests tokens with a wrong secret, a wrong scope and an unsupported grant type.
   const client = { client_id: 'pms-demo', client_secret: randomBytes(32).toString('base64url') };
   expectStatus(
     401,

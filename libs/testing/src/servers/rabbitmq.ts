@@ -86,7 +86,7 @@ export async function startRabbitMq({
 
 type Place = {
   readonly directory: string;
-  /** The folder of the applications that the node may load. */
+  /** The folder of the Erlang applications (plugins) that the node may load. */
   readonly applications: string;
   readonly port: number;
   readonly distributionPort: number;

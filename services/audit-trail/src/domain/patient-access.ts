@@ -10,7 +10,7 @@ export type PatientAccess = {
   readonly client: string | null;
   readonly first: Date;
   readonly last: Date;
-  /** The number of accesses by their descriptions, such as "Viewed a request". */
+  /** The number of accesses for each description, such as "Viewed a request". */
   readonly counts: ReadonlyMap<string, number>;
 };
 

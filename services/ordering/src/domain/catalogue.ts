@@ -165,7 +165,7 @@ function referencesWith(faults: FileFault[]) {
 
 type SampleEntry = NonNullable<CatalogueFile['orderables'][number]['samples']>[number];
 
-/** Creates a function that resolves the references of samples. */
+/** Creates a function that replaces the ids in samples by their containers and site questions. */
 function samplesReader({
   containers,
   questions,

@@ -20,7 +20,7 @@ type OfOurRealms =
   | 'tlsClientAuthSanDns'
   | 'tlsClientCertificateThumbprints';
 
-/** The members of a client, a partner or a client of a trusted issuer. */
+/** The members that a client, a partner or a client of a trusted issuer may have. */
 export type AnyClient = LaunchPolicy & {
   readonly clientId: string;
   readonly suspended?: boolean;

@@ -72,8 +72,8 @@ type Unseen = { address: string; form?: Readonly<Record<string, string>>; refere
 export type Recorder = ReturnType<typeof createRecorder>;
 
 /**
- * Creates a recorder of the requests that the simulators send and receive. Adds them to lists of its callers,
- * with shortened secrets.
+ * Creates a recorder of the requests that the simulators send and receive. Adds each request, with shortened
+ * secrets, to the list that a caller passes.
  */
 export function createRecorder(clock: Clock) {
   const current = new AsyncLocalStorage<RecordedExchange[]>();
