@@ -209,7 +209,7 @@ describe('a refused launch', () => {
     expect(refusal).toMatchObject({ status, retryAfterSeconds: 2, faults: [] });
   });
 
-  it.each([403, 409, 500])('is not repeated after an answer %i', async (status) => {
+  it.each([403, 409, 500])('is not requested again after the status %i', async (status) => {
     other.answerLaunchWith(() => ({ status }));
     expect(await refusalOf(createClient().requestLaunch(payload))).toMatchObject({ status, correlationId });
     expect(other.launchRequests).toHaveLength(1);

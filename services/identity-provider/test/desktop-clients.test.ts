@@ -240,7 +240,7 @@ describe('the discovery documents of a desktop realm', () => {
     expect(south.authorization_response_iss_parameter_supported).toBe(false);
   });
 
-  it('list exactly the claims of an ID token that contains a nonce and the methods of the sign-in', async () => {
+  it('list exactly the claims of an ID token with `nonce` and `amr`', async () => {
     const { claims_supported } = await wellKnown('openid-configuration');
     const launch = await running.launchFor({ amr: ['pwd'] });
     const answer = await running.postToken(await running.codeFor({ nonce: 'n' }, { launch }));

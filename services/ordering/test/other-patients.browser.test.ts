@@ -10,7 +10,7 @@ const launchFor = (patient = aPatient()) =>
 const addressOf = ({ home }: OpenLaunch) => desk.application.url + home;
 
 describe('several windows of one browser', () => {
-  it('show a notice while they contain different patients, and no patient in their titles', async () => {
+  it('show a notice while they contain different patients, and never name a patient in their titles', async () => {
     const [mine, other] = [await launchFor(), await launchFor(aPatient({ birthDate: '1990-05-01' }))];
     const { browser, page, close } = await desk.open(mine);
     const again = await browser.newPage();
