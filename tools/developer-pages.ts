@@ -70,10 +70,10 @@ function documentPage(path: string, end: Part = { headings: [], html: '' }): Pag
   return { title, html: html.replace('</h1>\n', (close) => close + listed) + end.html };
 }
 
-type ApiDocuments = Awaited<ReturnType<typeof openApiDocuments>>;
+/** The function that builds each page of a group, in the order of the index. */
+type Group = Readonly<Record<string, (apis: Awaited<ReturnType<typeof openApiDocuments>>) => Page>>;
 
-/** Builds each page of the reference, in the order of the index. */
-const references: Readonly<Record<string, (apis: ApiDocuments) => Page>> = {
+const references: Group = {
   'launch-api': (apis) => apiPage(apis['launch-api']),
   'identity-provider': (apis) => apiPage(apis['identity-provider']),
   'resource-api': (apis) => {
@@ -99,20 +99,13 @@ const withAnchors = (html: string): string =>
 /** Returns every document of the portal, with its text. */
 export async function developerPages(): Promise<{ readonly file: URL; readonly text: string }[]> {
   const apis = await openApiDocuments();
-  const rendered = [
-    ...guides.map((slug, order) => ({
-      group: 'guides',
-      slug,
-      order,
-      ...documentPage(`docs/guides/${slug}.md`),
-    })),
-    ...Object.entries(references).map(([slug, pageOf], order) => ({
-      group: 'reference',
-      slug,
-      order,
-      ...pageOf(apis),
-    })),
-  ];
+  const groups: Readonly<Record<string, Group>> = {
+    guides: Object.fromEntries(guides.map((slug) => [slug, () => documentPage(`docs/guides/${slug}.md`)])),
+    reference: references,
+  };
+  const rendered = Object.entries(groups).flatMap(([group, pages]) =>
+    Object.entries(pages).map(([slug, pageOf], order) => ({ group, slug, order, ...pageOf(apis) })),
+  );
   const copied = examples.map((slug, order) => ({ group: 'examples', slug, order, title: slug }));
   const index = [...rendered, ...copied].map(({ title, slug, group, order }) => ({
     title,

@@ -121,6 +121,7 @@ const server = createServer(async (request, response) => {
     response.writeHead(303, { ...headers, Location: await launch(action) }).end();
   } catch (error) {
     // The user must launch again. The PMS then requests a new launch URL.
+    // An OrderTest then has a new identifier.
     response.writeHead(502, { 'Content-Type': 'text/plain' }).end(`The launch failed: ${error.message}`);
   }
 });

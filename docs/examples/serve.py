@@ -52,6 +52,7 @@ class Pms(http.server.BaseHTTPRequestHandler):
             url = launch_url(action)
         except pms.Refused as error:
             # The user must launch again. The PMS then requests a new launch URL.
+            # An OrderTest then has a new identifier.
             self.answer(502, f"The launch was refused. Give support this reference: {error.reference}")
         except urllib.error.URLError:
             self.answer(502, "The launch failed. Try again later.")

@@ -120,7 +120,7 @@ export class RedisOutbox {
     );
   }
 
-  /** Notes that events wait in a shard, so that the next `drain` reads the shard. */
+  /** Marks a shard in which events wait, so that the next `drain` reads the shard. */
   report(shard: string): void {
     if (shards.includes(shard)) this.#reported.add(shard);
   }
