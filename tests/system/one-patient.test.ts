@@ -44,6 +44,24 @@ async function order(value: string) {
   return { guid, xml };
 }
 
+/** Orders the test for a patient with these identifiers, and returns the pages and the document. */
+async function printed(identifier: { system: string; value: string }[]) {
+  const { url } = await createDemoPms(platform.url).requestLaunch(
+    aServiceRequest({ patient: { identifier } }),
+  );
+  const browser = new Browser();
+  const page = await browser.open(url);
+  const reviewed = await browser.open(page.url, new URLSearchParams({ test, action: 'review' }));
+  const address = new URL('review?print', reviewed.url).href;
+  const form = submissionOf(reviewed);
+  const { html } = await browser.open(address, form);
+  const [, guid = ''] = /src="\/orders\/([0-9a-f-]{36})\/notepad/.exec(html) ?? [];
+  return {
+    papers: html.slice(html.indexOf('app-form__name')),
+    xml: (await browser.open(`${platform.url}/orders/${guid}.xml`)).html,
+  };
+}
+
 const listed = async (value: string) => (await open(value, 'PatientRequestList')).page.html;
 const isRepeat = async (value: string) =>
   (await review(value)).reviewed.html.includes('name="repeat-reason"');
@@ -80,5 +98,23 @@ describe('a patient', () => {
     expect(list).toContain('is not a valid NHS number');
     expect((await open('943 476 5918')).page.html).toContain('is not a valid NHS number');
     expect((await open('943 476 5870')).page.html).not.toContain('is not a valid NHS number');
+  });
+
+  it('with a placeholder instead of an NHS number is matched to nobody, and the pages call it a placeholder', async () => {
+    const { guid, xml } = await order('9999999999');
+    expect(xml).toContain('<nhsNumber></nhsNumber>');
+    expect(await isRepeat('9999999999')).toBe(false);
+    const list = await listed('9999999999');
+    expect(list).not.toContain(guid);
+    expect(list).toMatch(/>Placeholder<[^]*999 999 9999<\/bdi> is a placeholder\./);
+  });
+
+  it('with a placeholder has no number on the request form, on labels and in the document', async () => {
+    const hospital = { system: 'https://fhir.clinical-launch.example/Id/hospital-number', value: 'WH-77' };
+    const { papers, xml } = await printed([{ system: nhsNumber, value: '9999999999' }, hospital]);
+    expect(`${papers}${xml}`).not.toMatch(/9999999999|999 999 9999/);
+    expect(papers.split('WH-77').length).toBeGreaterThan(2);
+    const unknown = await printed([{ ...hospital, value: 'UNKNOWN' }]);
+    expect(unknown.papers).not.toContain('UNKNOWN');
   });
 });

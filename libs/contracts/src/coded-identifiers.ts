@@ -99,7 +99,10 @@ export const patientIdentifierSchema = Type.Object(
   {
     system: Type.Enum(['nhs-number', 'chi-number', 'gha-number', 'hospital-number', 'ssn-number']),
     value: Type.String({ minLength: 1 }),
-    /** True if the value is invalid in its system. Such a value is stored, but never identifies a patient. */
+    /**
+     * True if the value identified nobody by the rules of the release that stored it (`doubtOf`). The previous
+     * release and SQL conditions read this member.
+     */
     isDoubtful: Type.Optional(Type.Literal(true)),
   },
   { additionalProperties: false },
@@ -111,6 +114,10 @@ export const patientIdentifierSchema = Type.Object(
  */
 export type PatientIdentifier = StaticOf<typeof patientIdentifierSchema>;
 export type PatientIdentifierSystem = PatientIdentifier['system'];
+
+/** Returns true if a text is the name of a system of patient identifiers. */
+export const isPatientSystem = (system: string): system is PatientIdentifierSystem =>
+  Object.hasOwn(identifierLabels, system);
 
 /** Returns true if identifiers of this system are unique nationally, not only within one hospital. */
 export const isNational = (system: PatientIdentifierSystem): boolean => system !== 'hospital-number';
@@ -133,6 +140,30 @@ export const shownIdentifier = ({ system, value }: CodedIdentifier): string =>
 
 type NationalSystem = Exclude<PatientIdentifierSystem, 'hospital-number'>;
 
+/**
+ * The reason why an identifier identifies nobody: people write the value where they do not know the
+ * identifier, the value is never issued, or the value has the wrong form or check digit.
+ */
+export type Doubt = 'placeholder' | 'never-issued' | 'mistyped';
+
+/** A day and month of birth, with which every CHI number begins. */
+const dayAndMonth = '(?:0[1-9]|[12]\\d)(?:0[1-9]|1[0-2])|30(?:0[13-9]|1[0-2])|31(?:0[13578]|1[02])';
+
+/** The values of each system that fulfil the form of the system, but are never the number of a person. */
+const nobodys: Readonly<Record<NationalSystem, Partial<Record<Exclude<Doubt, 'mistyped'>, RegExp>>>> = {
+  'nhs-number': {
+    placeholder: /^(?:(\d)\1{9}|0123456789|9876543210)$/,
+    // The ranges that nobody issues: NHS Data Dictionary, NHS NUMBER; uk-fci/nhs-number, `constants.py`.
+    // From 0101 to 3112, the numbers are Scotland's CHI numbers. Numbers that begin with 9 are for tests.
+    'never-issued': new RegExp(
+      `^(?=\\d{10}$)(?:00|0100|311[3-9]|31[2-9]|5|8[6-9]|(?!${dayAndMonth})(?:0|[12]|30|31))`,
+    ),
+  },
+  'chi-number': { placeholder: /^(\d)\1{9}$/ },
+  'gha-number': { placeholder: /^(\d)\1*$/ },
+  'ssn-number': { placeholder: /^(\d)\1*$/ },
+};
+
 /** The check of each national identifier, and the error message for an invalid value. */
 const nationalForms: Readonly<Record<NationalSystem, { message: string; isGiven(bare: string): boolean }>> = {
   'nhs-number': {
@@ -142,11 +173,26 @@ const nationalForms: Readonly<Record<NationalSystem, { message: string; isGiven(
   'chi-number': {
     message:
       'must be a valid CHI number: the day, month and year of birth, and four digits, the last of which is a check digit',
-    isGiven: (bare) => hasCheckDigit(bare) && /^(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])/.test(bare),
+    isGiven: (bare) => hasCheckDigit(bare) && new RegExp(`^(?:${dayAndMonth})`).test(bare),
   },
   'gha-number': { message: 'must be a GHA number: 4 to 20 letters and digits', isGiven: isCode },
   'ssn-number': { message: 'must be a social security number: 4 to 20 letters and digits', isGiven: isCode },
 };
+
+/** Words that people enter where a patient has no hospital number, with only their letters and digits. */
+const hospitalPlaceholders: ReadonlySet<string> = new Set(
+  `UNKNOWN UNK NOTKNOWN NK NONE NIL NULL UNDEFINED NA NOTAPPLICABLE NOTAVAILABLE NOTAVAIL NONUMBER NOHOSPITALNUMBER
+  TBC TOBECONFIRMED TBA TBD TEMP TEMPORARY PENDING AWAITED AWAITING MISSING BLANK EMPTY DUMMY TEST NEW NEWPATIENT
+  NOTREGISTERED UNREGISTERED NOTGIVEN NOTPROVIDED NOTSUPPLIED NOTRECORDED NOTALLOCATED NOTASSIGNED NOTISSUED
+  X XX XXX XXXX`.split(/\s+/),
+);
+
+/** Returns true for a word of the list, for a value without letters and digits, and if all digits are 0. */
+function isHospitalPlaceholder(value: string): boolean {
+  const bare = value.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
+  const digits = bare.replace(/\P{N}/gu, '');
+  return bare === '' || /^0+$/.test(digits) || hospitalPlaceholders.has(bare);
+}
 
 /** Checks GHA and social security numbers. No public rule for these numbers is more specific. */
 function isCode(bare: string): boolean {
@@ -166,16 +212,50 @@ function hasCheckDigit(bare: string): boolean {
 }
 
 /**
- * Converts an identifier to the form in which it is stored. Marks an invalid national identifier as doubtful.
- * Does not change hospital numbers.
+ * Returns the reason why an identifier identifies nobody, or undefined for an identifier of one patient. Never
+ * joins two patients by an identifier with a reason.
+ */
+export function doubtOf({ system, value }: CodedIdentifier<PatientIdentifierSystem>): Doubt | undefined {
+  if (system === 'hospital-number') return isHospitalPlaceholder(value) ? 'placeholder' : undefined;
+  const bare = inCapitals(value.replace(separators, ''));
+  const { placeholder, 'never-issued': neverIssued } = nobodys[system];
+  if (placeholder?.test(bare)) return 'placeholder';
+  if (neverIssued?.test(bare)) return 'never-issued';
+  return nationalForms[system].isGiven(bare) ? undefined : 'mistyped';
+}
+
+/** Returns true if an identifier identifies one patient. */
+export const isSure = (identifier: CodedIdentifier<PatientIdentifierSystem>): boolean =>
+  doubtOf(identifier) === undefined;
+
+/**
+ * Returns true if the order document, the request form and labels may contain an identifier. They omit
+ * placeholders and numbers that are never issued, by which a laboratory could join two patients.
+ */
+export function isPrintable(identifier: CodedIdentifier<PatientIdentifierSystem>): boolean {
+  const doubt = doubtOf(identifier);
+  return doubt === undefined || doubt === 'mistyped';
+}
+
+/**
+ * Returns a pattern of the values of a system that fulfil the form of the system and still identify nobody,
+ * for conditions in SQL.
+ */
+export function nobodysPattern(system: PatientIdentifierSystem): string {
+  const patterns = system === 'hospital-number' ? [] : Object.values(nobodys[system]);
+  return patterns.map(({ source }) => source).join('|');
+}
+
+/**
+ * Converts an identifier to the form in which it is stored. Marks an identifier that identifies nobody as
+ * doubtful. Changes neither doubtful identifiers nor hospital numbers.
  */
 export function readPatientIdentifier({
   system,
   value,
 }: CodedIdentifier<PatientIdentifierSystem>): PatientIdentifier {
-  if (system === 'hospital-number') return { system, value };
-  const bare = inCapitals(value.replace(separators, ''));
-  return nationalForms[system].isGiven(bare) ? { system, value: bare } : { system, value, isDoubtful: true };
+  if (!isSure({ system, value })) return { system, value, isDoubtful: true };
+  return { system, value: spellingOf({ system, value }) };
 }
 
 /**
@@ -185,10 +265,26 @@ export function readPatientIdentifier({
 export const spellingOf = ({ system, value }: CodedIdentifier): string =>
   Object.hasOwn(nationalForms, system) ? inCapitals(value.replace(separators, '')) : value;
 
-/** Returns an error message if an identifier is invalid in its system, or undefined if it is valid. */
-export function doubtOf(identifier: CodedIdentifier<PatientIdentifierSystem>): string | undefined {
-  const { system, isDoubtful } = readPatientIdentifier(identifier);
-  return isDoubtful && system !== 'hospital-number' ? nationalForms[system].message : undefined;
+/**
+ * Returns an error message if a national identifier identifies nobody, or undefined. Ignores hospital numbers.
+ */
+export function identifierFault({
+  system,
+  value,
+}: CodedIdentifier<PatientIdentifierSystem>): string | undefined {
+  if (system === 'hospital-number') return undefined;
+  const { message } = nationalForms[system];
+  const [needed = ''] = message.split(':');
+  switch (doubtOf({ system, value })) {
+    case undefined:
+      return undefined;
+    case 'placeholder':
+      return `${needed}, not a placeholder`;
+    case 'never-issued':
+      return `${needed}: numbers of this range are never issued`;
+    case 'mistyped':
+      return message;
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { readPatientIdentifier, syntheticNumberFaults } from './coded-identifiers.ts';
+import { isSure, spellingOf, syntheticNumberFaults } from './coded-identifiers.ts';
 import type { Fault } from './fault.ts';
 import { isCalendarDate, isFutureDate, singleLine } from './formats.ts';
 import { compileSchema, entriesOf, guidPattern, maxFaults, memberOf, withUnknownMembers } from './schema.ts';
@@ -180,17 +180,14 @@ export function birthDateOf(dob: string): string | undefined {
   return number === 0 ? undefined : `${year}-${String(number).padStart(2, '0')}-${day}`;
 }
 
-/**
- * Returns the digits of a valid NHS number, or undefined for any other identifier. Numbers of ten equal
- * digits have a valid check digit but are placeholders, which many patients share.
- */
+/** Returns the digits of an NHS number that identifies one patient, or undefined for any other identifier. */
 export function nhsNumberOf({
   identifierType,
   identifierValue,
 }: DesktopPatient['patient-identifiers'][number]): string | undefined {
   if (identifierType !== 'NHS Number') return undefined;
-  const { value, isDoubtful } = readPatientIdentifier({ system: 'nhs-number', value: identifierValue });
-  return isDoubtful || /^(\d)\1{9}$/.test(value) ? undefined : value;
+  const identifier = { system: 'nhs-number', value: identifierValue } as const;
+  return isSure(identifier) ? spellingOf(identifier) : undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { withCheckDigit } from '@clinical-launch/testing/nhs-number';
 import { schemaFaultsOf, textsAt, xpathOf } from '@clinical-launch/testing/xml';
 import { describe, expect, it } from '@jest/globals';
 import { escapeMarkup } from '../src/formats.ts';
@@ -100,6 +101,16 @@ describe('the order document', () => {
       'patient/firstNames': '',
       'patient/nhsNumber': '',
     });
+  });
+
+  it.each([
+    ['is empty for a placeholder, by which a laboratory could join two patients', '9999999999', ''],
+    ['is empty for a number that is never issued', withCheckDigit(512_345_678), ''],
+    ['stays as sent for a mistyped number', '943 476 5918', '943 476 5918'],
+  ])('has an nhsNumber that %s', async (_what, value, expected) => {
+    const patient = { ...anOrder().patient, identifiers: [{ system: 'nhs-number' as const, value }] };
+    const document = render(anOrder({ patient }));
+    expect(await textsAt(document, ['patient/nhsNumber'])).toEqual({ 'patient/nhsNumber': expected });
   });
 
   it('uses the scheme LOCAL for local codes and NHSORGANISATIONS for ODS codes', async () => {

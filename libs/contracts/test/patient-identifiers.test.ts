@@ -1,3 +1,4 @@
+import { withCheckDigit } from '@clinical-launch/testing/nhs-number';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -75,6 +76,14 @@ describe('a national identifier', () => {
     ['chi-number', '3213010006'],
     ['gha-number', '???'],
     ['ssn-number', 'none'],
+    ...Array.from({ length: 10 }, (_, digit) => ['nhs-number', String(digit).repeat(10)] as const),
+    ['nhs-number', '999-999-9999'],
+    ['nhs-number', '0123456789'],
+    ['nhs-number', '9876543210'],
+    ['chi-number', '1111111111'],
+    ['gha-number', '0000'],
+    ['ssn-number', '000000000'],
+    ['ssn-number', '999999999'],
   ];
 
   it.each(doubtful)(
@@ -105,7 +114,71 @@ describe('a national identifier', () => {
   });
 });
 
+describe('an NHS number with a correct check digit', () => {
+  /** The first and the last number of each range, and whether its numbers are issued. */
+  it.each([
+    ['000000001', '010099999', 'never issued'],
+    ['010100001', '010199999', 'issued'],
+    ['013100001', '013199999', 'never issued'],
+    ['290200001', '290299999', 'issued'],
+    ['300200001', '300299999', 'never issued'],
+    ['311200001', '311299999', 'issued'],
+    ['311300001', '319999999', 'never issued'],
+    ['320000001', '399999999', 'issued'],
+    ['400000001', '499999999', 'issued'],
+    ['500000001', '599999999', 'never issued'],
+    ['600000001', '799999999', 'issued'],
+    ['800000001', '859999999', 'issued'],
+    ['860000001', '899999999', 'never issued'],
+    ['900000001', '999999901', 'issued'],
+  ])('from %s to %s is %s, or begins with 9', (first, last, range) => {
+    const strict = createServiceRequestReader(defaultNamespaces, undefined, 'strict');
+    for (const value of [withCheckDigit(Number(first)), withCheckDigit(Number(last) - 20)]) {
+      const isIssued = range === 'issued';
+      const [read] = identifiersOf(payloadWith(['nhs-number', value]));
+      expect(read).toEqual({ system: 'nhs-number', value, ...(isIssued ? {} : { isDoubtful: true }) });
+      const reading = JSON.stringify(strict(payloadWith(['nhs-number', value])));
+      expect(reading.includes('numbers of this range are never issued')).toBe(!isIssued);
+    }
+  });
+
+  it('that is a placeholder is refused by the strict check with the reason', () => {
+    const strict = createServiceRequestReader(defaultNamespaces, undefined, 'strict');
+    expect(JSON.stringify(strict(payloadWith(['nhs-number', '9999999999'])))).toContain(
+      'must be a valid NHS number, not a placeholder',
+    );
+  });
+});
+
 describe('a hospital number', () => {
+  const hospital = (value: string) => identifiersOf(payloadWith(['hospital-number', value]))[0];
+
+  it.each([
+    'UNKNOWN',
+    'Not Known',
+    'none',
+    'N/A',
+    'NA',
+    'T.B.C.',
+    'temp',
+    '0',
+    '000-000',
+    'WH-0000',
+    '-',
+    '???',
+  ])('is doubtful if people write it where they know no number: %s', (value) => {
+    expect(hospital(value)).toEqual({ system: 'hospital-number', value, isDoubtful: true });
+    const strict = createServiceRequestReader(defaultNamespaces, undefined, 'strict');
+    expect(strict(payloadWith(['hospital-number', value]))).toHaveProperty('request');
+  });
+
+  it.each(['UNKNOWN-17', 'TEMPLE', 'Nathan1', '42', '0042', 'W', '９'])(
+    'is not doubtful if it only begins like a placeholder, or has a letter or a digit: %s',
+    (value) => {
+      expect(hospital(value)).toEqual({ system: 'hospital-number', value });
+    },
+  );
+
   it('is accepted without normalisation', () => {
     const identifier = { system: 'hospital-number', value: 'wh-42 b' } as const;
     expect(identifiersOf(payloadWith(['hospital-number', 'wh-42 b']))).toEqual([identifier]);

@@ -1,6 +1,9 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import {
   type CodedIdentifier,
+  isNational,
+  isPatientSystem,
+  isSure,
   type PatientIdentifier,
   spellingOf,
 } from '@clinical-launch/contracts/coded-identifiers';
@@ -16,7 +19,10 @@ import { createFhirIds, type IdentifiedLaunch } from './fhir-ids.ts';
  * nothing about the patient.
  */
 export type PatientPseudonyms = {
-  /** Returns the pseudonym of the patient with this identifier. */
+  /**
+   * Returns the pseudonym of the patient with this identifier. The pseudonym of an identifier that identifies
+   * nobody has a prefix of its own (`isOfNobody`).
+   */
   of(identifier: CodedIdentifier): string;
   /**
    * Returns the pseudonym of a patient: of the first valid national identifier, or else of the first
@@ -38,16 +44,19 @@ export type PatientPseudonyms = {
  */
 export function createPatientPseudonyms(key: Uint8Array): PatientPseudonyms {
   const secret = createSecretKey(key);
-  const of = ({ system, value }: CodedIdentifier) =>
-    createHmac('sha256', secret)
+  const of = ({ system, value }: CodedIdentifier) => {
+    const hash = createHmac('sha256', secret)
       .update(`${system}|${spellingOf({ system, value })}`)
       .digest('base64url');
+    const isNobodys = isPatientSystem(system) && !isSure({ system, value });
+    return isNobodys ? `${nobody}${hash.slice(nobody.length)}` : hash;
+  };
   const ofFirst = (identifier: CodedIdentifier | undefined) =>
     identifier === undefined ? undefined : of(identifier);
   return {
     of,
     fhirIdsOf: createFhirIds(key),
-    ofPatient: ({ identifiers }) => ofFirst(identifiers.find(isSure) ?? identifiers[0]),
+    ofPatient: ({ identifiers }) => ofFirst(identifiers.find(isSureNational) ?? identifiers[0]),
     ofDesktopPatient: ({ 'patient-identifiers': identifiers }) => {
       const coded = identifiers.map(({ identifierType, identifierValue }) => ({
         system: desktopSystems[identifierType] ?? identifierType,
@@ -58,8 +67,16 @@ export function createPatientPseudonyms(key: Uint8Array): PatientPseudonyms {
   };
 }
 
-/** Returns true if an identifier is national and valid, so that every practice uses the same identifier. */
-const isSure = ({ system, isDoubtful }: PatientIdentifier) => system !== 'hospital-number' && !isDoubtful;
+/** Returns true if an identifier is national and sure, so that every practice uses the same identifier. */
+const isSureNational = (identifier: PatientIdentifier) => isNational(identifier.system) && isSure(identifier);
+
+const nobody = 'nobody-';
+
+/**
+ * Returns true for the pseudonym of an identifier that identifies nobody, such as a placeholder. Its events may
+ * be about several patients.
+ */
+export const isOfNobody = (pseudonym: string): boolean => pseudonym.startsWith(nobody);
 
 /** The types of identifiers in desktop launches that also exist in OLTR launches, with their names there. */
 const desktopSystems: Readonly<Record<string, string>> = { 'NHS Number': 'nhs-number' };

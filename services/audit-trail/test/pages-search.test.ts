@@ -134,3 +134,21 @@ describe('unrecognised text', () => {
     expect([status, address, html.includes(`href="#${field}"`)]).toEqual([400, '', true]);
   });
 });
+
+describe('the page “Who has seen this patient”', () => {
+  const seenBy = async (patientValue: string) => {
+    const body = new URLSearchParams({ patientSystem: 'nhs-number', patientValue });
+    const { status, address } = await pages.open('/audit/patients', { method: 'POST', body });
+    return { status, text: address === '' ? '' : textOf((await pages.open(address)).html) };
+  };
+
+  it.each(['9999999999', '599 012 8088'])('says that a number identifies nobody: %s', async (value) => {
+    const { text } = await seenBy(value);
+    expect(text).toContain('This number identifies nobody. It is a placeholder, or it is not valid.');
+  });
+
+  it('says this of no valid number, and asks the user to check a mistyped number', async () => {
+    expect((await seenBy(nhsNumber)).text).not.toContain('identifies nobody');
+    expect((await seenBy('9434765918')).status).toBe(400);
+  });
+});

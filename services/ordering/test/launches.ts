@@ -1,10 +1,11 @@
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Action, LaunchContext, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createSealer } from '@clinical-launch/crypto/sealing';
 import { launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
 import type { Storage } from '@clinical-launch/storage/storage';
+import { aNhsNumber } from '@clinical-launch/testing/nhs-number';
 import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
@@ -303,8 +304,8 @@ export const shownIn = (html: string) =>
  * not a repeat in another.
  */
 export function aPatient(changes: Partial<LaunchRequest['patient']> = {}): LaunchRequest['patient'] {
-  const value = String(randomInt(1_000_000_000, 9_999_999_999));
-  return { ...aLaunchContext().request.patient, identifiers: [{ system: 'nhs-number', value }], ...changes };
+  const identifiers = [{ system: 'nhs-number', value: aNhsNumber() }] as const;
+  return { ...aLaunchContext().request.patient, identifiers, ...changes };
 }
 
 /** Returns a patient of 30 years. */

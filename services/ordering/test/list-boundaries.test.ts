@@ -1,6 +1,7 @@
+import { aNhsNumber, withCheckDigit } from '@clinical-launch/testing/nhs-number';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Application, startOrdering } from './launches.ts';
-import { aPatient, aPractice, listedIn, openList, orderFor } from './listing.ts';
+import { type Application, aPatient, startOrdering } from './launches.ts';
+import { aPractice, listedIn, openList, orderFor } from './listing.ts';
 
 let application: Application;
 beforeAll(async () => {
@@ -41,21 +42,21 @@ describe('a list of a practice', () => {
 
 describe('a list of a patient', () => {
   it('contains each request with an identifier of the patient once, and no request with only the patient’s name', async () => {
-    const [nhs, chi] = [aPatient(), aPatient()].map(({ identifiers }) => identifiers[0]?.value ?? '');
+    const [nhs, chi] = [aNhsNumber(), withCheckDigit(10_180_000)];
     const both = aPatient({
       identifiers: [
-        { system: 'chi-number', value: chi ?? '' },
-        { system: 'nhs-number', value: nhs ?? '' },
+        { system: 'chi-number', value: chi },
+        { system: 'nhs-number', value: nhs },
       ],
     });
-    const byNhs = aPatient({ identifiers: [{ system: 'nhs-number', value: nhs ?? '' }] });
+    const byNhs = aPatient({ identifiers: [{ system: 'nhs-number', value: nhs }] });
     const one = await orderFor(application, { request: { patient: both } });
     const two = await orderFor(application, { request: { patient: byNhs } });
     for (const [patient, guids] of [
       [both, [two.guid, one.guid]],
       [byNhs, [two.guid, one.guid]],
-      [aPatient({ identifiers: [{ system: 'chi-number', value: chi ?? '' }] }), [one.guid]],
-      [aPatient({ identifiers: [{ system: 'chi-number', value: nhs ?? '' }] }), []],
+      [aPatient({ identifiers: [{ system: 'chi-number', value: chi }] }), [one.guid]],
+      [aPatient({ identifiers: [{ system: 'chi-number', value: nhs }] }), []],
     ] as const) {
       const launch = await openList(application, 'PatientReportList', { request: { patient } });
       expect(listedIn(await launch.page('requests'))).toEqual(guids);

@@ -1,8 +1,8 @@
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
-import { type Application, type OpenLaunch, startOrdering } from './launches.ts';
-import { aPatient, aPractice, listedIn, openList, orderFor, textOf } from './listing.ts';
+import { type Application, aPatient, type OpenLaunch, startOrdering } from './launches.ts';
+import { aPractice, listedIn, openList, orderFor, textOf } from './listing.ts';
 
 let application: Application;
 const practice = aPractice();

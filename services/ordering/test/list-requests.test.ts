@@ -3,8 +3,8 @@ import type { Action } from '@clinical-launch/contracts/launch-context';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
-import { type Application, startOrdering } from './launches.ts';
-import { aPatient, aPractice, linksIn, listedIn, openList, orderFor, pageLink, textOf } from './listing.ts';
+import { type Application, aPatient, startOrdering } from './launches.ts';
+import { aPractice, linksIn, listedIn, openList, orderFor, pageLink, textOf } from './listing.ts';
 
 let application: Application;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Action, LaunchContext, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { type Application, aLaunchContext, anOrder, type OpenLaunch } from './launches.ts';
@@ -9,13 +9,6 @@ type Overrides = { request?: Partial<LaunchRequest>; client?: Partial<LaunchCont
 export const aPractice = (): LaunchRequest['practice'] => ({
   identifier: { system: 'ods-organization-code', value: `P${randomUUID()}` },
   name: 'Harbour Surgery',
-});
-
-/** Returns a patient with a new NHS number. */
-export const aPatient = (patient: Partial<LaunchRequest['patient']> = {}): LaunchRequest['patient'] => ({
-  ...aLaunchContext().request.patient,
-  identifiers: [{ system: 'nhs-number', value: `9${randomInt(1e8, 1e9)}` }],
-  ...patient,
 });
 
 /** Orders tests and advances the clock by a minute. Returns the request's GUID and its launch context. */

@@ -50,8 +50,17 @@ describe('the patient banner', () => {
     const identifiers = [{ system: 'nhs-number', value: '943 476 5918', isDoubtful: true }] as const;
     const patient = { ...request.patient, identifiers };
     expect(presentBanner({ ...request, patient }, today).identifiers).toEqual([
-      { label: 'NHS number', value: '943 476 5918', isDoubtful: true },
+      { label: 'NHS number', value: '943 476 5918', doubt: 'not valid' },
     ]);
+  });
+
+  it.each([
+    ['nhs-number', '9999999999', 'placeholder'],
+    ['nhs-number', '5990128088', 'not valid'],
+    ['hospital-number', 'UNKNOWN', 'placeholder'],
+  ] as const)('says whether a number is a placeholder or not valid: %s %s', (system, value, doubt) => {
+    const patient = { ...request.patient, identifiers: [{ system, value }] };
+    expect(presentBanner({ ...request, patient }, today).identifiers).toMatchObject([{ doubt }]);
   });
 
   it('omits the title or the given names if the launch does not contain them', () => {

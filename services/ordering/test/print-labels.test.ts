@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Application, aLaunchContext, openForOrder, startOrdering } from './launches.ts';
-import { aPatient, aPractice, openList, orderFor, textOf } from './listing.ts';
+import { type Application, aLaunchContext, aPatient, openForOrder, startOrdering } from './launches.ts';
+import { aPractice, openList, orderFor, textOf } from './listing.ts';
 import { publishedBy } from './published-events.ts';
 
 let application: Application;

@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { anOrder } from '@clinical-launch/simulators/play/oltr-launch';
 import type { Patient } from '@clinical-launch/simulators/records';
+import { aNhsNumber } from '@clinical-launch/testing/nhs-number';
 
 const aWord = (length: number) =>
   Array.from({ length }, () => String.fromCharCode('a'.charCodeAt(0) + randomInt(26))).join('');
@@ -28,16 +29,6 @@ export function aHiddenPatient(): Patient {
       { system: 'email', value: `${aWord(14)}@example.org` },
     ],
   };
-}
-
-/** Returns an NHS number with a valid check digit (NHS Data Dictionary, NHS NUMBER). */
-function aNhsNumber(): string {
-  for (;;) {
-    const nine = digits(9);
-    const sum = nine.split('').reduce((total, digit, at) => total + Number(digit) * (10 - at), 0);
-    const check = (11 - (sum % 11)) % 11;
-    if (check < 10 && nine.startsWith('0') === false) return `${nine}${check}`;
-  }
 }
 
 /** Returns a patient's values in every format in which they could be written. */

@@ -1,5 +1,5 @@
 import {
-  doubtOf,
+  identifierFault,
   isNational,
   type PatientIdentifierSystem,
   syntheticNumberFaults,
@@ -80,8 +80,8 @@ export function patientIdentifierFaults(
     isOneOfEach || identifiers.length > 2 ? [] : [{ path: 'identifier', message, code: 'invariant' }];
   if (check === 'lenient') return repeated;
   const doubts = identifiers.flatMap(({ system, value }, index): Fault[] => {
-    const doubt = system && typeof value === 'string' ? doubtOf({ system, value }) : undefined;
-    return doubt === undefined ? [] : [{ path: `identifier[${index}].value`, message: doubt, code: 'value' }];
+    const message = system && typeof value === 'string' ? identifierFault({ system, value }) : undefined;
+    return message === undefined ? [] : [{ path: `identifier[${index}].value`, message, code: 'value' }];
   });
   return [...repeated, ...doubts];
 }

@@ -1,4 +1,4 @@
-import type { CodedIdentifier } from '../coded-identifiers.ts';
+import { type CodedIdentifier, isPrintable } from '../coded-identifiers.ts';
 import { escapeMarkup as text } from '../formats.ts';
 import type { LaunchOrganization, LaunchPatient, LaunchPractitioner } from '../launch-context.ts';
 import { localDateTime } from '../time.ts';
@@ -53,7 +53,8 @@ function organisation({ name, identifier }: LaunchOrganization): string {
 }
 
 function patient({ birthDate, name, identifiers }: LaunchPatient): string {
-  const nhsNumber = identifiers.find(({ system }) => system === 'nhs-number')?.value ?? '';
+  const nhsNumber =
+    identifiers.filter(isPrintable).find(({ system }) => system === 'nhs-number')?.value ?? '';
   return `<patient>
     <dateOfBirth>${text(birthDate.replaceAll('-', ''))}</dateOfBirth>
     <familyName>${text(name.family)}</familyName>

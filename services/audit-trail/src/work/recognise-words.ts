@@ -86,7 +86,7 @@ async function patientsOf(
   { search, pseudonyms }: RecognitionDependencies,
 ): Promise<Meaning[]> {
   const systems = (['nhs-number', 'chi-number'] as const).filter(
-    (system) => doubtOf({ system, value }) === undefined,
+    (system) => doubtOf({ system, value }) !== 'mistyped',
   );
   const found = await Promise.all(
     systems.map(async (system) => {

@@ -1,4 +1,5 @@
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
+import { lettersOf } from './request-search.ts';
 
 /** Returns a name as pages show it: `Surname, Given (Title)`. */
 export function fullName({ family, given, title }: PersonName): string {
@@ -14,6 +15,14 @@ export const patientName = (name: PersonName) => fullName({ ...name, family: inC
 
 /** Returns the name of a patient for a list: without the title, because a row is narrow. */
 export const listName = ({ family, given }: PersonName) => patientName({ family, given });
+
+/**
+ * Returns true if two names differ at most in title, letter case, accents, apostrophes, hyphens and spaces. A
+ * warning that shows two equal names would teach users to ignore it.
+ */
+export const isSameName = (one: PersonName, other: PersonName): boolean =>
+  lettersOf(one.family) === lettersOf(other.family) &&
+  lettersOf(one.given.join('')) === lettersOf(other.given.join(''));
 
 /** Returns a short name: `Dr T Bairstow`. */
 export const shortName = ({ title = '', family, given }: PersonName) =>

@@ -52,6 +52,9 @@ function partsOf(text: string): string[] {
     .map((part) => part.slice(0, maxWordLength));
 }
 
+/** Returns only the letters and digits of a text, in lower case without accents. */
+export const lettersOf = (text: string): string => partsOf(text).join('');
+
 const joined = (parts: readonly string[]) => parts.join('').slice(0, maxWordLength);
 
 /**

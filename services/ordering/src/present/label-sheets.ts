@@ -6,7 +6,7 @@ import type { LabelStock } from '../domain/label-stocks.ts';
 import { inCapitals } from '../domain/person-name.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { createBarcode } from './barcode.ts';
-import { presentIdentifiers } from './patient-banner.ts';
+import { presentPrintedIdentifiers } from './patient-banner.ts';
 
 /**
  * Presents the labels of a request, in order of draw. There is a label for each tube or pot of the samples
@@ -52,7 +52,7 @@ function presentPatient({ name, birthDate, gender, identifiers }: LaunchPatient)
     name: labelName(name),
     born: writtenDate(birthDate),
     sex: sexes[gender],
-    identifier: presentIdentifiers({ identifiers })[0],
+    identifier: presentPrintedIdentifiers({ identifiers })[0],
   };
 }
 

@@ -1,10 +1,15 @@
-import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/coded-identifiers';
+import {
+  doubtOf,
+  identifierLabels,
+  isPrintable,
+  shownIdentifier,
+} from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { shortened, writtenDate } from '@clinical-launch/contracts/written-time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { monthsOld } from '../domain/days.ts';
-import { fullName, listName, patientName } from '../domain/person-name.ts';
+import { fullName, isSameName, listName, patientName } from '../domain/person-name.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 
 export type PatientBanner = {
@@ -21,8 +26,8 @@ export type PatientBanner = {
   readonly identifiers: readonly {
     readonly label: string;
     readonly value: string;
-    /** Whether the identifier is invalid, so that it is not used to find requests. */
-    readonly isDoubtful?: true;
+    /** Why the identifier is not used to find requests. */
+    readonly doubt?: 'placeholder' | 'not valid';
   }[];
   readonly address: string;
   /** Telephone numbers such as `01947 555 0142 (home)`; empty if the practice system sent none. */
@@ -74,7 +79,7 @@ export function presentPageBanner(
 ): PatientBanner | Pick<PatientBanner, 'author' | 'practice'> {
   const banner = presentBanner(shownRequest(request, about), today);
   if (rule.sees !== 'practice')
-    return { ...banner, ...openedForAnother(banner, presentBanner(request, today)) };
+    return { ...banner, ...openedForAnother(about?.parties.patient ?? request.patient, request.patient) };
   return about === undefined ? { author: banner.author, practice: banner.practice } : banner;
 }
 
@@ -82,9 +87,9 @@ export function presentPageBanner(
  * Returns the patient who is open in the practice system if the patient of the request has another name or
  * date of birth.
  */
-function openedForAnother(shown: PatientBanner, opened: PatientBanner): Pick<PatientBanner, 'openedFor'> {
-  const isSame = shown.name === opened.name && shown.born === opened.born;
-  return isSame ? {} : { openedFor: { name: opened.name, born: opened.born } };
+function openedForAnother(shown: LaunchPatient, opened: LaunchPatient): Pick<PatientBanner, 'openedFor'> {
+  const isSame = isSameName(shown.name, opened.name) && shown.birthDate === opened.birthDate;
+  return isSame ? {} : { openedFor: { name: patientName(opened.name), born: writtenDate(opened.birthDate) } };
 }
 
 function shownRequest(request: LaunchRequest, about: TestRequest | undefined): LaunchRequest {
@@ -103,12 +108,22 @@ export function presentIdentifiers({
   const ranks = Object.keys(identifierLabels);
   return identifiers
     .toSorted((one, other) => ranks.indexOf(one.system) - ranks.indexOf(other.system))
-    .map(({ isDoubtful, ...identifier }) => ({
+    .map((identifier) => ({
       label: identifierLabels[identifier.system],
-      ...(isDoubtful && { isDoubtful }),
+      ...doubtIn(identifier),
       value: shownIdentifier(identifier),
     }));
 }
+
+function doubtIn(identifier: LaunchPatient['identifiers'][number]) {
+  const doubt = doubtOf(identifier);
+  if (doubt === undefined) return {};
+  return { doubt: doubt === 'placeholder' ? doubt : ('not valid' as const) };
+}
+
+/** Presents the identifiers that papers contain: the same as the order document. */
+export const presentPrintedIdentifiers = ({ identifiers }: Pick<LaunchPatient, 'identifiers'>) =>
+  presentIdentifiers({ identifiers: identifiers.filter(isPrintable) });
 
 /** Returns the age: until the second birthday in months, weeks or days, and then in years. */
 export function ageOn(today: string, birthDate: string): string | undefined {

@@ -6,6 +6,7 @@ import { fullName } from '../domain/person-name.ts';
 import type { Printing } from '../domain/printing.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { createBarcode } from './barcode.ts';
+import { presentPrintedIdentifiers } from './patient-banner.ts';
 import { presentRequest } from './request-report.ts';
 import { writtenAnswer } from './written-answer.ts';
 
@@ -30,7 +31,8 @@ export async function presentForms(request: TestRequest, presenting: Presenting)
       ...batch,
       barcode: await createBarcode(batch.orderReference, { heightMm: 10 }),
     }));
-  return { report, sheets: await Promise.all(forms) };
+  const identifiers = presentPrintedIdentifiers(request.parties.patient);
+  return { report: { ...report, identifiers }, sheets: await Promise.all(forms) };
 }
 
 /** Presents when and by whom a paper is printed now, and the earlier prints of the same paper. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/launch-context';
+import { withCheckDigit } from '@clinical-launch/testing/nhs-number';
 import type { Catalogue, Orderable } from '../../src/domain/catalogue.ts';
 import { changeTests, newLocations } from '../../src/domain/change-tests.ts';
 import { recordSamples, samplesOf } from '../../src/domain/record-samples.ts';
@@ -103,12 +104,7 @@ export function inventPatient(practice: LaunchRequest['practice'], number: numbe
     gender: pick(['female', 'male'] as const, draw),
     address: { lines: [`${1 + Math.floor(draw() * 200)} Quayside`, 'Whitby'], postalCode: 'YO22 4EB' },
     identifiers: [
-      {
-        system: 'nhs-number',
-        value: `9${Math.floor(draw() * 1e9)
-          .toString()
-          .padStart(9, '0')}`,
-      },
+      { system: 'nhs-number', value: withCheckDigit(9e8 + Math.floor(draw() * 99e6)) },
       { system: 'hospital-number', value: `WH-${String(number).padStart(7, '0')}` },
     ],
     telecom: [{ system: 'phone', value: '01947 555 0142', use: 'home' }],

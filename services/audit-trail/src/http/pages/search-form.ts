@@ -85,10 +85,9 @@ export function readSearchForm(
 /** Reports a mistyped NHS number, because a search for the number would find no patient. */
 function numberFaults(value: string): FormFault[] {
   if (!/^[\d\s-]+$/.test(value) || value.replaceAll(/\D/g, '').length !== 10) return [];
-  const isValid = doubtOf({ system: 'nhs-number', value }) === undefined;
-  return isValid
-    ? []
-    : [{ field: 'q', message: 'Check the NHS number. Its last digit does not match the others' }];
+  return doubtOf({ system: 'nhs-number', value }) === 'mistyped'
+    ? [{ field: 'q', message: 'Check the NHS number. Its last digit does not match the others' }]
+    : [];
 }
 
 /**

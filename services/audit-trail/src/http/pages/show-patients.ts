@@ -1,4 +1,5 @@
-import { doubtOf } from '@clinical-launch/contracts/coded-identifiers';
+import { doubtOf, identifierFault } from '@clinical-launch/contracts/coded-identifiers';
+import { isOfNobody } from '@clinical-launch/crypto/patient-pseudonym';
 import { redirect } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
@@ -48,8 +49,9 @@ export function searchPatient(dependencies: PagesDependencies): Handler<Visit> {
 function faultOf(system: (typeof patientSystems)[number], value: string): FormFault | undefined {
   const field = 'patientValue';
   if (value === '') return { field, message: `Enter the ${system.text}` };
-  const doubt = doubtOf({ system: system.value, value });
-  return doubt === undefined ? undefined : { field, message: `Check the number. It ${doubt}` };
+  const identifier = { system: system.value, value };
+  if (doubtOf(identifier) !== 'mistyped') return undefined;
+  return { field, message: `Check the number. It ${identifierFault(identifier)}` };
 }
 
 /** Shows who has seen a patient: `GET /audit/patients/{pseudonym}`. */
@@ -62,6 +64,7 @@ export function showPatient(dependencies: PagesDependencies): Handler<Visit> {
     const seen = await whoHasSeen(search, pseudonym);
     show(visit, dependencies, 'patient.njk', {
       patient: shortPseudonym(pseudonym),
+      isNobody: isOfNobody(pseudonym),
       eventsHref: `/audit/?patient=${pseudonym}`,
       ...presentPatientAccesses(seen, write),
     });
