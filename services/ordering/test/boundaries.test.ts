@@ -4,6 +4,7 @@ import {
   type LaunchContext,
   type LaunchPatient,
 } from '@clinical-launch/contracts/launch-context';
+import { aNhsNumber } from '@clinical-launch/testing/nhs-number';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import {
@@ -90,28 +91,28 @@ describe('a launch for a patient', () => {
   );
 });
 
-describe('a request for a patient with the same NHS number as the launch’s patient', () => {
-  it('shows its patient and a warning if the name or date of birth differs', async () => {
+describe('a request for a patient with the same NHS number and date of birth as the launch’s patient', () => {
+  it('shows its patient and a warning if the name differs', async () => {
     const twin = {
       ...patient,
       name: { family: 'Whitfield', given: ['Martha'] },
-      identifiers: [{ system: 'nhs-number' as const, value: '9434760001' }],
+      identifiers: [{ system: 'nhs-number' as const, value: aNhsNumber() }],
     };
     const order = await anOrder(application, ['HFBC'], aLaunchContext({ request: { patient: twin } }));
-    const opened = { ...patient, birthDate: '1958-03-01', identifiers: twin.identifiers };
+    const opened = { ...patient, identifiers: twin.identifiers };
     const launch = await openAs('PatientRequestList', { patient: opened });
     expect(await launch.page('requests')).toContain(
-      'For <bdi>WHITFIELD, Martha</bdi>, born 28 February 1958',
+      'Check the patient. For <bdi>WHITFIELD, Martha</bdi>, born 28 February 1958',
     );
     for (const page of ['', '/samples', '/labels']) {
       const html = await launch.page(`requests/${order.guid}${page}`);
       expect(/app-patient__name"><bdi>([^<]*)/.exec(html)?.[1]).toBe('WHITFIELD, Martha');
       expect(html).toMatch(
-        /Check the patient\.[^]*made for <bdi>WHITFIELD, Martha<[^]*record that is open in your practice system is for <bdi>WHITFIELD, Margaret Anne \(Mrs\)<[^]*born 1 March 1958/,
+        /Check the patient\.[^]*made for <bdi>WHITFIELD, Martha<[^]*record that is open in your practice system is for <bdi>WHITFIELD, Margaret Anne \(Mrs\)<[^]*born 28 February 1958/,
       );
     }
     const same = await openAs('PatientRequestList', { patient: twin });
-    expect(await same.page('requests')).not.toContain('For <bdi>');
+    expect(await same.page('requests')).not.toContain('Check the patient');
     expect(await same.page(`requests/${order.guid}`)).not.toContain('Check the patient');
   });
 });

@@ -217,7 +217,7 @@ describe('access to the page of a request', () => {
     const open = (action: Action, request = {}) =>
       application.openLaunch(aLaunchContext({ request: { ...order.context.request, action, ...request } }));
     const strangers = [
-      await open('PatientReport', { patient: aPatient() }),
+      await open('PatientReport', { patient: aPatient(), originatingId: 'HS-another' }),
       await open('PatientReportList', { patient: aPatient() }),
       await open('LocationReportList', { practice: otherPractice }),
       await open('OrderTest'),

@@ -66,12 +66,19 @@ export const isWithinBinding = (launch: TenantLaunch, { client, practice: { iden
       (system === 'ods-organization-code' || sameClient(launch.client, client)),
   );
 
-/** Returns whether a launch may see an order that another launch made. */
-export function maySee(launch: TenantLaunch, order: StoredOrder): boolean {
+/** The actions that open the request that their launch names, whoever its patient is. */
+const naming = ['UpdateTest', 'PatientSampleQueue', 'PatientReport'];
+
+/**
+ * Returns whether a launch may see an order that another launch made.
+ * @param isNamed whether the launch names the originating id of the order
+ */
+export function maySee(launch: TenantLaunch, order: StoredOrder, { isNamed = false } = {}): boolean {
   const reached = reach[launch.action];
   if (reached === 'own') return false;
+  const isOwnName = isNamed && naming.includes(launch.action) && sameClient(launch.client, order.client);
   return (
-    (!reached.includes('patient') || samePatient(launch, order)) &&
+    (!reached.includes('patient') || samePatient(launch, order) || isOwnName) &&
     (!reached.includes('practice') || samePractice(launch, order)) &&
     isWithinBinding(launch, order)
   );

@@ -11,6 +11,8 @@ export type EarlierTest = {
   /** ISO 8601 instant */
   readonly requestedAt: string;
   readonly requester: PersonName;
+  /** The name of the patient in that request, if it differs from the name in this launch. */
+  readonly otherPatient?: PersonName;
   readonly isSampleTaken: boolean;
   /** Absent for a test without a sample. */
   readonly container?: string;

@@ -9,6 +9,7 @@ import { pageNotFound } from '../errors.ts';
 import { presentFilters } from '../present/list-filters.ts';
 import { presentList } from '../present/list-model.ts';
 import { listTexts } from '../present/list-texts.ts';
+import { findOthersUnderNumber } from '../work/find-requests.ts';
 import { readList } from '../work/read-list.ts';
 import { storeSearch } from '../work/store-search.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -36,7 +37,11 @@ export function listRequests(dependencies: Dependencies): Handler<Visit> {
     nudge();
     show(visit, 'list.njk', {
       texts,
-      ...presentList({ list, search, rule, home, writing, limits: { pageSize, maxCount } }),
+      otherBirths: await findOthersUnderNumber(dependencies, visit.context),
+      ...presentList({
+        ...{ list, search, rule, home, writing, limits: { pageSize, maxCount } },
+        patient: visit.context.request.patient,
+      }),
       filters: presentFilters({ search, rule, catalogue, requesters }),
       maxSearchLength,
       isNothingTicked: address.has('nothing-ticked'),

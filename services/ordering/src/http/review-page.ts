@@ -10,7 +10,7 @@ import { resultPage } from '../present/addresses.ts';
 import { presentReview } from '../present/review-model.ts';
 import type { SentWindow } from '../store/browsers.ts';
 import { autosaveReview } from '../work/autosave-review.ts';
-import { historyOf } from '../work/find-requests.ts';
+import { findOthersUnderNumber, historyOf } from '../work/find-requests.ts';
 import { readDraft } from '../work/read-choice.ts';
 import { selectTests } from '../work/select-tests.ts';
 import { storeReview } from '../work/store-review.ts';
@@ -45,6 +45,7 @@ export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
     const after = draft.notice?.rebasedFrom;
     show(visit, 'review.njk', {
       ...(changed === undefined ? { isNewRequest: true } : { about: changed }),
+      otherBirths: await findOthersUnderNumber(dependencies, visit.context),
       ...presentReview({
         draft,
         selection,

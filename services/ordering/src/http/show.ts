@@ -1,5 +1,5 @@
 import { localDay } from '@clinical-launch/contracts/time';
-import type { WriteTime } from '@clinical-launch/contracts/written-time';
+import { type WriteTime, writtenDate } from '@clinical-launch/contracts/written-time';
 import { sendText } from '@clinical-launch/http/answer';
 import { launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
 import type { Pages } from '@clinical-launch/pages/templates';
@@ -10,6 +10,7 @@ import { presentWindow } from '../present/lock-model.ts';
 import { presentPageBanner } from '../present/patient-banner.ts';
 import { captionOf } from '../present/request-caption.ts';
 import { presentSession } from '../present/session-model.ts';
+import type { OtherBirths } from '../store/test-requests.ts';
 import type { Visit } from './visit.ts';
 
 /** The model of a page, to which `Show` adds the patient banner and the session. */
@@ -18,6 +19,8 @@ export type PageModel = {
   readonly about?: TestRequest;
   /** Whether the page is about a new order that is not submitted yet. */
   readonly isNewRequest?: true;
+  /** The requests that the page does not offer, because they are for a person with another date of birth. */
+  readonly otherBirths?: OtherBirths | undefined;
   readonly [name: string]: unknown;
 };
 
@@ -42,7 +45,7 @@ export function createShow({ pages, clock, timeZone, write }: ShowDependencies):
       { now, timeZone },
     );
     const banner = presentPageBanner(context.request, { rule, about: model.about, today });
-    const { about, isNewRequest } = model;
+    const { about, isNewRequest, otherBirths } = model;
     const caption =
       about === undefined
         ? isNewRequest && 'New request, not submitted'
@@ -54,6 +57,7 @@ export function createShow({ pages, clock, timeZone, write }: ShowDependencies):
       base,
       launchId,
       reference: about && listed(about.batches.map(({ orderReference }) => orderReference)),
+      otherBirths: otherBirths && { ...otherBirths, own: otherBirths.own.map(writtenDate) },
       ...presentWindow(visit.window, { write }),
     };
     const page = pages.render(template, { caption, ...model, ...shared });

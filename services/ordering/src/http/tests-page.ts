@@ -19,6 +19,7 @@ import { presentChosen } from '../present/chosen-model.ts';
 import { presentOffer } from '../present/offer-model.ts';
 import { presentShortcuts } from '../present/shortcuts-model.ts';
 import { chooseTests } from '../work/choose-tests.ts';
+import { findOthersUnderNumber } from '../work/find-requests.ts';
 import { findOffer, readDraft, readOwnChoices, readShortcuts } from '../work/read-choice.ts';
 import { selectTests } from '../work/select-tests.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -39,6 +40,7 @@ export function showChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
     const offer = await findOffer(dependencies, visit, draft);
     show(visit, 'choose.njk', {
       ...(changed === undefined ? { isNewRequest: true } : { about: changed }),
+      otherBirths: await findOthersUnderNumber(dependencies, visit.context),
       ...presentCatalogue({ draft, catalogue, own, patient, search: searchIn(catalogue) }),
       shortcuts: presentShortcuts({
         ...visit,

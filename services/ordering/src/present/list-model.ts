@@ -1,5 +1,7 @@
+import type { LaunchPatient } from '@clinical-launch/contracts/launch-context';
 import { type ActionRule, requestStep } from '../domain/action-rules.ts';
 import type { ListSearch } from '../domain/list-search.ts';
+import { isSameName } from '../domain/person-name.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { requestPage } from './addresses.ts';
 import { type ListWriting, presentEntry } from './list-entry.ts';
@@ -20,13 +22,15 @@ type ListPage = {
   readonly search: ListSearch;
   readonly rule: ActionRule;
   readonly home: string;
+  /** The patient of the launch. The list of a whole practice compares no patients. */
+  readonly patient: Pick<LaunchPatient, 'name'>;
   readonly writing: ListWriting;
   /** The number of requests on a page, and the largest count that the page states exactly. */
   readonly limits: { readonly pageSize: number; readonly maxCount: number };
 };
 
 /** Presents a page of a list: its rows, the links to the next and previous pages, and its search. */
-export function presentList({ list, search, rule, home, writing, limits }: ListPage) {
+export function presentList({ list, search, rule, home, patient, writing, limits }: ListPage) {
   const { requests, similar, count, hasNewer, hasOlder } = list;
   const isFiltered = Object.keys(search.filters).length > 0;
   const isNarrowed = search.text !== '' || search.priority !== undefined || isFiltered;
@@ -34,6 +38,7 @@ export function presentList({ list, search, rule, home, writing, limits }: ListP
   const present = (request: TestRequest) => ({
     ...presentEntry(request, writing),
     href: requestPage(home, rule, request),
+    isOtherName: !isOfPractice && !isSameName(request.parties.patient.name, patient.name),
     step: stepTexts[requestStep(rule, request)],
   });
   return {

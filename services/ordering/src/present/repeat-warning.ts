@@ -2,22 +2,34 @@ import { writtenDate } from '@clinical-launch/contracts/written-time';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import type { Notice } from '../domain/draft.ts';
 import { listed } from '../domain/panels.ts';
-import { fullName } from '../domain/person-name.ts';
+import { fullName, listName } from '../domain/person-name.ts';
 import type { EarlierTest, Repeat } from '../domain/repeats.ts';
 
 /** Describes who requested a test and when, its current state, and the interval between repeats. */
 export function describeRepeat({ test, latest, day, daysAgo, minimumIntervalDays: days }: Repeat): string {
   const requested = `${nameOf(test, latest)} was requested on ${writtenDate(day)} (${ago(daysAgo)})`;
   const said = `${requested} by ${fullName(latest.requester)}: ${stateOf(latest)}.`;
-  return days === undefined ? said : `${said} Not usually repeated within ${counted(days)}.`;
+  const interval = days === undefined ? '' : ` Not usually repeated within ${counted(days)}.`;
+  return `${said}${interval}${checkPatient(latest)}`;
 }
+
+/** Returns the sentence for a request whose patient has another name, or an empty text. */
+const checkPatient = ({ otherPatient }: EarlierTest) =>
+  otherPatient === undefined
+    ? ''
+    : ` Check the patient. That request was made for ${listName(otherPatient)}.`;
 
 /** Returns the earlier requests that can be used instead of repeats, each with the names of its tests. */
 export function presentUsable(repeats: readonly Repeat[]) {
   const references = new Set(repeats.flatMap(({ usable }) => usable?.orderReference ?? []));
   return [...references].map((orderReference) => {
     const own = repeats.filter(({ usable }) => usable?.orderReference === orderReference);
-    return { orderReference, tests: listed(own.map(({ test: { name } }) => name)) };
+    const [otherPatient] = own.flatMap(({ usable }) => usable?.otherPatient ?? []);
+    return {
+      orderReference,
+      tests: listed(own.map(({ test: { name } }) => name)),
+      ...(otherPatient && { patient: listName(otherPatient) }),
+    };
   });
 }
 

@@ -1,3 +1,4 @@
+import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { localDay } from '@clinical-launch/contracts/time';
 import { writtenDate } from '@clinical-launch/contracts/written-time';
 import { isFor, type PatientTraits } from '../domain/applies-to.ts';
@@ -5,6 +6,7 @@ import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { chosenTests, type Draft, type Notice } from '../domain/draft.ts';
 import { orderAgain } from '../domain/order-again.ts';
 import { listed } from '../domain/panels.ts';
+import { isSameName, listName } from '../domain/person-name.ts';
 import type { OwnChoices } from '../domain/practice-choices.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 
@@ -24,6 +26,7 @@ export type ShortcutsBasis = {
   /** Codes of the tests that the practice requests most, most requested first. */
   readonly mostRequested: readonly string[];
   readonly patient: PatientTraits;
+  readonly context: Pick<LaunchContext, 'request'>;
   /** The request whose tests a new order can repeat. */
   readonly earlier: TestRequest | undefined;
   /** IANA name */
@@ -69,7 +72,7 @@ export function presentShortcuts(basis: ShortcutsBasis) {
 }
 
 /** Presents the button that repeats the tests of an earlier request, if any of its tests can be ordered. */
-function presentAgain({ earlier, catalogue, patient, timeZone }: ShortcutsBasis) {
+function presentAgain({ earlier, catalogue, patient, context, timeZone }: ShortcutsBasis) {
   if (earlier === undefined) return undefined;
   const { tests } = orderAgain(earlier, catalogue, patient);
   if (tests.length === 0) return undefined;
@@ -83,9 +86,12 @@ function presentAgain({ earlier, catalogue, patient, timeZone }: ShortcutsBasis)
   );
   const date = writtenDate(localDay(Date.parse(earlier.createdAt), timeZone));
   const more = tests.length > named ? ` and ${tests.length - named} more` : '';
+  const { name } = earlier.parties.patient;
+  const isSame = isSameName(name, context.request.patient.name);
+  const check = isSame ? '' : `. Check the patient: made for ${listName(name)}`;
   return {
     guid: earlier.guid,
-    text: `Same as last time, ${date}: ${short.slice(0, named).join(', ')}${more}`,
+    text: `Same as last time, ${date}: ${short.slice(0, named).join(', ')}${more}${check}`,
     names: listed(tests.map(({ name }) => name)),
   };
 }

@@ -2,21 +2,24 @@ import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import { sql } from 'kysely';
 import type { EarlierTest, RepeatSearch } from '../domain/repeats.ts';
 import type { OrderingDatabase, OrderingTransaction } from './database.ts';
-import { hasOtherNumber, isOfBoundPractice, type Visibility } from './keys.ts';
+import { isOfBoundPractice, isOfPatient, type SoughtPatient, type Visibility } from './keys.ts';
 
 export type PatientSearch = RepeatSearch &
-  Pick<Visibility, 'patientNumbers' | 'practices'> & {
-    /** The keys of the patient (`patientKeysOf`). */
-    readonly patientKeys: readonly string[];
+  Pick<Visibility, 'practices'> & {
+    readonly patient: SoughtPatient;
     /** The request that the user is changing, which is not an earlier request. */
     readonly except?: string;
   };
+
+/** An earlier test, with the name of the patient in its request. */
+type FoundTest = EarlierTest & { readonly patient: PersonName };
 
 type Row = {
   code: string;
   description: string;
   requested_at: Date;
   requester: PersonName;
+  patient: PersonName;
   status: string;
   container: string | null;
   provider: string;
@@ -31,12 +34,9 @@ type Row = {
  */
 export async function findEarlierTests(
   database: OrderingDatabase,
-  { patientKeys, patientNumbers = [], practices, codes, since, except }: PatientSearch,
-): Promise<EarlierTest[]> {
-  const limits = [
-    ...patientNumbers.map((number) => sql`and not ${hasOtherNumber('request.parties', number)}`),
-    ...(practices === undefined ? [] : [sql`and ${isOfBoundPractice('request', practices)}`]),
-  ];
+  { patient, practices, codes, since, except }: PatientSearch,
+): Promise<FoundTest[]> {
+  const isBound = practices === undefined ? sql`true` : isOfBoundPractice('request', practices);
   const { rows } = await sql<Row>`
     with requested as materialized (
       select
@@ -44,6 +44,7 @@ export async function findEarlierTests(
         test ->> 'description' as description,
         coalesce((test ->> 'requestedAt')::timestamptz, request.created_at) as requested_at,
         request.parties -> 'requester' -> 'name' as requester,
+        request.parties -> 'patient' -> 'name' as patient,
         test ->> 'status' as status,
         test ->> 'sample' as sample,
         batch -> 'samples' as samples,
@@ -52,15 +53,15 @@ export async function findEarlierTests(
       from ordering.test_requests request
         cross join lateral jsonb_array_elements(request.batches) batch
         cross join lateral jsonb_array_elements(batch -> 'tests') test
-      where request.patient_keys && ${[...patientKeys]}::text[]
-        ${sql.join(limits, sql` `)}
+      where ${isOfPatient('request', patient)}
+        and ${isBound}
         and request.updated_at >= ${since}::timestamptz
         and request.guid is distinct from ${except ?? null}::uuid
         and test -> 'code' ->> 'value' = any(${[...codes]}::text[])
         and test ->> 'status' <> 'D'
     )
     select distinct on (code, status)
-      code, description, requested_at, requester, status, provider, order_reference,
+      code, description, requested_at, requester, patient, status, provider, order_reference,
       (select sample_of ->> 'container' from jsonb_array_elements(samples) sample_of
         where sample_of ->> 'id' = sample) as container
     from requested
@@ -69,12 +70,13 @@ export async function findEarlierTests(
   return rows.map(toEarlierTest);
 }
 
-function toEarlierTest({ container, ...row }: Row): EarlierTest {
+function toEarlierTest({ container, ...row }: Row): FoundTest {
   return {
     code: row.code,
     description: row.description,
     requestedAt: row.requested_at.toISOString(),
     requester: row.requester,
+    patient: row.patient,
     isSampleTaken: row.status === 'S',
     provider: row.provider,
     orderReference: row.order_reference,

@@ -4,6 +4,8 @@ import {
   codeKeyOf,
   inCapitals,
   isNational,
+  isSure,
+  nobodysPattern,
   type PracticeBinding,
 } from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchContext, LaunchPatient } from '@clinical-launch/contracts/launch-context';
@@ -19,13 +21,13 @@ import type { OrderingTables } from './database.ts';
 export type Visibility = {
   /** Only requests that this launch submitted. */
   readonly launchId?: string;
-  /** Only requests of a patient with one of these keys (`patientKeysOf`). */
-  readonly patientKeys?: readonly string[];
+  /** Only requests of this patient. */
+  readonly patient?: SoughtPatient;
   /**
-   * Excludes requests whose patient has a different number of the same kind, such as another NHS number. They
-   * are for another person, even if a key is equal.
+   * The key of the originating id that the launch names (`originatingKeyOf`). The request with this id is
+   * visible whoever its patient is, because newborn babies and visitors have no number.
    */
-  readonly patientNumbers?: readonly PatientNumber[];
+  readonly namedKey?: string;
   readonly practiceKey?: string;
   /** Only requests of the practices to which the client is bound. */
   readonly practices?: BoundPractices;
@@ -35,27 +37,53 @@ type BoundPractices = { readonly client: TestRequest['client']; readonly binding
 
 type PatientNumber = LaunchPatient['identifiers'][number];
 
-/** Returns the `Visibility` of a launch. It depends on the launch's action and payload, never on a URL. */
-export const visibilityOf = (context: LaunchContext): Visibility =>
-  visibilityUnder(actionRules[context.request.action].sees, context);
+/**
+ * The patient of a launch, for comparison with the patients of requests. A request is of the same patient if
+ * one of the keys is equal, no number of the same kind differs, and the date of birth is equal.
+ */
+export type SoughtPatient = {
+  /** The keys of the sure identifiers (`patientKeysOf`). */
+  readonly keys: readonly string[];
+  /** The sure national numbers. */
+  readonly numbers: readonly PatientNumber[];
+  /** YYYY-MM-DD */
+  readonly birthDate: string;
+};
+
+/** Returns the patient of a launch for a comparison with the patients of requests. */
+export const soughtPatientOf = (parties: Parties, client: TestRequest['client']): SoughtPatient => ({
+  keys: patientKeysOf(parties, client),
+  numbers: nationalNumbersOf(parties.patient),
+  birthDate: parties.patient.birthDate,
+});
+
+/**
+ * Returns the `Visibility` of a launch. It depends on the launch's action and payload, never on a URL. If the
+ * action opens a named request, includes that request.
+ */
+export function visibilityOf(context: LaunchContext): Visibility {
+  const { client, request } = context;
+  const { sees, opens } = actionRules[request.action];
+  const visibility = visibilityUnder(sees, context);
+  if (opens !== 'named-request') return visibility;
+  return { ...visibility, namedKey: originatingKeyOf(client, request.originatingId) };
+}
 
 /** Returns the `Visibility` of a launch for this rule instead of the rule of its action. */
 export function visibilityUnder(
   sees: ActionRule['sees'],
   { launchId, client, request }: LaunchContext,
 ): Visibility {
-  const { patient, practice } = request;
-  const patientKeys = patientKeysOf({ patient, practice }, client);
-  const patientNumbers = nationalNumbersOf(patient);
-  const practiceKey = practiceKeyOf(practice, client);
+  const patient = soughtPatientOf(request, client);
+  const practiceKey = practiceKeyOf(request.practice, client);
   const bound = boundVisibilityOf(client);
   switch (sees) {
     case 'own':
       return { launchId };
     case 'patient':
-      return { patientKeys, patientNumbers, ...bound };
+      return { patient, ...bound };
     case 'patient-of-practice':
-      return { patientKeys, patientNumbers, practiceKey, ...bound };
+      return { patient, practiceKey, ...bound };
     case 'practice':
       return { practiceKey, ...bound };
   }
@@ -73,24 +101,51 @@ export function boundVisibilityOf({
 }
 
 /** Returns the SQL condition that a request is visible. */
-export function isVisible({
-  launchId,
-  patientKeys,
-  patientNumbers = [],
-  practiceKey,
-  practices,
-}: Visibility) {
+export function isVisible({ launchId, patient, namedKey, practiceKey, practices }: Visibility) {
   return (by: ExpressionBuilder<OrderingTables, 'test_requests'>): Expression<SqlBool> =>
     by.and([
       ...(launchId === undefined ? [] : [by('test_requests.launch_id', '=', launchId)]),
       ...(practiceKey === undefined ? [] : [by('test_requests.practice_key', '=', practiceKey)]),
       ...(practices === undefined ? [] : [isOfBoundPractice('test_requests', practices)]),
-      ...(patientKeys === undefined
-        ? []
-        : [sql<SqlBool>`test_requests.patient_keys && ${sql.val([...patientKeys])}::text[]`]),
-      ...patientNumbers.map((number) => sql<SqlBool>`not ${hasOtherNumber('test_requests.parties', number)}`),
+      ...(patient === undefined ? [] : [isOfPatient('test_requests', patient, namedKey)]),
     ]);
 }
+
+/** Returns the SQL condition that a request is of a patient, or that it has the key of the named request. */
+export function isOfPatient(table: string, patient: SoughtPatient, namedKey?: string) {
+  const hasKey = sql`${sql.ref(`${table}.patient_keys`)} && ${sql.val([...patient.keys])}::text[]`;
+  const isOf = sql<SqlBool>`${hasKey} and ${isSamePerson(table, patient)}`;
+  if (namedKey === undefined) return isOf;
+  return sql<SqlBool>`((${isOf}) or ${sql.ref(`${table}.originating_key`)} = ${namedKey})`;
+}
+
+/**
+ * Returns the SQL condition that a request with a key of a patient is of this patient. Without a date of birth,
+ * compares only the numbers. Ignores numbers that identify nobody, also in requests of older releases.
+ */
+export function isSamePerson(
+  table: string,
+  { numbers, birthDate }: { readonly numbers: readonly PatientNumber[]; readonly birthDate?: string },
+) {
+  const differs = [
+    ...(birthDate === undefined ? [] : ['@.birthDate != $birthDate']),
+    ...numbers.map(({ system }, at) => {
+      const isNobodys = `exists(@.isDoubtful) || @.value like_regex ${JSON.stringify(nobodysPattern(system))}`;
+      const isOther = `@.system == $numbers[${at}].system && @.value != $numbers[${at}].value`;
+      return `exists(@.identifiers[*] ? (${isOther} && !(${isNobodys})))`;
+    }),
+  ];
+  if (differs.length === 0) return sql<SqlBool>`true`;
+  // The planner regards one call of a function as hardly selective, so it reads a list in the order of an index.
+  return sql<SqlBool>`not jsonb_path_exists(
+    ${sql.ref(`${table}.parties`)},
+    ${sql.lit(`$.patient ? (${differs.join(' || ')})`)},
+    ${JSON.stringify({ numbers, birthDate })}::jsonb)`;
+}
+
+/** Returns the SQL expression for the date of birth in a request, in the form YYYY-MM-DD. */
+export const bornOn = (table: string) =>
+  sql<string>`${sql.ref(`${table}.parties`)} -> 'patient' ->> 'birthDate'`;
 
 /**
  * Returns the SQL condition that a request belongs to a practice to which the client is bound. A local code
@@ -109,37 +164,25 @@ export function isOfBoundPractice(table: string, { client, binding }: BoundPract
 }
 
 /**
- * Returns the SQL condition that the patient of a request has another value of the number's system. Ignores
- * invalid numbers, which identify nobody.
+ * Returns the sure national numbers of a patient with at least two identifiers. They exclude another patient
+ * who has the same hospital number by mistake. For a patient with one identifier, the key alone is sufficient.
  */
-export const hasOtherNumber = (
-  parties: string,
-  { system, value }: PatientNumber,
-) => sql<SqlBool>`jsonb_path_exists(
-  ${sql.ref(parties)},
-  '$.patient.identifiers[*] ? (@.system == $system && @.value != $value && !exists(@.isDoubtful))',
-  ${JSON.stringify({ system, value })}::jsonb)`;
-
-/**
- * Returns the national numbers of a patient with at least two identifiers. They exclude another patient who
- * has the same hospital number by mistake. For a patient with one identifier, the key alone is sufficient.
- */
-export function nationalNumbersOf({ identifiers }: Pick<LaunchPatient, 'identifiers'>): PatientNumber[] {
-  const numbers = identifiers.filter(({ system, isDoubtful }) => isNational(system) && !isDoubtful);
+function nationalNumbersOf({ identifiers }: Pick<LaunchPatient, 'identifiers'>): PatientNumber[] {
+  const numbers = identifiers.filter((each) => isNational(each.system) && isSure(each));
   return identifiers.length < 2 ? [] : numbers;
 }
 
 type Parties = Pick<TestRequest['parties'], 'patient' | 'practice'>;
 
 /**
- * Returns the SHA-256 of each valid identifier of a patient. A national identifier is unique everywhere. A
+ * Returns the SHA-256 of each sure identifier of a patient. A national identifier is unique everywhere. A
  * hospital number is unique only within the practice and the client that use it, because every hospital has a
  * number 42.
  */
 export function patientKeysOf({ patient, practice }: Parties, client: TestRequest['client']): string[] {
   const local = [client.issuer, client.clientId, practice.identifier.system, codeOf(practice)];
   return patient.identifiers
-    .filter(({ isDoubtful }) => !isDoubtful)
+    .filter(isSure)
     .map(({ system, value }) => keyOf(...(isNational(system) ? [] : local), system, value));
 }
 

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Priority, RequestStatus } from '../domain/test-request.ts';
 import type { OrderingTables, OrderingTransaction } from './database.ts';
-import { isVisible, type Visibility } from './keys.ts';
+import { isSamePerson, isVisible, type SoughtPatient, type Visibility } from './keys.ts';
 
 /** The conditions of a list. */
 export type ListFilter = {
@@ -34,7 +34,7 @@ export function readList(tx: OrderingTransaction, filter: ListFilter, page: Page
 export async function countList(tx: OrderingTransaction, filter: ListFilter, limit: number): Promise<number> {
   // Counts a patient's requests without splitting them into runs (`runsOf`), because a
   // request may be in two runs.
-  const runs = filter.visibility.patientKeys === undefined ? runsOf(tx, filter) : [filtered(tx, filter)];
+  const runs = filter.visibility.patient === undefined ? runsOf(tx, filter) : [filtered(tx, filter)];
   const places = runs.map((run) => run.select(['guid', 'created_at']).limit(limit));
   const { count } = await tx
     .selectFrom(unionOf(tx, filter, places).limit(limit).as('counted'))
@@ -54,7 +54,7 @@ export async function findMatches(
 ): Promise<{ places: Place[]; count: number }> {
   // If the list covers only a short period, the database can read the index that sorts a run instead of the
   // index of words.
-  const isRun = filter.visibility.patientKeys === undefined && (filter.since ?? filter.before) !== undefined;
+  const isRun = filter.visibility.patient === undefined && (filter.since ?? filter.before) !== undefined;
   const runs = isRun ? runsOf(tx, filter) : [filtered(tx, filter)];
   const found = runs.map((run) => run.where(isMatch(condition)).select(['guid', 'created_at']));
   const matches = unionOf(tx, filter, found);
@@ -178,23 +178,25 @@ function runsOf(
   { statuses, priority, visibility, ...period }: ListFilter,
 ): Query<object>[] {
   const priorities: readonly Priority[] = priority === undefined ? ['routine', 'urgent'] : [priority];
-  const { patientKeys, ...ofPractice } = visibility;
+  const { patient, ...ofPractice } = visibility;
   return statuses.flatMap((status) =>
     priorities.flatMap((each) => {
       const run = filtered(tx, { visibility: ofPractice, statuses: [status], priority: each, ...period });
-      return patientKeys === undefined ? [run] : isOfPatientWith(patientKeys).map((is) => run.where(is));
+      return patient === undefined ? [run] : isOfPatientWith(patient).map((is) => run.where(is));
     }),
   );
 }
 
 /** Returns the conditions for a patient's runs. A patient without a valid identifier has no requests. */
-const isOfPatientWith = (keys: readonly string[]) =>
-  keys.length === 0 ? [sql<SqlBool>`false`] : keys.flatMap(isOfPatient);
+const isOfPatientWith = ({ keys, ...patient }: SoughtPatient) =>
+  keys.length === 0
+    ? [sql<SqlBool>`false`]
+    : keys.flatMap(hasKey).map((has) => sql<SqlBool>`${has} and ${isSamePerson('test_requests', patient)}`);
 
 /**
  * Returns a condition for each of the two indexed expressions, because a patient may have two identifiers.
  */
-const isOfPatient = (key: string) => [
+const hasKey = (key: string) => [
   sql<SqlBool>`patient_keys[1] = ${key}`,
   sql<SqlBool>`patient_keys[2] = ${key}`,
 ];
@@ -215,7 +217,7 @@ function filtered(tx: OrderingTransaction, filter: ListFilter): Query<object> {
  * the union contains it once.
  */
 function unionOf(tx: OrderingTransaction, { visibility }: ListFilter, runs: readonly Query<Place>[]) {
-  const operator = visibility.patientKeys === undefined ? 'unionAll' : 'union';
+  const operator = visibility.patient === undefined ? 'unionAll' : 'union';
   const [first, ...others] = runs.map((run) => tx.selectFrom(run.as('run')).selectAll());
   if (first === undefined) throw new TypeError('A list must have at least one run');
   const all = others.reduce((union, run) => union[operator](run), first);

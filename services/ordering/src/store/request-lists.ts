@@ -97,7 +97,7 @@ async function knownOf(
   visibility: Visibility,
   misspelt: readonly Misspelt[],
 ): Promise<readonly Misspelt[]> {
-  if (visibility.patientKeys !== undefined || misspelt.length === 0) return misspelt;
+  if (visibility.patient !== undefined || misspelt.length === 0) return misspelt;
   const conditionOf = (word: SoughtWord) => searchCondition([[[word]]], visibility);
   const known = await findKnown(
     tx,

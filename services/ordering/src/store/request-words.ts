@@ -35,8 +35,8 @@ export const differenceCondition = (
 ): string => `${searchCondition(search, visibility)} & !${searchCondition(other, visibility)}`;
 
 /** Returns the `tsquery` of a search. The `Visibility` decides which prefix the words have. */
-export function searchCondition(search: RequestSearch, { practiceKey, patientKeys }: Visibility): string {
-  const list = practiceKey === undefined || patientKeys !== undefined ? patientLists : prefixOf(practiceKey);
+export function searchCondition(search: RequestSearch, { practiceKey, patient }: Visibility): string {
+  const list = practiceKey === undefined || patient !== undefined ? patientLists : prefixOf(practiceKey);
   return and(search.map((term) => or(term.map((words) => and(words.map((word) => sought(list, word)))))));
 }
 

@@ -1,14 +1,17 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import type { Selectable } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { TestRequest } from '../domain/test-request.ts';
 import { jsonb, type OrderingDatabase, type OrderingTables, type OrderingTransaction } from './database.ts';
 import {
+  bornOn,
+  isSamePerson,
   isVisible,
   originatingKeyOf,
   patientKeysOf,
   practiceKeyOf,
   type Visibility,
   visibilityOf,
+  visibilityUnder,
 } from './keys.ts';
 import { requestWords } from './request-words.ts';
 
@@ -58,6 +61,37 @@ export async function findNewest(
     .limit(1)
     .executeTakeFirst();
   return row === undefined ? undefined : toTestRequest(row);
+}
+
+/** The requests that have a number of a launch's patient, but another date of birth. */
+export type OtherBirths = {
+  /** The dates of birth in requests of the launch's practice, YYYY-MM-DD. */
+  readonly own: readonly string[];
+  /** Whether another practice has such a request. */
+  readonly isElsewhere: boolean;
+};
+
+/** Finds the dates of birth that differ from the date of the launch's patient, in requests with a same number. */
+export async function findOtherBirths(
+  database: OrderingDatabase,
+  context: LaunchContext,
+): Promise<OtherBirths> {
+  const { client, request } = context;
+  const { patient, ...visibility } = visibilityUnder('patient', context);
+  if (patient === undefined || patient.keys.length === 0) return { own: [], isElsewhere: false };
+  const born = bornOn('test_requests');
+  const rows = await database
+    .selectFrom('test_requests')
+    .select([born.as('born'), 'practice_key'])
+    .distinct()
+    .where(isVisible(visibility))
+    .where(sql<SqlBool>`patient_keys && ${sql.val([...patient.keys])}::text[]`)
+    .where(isSamePerson('test_requests', { numbers: patient.numbers }))
+    .where(born, '<>', patient.birthDate)
+    .execute();
+  const practiceKey = practiceKeyOf(request.practice, client);
+  const own = rows.filter((row) => row.practice_key === practiceKey);
+  return { own: own.map((row) => row.born).toSorted(), isElsewhere: own.length < rows.length };
 }
 
 /** Finds a request that a launch can see, and locks it until the end of the transaction. */

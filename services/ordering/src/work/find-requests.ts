@@ -1,9 +1,16 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { guidForm } from '@clinical-launch/contracts/schema';
+import { actionRules } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { visibilityOf } from '../store/keys.ts';
 import { type Submission, submissionsOf, submissionsTo } from '../store/submissions.ts';
-import { findNamed, findOrderOf, findRequest } from '../store/test-requests.ts';
+import {
+  findNamed,
+  findOrderOf,
+  findOtherBirths,
+  findRequest,
+  type OtherBirths,
+} from '../store/test-requests.ts';
 import type { WorkDependencies } from './dependencies.ts';
 
 type ReadDependencies = Pick<WorkDependencies, 'database'>;
@@ -39,6 +46,18 @@ export const findOwnOrder = ({ database }: ReadDependencies, launchId: string) =
 /** Finds the request with the launch's originating id, if the launch can see it. */
 export const findNamedRequest = ({ database }: ReadDependencies, context: LaunchContext) =>
   findNamed(database, context);
+
+/**
+ * Finds requests under a number of the launch's patient for a person with another date of birth. They are not
+ * offered, but the user must know of them. The launch of a whole practice has no patient.
+ */
+export async function findOthersUnderNumber(
+  { database }: ReadDependencies,
+  context: LaunchContext,
+): Promise<OtherBirths | undefined> {
+  if (actionRules[context.request.action].sees === 'practice') return undefined;
+  return findOtherBirths(database, context);
+}
 
 /** Returns whether a launch has submitted a version of a request. */
 export async function hasSubmitted(

@@ -7,7 +7,7 @@ import type { Catalogue } from '../domain/catalogue.ts';
 import { filterTerms, type ListSearch, periodOf, similarSince } from '../domain/list-search.ts';
 import { abbreviationsOf, type RequestSearch, readRequestSearch } from '../domain/request-search.ts';
 import type { RequestStatus } from '../domain/test-request.ts';
-import { visibilityOf } from '../store/keys.ts';
+import { visibilityUnder } from '../store/keys.ts';
 import { findListSearch } from '../store/list-searches.ts';
 import { type ListQuery, type RequestPage, readRequestPage } from '../store/request-lists.ts';
 import { findRequesters, type Requester } from '../store/requesters.ts';
@@ -75,7 +75,7 @@ function listQueryOf(
   const search = narrowed(typed, filterTerms(filters));
   const { since, before } = periodOf(filters, moment);
   return {
-    visibility: visibilityOf(context),
+    visibility: visibilityUnder(rule.sees, context),
     statuses: statusesOf(rule.lists, filters.status),
     ...withoutUndefined({ priority }),
     ...(since === undefined ? {} : { since: new Date(since).toISOString() }),

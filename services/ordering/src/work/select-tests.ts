@@ -1,12 +1,13 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Orderable } from '../domain/catalogue.ts';
 import type { Draft } from '../domain/draft.ts';
+import { isSameName } from '../domain/person-name.ts';
 import { findRepeats, type Repeat, repeatSearch } from '../domain/repeats.ts';
 import { decideReview, type ReviewOutcome } from '../domain/review.ts';
 import { type Selection, selectionOf } from '../domain/selection.ts';
 import type { OrderingDatabase, OrderingTransaction } from '../store/database.ts';
 import { findEarlierTests, lockPatient, type PatientSearch } from '../store/earlier-tests.ts';
-import { boundVisibilityOf, nationalNumbersOf, patientKeysOf } from '../store/keys.ts';
+import { boundVisibilityOf, soughtPatientOf } from '../store/keys.ts';
 import type { Choosing } from './launch.ts';
 
 /** The parts of `Choosing` on which repeats depend. */
@@ -33,7 +34,7 @@ export async function selectTests(
 async function selectAndLock(tx: OrderingTransaction, basis: RepeatsBasis, draft: Draft): Promise<Selected> {
   const selection = selectionOf(draft, basis.catalogue);
   const limited = selection.addedTests.filter(({ minimumIntervalDays }) => minimumIntervalDays !== undefined);
-  if (limited.length > 0) await lockPatient(tx, searchOf(basis, limited).patientKeys);
+  if (limited.length > 0) await lockPatient(tx, searchOf(basis, limited).patient.keys);
   return { selection, repeats: await repeatsAmong(tx, basis, limited) };
 }
 
@@ -55,7 +56,11 @@ async function repeatsAmong(
   tests: readonly Orderable[],
 ): Promise<Repeat[]> {
   if (tests.length === 0) return [];
-  const earlier = await findEarlierTests(database, searchOf(basis, tests));
+  const { name } = basis.context.request.patient;
+  const found = await findEarlierTests(database, searchOf(basis, tests));
+  const earlier = found.map(({ patient, ...test }) =>
+    isSameName(patient, name) ? test : { ...test, otherPatient: patient },
+  );
   return findRepeats({ ...basis, tests, earlier });
 }
 
@@ -66,8 +71,7 @@ function searchOf(
   const { client, request } = context;
   return {
     ...repeatSearch(tests, catalogue, now),
-    patientKeys: patientKeysOf(request, client),
-    patientNumbers: nationalNumbersOf(request.patient),
+    patient: soughtPatientOf(request, client),
     ...boundVisibilityOf(client),
     ...withoutUndefined({ except: changed?.guid }),
   };
