@@ -101,6 +101,7 @@ const examples: { readonly [Type in EventType]: EventData<Type> } = {
   'order.viewed.v1': { orderGuid: guid, launchId: guid, action: 'PatientReport' },
   'orders.listed.v1': { launchId: guid, action: 'PatientReportList', orders: 0 },
   'order.printed.v1': { orderGuid: guid, launchId: guid, what: 'labels', isReprint: true },
+  'order.patient.confirmed.v1': { orderGuid: guid, launchId: guid },
   'order.document.rendered.v1': { orderGuid: guid, messageId: guid },
   'order.document.returned.v1': { orderGuid: guid, messageId: guid, by: 'notepad' },
   'order.document.delivered.v1': {

@@ -10,6 +10,8 @@ import { sql } from 'kysely';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import { type Application, aLaunchContext, anOrder, aPatient, press, startOrdering } from './launches.ts';
 import { listedIn, textOf } from './listing.ts';
+import { publishedBy } from './published-events.ts';
+import { record, stored } from './sample-forms.ts';
 
 let application: Application;
 beforeAll(async () => {
@@ -183,5 +185,87 @@ describe('an earlier request', () => {
       const list = await (await open('PatientReportList', { ...patient, name })).page('requests');
       expect(list).not.toContain('Check the patient');
     }
+  });
+});
+
+describe('a request that the launch names by its originating id', () => {
+  const newborn = (changes: Partial<LaunchPatient> = {}) =>
+    withIdentifiers([['nhs-number', '9999999999']], { birthDate: '2026-03-01', ...changes });
+  const confirming = 'It is the same patient, the date of birth was corrected';
+
+  async function named(action: Action, change: Partial<LaunchPatient>, practice = {}) {
+    const ordered = await order(newborn());
+    const { originatingId } = ordered.context.request;
+    const launch = await open(action, newborn(change), { originatingId, ...practice });
+    return { ...launch, guid: ordered.guid };
+  }
+
+  it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
+    'is opened by %s, although its patient has no number',
+    async (action) => {
+      const launch = await named(action, { identifiers: [{ system: 'nhs-number', value: aNhsNumber() }] });
+      const { headers } = await launch.send('');
+      expect(headers.get('location')).toContain(`requests/${launch.guid}`);
+      expect((await launch.send(headers.get('location') ?? '')).status).toBe(200);
+      expect(listedIn(await launch.page('requests'))).not.toContain(launch.guid);
+    },
+  );
+
+  it('is not opened by UpdateTest of another practice', async () => {
+    const launch = await named('UpdateTest', {}, { practice: otherPractice });
+    expect((await launch.send(`requests/${launch.guid}`)).status).toBe(404);
+  });
+
+  it.each([
+    ['UpdateTest', 'tests/'],
+    ['PatientSampleQueue', 'samples'],
+  ] as const)(
+    'changes nothing by %s with another date of birth until the user has confirmed the patient once',
+    async (action, page) => {
+      const launch = await named(action, { birthDate: '2026-02-28' });
+      const report = `requests/${launch.guid}`;
+      const before = await stored(application, launch);
+      for (const path of [page, ...(action === 'UpdateTest' ? ['tests/review'] : [])]) {
+        const answers = [
+          await launch.send(`${report}/${path}`),
+          await launch.post(`${report}/${path}`, [['action', 'submit']]),
+        ];
+        expect(answers.map(({ headers }) => headers.get('location'))).toEqual(
+          Array(2).fill(`${launch.home}${report}`),
+        );
+      }
+      expect(await stored(application, launch)).toEqual(before);
+      const html = await launch.page(report);
+      expect(textOf(html)).toContain(confirming);
+      expect(html).toMatch(/Check the patient\.[^]*born 1 March 2026[^]*born 28 February 2026/);
+
+      for (const _ of [1, 2]) {
+        const confirmed = await launch.post(`${report}/same-patient`, [['launch', launch.launchId]]);
+        expect(confirmed.headers.get('location')).toBe(`${launch.home}${report}/${page}`);
+      }
+      expect((await launch.send(`${report}/${page}`)).status).toBe(200);
+      expect(await publishedBy(application, launch, 'order.patient.confirmed.v1')).toMatchObject([
+        { data: { orderGuid: launch.guid, launchId: launch.launchId } },
+      ]);
+      const next = await application.openLaunch(aLaunchContext({ request: launch.context.request }));
+      expect((await next.send(`${report}/${page}`)).status).toBe(200);
+      const third = await open(action, newborn({ birthDate: '2026-02-27' }), {
+        originatingId: launch.context.request.originatingId,
+      });
+      expect((await third.send(`${report}/${page}`)).status).toBe(303);
+    },
+  );
+
+  it('records samples after the user has confirmed the patient', async () => {
+    const launch = await named('PatientSampleQueue', { birthDate: '2026-02-28' });
+    await launch.post(`requests/${launch.guid}/same-patient`, [['launch', launch.launchId]]);
+    expect((await record(launch, { 'taken:S1': 'yes' })).headers.get('location')).toContain('/orders/');
+  });
+
+  it('is shown by PatientReport with another date of birth, with nothing to confirm', async () => {
+    const launch = await named('PatientReport', { birthDate: '2026-02-28' });
+    const html = await launch.page(`requests/${launch.guid}`);
+    expect([html.includes('Check the patient'), html.includes(confirming)]).toEqual([true, false]);
+    expect((await launch.post(`requests/${launch.guid}/same-patient`, [])).status).toBe(403);
   });
 });

@@ -282,6 +282,10 @@ export const eventCatalogue = {
     /** Whether the form or the labels were printed before. */
     isReprint: Type.Boolean(),
   }),
+  'order.patient.confirmed.v1': data(
+    'The user confirmed that a request with another date of birth is for the patient of the launch.',
+    { orderGuid: guid, launchId: guid },
+  ),
   'order.document.rendered.v1': data('The order document of a submission was rendered.', {
     orderGuid: guid,
     messageId: guid,

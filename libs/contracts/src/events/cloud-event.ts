@@ -194,6 +194,7 @@ export const eventSources = {
     'order.viewed.v1',
     'orders.listed.v1',
     'order.printed.v1',
+    'order.patient.confirmed.v1',
   ],
   'order-renderer': [
     'order.document.rendered.v1',

@@ -40,6 +40,10 @@ const eventWords: Readonly<Record<EventType, EventWords>> = {
   'order.viewed.v1': { group: 'orders', what: 'Request viewed', seen: 'Viewed a request' },
   'orders.listed.v1': { group: 'orders', what: 'Requests listed', seen: 'Listed requests' },
   'order.printed.v1': { group: 'orders', what: 'Form or labels printed', seen: 'Printed' },
+  'order.patient.confirmed.v1': {
+    group: 'orders',
+    what: 'Patient confirmed: the date of birth was corrected',
+  },
   'order.document.rendered.v1': { group: 'documents', what: 'Order document prepared' },
   'order.document.returned.v1': {
     group: 'documents',

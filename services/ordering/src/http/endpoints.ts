@@ -15,14 +15,14 @@ import { inLaunch, requirePermission } from './in-launch.ts';
 import { listRequests, searchRequests } from './list-requests.ts';
 import { postNewRequest, postOfferedDraft } from './offered-request.ts';
 import { openLaunch } from './open-launch.ts';
-import { ofChange, ofNewOrder, ofRequest, type RequestVisit } from './page-guards.ts';
+import { ofChange, ofConfirmedPatient, ofNewOrder, ofRequest, type RequestVisit } from './page-guards.ts';
 import { printLabels, printTickedLabels } from './print-labels.ts';
 import { printForm } from './print-request.ts';
 import { postReview, postReviewDraft, showReview } from './review-page.ts';
 import { postSamples, showSamples } from './samples-page.ts';
 import { extendSession, signOut } from './session.ts';
 import { showOrder } from './show-order.ts';
-import { showRequest } from './show-request.ts';
+import { postSamePatient, showRequest } from './show-request.ts';
 import { postChoice, postChosenPanel, postMatches, showChoice } from './tests-page.ts';
 import type { ChoosingVisit, Visit } from './visit.ts';
 import { checkWindow, chooseWindow, inAnyWindow, inChosenWindow } from './window.ts';
@@ -73,15 +73,16 @@ function launchPages(dependencies: Dependencies): readonly (readonly [path: stri
   const silent = ofChange(dependencies, { shows: false });
   const openChange = (handle: Handler<ChoosingVisit>) =>
     behind(requirePermission('change-tests'), behind(inChosenWindow(dependencies), behind(showing, handle)));
+  const ofConfirmed = ofConfirmedPatient(dependencies);
   const openSamples = (handle: Handler<RequestVisit>) =>
     behind(
       requirePermission('record-samples'),
-      behind(inChosenWindow(dependencies), behind(ofRequest(dependencies), handle)),
+      behind(inChosenWindow(dependencies), behind(ofRequest(dependencies), behind(ofConfirmed, handle))),
     );
   const inRequest = (handle: Handler<RequestVisit>) =>
     behind(requirePermission('read'), behind(ofRequest(dependencies), handle));
   const inSamples = (handle: Handler<RequestVisit>) =>
-    behind(requirePermission('record-samples'), behind(ofRequest(dependencies), handle));
+    behind(requirePermission('record-samples'), behind(ofRequest(dependencies), behind(ofConfirmed, handle)));
 
   const choose = postChoice(dependencies);
   const choosePanel = postChosenPanel(dependencies);
@@ -113,6 +114,7 @@ function launchPages(dependencies: Dependencies): readonly (readonly [path: stri
       },
     ],
     ['/requests/:guid', { GET: behind(inAnyWindow(dependencies), inRequest(showRequest(dependencies))) }],
+    ['/requests/:guid/same-patient', { POST: inRequest(postSamePatient(dependencies)) }],
     ['/requests/:guid/form', { GET: inRequest(printForm(dependencies)) }],
     ['/requests/:guid/labels', { GET: inRequest(printLabels(dependencies)) }],
     ['/labels', { GET: behind(requirePermission('read'), printTickedLabels(dependencies)) }],

@@ -4,7 +4,8 @@ import { queryOf } from '@clinical-launch/http/request-target';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { noCatalogueOfLaboratory, requestComplete, requestNotFound } from '../errors.ts';
-import { resultPage } from '../present/addresses.ts';
+import { reportPage, resultPage } from '../present/addresses.ts';
+import { isPatientConfirmed } from '../work/confirm-patient.ts';
 import { findOwnOrder, findVisible, hasSubmitted } from '../work/find-requests.ts';
 import { toChange, toNewOrder } from '../work/launch.ts';
 import { hasDraft } from '../work/read-choice.ts';
@@ -28,6 +29,24 @@ export function ofRequest(dependencies: Dependencies): Guard<Visit, RequestVisit
     const about = await getRequest(visit, dependencies);
     return { ...visit, about, catalogue: dependencies.catalogues.ofRequest(about) };
   };
+}
+
+/**
+ * Creates the guard of the pages that record samples. If the date of birth in the request differs from the
+ * launch and nobody has confirmed the patient, the guard redirects to the page of the request, which asks.
+ */
+export function ofConfirmedPatient(
+  dependencies: Pick<Dependencies, 'database'>,
+): Guard<RequestVisit, RequestVisit> {
+  return async (visit) =>
+    (await isPatientConfirmed(dependencies, visit.context, visit.about))
+      ? visit
+      : toReport(visit, visit.about);
+}
+
+/** Redirects to the page of a request. */
+function toReport({ response, home }: Visit, request: TestRequest): undefined {
+  redirect(response, reportPage(home, request));
 }
 
 /**
@@ -55,7 +74,7 @@ export function ofNewOrder(dependencies: Dependencies): Guard<Visit, ChoosingVis
 /**
  * Creates the guard of the pages that change a request, with the catalogue of the laboratory to which the
  * request was sent. The guard throws ServiceError 404, as `ofRequest` does, and 409 for a Complete request to
- * which this launch submitted nothing.
+ * which this launch submitted nothing. It redirects as `ofConfirmedPatient` does.
  * @param shows whether the response to a form contains a part of the request
  */
 export function ofChange(dependencies: Dependencies, { shows = true } = {}): Guard<Visit, ChoosingVisit> {
@@ -68,6 +87,7 @@ export function ofChange(dependencies: Dependencies, { shows = true } = {}): Gua
       redirect(visit.response, resultPage(visit.home, request));
       return undefined;
     }
+    if (!(await isPatientConfirmed(dependencies, visit.context, request))) return toReport(visit, request);
     const moment = { now: clock.now(), timeZone };
     const choosing = toChange(visit.context, request, catalogues.ofRequest(request), moment);
     // The response to a form may show the request. Without a draft, this response is the launch's first view

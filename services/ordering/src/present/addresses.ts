@@ -13,8 +13,11 @@ export function requestPage(
   rule: Pick<ActionRule, 'may'>,
   request: Pick<TestRequest, 'guid' | 'status'>,
 ): string {
-  return `${home}requests/${request.guid}${stepPages[requestStep(rule, request)]}`;
+  return `${reportPage(home, request)}${stepPages[requestStep(rule, request)]}`;
 }
+
+/** Returns the URL of the page that shows a request. */
+export const reportPage = (home: string, { guid }: Pick<TestRequest, 'guid'>) => `${home}requests/${guid}`;
 
 /** Returns the URL of the result page of a submitted request. */
 export const resultPage = (home: string, { guid }: Pick<TestRequest, 'guid'>) => `${home}orders/${guid}`;

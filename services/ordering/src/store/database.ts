@@ -107,6 +107,15 @@ export type OrderingTables = OutboxTables &
       author: LaunchRequest['author'];
       submitted_at: Time;
     };
+    /** The dates of birth with which a user confirmed the patient of a request. */
+    confirmed_patients: {
+      request_guid: string;
+      /** YYYY-MM-DD */
+      birth_date: string;
+      launch_id: string;
+      author: LaunchRequest['author'];
+      confirmed_at: Time;
+    };
     /** The prints of the form and the labels of a request, each with its user. */
     prints: {
       id: Generated<string>;
