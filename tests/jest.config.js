@@ -44,7 +44,7 @@ const hazards = {
 export default {
   rootDir,
   projects: tiers[tier],
-  reporters: ['default', [`${jest}/hazard-reporter.ts`, hazards]],
+  reporters: ['default', [`${jest}/evidence-reporter.ts`, hazards]],
   testSequencer: `${jest}/slowest-first.ts`,
   // Runs fault tests one at a time, because each starts every service and uses both cores.
   maxWorkers: tier === 'faults' ? 1 : '100%',

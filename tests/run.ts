@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { type UnshownControl, writeUnshown } from '@clinical-launch/testing/jest/hazard-reporter';
+import { type UnshownControl, writeUnshown } from '@clinical-launch/testing/jest/evidence-reporter';
 
 // Runs the tests of a tier. Runs failed files a second time, one after another: in the first run, browsers
 // and two hundred processes may share two cores. If all these files then pass, lists the tests that failed in
