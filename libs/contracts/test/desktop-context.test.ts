@@ -103,7 +103,7 @@ describe('the body of a desktop launch request', () => {
     ['user/firstName', 'a\u0000b'],
     ['user/firstName', '\ud800'],
     ['organisation/orgERN', 'org'],
-    ['organisation/ods', ''],
+    ...['orgName', 'cdb', 'ods'].map((name): [string, string] => [`organisation/${name}`, '']),
     ['authorizations', ['read']],
     ['authorizations', ['clinical.read']],
     ['authorizations', ['clinical-cr.read', 'clinical-cr.read']],
@@ -136,6 +136,9 @@ describe('the body of a desktop launch request', () => {
     const sent = JSON.stringify(value).slice(1, -1);
     expect(sent.length > 3 && JSON.stringify(faults).includes(sent)).toBe(false);
   });
+
+  const mayBeEmpty = ['user/title', 'user/firstName', 'patient/title', 'patient/forenames'];
+  it.each(mayBeEmpty)('accepts an empty %s', (path) => expect(faultsOf(changed(path, ''))).toEqual([]));
 
   it.each([
     ['user/title', 35],

@@ -63,6 +63,7 @@ const wrong: Record<string, readonly [string, string][]> = {
   scope: [
     ['openid admin', 'invalid_scope'],
     ['openid  launch', 'invalid_scope'],
+    ['openid patient/*.rs', 'invalid_scope'],
     ['"', 'invalid_scope'],
   ],
   code_challenge: [
@@ -186,6 +187,13 @@ describe('a valid authorization request', () => {
     });
     expect(response.headers.get('location')).toMatch(/&state=a%20state&iss=/);
   });
+
+  it.each(['launch', 'openid profile email offline_access launch resource.read'])(
+    'may ask for the scope %s of its partner',
+    async (scope) => {
+      expect((await running.postAuthorize({ ...(await inOrder()), scope })).status).toBe(302);
+    },
+  );
 
   it('may contain unknown parameters, even if they are repeated', async () => {
     const fields: [string, string][] = [...Object.entries(await inOrder()), ['aud', 'a'], ['aud', 'b']];

@@ -112,6 +112,14 @@ describe('a launch identifier', () => {
 });
 
 describe('a launch', () => {
+  it('has access tokens with the lifetime that its realm sets', async () => {
+    const at = 'brief/desktop';
+    const response = await running.postToken(await running.codeFor({}, { at }), at);
+    const { access_token, expires_in } = record(await response.json());
+    const { exp = 0 } = decodeJwt(String(access_token));
+    expect([expires_in, exp - clock.now() / 1000]).toEqual([60, 60]);
+  });
+
   it('answers 429 after 1,000 refreshes, including repeats, and keeps its tokens active', async () => {
     const first = await running.tokensFor({}, realm);
     let last = first;

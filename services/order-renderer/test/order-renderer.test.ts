@@ -275,6 +275,19 @@ describe('the order renderer', () => {
     expect((await reading).body).toContain('<familyName>Amended</familyName>');
   });
 
+  it('gives each document of an order its own messageId, a GUID', async () => {
+    const { guid, cookie } = await platform.submitOrder();
+    const amending = await platform.openSession('UpdateTest');
+    await platform.submit({ guid, launchId: amending.launchId, orderVersion: 2 });
+    const idOf = async (session: string) => {
+      const { body } = await platform.read(`/orders/${guid}.xml`, session);
+      return /<messageId>([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})<\/messageId>/.exec(body)?.[1];
+    };
+    const ids = [await idOf(cookie), await idOf(amending.cookie)];
+    expect(ids).not.toContain(undefined);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
   it.each(['/orders/1/notepad', '/orders/1.xml', '/orders/%27%20or%201=1/notepad'])(
     'answers 404 to %s, which contains no valid GUID',
     async (path) => {
