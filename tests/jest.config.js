@@ -33,8 +33,8 @@ const tiers = {
 const tier = process.env['TESTS'] ?? 'test';
 
 const ofTier = new Set(tiers[tier].flatMap(({ testMatch }) => testMatch));
-const hazards = {
-  table: `${rootDir}/docs/safety/hazards.md`,
+const evidence = {
+  documents: [`${rootDir}/docs/safety/hazards.md`, `${rootDir}/docs/reference/conformance.md`],
   files: [...ofTier],
   otherFiles: Object.values(files)
     .flat()
@@ -44,7 +44,7 @@ const hazards = {
 export default {
   rootDir,
   projects: tiers[tier],
-  reporters: ['default', [`${jest}/evidence-reporter.ts`, hazards]],
+  reporters: ['default', [`${jest}/evidence-reporter.ts`, evidence]],
   testSequencer: `${jest}/slowest-first.ts`,
   // Runs fault tests one at a time, because each starts every service and uses both cores.
   maxWorkers: tier === 'faults' ? 1 : '100%',

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { type UnshownControl, writeUnshown } from '@clinical-launch/testing/jest/evidence-reporter';
+import { type UnshownEvidence, writeUnshown } from '@clinical-launch/testing/jest/evidence-reporter';
 
 // Runs the tests of a tier. Runs failed files a second time, one after another: in the first run, browsers
 // and two hundred processes may share two cores. If all these files then pass, lists the tests that failed in
@@ -16,13 +16,13 @@ type FileResult = {
 
 type Results = {
   readonly testResults: readonly FileResult[];
-  readonly unshownControls?: readonly UnshownControl[];
+  readonly unshownEvidence?: readonly UnshownEvidence[];
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-results-'));
 const node = ['--max-semi-space-size=8', 'node_modules/jest/bin/jest.js', '--config=tests/jest.config.js'];
 
-/** Runs Jest. Returns its exit code, the failed files, and the hazard controls that no passed test shows. */
+/** Runs Jest. Returns its exit code, the failed files, and the evidence that no passed test shows. */
 function run(name: string, options: readonly string[]) {
   const output = join(folder, name);
   const written = ['--json', `--outputFile=${output}`];
@@ -30,9 +30,9 @@ function run(name: string, options: readonly string[]) {
     stdio: ['inherit', 'ignore', 'inherit'],
   });
   // Jest exits with 1 both for failed tests and for a failed setup, which writes no results.
-  const { testResults, unshownControls = [] } = signal === null ? read(output) : { testResults: [] };
+  const { testResults, unshownEvidence = [] } = signal === null ? read(output) : { testResults: [] };
   const failed = testResults.filter((file) => file.status === 'failed');
-  return { status: status ?? 1, failed, unshownControls };
+  return { status: status ?? 1, failed, unshownEvidence };
 }
 
 function read(output: string): Results {
@@ -56,8 +56,8 @@ if (first.failed.length > 0) {
         process.stderr.write(`flaky: ${relative('.', name)}: ${fullName}\n`);
     }
   }
-  // The second run checks only the hazard controls in its own files.
-  const remaining = first.unshownControls.filter(({ file }) => !files.includes(file));
+  // The second run checks only the evidence in its own files.
+  const remaining = first.unshownEvidence.filter(({ file }) => !files.includes(file));
   writeUnshown(remaining);
   if (remaining.length > 0) exitCode = 1;
 }

@@ -11,7 +11,8 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const planted = {
   shown: `
     describe('a dose (mg)', () => it('is $1 + 2.5?', () => undefined));
-    it.each([1, 2])('row %i passes', () => undefined);`,
+    it.each([1, 2])('row %i passes', () => undefined);
+    for (const limit of [3]) it(\`a|b <c> may have \${limit} characters\`, () => undefined);`,
   unshown: `
     it('breaks', () => expect(1).toBe(2));
     it.skip('is skipped', () => undefined);
@@ -32,6 +33,20 @@ const shownControls = `
 - [shown](test/shown.test.ts) › a dose (mg) is $1 + 2.5?
 - [shown](test/shown.test.ts) › row %i passes
 - [other](test/other-tier.test.ts) › runs in another tier
+
+## Name
+
+| row | what we do | source | tests |
+|---|---|---|---|
+| use | Kept | [a](a.ts) | [shown](test/shown.test.ts) › row %i passes<br>[other](test/other-tier.test.ts) › runs |
+| text | Kept | [a](a.ts) | [shown](test/shown.test.ts) › a\\|b \\<c> may have \${limit} characters |
+| firewall | The operator provides it | – | – |
+
+## Decisions
+
+| question | decision |
+|---|---|
+| How long? | A day |
 `;
 
 const unshownControls = `
@@ -55,12 +70,21 @@ const unshownControls = `
 - [gone](test/gone.test.ts) › shows a control
 ## Words
 - [free](words.md) › not below a hazard
+## Limits
+| row | what we do | source | tests |
+|---|---|---|---|
+| length | Limited | – | [shown](test/shown.test.ts) › row %i passes<br>[unshown](test/unshown.test.ts) › breaks |
+| rate | Limited | – | [other](test/other-tier.test.ts) › runs<br>[unshown](test/unshown.test.ts) › is skipped |
+| id | Limited | – | [shown](test/shown.test.ts) › is limited |
 `;
+
+const aRow = (tests: string) =>
+  `## Use\n| row | what we do | source | tests |\n|---|---|---|---|\n| row | Done | – | ${tests} |\n`;
 
 let folder: string;
 let runs = 0;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'clinical-launch-hazards-'));
+  folder = mkdtempSync(join(tmpdir(), 'clinical-launch-evidence-'));
   mkdirSync(join(folder, 'test'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   const imports = `import { describe, expect, it } from '@jest/globals';\n`;
@@ -69,20 +93,17 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/**
- * Runs Jest with a hazard table and a tier of planted files. Returns its exit code, and the hazards that it
- * names.
- */
-async function run(table: string, tier: readonly (keyof typeof planted)[], ...options: readonly string[]) {
+/** Runs Jest with a document and a tier of planted files. Returns its exit code and the claims that it names. */
+async function run(document: string, tier: readonly (keyof typeof planted)[], ...options: readonly string[]) {
   runs += 1;
   const name = `run-${runs}`;
   const paths = tier.map((file) => join(folder, `test/${file}.test.ts`));
   const reporter = {
-    table: join(folder, `${name}.md`),
+    documents: [join(folder, `${name}.md`)],
     files: paths,
     otherFiles: [join(folder, 'test/other-tier.test.ts')],
   };
-  writeFileSync(reporter.table, table);
+  writeFileSync(join(folder, `${name}.md`), document);
   writeFileSync(
     join(folder, `${name}.config.js`),
     `import ours from '${root}tests/jest.config.js';
@@ -102,20 +123,20 @@ async function run(table: string, tier: readonly (keyof typeof planted)[], ...op
       resolve([error?.code ?? 0, stderr]),
     );
   });
-  const named = output.matchAll(/^Hazard without its control: (.+)\n {2}(\w+)/gm);
-  return { exitCode, output, hazards: [...named].map(([, hazard, reason]) => `${hazard}: ${reason}`) };
+  const named = output.matchAll(/^Claim without its test: (.+)\n {2}(\w+)/gm);
+  return { exitCode, output, claims: [...named].map(([, claim, reason]) => `${claim}: ${reason}`) };
 }
 
 describe('a run of a tier', () => {
-  it('passes if each hazard control of the tier has a passing test', async () => {
-    expect(await run(shownControls, ['shown'])).toMatchObject({ exitCode: 0, hazards: [] });
+  it('passes if each claim of the tier has a passing test', async () => {
+    expect(await run(shownControls, ['shown'])).toMatchObject({ exitCode: 0, claims: [] });
   });
 
-  it('fails and names each hazard whose test is absent, skipped or failed', async () => {
+  it('fails and names each hazard and table row whose test is absent, skipped or failed', async () => {
     const tier = ['shown', 'unshown', 'focused', 'fails-at-import'] as const;
-    const { exitCode, hazards } = await run(shownControls + unshownControls, tier);
+    const { exitCode, claims } = await run(shownControls + unshownControls, tier);
     expect(exitCode).toBe(1);
-    expect(hazards).toEqual([
+    expect(claims).toEqual([
       'H2 Broken: failed',
       'H3 Skipped: skipped',
       'H4 Never written: skipped',
@@ -125,32 +146,38 @@ describe('a run of a tier', () => {
       'H8 Another test focused: skipped',
       'H9 File cannot load: absent',
       'H10 File removed: absent',
+      'Limits: length: failed',
+      'Limits: rate: skipped',
+      'Limits: id: absent',
     ]);
   });
 
   it('fails because of a hazard alone, although no test failed', async () => {
-    const { exitCode, hazards } = await run(unshownControls, ['shown', 'focused']);
+    const { exitCode, claims } = await run(unshownControls, ['shown', 'focused']);
     expect(exitCode).toBe(1);
-    expect(hazards).toContain('H10 File removed: absent');
+    expect(claims).toContain('H10 File removed: absent');
   });
 
   it.each([
-    ['a hazard without a test', '### H1 Wrong dose\n', 'no test shows a control of H1 Wrong dose'],
-    ['a control without a test', '### H1 Wrong dose\n- a promise\n', 'not - a promise'],
-    ['two hazards with one number', `${shownControls}${shownControls}`, 'two hazards have the number H1'],
-  ])('fails if the hazard table contains %s', async (_fault, table, message) => {
-    const { exitCode, output } = await run(table, ['shown']);
+    ['a hazard without a test', '### H1 Wrong dose\n', 'no title of a test shows H1 Wrong dose'],
+    ['a control without a test', '### H1 Wrong dose\n- a promise\n', 'H1 Wrong dose: write', 'not a promise'],
+    ['two hazards with one number', `${shownControls}${shownControls}`, 'two claims have the name H1'],
+    ['a row with only a file', aRow('[a](a.test.ts)'), 'Use: row: write', 'not [a](a.test.ts)'],
+    ['a row without tests', aRow(''), 'Use: row: write'],
+    ['no claim', '# Conformance\n\nAll is well.\n', 'no hazard and no row with tests'],
+  ])('fails if the document contains %s', async (_fault, document, ...messages) => {
+    const { exitCode, output } = await run(document, ['shown']);
     expect(exitCode).toBe(1);
-    expect(output).toContain(message);
+    for (const message of messages) expect(output).toContain(message);
   });
 });
 
 describe('a run of some files', () => {
   it('judges only the controls of these files', async () => {
-    const table = shownControls + unshownControls;
-    const { exitCode, hazards } = await run(table, ['shown', 'unshown', 'focused'], 'focused');
+    const document = shownControls + unshownControls;
+    const { exitCode, claims } = await run(document, ['shown', 'unshown', 'focused'], 'focused');
     expect(exitCode).toBe(1);
-    expect(hazards).toEqual(['H8 Another test focused: skipped']);
+    expect(claims).toEqual(['H8 Another test focused: skipped']);
   });
 
   it('passes if a passed test shows each control of these files', async () => {
@@ -159,8 +186,11 @@ describe('a run of some files', () => {
 });
 
 describe('a run of selected tests (-t)', () => {
-  it('does not check the hazard controls', async () => {
-    const table = shownControls + unshownControls;
-    expect(await run(table, ['shown', 'focused'], '-t', 'runs')).toMatchObject({ exitCode: 0, hazards: [] });
+  it('checks nothing', async () => {
+    const document = shownControls + unshownControls;
+    expect(await run(document, ['shown', 'focused'], '-t', 'runs')).toMatchObject({
+      exitCode: 0,
+      claims: [],
+    });
   });
 });
