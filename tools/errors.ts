@@ -73,7 +73,7 @@ export const refusalWords: Readonly<Record<RefusalCode, readonly [cause: string,
     'Send `launchToken` and `codeVerifier` as a form',
   ],
   token_unknown: [
-    'The launch token never existed or is older than ten seconds',
+    'The launch token never existed or has expired',
     'Request another launch URL, and open it immediately',
   ],
   verifier_mismatch: [

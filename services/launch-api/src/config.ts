@@ -25,6 +25,8 @@ export type LaunchApiConfig = {
   readonly namespaces: Namespaces;
   /** The namespace of order documents (OLTR: `{xml_ns}`), for their published XML Schema. */
   readonly xmlNamespace: string;
+  /** The lifetime of a launch token in seconds. */
+  readonly launchTokenSeconds: number;
   readonly originatingIdRetentionDays: number;
   /** The check of national identifiers: `strict` requires a valid form and check digit. */
   readonly identifierCheck: IdentifierCheck;
@@ -43,6 +45,13 @@ export const launchApiSettings = Type.Object({
   PUBLIC_URL: publicUrlSetting,
   ...namespaceSettings,
   XML_NS: xmlNamespaceSetting,
+  // OLTR: Limits, "ten seconds or less"; Launch token states, "or the configured shorter limit".
+  LAUNCH_TOKEN_SECONDS: Type.Integer({
+    minimum: 1,
+    maximum: 10,
+    default: 10,
+    title: 'Seconds for which a launch URL is valid: 1 to 10.',
+  }),
   ORIGINATING_ID_RETENTION_DAYS: Type.Integer({
     minimum: 1,
     default: 400,
@@ -71,6 +80,7 @@ export function readLaunchApiConfig(
     oltrServer: read.OLTR_SERVER ?? read.PUBLIC_URL,
     namespaces: namespacesOf(read),
     xmlNamespace: read.XML_NS,
+    launchTokenSeconds: read.LAUNCH_TOKEN_SECONDS,
     originatingIdRetentionDays: read.ORIGINATING_ID_RETENTION_DAYS,
     identifierCheck: read.IDENTIFIER_CHECK,
     clientCertificateHeader: readClientCertificateHeader(environment),

@@ -7,6 +7,7 @@ import { createTestDependencies, serveForTest } from '@clinical-launch/testing/s
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { startTokenIssuer } from '@clinical-launch/testing/token-issuer';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import type { Directories } from '@clinical-launch/trust/directory-file';
 import { type IssuerPolicy, issuerPolicies } from '@clinical-launch/trust/issuer-policies';
@@ -27,6 +28,7 @@ type StartOptions = {
   readonly allowedNetworks?: readonly string[];
   readonly revocations?: Revocations;
   readonly directories?: Directories;
+  readonly tickets?: Tickets;
 };
 
 /** Starts a launch API that trusts one identity provider, with the clients `pms` and `other`. */
@@ -37,6 +39,7 @@ export async function startLaunchApi({
   allowedNetworks = loopbackNetworks,
   revocations,
   directories,
+  tickets,
 }: StartOptions = {}) {
   const config = readLaunchApiConfig({ PUBLIC_URL: 'https://oltr.example', ...environment });
   const clock = new TestClock();
@@ -65,7 +68,12 @@ export async function startLaunchApi({
     fetchOutbound: createOutboundFetch({ allowedNetworks }),
     revocations,
   });
-  const service = launchApi(config, { ...dependencies, tokens, ...(directories && { directories }) });
+  const service = launchApi(config, {
+    ...dependencies,
+    tokens,
+    ...(directories && { directories }),
+    ...(tickets && { tickets }),
+  });
   const server = await serveForTest({ mounts: [{ path: '/', service }], dependencies });
   const url = `${server.url}/AccessApi/RequestLaunchUrl`;
 

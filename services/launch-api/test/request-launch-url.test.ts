@@ -4,6 +4,7 @@ import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { aServiceRequest, containedAt } from '@clinical-launch/testing/service-request';
 import { postWithTwoAuthorizations } from '@clinical-launch/testing/two-authorizations';
+import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { codeChallenge, faultsOf, startLaunchApi } from './launch-api.ts';
 
@@ -15,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-const redeem = (url: string, proofs: string[]) =>
-  api.tickets.redeem('launch-token', new URL(url).searchParams.get('launchToken') ?? '', {
+const redeem = (url: string, proofs: string[], tickets: Tickets = api.tickets) =>
+  tickets.redeem('launch-token', new URL(url).searchParams.get('launchToken') ?? '', {
     proofs,
     events: [],
   });
@@ -546,23 +547,27 @@ describe('the configuration', () => {
     await own.stop();
     expect(statuses).toEqual([200, 400]);
   });
-});
 
-it('RequestLaunchUrl returns a launch URL that can be opened for ten seconds', async () => {
-  const own = await startLaunchApi();
-  const urls = [await own.post(), await own.post()].map(
-    async (response) => ((await response.json()) as { url: string }).url,
+  it('may shorten the ten seconds of a launch URL', async () => {
+    const own = await startLaunchApi({ environment: { LAUNCH_TOKEN_SECONDS: '3' } });
+    try {
+      const [inTime, late] = [await urlOf(await own.post()), await urlOf(await own.post())];
+      const outcomeOf = async (url: string) => (await redeem(url, [codeChallenge], own.tickets)).outcome;
+      own.clock.advance({ seconds: 2.999 });
+      expect(await outcomeOf(inTime)).toBe('redeemed');
+      own.clock.advance({ seconds: 0.001 });
+      expect(await outcomeOf(late)).toBe('unknown');
+      expect(own.published.map(({ data }) => data)).toMatchObject([{ ttlSeconds: 3 }, { ttlSeconds: 3 }]);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it.each(['0', '11', '2.5'])(
+    'cannot set the lifetime of a launch URL to %s seconds: the service does not start',
+    async (seconds) => {
+      const environment = { LAUNCH_TOKEN_SECONDS: seconds };
+      await expect(startLaunchApi({ environment })).rejects.toThrow(/LAUNCH_TOKEN_SECONDS must be/);
+    },
   );
-  const [inTime = '', late = ''] = await Promise.all(urls);
-  const redeem = async (url: string) => {
-    const token = new URL(url).searchParams.get('launchToken') ?? '';
-    const proofs = [codeChallenge];
-    return (await own.tickets.redeem('launch-token', token, { proofs, events: [] })).outcome;
-  };
-  own.clock.advance({ seconds: 9.999 });
-  const outcomes = [await redeem(inTime)];
-  own.clock.advance({ seconds: 0.001 });
-  outcomes.push(await redeem(late));
-  await own.stop();
-  expect(outcomes).toEqual(['redeemed', 'unknown']);
 });

@@ -71,6 +71,7 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
         PLATFORM_URL: `http://127.0.0.1:${server.port}`,
         TRUSTED_PROXIES: '1',
         REGISTRY_FILE: registry?.path ?? options.registryFile,
+        LAUNCH_TOKEN_SECONDS: environment.LAUNCH_TOKEN_SECONDS,
       },
       clock,
       logger,

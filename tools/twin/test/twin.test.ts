@@ -13,7 +13,13 @@ beforeAll(async () => {
   const url = 'redis://127.0.0.1:1';
   twin = await startTwin({
     ...options,
-    environment: { REDIS_URL: url, AMQP_URL: url, DATABASE_URL: url, PUBLIC_URL: url },
+    environment: {
+      REDIS_URL: url,
+      AMQP_URL: url,
+      DATABASE_URL: url,
+      PUBLIC_URL: url,
+      LAUNCH_TOKEN_SECONDS: '5',
+    },
   });
 });
 afterAll(() => twin.stop());
@@ -46,10 +52,10 @@ describe('the twin', () => {
     expect([(await fetch(url)).status, (await fetch(url)).status]).toEqual([200, 410]);
   });
 
-  it('refuses a launch URL eleven seconds after its issue, and an access token after one hour', async () => {
+  it('refuses a launch URL after the seconds of LAUNCH_TOKEN_SECONDS, and an access token after one hour', async () => {
     const pms = createPms();
     const { url } = await pms.requestLaunch(aServiceRequest());
-    await advance(11);
+    await advance(6);
     expect((await fetch(url)).status).toBe(401);
     const tokenAnswer = await fetch(`${twin.url}/idp/demo/oauth2/v2.0/token`, {
       method: 'POST',

@@ -18,8 +18,6 @@ import type { LaunchApiConfig } from '../config.ts';
 import type { LaunchExchange } from './check-launch.ts';
 
 const daySeconds = 86_400;
-/** The lifetime of a launch token in seconds (OLTR: Limits, "ten seconds or less"). */
-export const launchTokenSeconds = 10;
 /**
  * The seconds for which a refused launch redirects to the error page of its client. One hour is enough for
  * any user to see the reason. Until then, each launch uses memory in Redis.
@@ -51,9 +49,10 @@ export function requestLaunchUrl(
   config: LaunchApiConfig,
   { tickets, clock, onIssued }: RequestLaunchUrlDependencies,
 ): Handler<LaunchExchange> {
+  const { launchTokenSeconds, originatingIdRetentionDays } = config;
   return async (exchange) => {
     const { call, response, caller, challenge, launch } = exchange;
-    const claim = originatingIdClaim(caller, launch, config.originatingIdRetentionDays * daySeconds);
+    const claim = originatingIdClaim(caller, launch, originatingIdRetentionDays * daySeconds);
 
     const issue = await tickets.issue('launch-token', {
       context: launchContext(exchange, clock.now()),

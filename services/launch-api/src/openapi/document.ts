@@ -16,7 +16,7 @@ import {
   payloadTypes,
   requiredRight,
 } from '../http/check-launch.ts';
-import { launchTokenSeconds, launchUrlAnswer } from '../http/request-launch-url.ts';
+import { launchUrlAnswer } from '../http/request-launch-url.ts';
 import { validateAnswer } from '../http/validate.ts';
 import { challengeParameter, secureLaunchPath } from './secure-launch.ts';
 
@@ -41,7 +41,7 @@ export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
       [addresses.requestLaunchUrl]: launchPath(config, {
         operationId: 'requestLaunchUrl',
         summary: 'Request a launch URL',
-        description: `Checks the request, stores its context, and returns a launch URL. The URL can be opened once, within ${launchTokenSeconds} seconds.`,
+        description: `Checks the request, stores its context, and returns a launch URL. The URL can be opened once, within ${config.launchTokenSeconds} seconds.`,
         answer: 'LaunchUrl',
         statuses: [400, 401, 403, 409, 413, 415, 429, 500, 503],
       }),
