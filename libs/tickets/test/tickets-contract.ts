@@ -239,6 +239,7 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
       expect(await outcome('UpdateTest', ['OrderTest'])).toBe('issued');
       expect(await outcome('UpdateTest', ['OrderTest'])).toBe('claimed');
       expect(await outcome('PatientReport', ['UpdateTest'])).toBe('issued');
+      expect(await outcome('UpdateTest', ['UpdateTest'])).toBe('issued');
       expect(await outcome('OrderTest')).toBe('claimed');
     });
 

@@ -284,14 +284,25 @@ describe("the caller's identifier (IdByCaller)", () => {
     },
   );
 
-  it.each(['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const)(
-    'is accepted only once by %s if no OrderTest used it before',
-    async (action) => {
-      const originatingId = `unseen-by-${action}`;
-      const statuses = [await launch({ originatingId, action }), await launch({ originatingId, action })];
-      expect(statuses.map(({ status }) => status)).toEqual([200, 409]);
+  const opening = ['UpdateTest', 'PatientSampleQueue', 'PatientReport'] as const;
+  it.each(opening.flatMap((first) => opening.map((second) => [first, second] as const)))(
+    'of a request that was ordered elsewhere may be used by %s and then by %s, but not by OrderTest',
+    async (first, second) => {
+      const originatingId = `elsewhere-${first}-${second}`;
+      const statuses = [];
+      for (const action of [first, second, 'OrderTest', first, second] as const)
+        statuses.push((await launch({ originatingId, action })).status);
+      expect(statuses).toEqual([200, 200, 409, 200, 200]);
     },
   );
+
+  it('of a request that was ordered elsewhere may be used by several simultaneous requests', async () => {
+    const launches = Array.from({ length: 4 }, () =>
+      opening.map((action) => launch({ originatingId: 'elsewhere', action })),
+    );
+    const statuses = (await Promise.all(launches.flat())).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
 
   it.each(['PatientRequestList', 'LocationSampleQueue', 'PatientReportList', 'LocationReportList'] as const)(
     'cannot be used by %s after an OrderTest used it',
@@ -299,6 +310,17 @@ describe("the caller's identifier (IdByCaller)", () => {
       const originatingId = `order-not-for-${action}`;
       await launch({ originatingId });
       expect((await launch({ originatingId, action })).status).toBe(409);
+    },
+  );
+
+  it.each(['PatientRequestList', 'LocationSampleQueue', 'PatientReportList', 'LocationReportList'] as const)(
+    'cannot be used by OrderTest or UpdateTest after %s used it',
+    async (action) => {
+      const originatingId = `used-by-${action}`;
+      const statuses = [];
+      for (const next of [action, 'OrderTest', 'UpdateTest'] as const)
+        statuses.push((await launch({ originatingId, action: next })).status);
+      expect(statuses).toEqual([200, 409, 409]);
     },
   );
 

@@ -82,15 +82,20 @@ export function requestLaunchUrl(
 }
 
 /**
- * For each action, the actions that may already hold the same originating id (IdByCaller). An action that
- * opens an existing request may repeat the id of the OrderTest that created the request. Every other launch
- * needs a new id.
+ * The actions that may already hold the originating id of an action that opens an existing request
+ * (IdByCaller). The OrderTest that created the request may be older than the claims, or than this platform.
+ */
+const openable: readonly Action[] = ['OrderTest', 'UpdateTest', 'PatientSampleQueue', 'PatientReport'];
+
+/**
+ * For each action, the actions that may already hold the same originating id. Every action that opens no
+ * existing request needs a new id.
  */
 const joinable: Readonly<Record<Action, readonly Action[]>> = {
   OrderTest: [],
-  UpdateTest: ['OrderTest'],
-  PatientSampleQueue: ['OrderTest'],
-  PatientReport: ['OrderTest'],
+  UpdateTest: openable,
+  PatientSampleQueue: openable,
+  PatientReport: openable,
   PatientRequestList: [],
   LocationSampleQueue: [],
   PatientReportList: [],
