@@ -27,6 +27,14 @@ const resourceName = Type.String({
   description: 'must be a resource name of the form ern:<...>:<id>',
 });
 
+/** The value of an identifier. The value of an EHR Partner ID is a number, which some hosts send as text. */
+const identifierValue = Type.Unsafe<string | number>({
+  ...filledText(100),
+  type: ['string', 'integer'],
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+});
+
 const desktopUser = Type.Object(
   {
     userERN: resourceName,
@@ -60,7 +68,7 @@ const desktopPatient = Type.Object(
       'must be a date written DD-Mon-YYYY, such as 28-Feb-1958',
     ),
     'patient-identifiers': Type.Array(
-      Type.Object({ identifierType: filledText(50), identifierValue: filledText(100) }, closed),
+      Type.Object({ identifierType: filledText(50), identifierValue }, closed),
       { minItems: 1, maxItems: 20 },
     ),
     'address-details': Type.Array(Type.Object({ addressLine1: text(300) }, furtherTexts), { maxItems: 10 }),
@@ -185,7 +193,7 @@ export function nhsNumberOf({
   identifierType,
   identifierValue,
 }: DesktopPatient['patient-identifiers'][number]): string | undefined {
-  if (identifierType !== 'NHS Number') return undefined;
+  if (identifierType !== 'NHS Number' || typeof identifierValue === 'number') return undefined;
   const identifier = { system: 'nhs-number', value: identifierValue } as const;
   return isSure(identifier) ? spellingOf(identifier) : undefined;
 }
@@ -238,8 +246,11 @@ const identifierForms: ReadonlyMap<unknown, { readonly form: RegExp; readonly me
 ]);
 
 function identifierFaults(identifier: unknown, path: string): Fault[] {
-  const kind = identifierForms.get(memberOf(identifier, 'identifierType'));
+  const type = memberOf(identifier, 'identifierType');
+  const kind = identifierForms.get(type);
   const value = memberOf(identifier, 'identifierValue');
+  if (typeof value === 'number' && type !== 'EHR Partner ID')
+    return [{ path, message: 'must be of type string', code: 'structure' }];
   if (kind === undefined || typeof value !== 'string' || value === '' || kind.form.test(value)) return [];
   return [{ path, message: kind.message, code: 'value' }];
 }

@@ -76,6 +76,11 @@ describe.each(texts)('%s', (path) => {
   });
 });
 
+it('the given names of an old name do not count, because only its family name is used', () => {
+  const given = ['x'.repeat(70), 'y'.repeat(70)];
+  expect(faultsOf(replaceAt(full, 'contained[1].name[1].given', given))).toEqual([]);
+});
+
 describe.each(names)('the given names of %s', (name) => {
   const path = `${name}.given`;
   const allowed: Json[][] = [

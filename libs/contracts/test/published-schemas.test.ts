@@ -19,7 +19,11 @@ import { faultsOf } from './fhir-reading.ts';
  * below supports only the standard features of JSON Schema.
  */
 const anyDay = () => true;
-const ajv = new Ajv2020({ strict: true, formats: { date: anyDay, 'date-time': anyDay } });
+const ajv = new Ajv2020({
+  strict: true,
+  allowUnionTypes: true,
+  formats: { date: anyDay, 'date-time': anyDay },
+});
 const id = 'https://oltr.example/AccessApi/schemas/service-request.json';
 const accepts = ajv.compile(serviceRequestDocument(defaultNamespaces, id));
 

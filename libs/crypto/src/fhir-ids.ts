@@ -46,5 +46,5 @@ function identityOf({ patient, organisation, launchId }: IdentifiedLaunch): stri
   const used = own.find(({ identifierType }) => identifierType === 'GUID') ?? own[0];
   return used === undefined
     ? ['launch', launchId]
-    : ['organisation', organisation.orgERN, used.identifierType, used.identifierValue.toLowerCase()];
+    : ['organisation', organisation.orgERN, used.identifierType, String(used.identifierValue).toLowerCase()];
 }

@@ -60,7 +60,7 @@ export function createPatientPseudonyms(key: Uint8Array): PatientPseudonyms {
     ofDesktopPatient: ({ 'patient-identifiers': identifiers }) => {
       const coded = identifiers.map(({ identifierType, identifierValue }) => ({
         system: desktopSystems[identifierType] ?? identifierType,
-        value: identifierValue,
+        value: String(identifierValue),
       }));
       return ofFirst(coded.find(({ system }) => system === 'nhs-number') ?? coded[0]);
     },

@@ -15,6 +15,7 @@ import {
   realm,
   runDesktop,
   tokenFields,
+  tokensOf,
 } from './running-desktop.ts';
 import { deploymentSealer, record, verifyToken } from './running-identity-provider.ts';
 
@@ -145,6 +146,20 @@ describe('the ID token', () => {
     const refreshed = record(await (await running.refresh(asked.refreshToken)).json());
     expect(decodeJwt(String(refreshed.id_token))).not.toHaveProperty('nonce');
   });
+
+  it.each([90210, '90210', 0, Number.MAX_SAFE_INTEGER])(
+    'contains the EHR Partner ID as the host sent it: %j',
+    async (identifierValue) => {
+      const identifiers = [{ identifierType: 'EHR Partner ID', identifierValue }];
+      const patient = aPatient({ 'patient-identifiers': identifiers });
+      const fields = await running.codeFor({}, { launch: await running.launchFor({ patient }) });
+      const { idToken } = tokensOf(await (await running.postToken(fields)).json());
+      const { authorizationDetails } = decodeJwt(idToken);
+      expect(JSON.parse(String(authorizationDetails))).toMatchObject([
+        { 'patient-identifiers': identifiers },
+      ]);
+    },
+  );
 
   it('contains only ASCII, so that atob decodes Welsh and Irish names', async () => {
     const { idToken, accessToken } = await running.tokensFor();

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { listen } from '@clinical-launch/http/server';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { TestClock } from '@clinical-launch/testing/test-clock';
@@ -21,11 +22,12 @@ const clock = new TestClock();
 
 /** Starts a partner's launch endpoint, which records requests and answers with a status for each path. */
 async function startLaunchHandler() {
-  const asked: { method: string | undefined; url: string | undefined }[] = [];
+  const asked: { method: string | undefined; url: string | undefined; body: string }[] = [];
   const answers: Record<string, number> = { '/launch': 200, '/moved': 302, '/broken': 500 };
   const server = await listen(
-    ({ method, url = '' }, response) => {
-      asked.push({ method, url });
+    async (request, response) => {
+      const { method, url = '' } = request;
+      asked.push({ method, url, body: await text(request) });
       const status = answers[url.split('?', 1)[0] ?? ''] ?? 404;
       response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end('<html></html>');
     },
@@ -293,11 +295,12 @@ describe('a launch request of a sandbox host application', () => {
 describe('a launch URL that the service itself calls', () => {
   const launchOf = (client_id: string) => answerOf(aLaunch({ client_id, call: true }), 'calls/desktop');
 
-  it('is called once by GET with iss and launch', async () => {
+  it('is called once by GET with iss and launch, without a body', async () => {
     handler.asked.length = 0;
     const { called, launchUrl } = await launchOf('called');
     expect(called).toBe(true);
-    expect(handler.asked).toEqual([{ method: 'GET', url: String(launchUrl).slice(handler.base.length) }]);
+    const url = String(launchUrl).slice(handler.base.length);
+    expect(handler.asked).toEqual([{ method: 'GET', url, body: '' }]);
     const event = running.published.findLast(({ type }) => type === 'desktop.launch.issued.v1');
     expect(event?.data).toMatchObject({ opens: 'service' });
   });

@@ -111,6 +111,7 @@ describe('the Patient', () => {
       'patient-identifiers': [
         { identifierType: 'GUID', identifierValue: 'D3B07384-d9a0-4c9b-8f2e-000000000001' },
         { identifierType: 'EHR Partner ID', identifierValue: '90210' },
+        { identifierType: 'EHR Partner ID', identifierValue: 42 },
         { identifierType: 'NHS Number', identifierValue: '943 476 5870' },
         { identifierType: 'NHS Number', identifierValue: '943 476 5871' },
       ],
@@ -119,6 +120,7 @@ describe('the Patient', () => {
       { system: 'https://fhir.nhs.uk/Id/nhs-number', value: '9434765870' },
       { system: 'urn:ietf:rfc:3986', value: 'urn:uuid:d3b07384-d9a0-4c9b-8f2e-000000000001' },
       { type: { text: 'EHR Partner ID' }, value: '90210' },
+      { type: { text: 'EHR Partner ID' }, value: '42' },
       { type: { text: 'NHS Number' }, value: '943 476 5871' },
     ]);
   });

@@ -18,9 +18,13 @@ const givenLimit = 70;
 const givenTotalLimit = 35;
 const familyLimits = { usual: 70, old: 35 };
 
-/** Checks that the given names in each name have at most 35 characters in total (OLTR: HumanName.given). */
+/**
+ * Checks that the given names in each name have at most 35 characters in total (OLTR: HumanName.given). Only
+ * the family name of an old name is used.
+ */
 export function givenNameFaults(resource: unknown): Fault[] {
   return entriesOf(resource, 'name').flatMap((name, index) => {
+    if (memberOf(name, 'use') === 'old') return [];
     const lengths = textsAmong(entriesOf(name, 'given')).map(lengthOf);
     const total = lengths.reduce((sum, length) => sum + length, 0);
     if (total <= givenTotalLimit || lengths.some((length) => length > givenLimit)) return [];

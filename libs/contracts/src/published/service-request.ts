@@ -11,7 +11,7 @@ const furtherRules = `Rules beyond the schema:
 
 - Each reference is \`#\` and the \`id\` of one resource in \`contained\`, of the type that its element needs: Person for the author, Patient for \`subject\`, PractitionerRole for \`requester\`, Practitioner and Organization in the PractitionerRole, Organization for \`performer\`.
 - Two resources never have the same \`id\`.
-- The given names of one name have at most 35 characters in all. A previous (\`old\`) family name has at most 35, any other at most 70.
+- The given names of a usual name have at most 35 characters in all. A previous (\`old\`) family name has at most 35, any other at most 70.
 - A Patient has one \`usual\` name and at most one \`old\` name. One name of a Practitioner is \`usual\`.
 - A Patient has one national identifier, one hospital number, or one of each. National identifiers can be checked.
 - The Organization of the PractitionerRole has an identifier of a practice, not only one of a performing organisation.

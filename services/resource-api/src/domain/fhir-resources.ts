@@ -88,9 +88,10 @@ function identifiersOf(identifiers: DesktopIdentifiers, nhsNamespace: string) {
  * is a text.
  */
 function ownIdentifier({ identifierType, identifierValue }: DesktopIdentifiers[number]) {
+  const value = String(identifierValue);
   return identifierType === 'GUID'
-    ? { system: uriSystem, value: `urn:uuid:${identifierValue.toLowerCase()}` }
-    : { type: { text: identifierType }, value: identifierValue };
+    ? { system: uriSystem, value: `urn:uuid:${value.toLowerCase()}` }
+    : { type: { text: identifierType }, value };
 }
 
 /**
