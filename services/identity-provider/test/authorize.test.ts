@@ -234,6 +234,28 @@ describe('a valid authorization request', () => {
     expect(location).toMatch(expected);
   });
 
+  it('is refused if Windows would cut the address that opens the application, and leaves the launch identifier usable', async () => {
+    const client_id = 'partner-native';
+    const launch = await running.launchFor({ client_id });
+    const { challenge } = aVerifier();
+    const send = (redirect_uri: string, state: string, identifier = launch) =>
+      running.postAuthorize({
+        ...authorizeFields({ launch: identifier, challenge }),
+        client_id,
+        redirect_uri,
+        state,
+      });
+    const address = `partnerapp://auth?code=${launch}&state=&iss=${encodeURIComponent(running.issuer(realm))}`;
+    const longest = 's'.repeat(2046 - address.length);
+    const refusal = await send('partnerapp://auth', `${longest}s`);
+    expect(await refusal.clone().text()).toContain('must have at most 2046 characters');
+    expect(await refusalOf(refusal)).toEqual(refused('invalid_request'));
+    const { location } = await locationOf(send('partnerapp://auth', longest));
+    expect(location).toHaveLength(2046);
+    const other = await running.launchFor({ client_id });
+    expect((await send('http://127.0.0.1/callback', 's'.repeat(2048), other)).status).toBe(302);
+  });
+
   it.each([
     'partnerapp://auth/',
     'partnerapp://AUTH',

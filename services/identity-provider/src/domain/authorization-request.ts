@@ -1,3 +1,4 @@
+import { withParameters } from '@clinical-launch/contracts/addresses';
 import { isCodeChallenge } from '@clinical-launch/contracts/formats';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
 import { isRegisteredRedirect } from './addresses.ts';
@@ -205,20 +206,45 @@ export function readAuthorizationRequest(
   const faults = rules.flatMap((rule) => faultsOf(rule, sent, partner));
   if (faults.length > 0 || partner === undefined) return { faults };
   const value = (name: string) => sent.get(name) ?? '';
-  return {
-    request: {
-      partner,
-      redirectUri: value('redirect_uri'),
-      scope: narrowScope(value('scope'), partner.scopes)?.join(' ') ?? '',
-      codeChallenge: value('code_challenge'),
-      state: value('state'),
-      launch: value('launch'),
-      ...(value('nonce') === '' ? {} : { nonce: value('nonce') }),
-      ...(value('dpop_jkt') === '' ? {} : { dpopKey: value('dpop_jkt') }),
-      ...(value('max_age') === '' ? {} : { maxAgeSeconds: Number(value('max_age')) }),
-      ...(value('acr_values') === '' ? {} : { acrValues: value('acr_values').split(' ') }),
-    },
+  const request = {
+    partner,
+    redirectUri: value('redirect_uri'),
+    scope: narrowScope(value('scope'), partner.scopes)?.join(' ') ?? '',
+    codeChallenge: value('code_challenge'),
+    state: value('state'),
+    launch: value('launch'),
+    ...(value('nonce') === '' ? {} : { nonce: value('nonce') }),
+    ...(value('dpop_jkt') === '' ? {} : { dpopKey: value('dpop_jkt') }),
+    ...(value('max_age') === '' ? {} : { maxAgeSeconds: Number(value('max_age')) }),
+    ...(value('acr_values') === '' ? {} : { acrValues: value('acr_values').split(' ') }),
   };
+  return opensWhole(request, realm) ? { request } : { faults: [addressFault] };
+}
+
+/** Returns the address that brings an authorization code to the partner application (RFC 6749 section 4.1.2). */
+export function redirectAddress(
+  { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
+  { issuer, desktop }: DesktopIssuingRealm,
+  code: string,
+): string {
+  return withParameters(redirectUri, { code, state, ...(desktop.sendsIssuer ? { iss: issuer } : {}) });
+}
+
+/** Windows passes no longer address to an application, and shows no error (electron/electron#40776). */
+const applicationAddressLength = 2046;
+const addressFault: ParameterFault = {
+  name: 'redirect_uri',
+  code: invalid,
+  message: `with code, state and iss must have at most ${applicationAddressLength} characters, because Windows passes no longer address to an application`,
+};
+
+/**
+ * Returns whether the application will receive the whole address of the redirect. A code is as long as a launch
+ * identifier, because both are tickets.
+ */
+function opensWhole(request: AuthorizationRequest, realm: DesktopIssuingRealm): boolean {
+  const isOwnScheme = !/^https?:/.test(request.redirectUri);
+  return !isOwnScheme || redirectAddress(request, realm, request.launch).length <= applicationAddressLength;
 }
 
 function faultsOf(

@@ -1,4 +1,3 @@
-import { withParameters } from '@clinical-launch/contracts/addresses';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { redirect } from '@clinical-launch/http/answer';
 import type { Call } from '@clinical-launch/http/call';
@@ -13,6 +12,7 @@ import {
   type AuthorizationRequest,
   readAuthorizationRequest,
   readPushedReference,
+  redirectAddress,
 } from '../domain/authorization-request.ts';
 import { type CodeDetail, codeProof, launchProof, readLaunch } from '../domain/desktop-chain.ts';
 import { signInClaims } from '../domain/desktop-tokens.ts';
@@ -49,9 +49,7 @@ export function authorize({ tickets, limiter, clock }: AuthorizeDependencies): H
     await assertSignIn({ findLaunch, clock, realm, authorization, call });
     const redemption = await redeemLaunch({ tickets, realm, authorization, call });
     const code = assertRedeemed(redemption, call);
-    const { redirectUri, state } = authorization;
-    const issuer = realm.desktop.sendsIssuer ? { iss: realm.issuer } : {};
-    redirect(response, withParameters(redirectUri, { code, state, ...issuer }), 302);
+    redirect(response, redirectAddress(authorization, realm, code), 302);
   });
 }
 
