@@ -49,7 +49,7 @@ export const refusalWords: Readonly<Record<RefusalCode, readonly [cause: string,
   ],
   faulty_form: ['The form of a page is invalid', 'Open the page again'],
   speculative_request: [
-    'A browser prefetched a page or `/secureLaunch`. The launch can still be opened',
+    'A browser prefetched a page or `/secureLaunch`, or loaded `/secureLaunch` as an image, a script or data. The launch can still be opened',
     "Nothing: the user's own request works",
   ],
   invalid_client: [

@@ -41,3 +41,23 @@ const purposes = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
 export function isSpeculative({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return purposes.some((name) => /prefetch|prerender|preview/i.test(String(headers[name] ?? '')));
 }
+
+const documents = ['document', 'iframe', 'frame'];
+
+/**
+ * Returns whether a browser will show the answer in a window or a frame (`Sec-Fetch-Dest`, Fetch Metadata
+ * Request Headers section 2.1). Returns undefined without the header, which old browsers, browsers on plain
+ * http and programs do not send.
+ */
+export function isForDocument({ headers }: Pick<IncomingMessage, 'headers'>): boolean | undefined {
+  const destination = headers['sec-fetch-dest'];
+  return destination === undefined ? undefined : documents.includes(String(destination));
+}
+
+/**
+ * Returns true if a browser sent the request but no user opens its answer: the request was sent in advance, or
+ * a page or an extension loads the address as an image, a script or data. It must use nothing up.
+ */
+export function isUnopened(request: Pick<IncomingMessage, 'headers'>): boolean {
+  return isSpeculative(request) || isForDocument(request) === false;
+}

@@ -46,9 +46,12 @@ describe('the developer portal', () => {
     expect((await fetch(address, { redirect: 'manual' })).status).toBe(401);
   });
 
-  it('does not use up a sign-in address when a messenger prefetches it', async () => {
+  it.each([
+    ['a messenger prefetches it', { 'Sec-Purpose': 'prefetch' }],
+    ['a page loads it as an image', { 'Sec-Fetch-Dest': 'image' }],
+  ])('does not use up a sign-in address when %s', async (_what, headers) => {
     const address = await addressFor('vendor-a');
-    const early = await fetch(address, { headers: { 'Sec-Purpose': 'prefetch' }, redirect: 'manual' });
+    const early = await fetch(address, { headers, redirect: 'manual' });
     expect(early.status).toBe(401);
     expect((await fetch(address, { redirect: 'manual' })).status).toBe(303);
   });

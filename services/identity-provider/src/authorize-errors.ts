@@ -2,11 +2,11 @@ import { type AuthorizeReason, authorizeRefusals } from '@clinical-launch/contra
 import { ServiceError } from '@clinical-launch/http/errors';
 import type { ParameterFault } from './domain/authorization-request.ts';
 
-/** Creates the error for a prefetch or preview, which must not use up a single-use identifier. */
+/** Creates the error for a request whose answer no user opens. It must not use up a single-use identifier. */
 export function speculativeRequest(): ServiceError {
   return new ServiceError({
     code: 'invalid_request',
-    message: 'A prefetch or preview cannot start a launch',
+    message: 'A prefetch, a preview, an image or a script cannot start a launch',
   });
 }
 

@@ -301,7 +301,7 @@ describe('a valid authorization request', () => {
   );
 });
 
-describe('HEAD requests, prefetches and previews', () => {
+describe('HEAD requests, prefetches, previews, images and scripts', () => {
   it('leave the launch identifier usable', async () => {
     const fields = await inOrder();
     const query = new URLSearchParams(fields).toString();
@@ -314,11 +314,19 @@ describe('HEAD requests, prefetches and previews', () => {
       { 'sec-purpose': 'prefetch;prerender' },
       { purpose: 'preview' },
       { 'x-moz': 'prefetch' },
+      { 'sec-fetch-dest': 'image' },
+      { 'sec-fetch-dest': 'script' },
+      { 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors' },
     ]) {
       const response = await running.getAuthorize(query, realm, headers as Fields);
       expect(await refusalOf(response)).toEqual(refused('invalid_request'));
     }
-    expect((await running.getAuthorize(query)).status).toBe(302);
+    expect((await running.getAuthorize(query, realm, { 'sec-fetch-dest': 'document' })).status).toBe(302);
+  });
+
+  it('may be a form that a script of the partner application posts', async () => {
+    const response = await running.postAuthorize(await inOrder(), realm, { 'sec-fetch-dest': 'empty' });
+    expect(response.status).toBe(302);
   });
 });
 

@@ -88,6 +88,11 @@ describe('a valid launch', () => {
     await expectEmpty(await fetch(gateway.url, { method: 'POST', body }), 410);
   });
 
+  it.each(['document', 'iframe', 'frame'])('can be opened as a %s', async (destination) => {
+    const headers = { 'Sec-Fetch-Dest': destination };
+    expect((await launch(await gateway.issue(), { headers })).status).toBe(200);
+  });
+
   it.each([43, 86, 128, 171, 256])('is accepted with a verifier of %i characters', async (length) => {
     const verifier = randomBytes(256).toString('base64url').slice(0, length);
     expect((await launch(await gateway.issue({ verifier }))).status).toBe(200);
@@ -281,10 +286,26 @@ describe('an invalid launch', () => {
     ['a prefetch (X-Moz)', { headers: { 'X-Moz': 'prefetch' } }],
     ['a preview (Purpose)', { headers: { Purpose: 'preview' } }],
     ['a preview (X-Purpose)', { headers: { 'X-Purpose': 'preview' } }],
+    ...['image', 'script', 'style', 'empty', 'object', 'embed', 'worker', 'report', 'x', ''].map(
+      (destination) =>
+        [
+          `what is no navigation (Sec-Fetch-Dest: ${destination})`,
+          { headers: { 'Sec-Fetch-Dest': destination } },
+        ] as const,
+    ),
   ])('sent as %s is answered with 401 and leaves the token usable', async (_kind, init) => {
     const issued = await gateway.issue();
     await expectEmpty(await launch(issued, init), 401);
     expect((await launch(issued)).status).toBe(200);
+  });
+
+  it('posted as a form by a script is answered with 401 and leaves the token usable', async () => {
+    const issued = await gateway.issue();
+    const body = new URLSearchParams(issued);
+    const headers = { 'Sec-Fetch-Dest': 'empty', 'Sec-Fetch-Mode': 'no-cors' };
+    await expectEmpty(await fetch(gateway.url, { method: 'POST', body, headers }), 401);
+    const asDocument = { 'Sec-Fetch-Dest': 'document', 'Sec-Fetch-Mode': 'navigate' };
+    expect((await fetch(gateway.url, { method: 'POST', body, headers: asDocument })).status).toBe(200);
   });
 });
 

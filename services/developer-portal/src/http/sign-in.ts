@@ -1,7 +1,7 @@
 import { redirect, sendJson } from '@clinical-launch/http/answer';
 import type { Endpoint, Exchange } from '@clinical-launch/http/endpoint';
 import { ServiceError, temporarilyUnavailable } from '@clinical-launch/http/errors';
-import { authorizationOf, isSpeculative, queryOf } from '@clinical-launch/http/request-target';
+import { authorizationOf, isUnopened, queryOf } from '@clinical-launch/http/request-target';
 import { setCookie } from '@clinical-launch/pages/cookies';
 import { addressSeconds } from '../domain/session-times.ts';
 import type { Portal } from './portal.ts';
@@ -35,7 +35,7 @@ export function signIn(portal: Portal): readonly Endpoint[] {
   };
 
   const open = ({ request, response }: Exchange) => {
-    const id = isSpeculative(request) ? undefined : sessions.open(queryOf(request).get('code') ?? '');
+    const id = isUnopened(request) ? undefined : sessions.open(queryOf(request).get('code') ?? '');
     if (id === undefined)
       throw new ServiceError({
         code: 'session_required',

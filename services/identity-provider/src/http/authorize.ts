@@ -2,7 +2,7 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { redirect } from '@clinical-launch/http/answer';
 import type { Call } from '@clinical-launch/http/call';
 import { behind, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
-import { isSpeculative, queryOf } from '@clinical-launch/http/request-target';
+import { isSpeculative, isUnopened, queryOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { launchOf } from '@clinical-launch/tickets/ticket-format';
@@ -60,8 +60,10 @@ type ParametersExchange = DesktopExchange &
 async function readParameters(exchange: DesktopExchange): Promise<ParametersExchange> {
   const { realm, request, response } = exchange;
   response.setHeader('Referrer-Policy', 'no-referrer');
-  if (isSpeculative(request)) throw speculativeRequest();
-  const sent = request.method === 'POST' ? await readTokenForm(request, response) : queryOf(request);
+  const isPost = request.method === 'POST';
+  // A script of the partner application may post the form.
+  if (isPost ? isSpeculative(request) : isUnopened(request)) throw speculativeRequest();
+  const sent = isPost ? await readTokenForm(request, response) : queryOf(request);
   const clientId = realm.desktop.partners.get(sent.get('client_id') ?? '')?.clientId;
   return { ...exchange, sent, clientId };
 }

@@ -3,6 +3,7 @@ import { withParameters } from '@clinical-launch/contracts/addresses';
 import { parseLaunchNotice } from '@clinical-launch/contracts/launch-context';
 import { sendStatus } from '@clinical-launch/http/answer';
 import { type ErrorDialect, problemDialect, type ServiceError } from '@clinical-launch/http/errors';
+import { isForDocument } from '@clinical-launch/http/request-target';
 import type { LaunchGatewayConfig } from '../config.ts';
 
 /** The parameters for the error page of a practice system. */
@@ -49,15 +50,14 @@ export function launchDialect(config: LaunchGatewayConfig): ErrorDialect {
   };
 }
 
-const documents = new Set(['document', 'iframe', 'frame']);
-
 /**
  * Returns whether the browser will show the answer as a page in a window or a frame (Fetch Metadata Request
  * Headers, sections 2.1 and 2.2). Old browsers and browsers on plain http do not send these headers, but they
  * accept `text/html`. Programs do not accept `text/html`.
  */
-function isNavigation({ headers }: IncomingMessage): boolean {
-  const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination, accept = '' } = headers;
-  if (mode === undefined && destination === undefined) return /\btext\/html\b/i.test(accept);
-  return mode === 'navigate' && documents.has(String(destination));
+function isNavigation(request: IncomingMessage): boolean {
+  const { 'sec-fetch-mode': mode, accept = '' } = request.headers;
+  const isShown = isForDocument(request);
+  if (mode === undefined && isShown === undefined) return /\btext\/html\b/i.test(accept);
+  return mode === 'navigate' && isShown === true;
 }

@@ -13,7 +13,7 @@ import { readForm } from '@clinical-launch/http/body';
 import type { Call } from '@clinical-launch/http/call';
 import { behind, type Exchange, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
-import { isSpeculative, queryOf } from '@clinical-launch/http/request-target';
+import { isUnopened, queryOf } from '@clinical-launch/http/request-target';
 import { launchSessionIdleSeconds, openSessionCookie } from '@clinical-launch/pages/launch-session';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import { launchOf } from '@clinical-launch/tickets/ticket-format';
@@ -76,9 +76,9 @@ export const auditRefusal: RefusalAudit<LaunchExchange> = ({ status, code }, { c
 /** Reads the launch token and the code verifier, and joins the trace of the launch. */
 async function readLaunch(exchange: Exchange): Promise<LaunchExchange> {
   const { request, response, call } = exchange;
-  // Prefetches and previews must not use up a single-use token.
-  if (request.method === 'HEAD' || isSpeculative(request))
-    throw refused('speculative_request', 'A prefetch or preview cannot start a launch');
+  // Only a request whose answer a user opens may use up a single-use token.
+  if (request.method === 'HEAD' || isUnopened(request))
+    throw refused('speculative_request', 'A prefetch, a preview, an image or a script cannot start a launch');
   const parameters = await launchParameters(request, response);
   const launchId = launchOf(parameters.launchToken);
   call.trace.follow(launchId);
