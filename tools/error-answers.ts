@@ -39,6 +39,7 @@ const answeredBy: Readonly<Partial<Record<RefusalCode, RegExp | Readonly<Record<
   unreadable_form: /^postLaunchUrl$/,
   token_unknown: launchUrl,
   verifier_mismatch: launchUrl,
+  navigation_required: launchUrl,
   insufficient_scope: every,
   not_found: every,
   identifier_used: every,

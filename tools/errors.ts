@@ -80,6 +80,10 @@ export const refusalWords: Readonly<Record<RefusalCode, readonly [cause: string,
     'The code verifier does not match the code challenge; the token can still be used',
     'Send the verifier from which the challenge was computed',
   ],
+  navigation_required: [
+    'The client requires that a browser navigates to `/secureLaunch` (`requireNavigation`), and the request has no `Sec-Fetch-Mode: navigate`. The token can still be used',
+    'Open the launch URL in a current browser, or post it as a form',
+  ],
   session_ended: [
     'The launch session ended, or belongs to another launch',
     'Launch again from the practice system',

@@ -3,18 +3,23 @@ import { schemaFaultsOf } from '@clinical-launch/testing/xml';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expectAccessible, follow } from './accessibility.ts';
+import { requestLaunch } from './audit-launches.ts';
 import { expectGoodPage } from './pictures.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
 beforeAll(async () => {
-  [platform, chromium] = await Promise.all([startPlatformForTest(), startChromium()]);
+  [platform, chromium] = await Promise.all([startPlatformForTest({ changeRegistry }), startChromium()]);
 });
 afterAll(async () => {
   await chromium.close();
   await platform.stop();
 });
+
+/** Lets only navigations open the launches of `pms-other`. */
+const changeRegistry = (text: string) =>
+  text.replace('"clientId": "pms-other",', '$& "requireNavigation": true,');
 
 /** Opens the PMS as its user does, and records the browser's console errors. */
 async function openPms() {
@@ -108,6 +113,29 @@ describe('an OLTR launch in a browser', () => {
     expect(referrers.filter((referrer) => referrer?.includes('codeVerifier'))).toEqual([]);
     await oltr.goBack();
     expect(oltr.url()).not.toMatch(/codeVerifier|launchToken/);
+    await context.close();
+  });
+
+  it('is opened by a navigation alone: an image, a script, a fetch and a program leave it usable', async () => {
+    const token = await platform.tokenOf('pms-other');
+    const { url, codeVerifier } = await requestLaunch(platform, { token });
+    const address = `${url}&codeVerifier=${codeVerifier}`;
+    expect((await fetch(address)).status).toBe(401);
+    const context = await chromium.newContext();
+    const statuses: number[] = [];
+    context.on('response', (response) => {
+      if (response.url() === address) statuses.push(response.status());
+    });
+    const page = await context.newPage();
+    await page.route(`${platform.url}/page`, (route) => {
+      const body = `<img src="${address}"><script src="${address}"></script>`;
+      return route.fulfill({ contentType: 'text/html', body });
+    });
+    await page.goto(`${platform.url}/page`);
+    await page.evaluate((launchUrl) => fetch(launchUrl), address);
+    expect(statuses).toEqual([401, 401, 401]);
+    await page.goto(address);
+    await page.waitForURL(/\/oltr\/[0-9a-f-]{36}\/$/);
     await context.close();
   });
 

@@ -105,11 +105,19 @@ const launchContextSchema = Type.Object({
   isPracticeEditor: Type.Optional(Type.Boolean()),
 });
 
-/** The notice of a launch token: the page to which the gateway sends the user if it refuses the launch. */
+/** The notice of a launch token, for the gateway that refuses the launch. */
 const launchNoticeSchema = Type.Object({
   /** The registered page of the client for users whose launch was refused. */
-  errorPage: Type.String(),
+  errorPage: Type.Optional(Type.String()),
+  /** Whether only a navigation or a form opens the launch. If absent, false. */
+  requiresNavigation: Type.Optional(Type.Boolean()),
 });
+
+/**
+ * Returns the challenge of a launch token whose client requires navigations. Only a request that may open such a
+ * launch proves this challenge. Any other request counts as a mismatch, which leaves the token usable.
+ */
+export const navigationChallenge = (challenge: string): string => `navigate ${challenge}`;
 
 export type PersonName = StaticOf<typeof personNameSchema>;
 export type LaunchPatient = StaticOf<typeof patientSchema>;

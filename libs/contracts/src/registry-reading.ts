@@ -1,3 +1,4 @@
+import { isLoopback } from './addresses.ts';
 import { publicKeyFault } from './client-authentication.ts';
 import { type FileFault, oneOf } from './fault.ts';
 import { type Registry, registrySchema } from './registry.ts';
@@ -52,8 +53,9 @@ function registryError(faults: readonly FileFault[]): TypeError {
 
 /**
  * Returns the errors that the schema cannot find: repeated entries, the platform's own issuers under
- * `trustedIssuers`, ambiguous realm names, unusable keys, and sandbox clients with further rights. Accepts any
- * value, so that these errors and those of the schema are reported together.
+ * `trustedIssuers`, ambiguous realm names, unusable keys, sandbox clients with further rights, and required
+ * navigations that browsers do not report. Accepts any value, so that these errors and those of the schema are
+ * reported together.
  */
 const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
   ...repetitionsIn(candidate),
@@ -61,6 +63,7 @@ const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): Fi
   ...ambiguousRealmsIn(candidate),
   ...keyFaultsIn(candidate),
   ...sandboxFaultsIn(candidate),
+  ...navigationFaultsIn(candidate, publicUrl),
 ];
 
 /** The rights that allow launches and nothing else. A sandbox client may have only these rights. */
@@ -88,6 +91,25 @@ const rightFaultsOf = (client: unknown, path: string): FileFault[] =>
           },
         ],
   );
+
+/**
+ * Returns an error for each client that requires navigations although the platform's address is plain http.
+ * Browsers send `Sec-Fetch-Mode` only to https and to their own machine, so no launch would open.
+ */
+export function navigationFaultsIn(candidate: unknown, publicUrl = ''): FileFault[] {
+  const url = URL.parse(publicUrl);
+  if (url?.protocol !== 'http:' || isLoopback(url.hostname)) return [];
+  const message = 'must not be true, because PUBLIC_URL is http: browsers would not say that they navigate';
+  return ['realms', 'trustedIssuers'].flatMap((list) =>
+    entriesOf(candidate, list).flatMap((owner, at) =>
+      entriesOf(owner, 'clients').flatMap((client, index) =>
+        memberOf(client, 'requireNavigation') === true
+          ? [{ path: `${list}[${at}].clients[${index}].requireNavigation`, message }]
+          : [],
+      ),
+    ),
+  );
+}
 
 /** Returns the errors in the registered keys of clients and partners. */
 function keyFaultsIn(candidate: unknown): FileFault[] {

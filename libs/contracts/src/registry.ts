@@ -80,6 +80,10 @@ const launchPolicy = {
     'File with its agreed values, relative to the registry file (default: the shared file)',
     Type.String({ minLength: 1 }),
   ),
+  requireNavigation: setting(
+    'Whether its launch URLs open only for browsers that say that they navigate, and for forms (needs https)',
+    Type.Boolean(),
+  ),
   acrValues: setting(
     'Values of acr that it may send, such as AAL2 AAL3 (default: AAL1 AAL2 AAL3)',
     Type.Array(acrValue),
@@ -299,6 +303,7 @@ export type LaunchPolicy = {
   readonly callback?: RegisteredCallback;
   readonly practices?: Static<typeof statedPracticesSchema>;
   readonly directory?: string;
+  readonly requireNavigation?: boolean;
   readonly acrValues?: readonly string[];
   readonly sandbox?: boolean;
 };

@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { parseRegistry } from '../src/registry-reading.ts';
+import { withoutUndefined } from '../src/schema.ts';
 
 const secret = (text: string) => ({ sha256: createHash('sha256').update(text).digest('hex') });
 const aClient = (changes: object = {}) => ({
@@ -31,9 +32,9 @@ const anIssuer = (changes: object = {}) => ({
 });
 
 /** Returns the problems that the error for an invalid registry lists, one for each line. */
-function refusalOf(registry: unknown): string[] {
+function refusalOf(registry: unknown, publicUrl?: string): string[] {
   try {
-    parseRegistry(registry);
+    parseRegistry(registry, withoutUndefined({ publicUrl }));
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return String(error)
@@ -311,6 +312,28 @@ describe('a registry', () => {
     expect(refusalOf({ realms: [aRealm({ clients })] })).toEqual([
       'realms[0].clients[0].callback.url must be an absolute http or https address without user, password or fragment',
     ]);
+  });
+
+  const navigating = (requireNavigation: boolean) => ({
+    realms: [aRealm({ clients: [aClient({ requireNavigation })] })],
+    trustedIssuers: [anIssuer({ clients: [{ clientId: 'pms', requireNavigation }] })],
+  });
+
+  it.each(['https://launch.example', 'http://localhost:8080', 'http://127.0.0.1:8080'])(
+    'may require navigations if the platform is at %s',
+    (publicUrl) => {
+      expect(() => parseRegistry(navigating(true), { publicUrl })).not.toThrow();
+    },
+  );
+
+  it('must not require navigations if the platform is at an http address of another machine', () => {
+    const publicUrl = 'http://launch.example';
+    const message = 'must not be true, because PUBLIC_URL is http: browsers would not say that they navigate';
+    const paths = ['realms[0].clients[0]', 'trustedIssuers[0].clients[0]'];
+    expect(refusalOf(navigating(true), publicUrl)).toEqual(
+      paths.map((path) => `${path}.requireNavigation ${message}`),
+    );
+    expect(() => parseRegistry(navigating(false), { publicUrl })).not.toThrow();
   });
 
   it.each([

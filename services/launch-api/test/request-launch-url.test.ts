@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { type LaunchContext, navigationChallenge } from '@clinical-launch/contracts/launch-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { aServiceRequest, containedAt } from '@clinical-launch/testing/service-request';
 import { postWithTwoAuthorizations } from '@clinical-launch/testing/two-authorizations';
@@ -77,6 +77,21 @@ describe('RequestLaunchUrl', () => {
         { outcome: 'unknown' },
         { outcome: 'unknown' },
       ]);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('stores a challenge that only a navigation proves, if the client requires navigations', async () => {
+    const own = await startLaunchApi({ policies: { pms: { requireNavigation: true } } });
+    try {
+      const url = await urlOf(await own.post());
+      expect(await redeem(url, [codeChallenge], own.tickets)).toMatchObject({
+        outcome: 'mismatch',
+        notice: { requiresNavigation: true },
+      });
+      const proofs = [codeChallenge, navigationChallenge(codeChallenge)];
+      expect(await redeem(url, proofs, own.tickets)).toMatchObject({ outcome: 'redeemed' });
     } finally {
       await own.stop();
     }

@@ -209,3 +209,48 @@ describe('a refused navigation', () => {
     response.resume();
   });
 });
+
+describe('a launch whose client requires a navigation', () => {
+  const requiresNavigation = true;
+  const scanners: [string, Readonly<Record<string, string>>][] = [
+    ['a program without browser headers', {}],
+    ['a program that claims to be a browser', { accept: 'text/html', 'user-agent': 'Mozilla/5.0' }],
+    ['a fetch by a program', { 'sec-fetch-mode': 'cors' }],
+    ['a request that claims the destination alone', { 'sec-fetch-dest': 'document' }],
+  ];
+
+  it.each(scanners)('is not opened by the GET of %s, and stays usable', async (_what, headers) => {
+    const issued = await gateway.issue({ requiresNavigation });
+    const refusal = await open(issued, { headers });
+    expectPlain(refusal, 401);
+    expect(refusal.headers['launch-refusal']).toBe('not_valid');
+    const [audited] = gateway.published.filter(({ correlationid }) => correlationid === issued.launchId);
+    expect(audited?.data).toMatchObject({ status: 401, reason: 'navigation_required' });
+    expect((await open(issued)).status).toBe(200);
+    expectPlain(await open(issued, { headers }), 410);
+  });
+
+  it('is opened by a form without browser headers, because link scanners post nothing', async () => {
+    const issued = await gateway.issue({ requiresNavigation });
+    expect((await open(issued, { method: 'POST', headers: {} })).status).toBe(200);
+  });
+
+  it('is refused to a navigation with the wrong verifier, as any launch', async () => {
+    const issued = await gateway.issue({ requiresNavigation, errorPage });
+    const answer = await open({ ...issued, codeVerifier: 'w'.repeat(64) });
+    expect(answer.headers.location).toBe(leadsTo(issued.launchId, 'verifier_mismatch'));
+  });
+
+  it('redirects an older browser, which does not say that it navigates, to the error page with the reason', async () => {
+    const issued = await gateway.issue({ requiresNavigation, errorPage });
+    const answer = await open(issued, { headers: { accept: 'text/html' } });
+    expect(answer.headers.location).toBe(leadsTo(issued.launchId, 'navigation_required'));
+  });
+
+  it.each(scanners)(
+    'does not keep %s from a launch whose client does not require it',
+    async (_what, headers) => {
+      expect((await open(await gateway.issue(), { headers })).status).toBe(200);
+    },
+  );
+});

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { type LaunchContext, navigationChallenge } from '@clinical-launch/contracts/launch-context';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { expect } from '@jest/globals';
@@ -13,6 +14,7 @@ type IssueOptions = {
   readonly challenge?: string;
   readonly frameAncestors?: string[];
   readonly errorPage?: string;
+  readonly requiresNavigation?: boolean;
 };
 
 /** Starts a launch gateway with in-memory dependencies. */
@@ -34,6 +36,7 @@ export async function startGateway({ publicUrl = 'http://localhost' }: StartOpti
       challenge = sha256(verifier),
       frameAncestors = [] as string[],
       errorPage,
+      requiresNavigation,
     }: IssueOptions = {}) {
       const launchId = randomUUID();
       const context: LaunchContext = {
@@ -44,9 +47,11 @@ export async function startGateway({ publicUrl = 'http://localhost' }: StartOpti
       };
       const issued = await dependencies.tickets.issue('launch-token', {
         context,
-        challenge,
+        challenge: requiresNavigation ? navigationChallenge(challenge) : challenge,
         ttlSeconds: 10,
-        ...(errorPage === undefined ? {} : { notice: { content: { errorPage }, ttlSeconds: 3600 } }),
+        ...(errorPage === undefined && requiresNavigation === undefined
+          ? {}
+          : { notice: { content: withoutUndefined({ errorPage, requiresNavigation }), ttlSeconds: 3600 } }),
         correlationId: launchId,
         events: [],
       });

@@ -26,6 +26,7 @@ export const refusals = {
   unreadable_form: [401],
   token_unknown: [401],
   verifier_mismatch: [401],
+  navigation_required: [401],
   session_ended: [401],
   session_required: [401],
   insufficient_scope: [403],

@@ -63,6 +63,10 @@ const codes: Readonly<Record<RefusalCode, Row>> = {
     'The launch was opened with a code verifier that does not belong to it. It could still be opened with the right one.',
     askSupplier,
   ],
+  navigation_required: [
+    'A program, such as a link scanner, or an old browser asked for the launch. This did not count as opening it.',
+    'If the launch was opened afterwards, there is nothing to do. Otherwise update the browser, then start again from the practice system.',
+  ],
   session_ended: ['The session of the launch had ended.', launchAgain],
   session_required: ['There was no session for the document.', launchAgain],
   insufficient_scope: [

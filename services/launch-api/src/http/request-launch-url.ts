@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import type {
-  Action,
-  LaunchContext,
-  LaunchNotice,
-  LaunchRequest,
+import {
+  type Action,
+  type LaunchContext,
+  type LaunchNotice,
+  type LaunchRequest,
+  navigationChallenge,
 } from '@clinical-launch/contracts/launch-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { signInData } from '@clinical-launch/contracts/sign-in';
@@ -56,9 +57,9 @@ export function requestLaunchUrl(
 
     const issue = await tickets.issue('launch-token', {
       context: launchContext(exchange, clock.now()),
-      challenge,
+      challenge: caller.policy.requireNavigation ? navigationChallenge(challenge) : challenge,
       ttlSeconds: launchTokenSeconds,
-      ...launchNotice(caller),
+      ...launchNotice(caller, launchTokenSeconds),
       claim,
       correlationId: call.correlationId,
       events: [
@@ -135,10 +136,11 @@ function launchContext(
   };
 }
 
-function launchNotice({ policy: { launchErrorPage: errorPage } }: Caller): Pick<IssueRequest, 'notice'> {
-  if (errorPage === undefined) return {};
-  const content: LaunchNotice = { errorPage };
-  return { notice: { content, ttlSeconds: errorPageSeconds } };
+function launchNotice({ policy }: Caller, launchTokenSeconds: number): Pick<IssueRequest, 'notice'> {
+  const { launchErrorPage: errorPage, requireNavigation: requiresNavigation } = policy;
+  if (errorPage === undefined && !requiresNavigation) return {};
+  const content: LaunchNotice = withoutUndefined({ errorPage, requiresNavigation });
+  return { notice: { content, ttlSeconds: errorPage === undefined ? launchTokenSeconds : errorPageSeconds } };
 }
 
 const identifierUsed = () =>

@@ -82,7 +82,7 @@ export function secureLaunchPath({ oltrServer, publicUrl, isProduction }: Launch
 const operation = (config: { isProduction: boolean }): Omit<Operation, 'operationId' | 'summary'> => ({
   tags: ['Launch'],
   description:
-    'For the browser of the user. Uses up the launch token. Prefetches, previews, images and scripts (`Sec-Fetch-Dest`) are refused, and leave the launch token usable. If the client registered a `launchErrorPage`, a browser is redirected there (303) instead of 401 or 410, with `reference` and `reason` in the query.',
+    'For the browser of the user. Uses up the launch token. Prefetches, previews, images and scripts (`Sec-Fetch-Dest`) are refused, and leave the launch token usable. So is a GET without `Sec-Fetch-Mode: navigate`, if the client registered `requireNavigation`. If the client registered a `launchErrorPage`, a browser is redirected there (303) instead of 401 or 410, with `reference` and `reason` in the query.',
   security: [],
   responses: {
     200: describedAnswer('The page that opens the OLTR application.', {

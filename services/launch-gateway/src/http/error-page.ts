@@ -26,6 +26,7 @@ export function toErrorPage(
 ): Readonly<Record<string, string>> {
   if (notice === undefined || !isNavigation(request)) return {};
   const { errorPage } = parseLaunchNotice(notice);
+  if (errorPage === undefined) return {};
   return {
     Location: withParameters(errorPage, { reference, reason }),
     'Referrer-Policy': 'no-referrer',

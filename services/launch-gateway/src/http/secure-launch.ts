@@ -4,7 +4,9 @@ import { escapeMarkup } from '@clinical-launch/contracts/formats';
 import {
   type LaunchContext,
   launchSessionSeconds,
+  navigationChallenge,
   parseLaunchContext,
+  parseLaunchNotice,
 } from '@clinical-launch/contracts/launch-context';
 import type { RefusalCode } from '@clinical-launch/contracts/refusals/codes';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
@@ -45,9 +47,10 @@ export function secureLaunch(
   onOpened: (launch: LaunchContext) => void,
 ): Handler {
   return behind(readLaunch, async (exchange: LaunchExchange) => {
-    const { response, call, launchToken, codeVerifier } = exchange;
+    const { request, response, call, launchToken, codeVerifier } = exchange;
+    const proofs = challengesOf(codeVerifier);
     const redemption = await tickets.redeem('launch-token', launchToken, {
-      proofs: challengesOf(codeVerifier),
+      proofs: isNavigated(request) ? [...proofs, ...proofs.map(navigationChallenge)] : proofs,
       successor: {
         kind: 'launch-session',
         ttlSeconds: launchSessionIdleSeconds,
@@ -72,6 +75,14 @@ export const auditRefusal: RefusalAudit<LaunchExchange> = ({ status, code }, { c
     reason: code,
     ...withoutUndefined({ launchId }),
   });
+
+/**
+ * Returns whether the request may open the launch of a client that requires navigations: the browser says that
+ * it navigates (`Sec-Fetch-Mode`, Fetch Metadata Request Headers section 2.2), or it posts a form, which link
+ * scanners do not send.
+ */
+const isNavigated = ({ method, headers }: IncomingMessage) =>
+  method === 'POST' || headers['sec-fetch-mode'] === 'navigate';
 
 /** Reads the launch token and the code verifier, and joins the trace of the launch. */
 async function readLaunch(exchange: Exchange): Promise<LaunchExchange> {
@@ -124,6 +135,11 @@ const refusals = {
   unknown: { code: 'token_unknown', message: 'The launch token is unknown or has expired' },
 } as const;
 
+const noNavigation = {
+  code: 'navigation_required',
+  message: 'The client requires a navigation of a browser (Sec-Fetch-Mode), or a form',
+} as const;
+
 /**
  * Checks the outcome of a redemption, and adopts the GUID of a known launch.
  * @throws ServiceError 410 or 401
@@ -142,7 +158,8 @@ function assertRedeemed(redemption: Redemption, { request, call, launchId }: Lau
       // the token has expired.
       const isKnown = outcome !== 'unknown' || notice !== undefined;
       if (isKnown && launchId !== undefined) call.adopt(launchId);
-      const refusal = refusals[outcome];
+      const isBarred = outcome === 'mismatch' && requiresNavigation(notice) && !isNavigated(request);
+      const refusal = isBarred ? noNavigation : refusals[outcome];
       const shown = { reference: call.correlationId, reason: refusal.code };
       throw new ServiceError({ ...refusal, headers: toErrorPage(request, notice, shown) });
     }
@@ -151,6 +168,9 @@ function assertRedeemed(redemption: Redemption, { request, call, launchId }: Lau
       throw new TypeError('The outcome is impossible without a single-use proof and a limit');
   }
 }
+
+const requiresNavigation = (notice: unknown) =>
+  notice !== undefined && parseLaunchNotice(notice).requiresNavigation === true;
 
 function openedLaunch(
   {

@@ -1,3 +1,4 @@
+import { navigationFaultsIn } from '@clinical-launch/contracts/registry-reading';
 import { productionRegistryProblems } from '@clinical-launch/trust/production-registry';
 import type { Answers } from '../command.ts';
 import { callbackProblems } from './callbacks.ts';
@@ -6,7 +7,7 @@ import { type Context, directoriesIn, directoryProblems, type Edit } from './reg
 import type { RegistryDocument } from './registry-document.ts';
 
 /**
- * Checks the callbacks and the directories of a registry. Reading the file has checked everything else. Also
+ * Checks the callbacks, the directories and, with `PUBLIC_URL`, the required navigations of a registry. Reading the file has checked everything else. Also
  * reports the reasons why production refuses the registry. The reasons count as problems only with
  * `--production`.
  */
@@ -15,6 +16,7 @@ export function check(document: RegistryDocument, answers: Answers, context: Con
   const problems = [
     ...callbackProblems(document, context),
     ...directoryProblems(path, directoriesIn(registry)),
+    ...navigationFaultsIn(registry, context.publicUrl).map((fault) => `${fault.path} ${fault.message}`),
   ];
   const production = productionRegistryProblems(registry);
   const refused = production.map((problem) => ['production refuses it', problem] as const);

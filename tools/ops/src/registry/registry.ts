@@ -60,6 +60,7 @@ export const registry: Group = {
       summary: 'Checks whether the services can use the file, and whether production accepts it.',
       options: [o.production],
       seals: true,
+      informs: 'of addresses',
       edit: check,
     }),
     schema: {

@@ -53,6 +53,17 @@ describe('set-client and set-partner', () => {
     expect((await copy.runHere('set-client', ...pms, '--launch-error-page', local)).code).toBe(0);
   });
 
+  it('require navigations, which registry check refuses if PUBLIC_URL is http', async () => {
+    expect((await copy.runHere('set-client', ...pms, '--require-navigation', 'yes')).code).toBe(0);
+    expect(await copy.clientNamed('demo', 'pms-demo')).toMatchObject({ requireNavigation: true });
+    const checkAt = (url: string) => copy.runWith({ PUBLIC_URL: url }, 'check');
+    expect((await checkAt('https://launch.example')).code).toBe(0);
+    expect(await checkAt('http://launch.example')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('realms[0].clients[0].requireNavigation must not be true'),
+    });
+  });
+
   it('set client certificates, PAR and DPoP', async () => {
     const thumbprint = 'A'.repeat(43);
     await copy.runHere(
