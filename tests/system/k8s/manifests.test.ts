@@ -3,7 +3,7 @@ import { checkDeployment } from '@clinical-launch/ops/check-deployment';
 import { redisAccess } from '@clinical-launch/ops/redis-access';
 import { brokerAccess, databaseAccess } from '@clinical-launch/ops/service-access';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { checkConfiguration, makeCertificate } from '../edge/running-edge.ts';
 import { startPlatformForTest } from '../running-platform.ts';
 import { edgeMap } from './edge-map.ts';
@@ -250,6 +250,28 @@ describe('the base', () => {
   it('has an edge that does not start until an overlay sets SERVER_ALLOWED_NETWORKS', async () => {
     const { status, output } = await checkConfiguration(edgeSettings(renderBase()));
     expect([status, output]).toEqual([1, expect.stringContaining('SERVER_ALLOWED_NETWORKS is required')]);
+  });
+});
+
+describe('a commented recipe', () => {
+  const syslog = { protocol: 'rfc5424', tls: { ca_file: '/etc/otelcol/siem-ca.pem' } };
+  const audit = {
+    target: { kind: 'Deployment', name: 'audit-trail' },
+    patch: expect.stringMatching(/^- op: add\n/),
+  };
+  it.each([
+    ['syslog:', 'deploy/telemetry/otel/collector.yaml', { exporters: { syslog } }],
+    [
+      '- target: { kind: Deployment, name: audit-trail }',
+      'k8s/overlays/production/kustomization.yaml',
+      { patches: expect.arrayContaining([audit]) },
+    ],
+  ])('can be uncommented: `%s` in %s', (first, path, expected) => {
+    const [before = '', recipe = ''] = readFileSync(`${root}${path}`, 'utf8').split(`\n  # ${first}\n`);
+    const rest = recipe.split('\n');
+    const length = rest.findIndex((line) => !line.startsWith('  #   '));
+    const body = rest.map((line, at) => (at < length ? line.replace('# ', '') : line));
+    expect(parse([before, `  ${first}`, ...body].join('\n'))).toMatchObject(expected);
   });
 });
 
