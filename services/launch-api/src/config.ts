@@ -28,7 +28,7 @@ export type LaunchApiConfig = {
   /** The lifetime of a launch token in seconds. */
   readonly launchTokenSeconds: number;
   readonly originatingIdRetentionDays: number;
-  /** The check of national identifiers: `strict` requires a valid form and check digit. */
+  /** The check of national identifiers: `strict` refuses identifiers that identify nobody. */
   readonly identifierCheck: IdentifierCheck;
   /** The header in which the edge forwards client certificates. If absent, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
@@ -60,7 +60,7 @@ export const launchApiSettings = Type.Object({
   }),
   IDENTIFIER_CHECK: Type.Enum(['lenient', 'strict'], {
     default: 'lenient',
-    title: '`strict` refuses national identifiers with an invalid form or check digit.',
+    title: '`strict` refuses national identifiers that are mistyped, never issued or placeholders.',
   }),
 });
 
