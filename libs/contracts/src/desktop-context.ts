@@ -29,10 +29,9 @@ const resourceName = Type.String({
 
 /** The value of an identifier. The value of an EHR Partner ID is a number, which some hosts send as text. */
 const identifierValue = Type.Unsafe<string | number>({
-  ...filledText(100),
-  type: ['string', 'integer'],
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'A string. The value of an EHR Partner ID may be a number.',
+  if: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  else: filledText(100),
 });
 
 const desktopUser = Type.Object(

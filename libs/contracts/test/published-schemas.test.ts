@@ -21,7 +21,7 @@ import { faultsOf } from './fhir-reading.ts';
 const anyDay = () => true;
 const ajv = new Ajv2020({
   strict: true,
-  allowUnionTypes: true,
+
   formats: { date: anyDay, 'date-time': anyDay },
 });
 const id = 'https://oltr.example/AccessApi/schemas/service-request.json';
