@@ -114,8 +114,8 @@ const launchNoticeSchema = Type.Object({
 });
 
 /**
- * Returns the challenge of a launch token whose client requires navigations. Only a request that may open such a
- * launch proves this challenge. Any other request counts as a mismatch, which leaves the token usable.
+ * Returns the challenge of a launch token whose client requires navigations. Only a request that may open
+ * such a launch proves this challenge. Any other request counts as a mismatch, which leaves the token usable.
  */
 export const navigationChallenge = (challenge: string): string => `navigate ${challenge}`;
 

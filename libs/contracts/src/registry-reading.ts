@@ -54,8 +54,8 @@ function registryError(faults: readonly FileFault[]): TypeError {
 /**
  * Returns the errors that the schema cannot find: repeated entries, the platform's own issuers under
  * `trustedIssuers`, ambiguous realm names, unusable keys, sandbox clients with further rights, and required
- * navigations that browsers do not report. Accepts any value, so that these errors and those of the schema are
- * reported together.
+ * navigations that browsers do not report. Accepts any value, so that these errors and those of the schema
+ * are reported together.
  */
 const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
   ...repetitionsIn(candidate),
@@ -100,12 +100,12 @@ export function navigationFaultsIn(candidate: unknown, publicUrl = ''): FileFaul
   const url = URL.parse(publicUrl);
   if (url?.protocol !== 'http:' || isLoopback(url.hostname)) return [];
   const message = 'must not be true, because PUBLIC_URL is http: browsers would not say that they navigate';
+  const faultOf = (client: unknown, path: string) =>
+    memberOf(client, 'requireNavigation') === true ? [{ path: `${path}.requireNavigation`, message }] : [];
   return ['realms', 'trustedIssuers'].flatMap((list) =>
     entriesOf(candidate, list).flatMap((owner, at) =>
       entriesOf(owner, 'clients').flatMap((client, index) =>
-        memberOf(client, 'requireNavigation') === true
-          ? [{ path: `${list}[${at}].clients[${index}].requireNavigation`, message }]
-          : [],
+        faultOf(client, `${list}[${at}].clients[${index}]`),
       ),
     ),
   );

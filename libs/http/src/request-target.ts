@@ -55,8 +55,8 @@ export function isForDocument({ headers }: Pick<IncomingMessage, 'headers'>): bo
 }
 
 /**
- * Returns true if a browser sent the request but no user opens its answer: the request was sent in advance, or
- * a page or an extension loads the address as an image, a script or data. It must use nothing up.
+ * Returns true if a browser sent the request but no user opens its answer: the request was sent in advance,
+ * or a page or an extension loads the address as an image, a script or data. It must use nothing up.
  */
 export function isUnopened(request: Pick<IncomingMessage, 'headers'>): boolean {
   return isSpeculative(request) || isForDocument(request) === false;

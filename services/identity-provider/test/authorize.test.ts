@@ -248,7 +248,7 @@ describe('a valid authorization request', () => {
     const address = `partnerapp://auth?code=${launch}&state=&iss=${encodeURIComponent(running.issuer(realm))}`;
     const longest = 's'.repeat(2046 - address.length);
     const refusal = await send('partnerapp://auth', `${longest}s`);
-    expect(await refusal.clone().text()).toContain('must have at most 2046 characters');
+    expect(await refusal.clone().text()).toContain('Windows passes at most 2,046 characters');
     expect(await refusalOf(refusal)).toEqual(refused('invalid_request'));
     const { location } = await locationOf(send('partnerapp://auth', longest));
     expect(location).toHaveLength(2046);

@@ -1,6 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { type LaunchContext, navigationChallenge } from '@clinical-launch/contracts/launch-context';
+import {
+  type Action,
+  type LaunchContext,
+  navigationChallenge,
+} from '@clinical-launch/contracts/launch-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { aServiceRequest, containedAt } from '@clinical-launch/testing/service-request';
 import { postWithTwoAuthorizations } from '@clinical-launch/testing/two-authorizations';
@@ -320,22 +324,14 @@ describe("the caller's identifier (IdByCaller)", () => {
   });
 
   it.each(['PatientRequestList', 'LocationSampleQueue', 'PatientReportList', 'LocationReportList'] as const)(
-    'cannot be used by %s after an OrderTest used it',
+    'cannot be used by %s after an OrderTest used it, nor by OrderTest and UpdateTest after itself',
     async (action) => {
-      const originatingId = `order-not-for-${action}`;
-      await launch({ originatingId });
-      expect((await launch({ originatingId, action })).status).toBe(409);
-    },
-  );
-
-  it.each(['PatientRequestList', 'LocationSampleQueue', 'PatientReportList', 'LocationReportList'] as const)(
-    'cannot be used by OrderTest or UpdateTest after %s used it',
-    async (action) => {
-      const originatingId = `used-by-${action}`;
-      const statuses = [];
-      for (const next of [action, 'OrderTest', 'UpdateTest'] as const)
-        statuses.push((await launch({ originatingId, action: next })).status);
-      expect(statuses).toEqual([200, 409, 409]);
+      const statusOf = async (next: Action, originatingId: string) =>
+        (await launch({ originatingId, action: next })).status;
+      const [ordered, listed] = [`order-not-for-${action}`, `used-by-${action}`];
+      expect([await statusOf('OrderTest', ordered), await statusOf(action, ordered)]).toEqual([200, 409]);
+      expect(await statusOf(action, listed)).toBe(200);
+      expect([await statusOf('OrderTest', listed), await statusOf('UpdateTest', listed)]).toEqual([409, 409]);
     },
   );
 

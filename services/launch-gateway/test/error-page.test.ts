@@ -246,11 +246,4 @@ describe('a launch whose client requires a navigation', () => {
     const answer = await open(issued, { headers: { accept: 'text/html' } });
     expect(answer.headers.location).toBe(leadsTo(issued.launchId, 'navigation_required'));
   });
-
-  it.each(scanners)(
-    'does not keep %s from a launch whose client does not require it',
-    async (_what, headers) => {
-      expect((await open(await gateway.issue(), { headers })).status).toBe(200);
-    },
-  );
 });

@@ -230,22 +230,18 @@ export function redirectAddress(
   return withParameters(redirectUri, { code, state, ...(desktop.sendsIssuer ? { iss: issuer } : {}) });
 }
 
-/** Windows passes no longer address to an application, and shows no error (electron/electron#40776). */
-const applicationAddressLength = 2046;
 const addressFault: ParameterFault = {
   name: 'redirect_uri',
   code: invalid,
-  message: `with code, state and iss must have at most ${applicationAddressLength} characters, because Windows passes no longer address to an application`,
+  message: 'is too long with code, state and iss: Windows passes at most 2,046 characters to an application',
 };
 
 /**
- * Returns whether the application will receive the whole address of the redirect. A code is as long as a launch
- * identifier, because both are tickets.
+ * Returns whether Windows passes the whole address of the redirect to an application
+ * (electron/electron#40776). A code is as long as a launch identifier, because both are tickets.
  */
-function opensWhole(request: AuthorizationRequest, realm: DesktopIssuingRealm): boolean {
-  const isOwnScheme = !/^https?:/.test(request.redirectUri);
-  return !isOwnScheme || redirectAddress(request, realm, request.launch).length <= applicationAddressLength;
-}
+const opensWhole = (request: AuthorizationRequest, realm: DesktopIssuingRealm): boolean =>
+  /^https?:/.test(request.redirectUri) || redirectAddress(request, realm, request.launch).length <= 2046;
 
 function faultsOf(
   rule: Rule,

@@ -24,9 +24,8 @@ export function toErrorPage(
   notice: unknown,
   { reference, reason }: Shown,
 ): Readonly<Record<string, string>> {
-  if (notice === undefined || !isNavigation(request)) return {};
-  const { errorPage } = parseLaunchNotice(notice);
-  if (errorPage === undefined) return {};
+  const { errorPage } = parseLaunchNotice(notice ?? {});
+  if (errorPage === undefined || !isNavigation(request)) return {};
   return {
     Location: withParameters(errorPage, { reference, reason }),
     'Referrer-Policy': 'no-referrer',

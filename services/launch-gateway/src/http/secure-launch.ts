@@ -77,9 +77,9 @@ export const auditRefusal: RefusalAudit<LaunchExchange> = ({ status, code }, { c
   });
 
 /**
- * Returns whether the request may open the launch of a client that requires navigations: the browser says that
- * it navigates (`Sec-Fetch-Mode`, Fetch Metadata Request Headers section 2.2), or it posts a form, which link
- * scanners do not send.
+ * Returns whether the request may open the launch of a client that requires navigations: the browser says
+ * that it navigates (`Sec-Fetch-Mode`, Fetch Metadata Request Headers section 2.2), or it posts a form, which
+ * link scanners do not send.
  */
 const isNavigated = ({ method, headers }: IncomingMessage) =>
   method === 'POST' || headers['sec-fetch-mode'] === 'navigate';
@@ -133,11 +133,10 @@ const refusals = {
     message: 'The code verifier does not match the code challenge',
   },
   unknown: { code: 'token_unknown', message: 'The launch token is unknown or has expired' },
-} as const;
-
-const noNavigation = {
-  code: 'navigation_required',
-  message: 'The client requires a navigation of a browser (Sec-Fetch-Mode), or a form',
+  barred: {
+    code: 'navigation_required',
+    message: 'The client requires a navigation of a browser (Sec-Fetch-Mode), or a form',
+  },
 } as const;
 
 /**
@@ -158,8 +157,9 @@ function assertRedeemed(redemption: Redemption, { request, call, launchId }: Lau
       // the token has expired.
       const isKnown = outcome !== 'unknown' || notice !== undefined;
       if (isKnown && launchId !== undefined) call.adopt(launchId);
-      const isBarred = outcome === 'mismatch' && requiresNavigation(notice) && !isNavigated(request);
-      const refusal = isBarred ? noNavigation : refusals[outcome];
+      const { requiresNavigation = false } = parseLaunchNotice(notice ?? {});
+      const isBarred = outcome === 'mismatch' && requiresNavigation && !isNavigated(request);
+      const refusal = refusals[isBarred ? 'barred' : outcome];
       const shown = { reference: call.correlationId, reason: refusal.code };
       throw new ServiceError({ ...refusal, headers: toErrorPage(request, notice, shown) });
     }
@@ -168,9 +168,6 @@ function assertRedeemed(redemption: Redemption, { request, call, launchId }: Lau
       throw new TypeError('The outcome is impossible without a single-use proof and a limit');
   }
 }
-
-const requiresNavigation = (notice: unknown) =>
-  notice !== undefined && parseLaunchNotice(notice).requiresNavigation === true;
 
 function openedLaunch(
   {
