@@ -1,4 +1,3 @@
-import { isLoopback } from './addresses.ts';
 import { publicKeyFault } from './client-authentication.ts';
 import { type FileFault, oneOf } from './fault.ts';
 import { type Registry, registrySchema } from './registry.ts';
@@ -94,11 +93,11 @@ const rightFaultsOf = (client: unknown, path: string): FileFault[] =>
 
 /**
  * Returns an error for each client that requires navigations although the platform's address is plain http.
- * Browsers send `Sec-Fetch-Mode` only to https and to their own machine, so no launch would open.
+ * Browsers send `Sec-Fetch-Mode` only to https (and to their own machine), so no launch would open.
  */
 export function navigationFaultsIn(candidate: unknown, publicUrl = ''): FileFault[] {
   const url = URL.parse(publicUrl);
-  if (url?.protocol !== 'http:' || isLoopback(url.hostname)) return [];
+  if (url?.protocol !== 'http:') return [];
   const message = 'must not be true, because PUBLIC_URL is http: browsers would not say that they navigate';
   const faultOf = (client: unknown, path: string) =>
     memberOf(client, 'requireNavigation') === true ? [{ path: `${path}.requireNavigation`, message }] : [];

@@ -27,6 +27,7 @@ export function listRequests(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
     const { catalogues, write, show, nudge } = dependencies;
     const { rule, home } = visit;
+    const { patient } = visit.context.request;
     const texts = getTexts(visit);
     const address = queryOf(visit.request);
     const catalogue = catalogues.find(visit.context.request.performer);
@@ -38,10 +39,7 @@ export function listRequests(dependencies: Dependencies): Handler<Visit> {
     show(visit, 'list.njk', {
       texts,
       otherBirths: await findOthersUnderNumber(dependencies, visit.context),
-      ...presentList({
-        ...{ list, search, rule, home, writing, limits: { pageSize, maxCount } },
-        patient: visit.context.request.patient,
-      }),
+      ...presentList({ list, search, rule, home, patient, writing, limits: { pageSize, maxCount } }),
       filters: presentFilters({ search, rule, catalogue, requesters }),
       maxSearchLength,
       isNothingTicked: address.has('nothing-ticked'),
