@@ -1,4 +1,5 @@
 import type { Fault } from './fault.ts';
+import { bareCode } from './formats.ts';
 import type { StaticOf } from './schema.ts';
 import { type Static, Type } from './type.ts';
 
@@ -78,7 +79,8 @@ export function practiceBindingOf(
   stated: 'any' | readonly Static<typeof practice>[] | undefined,
 ): PracticeBinding | undefined {
   if (stated === undefined || stated === 'any') return undefined;
-  const codesOf = (system: string) => stated.filter((one) => one.system === system).map(({ code }) => code);
+  const codesOf = (system: string) =>
+    stated.filter((one) => one.system === system).map(({ code }) => bareCode(code));
   return { [odsCode]: codesOf(odsCode).map(inCapitals), [localCode]: codesOf(localCode) };
 }
 
@@ -123,7 +125,7 @@ export const isPatientSystem = (system: string): system is PatientIdentifierSyst
 export const isNational = (system: PatientIdentifierSystem): boolean => system !== 'hospital-number';
 
 /** Matches spaces, hyphens, and similar or invisible characters. */
-const separators = /[\s\u00ad\u200b-\u200d\u2010-\u2015\u2060\u2212-]/g;
+const separators = /[\s\p{Cf}\p{Variation_Selector}\u2010-\u2015\u2212-]/gu;
 
 /** The display names of the identifier systems. */
 export const identifierLabels: Readonly<Record<PatientIdentifierSystem, string>> = {

@@ -1,5 +1,6 @@
 import { clinicianCode, codeKeyOf, performerCode, practiceCode } from './coded-identifiers.ts';
 import type { FileFault } from './fault.ts';
+import { bareCode } from './formats.ts';
 import type { LaunchRequest } from './launch-context.ts';
 import { compileSchema, memberOf } from './schema.ts';
 import { type Static, Type } from './type.ts';
@@ -82,14 +83,14 @@ export const directoryError = (problems: readonly string[]) =>
 
 type Code = { readonly system: string; readonly code: string };
 
-const keyOf = ({ system, code }: Code) => codeKeyOf({ system, value: code });
+const keyOf = ({ system, code }: Code) => codeKeyOf({ system, value: bareCode(code) });
 
 const agreedPractice = ({
   users,
   editors,
 }: NonNullable<DirectoryFile['practices']>[number]): AgreedPractice => ({
-  ...(users && { users: new Set(users) }),
-  ...(editors && { editors: new Set(editors) }),
+  ...(users && { users: new Set(users.map(bareCode)) }),
+  ...(editors && { editors: new Set(editors.map(bareCode)) }),
 });
 
 /**

@@ -12,6 +12,16 @@ export const singleLine = {
   description: 'must be one line, without tabs',
 } as const;
 
+const blank = '[\\s\\p{Default_Ignorable_Code_Point}]';
+// Without the lookbehind, the time would grow with the square of the length of a row of blanks.
+const outerBlanks = new RegExp(`^${blank}+|(?<!${blank})${blank}+$`, 'gu');
+
+/**
+ * Returns a code, an identifier or a login name without blanks and invisible characters at its ends. People
+ * cannot see them, and columns of fixed length and pasted texts add them.
+ */
+export const bareCode = (code: string): string => code.replace(outerBlanks, '');
+
 const dayMs = 86_400_000;
 /**
  * The maximum offset of a time zone from UTC. Between `firstInstant` and `endOfInstants`, the year has four

@@ -148,6 +148,19 @@ describe('a list of identifiers', () => {
   );
 });
 
+describe('a code, an identifier or a login name', () => {
+  const lists = ['identifier', ...[0, 1, 3, 4, 5].map((at) => `contained[${at}].identifier`)];
+  const codes = lists.map((list) => `${list}[0].value`);
+
+  it.each(codes)('(%s) is read without blanks and invisible characters at its ends', (path) => {
+    const clean = replaceAt(valid, path, '9434765919 x');
+    for (const blank of [' ', '  ', '\u00a0', '\u200b', '\ufeff', '\u202c'])
+      for (const padded of [`${blank}9434765919 x`, `9434765919 x${blank}`])
+        expect(read(replaceAt(valid, path, padded))).toEqual(read(clean));
+    expect(JSON.stringify(read(clean))).toContain('"9434765919 x"');
+  });
+});
+
 describe('dates and times', () => {
   it.each(['2023-11-06T19:43:05Z', '2023-11-06T19:43:05.1234567+00:00'])(
     'authoredOn may be %s',

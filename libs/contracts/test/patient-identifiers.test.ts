@@ -47,6 +47,11 @@ const separator = fc.constantFrom(
   '\u2011',
   '\u2013',
   '\u200b',
+  '\u200e',
+  '\u202d',
+  '\u202c',
+  '\u2064',
+  '\ufe0f',
 );
 
 /** Generates spellings of an identifier with spaces, hyphens and lower-case letters at any position. */
@@ -182,6 +187,11 @@ describe('a hospital number', () => {
   it('is accepted without normalisation', () => {
     const identifier = { system: 'hospital-number', value: 'wh-42 b' } as const;
     expect(identifiersOf(payloadWith(['hospital-number', 'wh-42 b']))).toEqual([identifier]);
+  });
+
+  it('identifies the same patient with and without blanks at its ends', () => {
+    const identifier = { system: 'hospital-number', value: 'WH 42' } as const;
+    expect(identifiersOf(payloadWith(['hospital-number', '\u00a0WH 42 \u200b']))).toEqual([identifier]);
   });
 });
 

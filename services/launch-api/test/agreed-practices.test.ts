@@ -39,6 +39,7 @@ describe('the practice in a request of a client with a list of agreed practices'
   it.each([
     ['an ODS code', systems.ods, 'B82017'],
     ['an ODS code in another case', systems.ods, 'b82017'],
+    ['an ODS code with blanks at its ends', systems.ods, ' B82017\u00a0'],
     ['a local code', systems.local, 'Oak42'],
   ])(
     'is accepted if it is identified by %s, and the launch contains the agreed practices',

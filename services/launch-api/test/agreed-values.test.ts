@@ -105,6 +105,7 @@ describe.each(Object.entries(forms))('a launch that is checked against %s', (nam
   it.each<[string, ServiceRequestParts]>([
     ['with listed values', {}],
     ['with an ODS code in another case', { practice: identified(systems.ods, 'B82017') }],
+    ['with a username that has a blank at its end', { author: identified(systems.username, 'a.okonkwo ') }],
     [
       'with a username that contains commas and quotation marks',
       { author: identified(systems.username, 'hill, ada "the nurse"') },

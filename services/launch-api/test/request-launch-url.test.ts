@@ -264,6 +264,12 @@ describe("the caller's identifier (IdByCaller)", () => {
     expect([second.headers.get('launch-refusal'), await second.text()]).toEqual(['identifier_used', '']);
   });
 
+  it('is the same identifier with blanks at its ends', async () => {
+    const padded = await launch({ originatingId: 'padded \u200b' });
+    const bare = await launch({ originatingId: 'padded' });
+    expect([padded.status, bare.status]).toEqual([200, 409]);
+  });
+
   it('is logged and audited when it is used again', async () => {
     await launch({ originatingId: 'told' });
     const correlationId = (await launch({ originatingId: 'told' })).headers.get('x-correlation-id') ?? '';

@@ -1,6 +1,7 @@
 import { codeKeyOf, isAgreedPractice, type PracticeBinding } from '../coded-identifiers.ts';
 import type { Directory } from '../directory.ts';
 import type { Fault } from '../fault.ts';
+import { bareCode } from '../formats.ts';
 import { entriesOf, memberOf } from '../schema.ts';
 import type { ContainedResources } from './contained-resources.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
@@ -9,7 +10,7 @@ import type { ResourceType } from './resource-readers.ts';
 /** The identifier that the platform uses for a resource: the first identifier with a supported system. */
 type ProcessedCode = {
   readonly system: string;
-  /** The unvalidated value, of any type. */
+  /** The unvalidated value, of any type. A text has no outer blanks. */
   readonly value: unknown;
   /** The path of the identifier: `contained[3].identifier[0]` */
   readonly path: string;
@@ -65,7 +66,9 @@ function findCode(
     const uri = memberOf(identifier, 'system');
     const system = typeof uri === 'string' ? systems.get(uri) : undefined;
     if (system === undefined) continue;
-    return { system, value: memberOf(identifier, 'value'), path: `contained[${index}].identifier[${at}]` };
+    const value = memberOf(identifier, 'value');
+    const path = `contained[${index}].identifier[${at}]`;
+    return { system, value: typeof value === 'string' ? bareCode(value) : value, path };
   }
   return undefined;
 }

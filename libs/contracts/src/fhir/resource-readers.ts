@@ -1,5 +1,6 @@
 import { type CodedIdentifier, readPatientIdentifier } from '../coded-identifiers.ts';
 import type { Fault } from '../fault.ts';
+import { bareCode } from '../formats.ts';
 import type {
   LaunchOrganization,
   LaunchPatient,
@@ -138,7 +139,7 @@ function authorFrom(
   return (
     name &&
     identifier && {
-      username: identifier.value,
+      username: bareCode(identifier.value),
       name: personNameFrom(name),
       ...withoutUndefined({ signIn }),
     }
@@ -195,6 +196,6 @@ function supportedAmong<Name extends string>(
 ): CodedIdentifier<Name>[] {
   return identifiers.flatMap(({ system: uri, value }) => {
     const system = systems.get(uri);
-    return system === undefined ? [] : [{ system, value }];
+    return system === undefined ? [] : [{ system, value: bareCode(value) }];
   });
 }

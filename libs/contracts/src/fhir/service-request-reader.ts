@@ -1,6 +1,7 @@
 import type { PracticeBinding } from '../coded-identifiers.ts';
 import type { Directory } from '../directory.ts';
 import { type Fault, faultWithin } from '../fault.ts';
+import { bareCode } from '../formats.ts';
 import type {
   Action,
   LaunchOrganization,
@@ -195,7 +196,7 @@ function requestFrom(
   const { signIn, ...author } = person;
   return {
     action,
-    originatingId,
+    originatingId: bareCode(originatingId),
     authoredOn: payload.authoredOn,
     author,
     ...withoutUndefined({ signIn }),

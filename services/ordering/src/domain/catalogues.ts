@@ -1,4 +1,5 @@
 import { type CodedIdentifier, codeKeyOf } from '@clinical-launch/contracts/coded-identifiers';
+import { bareCode } from '@clinical-launch/contracts/formats';
 import { type Catalogue, catalogueError } from './catalogue.ts';
 import type { TestRequest } from './test-request.ts';
 
@@ -46,7 +47,7 @@ export function createCatalogues(all: readonly Catalogue[]): Catalogues {
     if (id !== undefined && ids.has(id)) faults.push(`id ${id} is in two catalogues`);
     if (id !== undefined) ids.add(id);
     for (const { system, code } of performers) {
-      const key = codeKeyOf({ system, value: code });
+      const key = codeKeyOf({ system, value: bareCode(code) });
       if (byPerformer.has(key)) faults.push(`performers: ${system} ${code} is in two catalogues`);
       byPerformer.set(key, catalogue);
     }
