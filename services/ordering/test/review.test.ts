@@ -83,6 +83,19 @@ describe('an order whose tests need no answers', () => {
 
 describe('clinical details', () => {
   it.each([
+    ['dose 5\v10 mg', 'dose 5\n10 mg'],
+    ['INR 2\u00854', 'INR 2\n4'],
+    ['dose 5\f10 mg', 'dose 5\n10 mg'],
+    ['one\u2028two\u2029three', 'one\ntwo\nthree'],
+    ['Hb 10\u001f2\0g\ufffe', 'Hb 10 2 g'],
+    ['a\tb', 'a\tb'],
+  ])('never lose a character that separates two words: %j', (clinicalDetails, stored) => {
+    expect(outcomeOf({ chosen: ['HFBC'], clinicalDetails })).toMatchObject({
+      details: { clinicalDetails: stored },
+    });
+  });
+
+  it.each([
     ['may be absent', { chosen: ['HFBC'] }, []],
     [
       'may not be absent for a test that needs them',
@@ -222,6 +235,11 @@ describe('the answer to a question', () => {
 describe('a test that may be a repeat', () => {
   it.each([
     ['is stored with its reason', { DHBA1C: ' New  symptoms ' }, { DHBA1C: 'New symptoms' }],
+    [
+      'is stored with its reason in one line',
+      { DHBA1C: 'New\vsymptoms\u001f2' },
+      { DHBA1C: 'New symptoms 2' },
+    ],
     [
       'is not stored without a reason',
       {},

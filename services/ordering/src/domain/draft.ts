@@ -245,13 +245,19 @@ export function inCatalogueOrder(codes: readonly string[], { orderables }: Catal
 
 export const maxClinicalDetailsLength = 2000;
 
-/** Returns typed text with LF line endings, without characters that a database or a page does not accept. */
+/**
+ * Returns typed text with LF line endings, without characters that a database or a page does not accept. Text
+ * pasted from presentations and databases separates its lines with VT, FF, NEL, LS or PS (Unicode section 5.8).
+ */
 export function cleanText(text: string): string {
-  return withoutControls(text.replace(/\r\n?/g, '\n')).trim();
+  return withoutControls(text.replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')).trim();
 }
 
-/** Removes the characters that a database or a page does not accept. */
-export const withoutControls = (text: string) => text.replace(/[^\P{Cc}\n\t]|[\uFFFE\uFFFF]/gu, '');
+/**
+ * Replaces the characters that a database or a page does not accept with blanks. Without the blanks, `dose 5`
+ * and `10 mg` on two lines would become `dose 510 mg`.
+ */
+export const withoutControls = (text: string) => text.replace(/[^\P{Cc}\n\t]|[\uFFFE\uFFFF]/gu, ' ');
 
 /**
  * Returns at most the first `length` UTF-16 units of a text. Does not split a surrogate pair, because a
