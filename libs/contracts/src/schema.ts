@@ -174,6 +174,7 @@ const codesByKeyword: Readonly<Partial<Record<string, FaultCode>>> = {
   enum: 'code-invalid',
   const: 'code-invalid',
   maxLength: 'too-long',
+  not: 'not-supported',
 };
 
 /** The part of a member's schema that lists values: all allowed values, or examples of useful values. */
@@ -210,6 +211,7 @@ function messageFor(error: DefinedError): string {
       return `must be ${String(error.params.allowedValue)}`;
     case 'type':
       return `must be of type ${String(error.params.type)}`;
+    case 'not':
     case 'pattern':
       return described ?? 'does not have the required form';
     case 'format':

@@ -1,10 +1,10 @@
 import { type Json, replaceAt } from '@clinical-launch/testing/json-edit';
-import { aServiceRequest } from '@clinical-launch/testing/service-request';
+import { aServiceRequest, containedAt } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
 import { createServiceRequestReader } from '../src/fhir/service-request-reader.ts';
 import { actions } from '../src/launch-context.ts';
 import { defaultNamespaces } from '../src/namespaces.ts';
-import { faultsOf, read } from './fhir-reading.ts';
+import { faultsOf, read, wholeFaultsOf } from './fhir-reading.ts';
 
 /** A payload whose patient has one identifier, because only certain pairs of identifiers are allowed. */
 const valid = aServiceRequest({
@@ -146,6 +146,79 @@ describe('a list of identifiers', () => {
       ]);
     },
   );
+});
+
+describe('a member that changes the meaning of what is read', () => {
+  const { author, patient, requester, clinician, practice, laboratory } = containedAt;
+  const resources = ['', ...Object.values(containedAt).map((path) => `${path}.`)];
+  const elements = [
+    ...['extension[0]', 'extension[1].valueReference', 'identifier[0]', 'subject', 'performer[0]'],
+    ...[`${author}.name[0]`, `${author}.identifier[0]`, `${patient}.name[1]`, `${patient}.address[0]`],
+    ...[`${patient}.identifier[0]`, `${patient}.telecom[0]`, `${requester}.practitioner`],
+    ...[`${clinician}.name[0]`, `${clinician}.identifier[0]`, `${practice}.identifier[0]`],
+  ].map((path) => `${path}.`);
+  const at = (paths: string[], member: string, value: Json) =>
+    paths.map((path): [string, Json] => [`${path}${member}`, value]);
+  const refused: [string, Json][] = [
+    ['doNotPerform', true],
+    ['doNotPerform', 'true'],
+    ['status', 'revoked'],
+    ['status', 'entered-in-error'],
+    ['status', 'completed'],
+    ['status', 'on-hold'],
+    ['status', 'unknown'],
+    ...at(resources, 'implicitRules', 'urn:example:rules'),
+    ...at([...resources, ...elements], 'modifierExtension', [{ url: 'urn:x' }]),
+    ['modifierExtension', { url: 'urn:x', valueBoolean: true }],
+    [`${patient}.link`, [{ type: 'seealso' }, { type: 'replaced-by', other: { reference: '#x' } }]],
+    [`${patient}.identifier[0].use`, 'old'],
+    [`${author}.identifier[0].use`, 'old'],
+  ];
+
+  it.each(refused)('is refused as not-supported: %s %j', (path, value) => {
+    expect(wholeFaultsOf(replaceAt(valid, path, value))).toMatchObject([{ path, code: 'not-supported' }]);
+  });
+
+  it.each<[string, Json]>([
+    ['doNotPerform', false],
+    ['doNotPerform', null],
+    ['status', 'active'],
+    ['status', 'draft'],
+    ['intent', 'proposal'],
+    ['implicitRules', null],
+    ...at([...resources, ...elements], 'modifierExtension', []),
+    ['modifierExtension', null],
+    [`${patient}.active`, false],
+    [`${patient}.deceasedBoolean`, true],
+    [`${patient}.link`, [{ type: 'replaces' }]],
+    [`${patient}.identifier[0].use`, 'official'],
+  ])('is ignored if its value does not: %s %j', (path, value) => {
+    expect(read(replaceAt(valid, path, value))).toEqual(read(valid));
+  });
+
+  it.each(actions.filter((action) => action !== 'OrderTest'))(
+    'is ignored if the status of a request is completed, on-hold or unknown in %s',
+    (action) => {
+      for (const status of ['completed', 'on-hold', 'unknown'])
+        expect(faultsOf(aServiceRequest({ action, request: { status } }))).toEqual([]);
+      expect(faultsOf(aServiceRequest({ action, request: { status: 'revoked' } }))).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ['identifier', 'originating-system-id'],
+    [`${clinician}.identifier`, 'local-staff-code'],
+    [`${practice}.identifier`, 'local-org-code'],
+    [`${laboratory}.identifier`, 'local-org-code'],
+  ])('is passed over if it is an old identifier, but not if no other is left: %s', (path, name) => {
+    const system = `${fhir}/Id/${name}`;
+    const old = { system, value: 'former', use: 'old' };
+    const current = { system, value: 'current', use: 'official' };
+    expect(read(replaceAt(valid, path, [old, current]))).toEqual(read(replaceAt(valid, path, [current])));
+    const [fault] = wholeFaultsOf(replaceAt(valid, path, [old]));
+    expect(fault).toMatchObject({ path, code: 'not-supported' });
+    expect(fault?.message).toMatch(/, and whose use is not old$/);
+  });
 });
 
 describe('a code, an identifier or a login name', () => {

@@ -38,6 +38,7 @@ const rulesInWords = [
   /^must have an entry whose system is one of /,
   /^must not be in the future$/,
   /^must be a date (and time )?that exists/,
+  /, and whose use is not old$/,
 ];
 
 describe('the JSON Schema of the payload', () => {

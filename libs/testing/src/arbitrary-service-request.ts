@@ -75,17 +75,24 @@ const dateTime = fc
   )
   .map((parts) => parts.join(''));
 
+/** Generates what serializers add to a request: modifiers that change nothing, and ignored elements. */
+const harmless: Part = fc.record(
+  {
+    doNotPerform: fc.constant(false),
+    status: fc.constantFrom('active', 'draft'),
+    intent: fc.constant('order'),
+    modifierExtension: fc.constant([]),
+  },
+  { requiredKeys: [] },
+);
+
 /**
  * Generates elements that are not in the specification's tables: elements of full FHIR R4, or of no standard.
  */
 const extras: Part = fc
-  .dictionary(
-    fc.constantFrom('meta', 'text', 'status', 'note', '_family', 'active'),
-    fc.jsonValue({ maxDepth: 2 }),
-    {
-      maxKeys: 2,
-    },
-  )
+  .dictionary(fc.constantFrom('meta', 'text', 'note', '_family', 'active'), fc.jsonValue({ maxDepth: 2 }), {
+    maxKeys: 2,
+  })
   .map((members) => JSON.parse(JSON.stringify(members)));
 
 function patient({ fhir, nhs }: Namespaces): Part {
@@ -171,7 +178,7 @@ export function validServiceRequest(namespaces: Namespaces = defaultNamespaces):
     clinician: practitioner(namespaces),
     practice: organization(namespaces),
     laboratory: organization(namespaces, `${namespaces.fhir}/Id/performing-org`),
-    request: extras,
+    request: fc.tuple(extras, harmless).map(([some, others]) => ({ ...some, ...others })),
     namespaces: fc.constant(namespaces),
   });
   const unknownResource = fc
@@ -217,6 +224,11 @@ const mutations: readonly ((node: Json) => Json | undefined)[] = [
   (node) =>
     isObject(node) ? Object.fromEntries([...Object.entries(node), ['__proto__', { id: 'x' }]]) : node,
   (node) => (isObject(node) ? { ...node, constructor: null, toString: 1, length: -1 } : node),
+  (node) =>
+    isObject(node)
+      ? { ...node, use: 'old', status: 'revoked', doNotPerform: true, link: [{ type: 'replaced-by' }] }
+      : node,
+  (node) => (isObject(node) ? { ...node, implicitRules: 'urn:x', modifierExtension: [{}] } : node),
   () => nested(60, (inner) => [inner]),
   () => nested(60, (inner) => ({ contained: [inner] })),
 ];

@@ -6,8 +6,9 @@ import { entriesOf, memberOf } from '../schema.ts';
 import type { ContainedResources } from './contained-resources.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import type { ResourceType } from './resource-readers.ts';
+import { isOld } from './resource-rules.ts';
 
-/** The identifier that the platform uses for a resource: the first identifier with a supported system. */
+/** The identifier that the platform uses for a resource: the first with a supported system that is not old. */
 type ProcessedCode = {
   readonly system: string;
   /** The unvalidated value, of any type. A text has no outer blanks. */
@@ -65,7 +66,7 @@ function findCode(
   for (const [at, identifier] of identifiers.entries()) {
     const uri = memberOf(identifier, 'system');
     const system = typeof uri === 'string' ? systems.get(uri) : undefined;
-    if (system === undefined) continue;
+    if (system === undefined || isOld(identifier)) continue;
     const value = memberOf(identifier, 'value');
     const path = `contained[${index}].identifier[${at}]`;
     return { system, value: typeof value === 'string' ? bareCode(value) : value, path };

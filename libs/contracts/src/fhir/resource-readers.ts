@@ -18,6 +18,7 @@ import {
   givenNameFaults,
   type IdentifierCheck,
   identifierFaults,
+  isOld,
   patientIdentifierFaults,
   patientUseFaults,
   practitionerUseFaults,
@@ -194,8 +195,9 @@ function supportedAmong<Name extends string>(
   identifiers: readonly { readonly system: string; readonly value: string }[],
   systems: IdentifierSystems<Name>,
 ): CodedIdentifier<Name>[] {
-  return identifiers.flatMap(({ system: uri, value }) => {
+  return identifiers.flatMap((identifier) => {
+    const { system: uri, value } = identifier;
     const system = systems.get(uri);
-    return system === undefined ? [] : [{ system, value: bareCode(value) }];
+    return system === undefined || isOld(identifier) ? [] : [{ system, value: bareCode(value) }];
   });
 }

@@ -6,6 +6,7 @@ import {
 } from '../coded-identifiers.ts';
 import { type Fault, oneOf } from '../fault.ts';
 import { isCalendarDate, isFutureDate } from '../formats.ts';
+import type { Action } from '../launch-context.ts';
 import { entriesOf, lengthOf, memberOf, textsAmong } from '../schema.ts';
 import type { IdentifierSystems } from './identifier-systems.ts';
 
@@ -59,6 +60,14 @@ export function birthDateFaults(patient: unknown, now: number): Fault[] {
   if (typeof birthDate !== 'string' || !isCalendarDate(birthDate)) return [];
   if (!isFutureDate(birthDate, now)) return [];
   return [{ path: 'birthDate', message: 'must not be in the future', code: 'value' }];
+}
+
+/** Checks that the `status` of a ServiceRequest does not say that a new order was already acted upon. */
+export function statusFaults(payload: unknown, action: Action | undefined): Fault[] {
+  const status = memberOf(payload, 'status');
+  if (action !== 'OrderTest' || !['completed', 'on-hold', 'unknown'].some((one) => one === status)) return [];
+  const message = 'must not be completed, on-hold or unknown in an OrderTest';
+  return [{ path: 'status', message, code: 'not-supported' }];
 }
 
 /** `strict` requires national identifiers to be valid in their system. `lenient` accepts any text. */
@@ -117,15 +126,22 @@ export function practitionerUseFaults(practitioner: unknown): Fault[] {
   return [{ path: 'name', message: 'must have an entry whose use is usual', code: 'invariant' }];
 }
 
+/** Returns true if an identifier is no longer in use (FHIR R4 datatypes, Identifier.use). */
+export const isOld = (identifier: unknown): boolean => memberOf(identifier, 'use') === 'old';
+
 /**
- * Checks that at least one identifier has a supported system. Identifiers with other systems are allowed and
- * ignored.
+ * Checks that at least one identifier has a supported system and is not old. Identifiers with other systems,
+ * and old identifiers, are allowed and ignored.
  */
 export function identifierFaults(resource: unknown, supported: readonly string[]): Fault[] {
-  const systems = entriesOf(resource, 'identifier').map((identifier) => memberOf(identifier, 'system'));
+  const identifiers = entriesOf(resource, 'identifier');
+  const systems = identifiers.map((identifier) => memberOf(identifier, 'system'));
   const areComparable =
     systems.length > 0 && systems.every((system) => typeof system === 'string' && system.trim() !== '');
-  if (!areComparable || systems.some((system) => supported.some((one) => one === system))) return [];
+  const found = identifiers.filter((_, at) => supported.some((one) => one === systems[at]));
+  if (!areComparable || found.some((identifier) => !isOld(identifier))) return [];
   const message = `must have an entry whose system is ${oneOf(supported)}`;
+  if (found.length > 0)
+    return [{ path: 'identifier', message: `${message}, and whose use is not old`, code: 'not-supported' }];
   return [{ path: 'identifier', message, code: 'invariant' }];
 }

@@ -18,7 +18,33 @@ const id = Type.String({
   description: 'must be 1 to 64 letters, digits, hyphens or full stops',
 });
 
-const containedReference = Type.Object({
+/**
+ * Returns the schema of an optional member that is otherwise ignored. Refuses the values that would change the
+ * meaning of what is read, because a receiver must check these members (FHIR R4 conformance rules, isModifier).
+ */
+const modifier = (refused: object, description: string) =>
+  Type.Optional(Type.Unsafe<unknown>({ not: refused, description }));
+
+const modifierExtension = modifier(
+  { anyOf: [{ type: 'array', minItems: 1 }, { type: 'object' }] },
+  'must be empty, because modifier extensions are not supported',
+);
+
+const implicitRules = modifier(
+  { type: 'string', minLength: 1 },
+  'must be absent, because implicit rules are not supported',
+);
+
+const currentUse = modifier({ const: 'old' }, 'must not be old. Send the current identifier');
+
+/** Returns the schema of an element that is read. */
+function element<P extends TProperties>(
+  properties: P,
+): TObject<P & { modifierExtension: typeof modifierExtension }> {
+  return Type.Object({ ...properties, modifierExtension });
+}
+
+const containedReference = element({
   reference: Type.String({
     pattern: '^#[A-Za-z0-9\\-.]{1,64}$',
     description: 'must be # followed by the id of a contained resource',
@@ -48,8 +74,8 @@ function listOf<S extends TSchema>(schema: S, minItems: number, maxItems = maxEn
   return Type.Array(schema, { minItems, maxItems });
 }
 
-function contained<P extends TProperties>(properties: P): TObject<P & { id: typeof id }> {
-  return Type.Object({ id, ...properties });
+function contained<P extends TProperties>(properties: P) {
+  return element({ id, ...properties, implicitRules });
 }
 
 /**
@@ -76,28 +102,28 @@ const anyFamily = Type.String(legible);
  * examples, because identifiers of other systems are accepted and ignored.
  */
 function identifierSuchAs(systems: Iterable<string>) {
-  return Type.Object({ system: text(unnamedLimit, { examples: [...systems] }), value: text() });
+  return element({ system: text(unnamedLimit, { examples: [...systems] }), value: text() });
 }
 
 function identifierOf(systems: Iterable<string>) {
-  return Type.Object({ system: Type.Enum([...systems]), value: text() });
+  return element({ system: Type.Enum([...systems]), value: text(), use: currentUse });
 }
 
-const action = Type.Object({ valueString: Type.Enum([...actions]) });
+const action = element({ valueString: Type.Enum([...actions]) });
 
-const author = Type.Object({ valueReference: containedReference });
+const author = element({ valueReference: containedReference });
 
 /** The schema of every entry of `contained`, including resources of unsupported types. */
 const anyResource = Type.Object({ resourceType: Type.String() });
 
-const address = Type.Object({
+const address = element({
   use: Type.Enum(['home']),
   type: Type.Enum(['physical']),
   line: Type.Optional(Type.Array(text(70), { maxItems: 5 })),
   postalCode: Type.Optional(text(10)),
 });
 
-const contactPoint = Type.Object({
+const contactPoint = element({
   system: Type.Enum(['phone', 'email']),
   value: text(),
   use: Type.Optional(Type.Enum(['home', 'work', 'mobile'])),
@@ -110,7 +136,7 @@ const practitionerRole = contained({ practitioner: containedReference, organizat
  * fields).
  */
 export function createResourceSchemas(vocabulary: Vocabulary) {
-  const serviceRequest = Type.Object({
+  const serviceRequest = element({
     resourceType: Type.Enum(['ServiceRequest']),
     id: Type.Optional(id),
     extension: listOf(Type.Object({}), 0),
@@ -120,23 +146,39 @@ export function createResourceSchemas(vocabulary: Vocabulary) {
     requester: containedReference,
     performer: listOf(containedReference, 1, 1),
     contained: listOf(Type.Unknown(), 0),
+    implicitRules,
+    doNotPerform: modifier(
+      { enum: [true, 'true'] },
+      'must not be true, because requests that a test is not done are not supported',
+    ),
+    status: modifier(
+      { enum: ['revoked', 'entered-in-error'] },
+      'must not be revoked or entered-in-error. To remove tests of a request, launch UpdateTest',
+    ),
   });
   const person = contained({
-    name: listOf(Type.Object({ ...humanName(['usual']), given: listOf(text(70), 1, maxNameParts) }), 1, 1),
+    name: listOf(element({ ...humanName(['usual']), given: listOf(text(70), 1, maxNameParts) }), 1, 1),
     identifier: listOf(identifierOf([vocabulary.username]), 1, 1),
   });
   const patient = contained({
-    name: listOf(Type.Object({ ...humanName(['usual', 'old']), family: anyFamily }), 1, 2),
+    name: listOf(element({ ...humanName(['usual', 'old']), family: anyFamily }), 1, 2),
     birthDate: Type.String({ format: 'calendar-date' }),
     gender: Type.Enum(['male', 'female', 'other', 'unknown']),
     address: listOf(address, 1, 1),
     identifier: listOf(identifierOf(vocabulary.patient.keys()), 1, 2),
     telecom: Type.Optional(Type.Array(contactPoint, { maxItems: 4 })),
+    link: modifier(
+      {
+        type: 'array',
+        contains: { type: 'object', properties: { type: { const: 'replaced-by' } }, required: ['type'] },
+      },
+      'must not have the type replaced-by. Send the Patient that replaces this one',
+    ),
   });
   const practitioner = contained({
     identifier: listOf(identifierSuchAs(vocabulary.practitioner.keys()), 1),
     name: listOf(
-      Type.Object({
+      element({
         ...humanName(['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden']),
         family: anyFamily,
       }),

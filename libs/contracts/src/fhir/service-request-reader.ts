@@ -27,7 +27,13 @@ import {
 import { createVocabulary, type Vocabulary } from './identifier-systems.ts';
 import { createAgreedValuesCheck, createCodeSearches, createPracticeCheck } from './processed-codes.ts';
 import { createResourceReaders, type ResourceContents, type Today } from './resource-readers.ts';
-import { type IdentifierCheck, identifierFaults, syntheticPatientFaults } from './resource-rules.ts';
+import {
+  type IdentifierCheck,
+  identifierFaults,
+  isOld,
+  statusFaults,
+  syntheticPatientFaults,
+} from './resource-rules.ts';
 import { type Accepted, createResourceSchemas, type ResourceSchemas } from './resource-schemas.ts';
 import { createSignInReader } from './sign-in-extension.ts';
 
@@ -86,6 +92,7 @@ export function createServiceRequestReader(
     const crossing = [
       ...identifierFaults(payload, [vocabulary.originatingId]),
       ...extensions.faults,
+      ...statusFaults(payload, extensions.action),
       ...referencesOf(payload, extensions, contained).flatMap((reference) =>
         contained.referenceFaults(reference),
       ),
@@ -181,7 +188,9 @@ function requestFrom(
   originatingSystem: string,
 ): LaunchRequest {
   const role = contained.find('PractitionerRole', payload.requester.reference);
-  const originatingId = payload.identifier.find(({ system }) => system === originatingSystem)?.value;
+  const originatingId = payload.identifier.find(
+    (identifier) => identifier.system === originatingSystem && !isOld(identifier),
+  )?.value;
   const person = authorReference && contained.find('Person', authorReference);
   const patient = contained.find('Patient', payload.subject.reference);
   const requester = role && contained.find('Practitioner', role.practitioner);
