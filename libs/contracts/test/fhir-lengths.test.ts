@@ -81,6 +81,22 @@ it('the given names of an old name do not count, because only its family name is
   expect(faultsOf(replaceAt(full, 'contained[1].name[1].given', given))).toEqual([]);
 });
 
+describe('a name of a person or an organisation', () => {
+  const named = [
+    ...names.flatMap((name) => [`${name}.prefix[0]`, `${name}.family`, `${name}.given[0]`]),
+    ...['contained[1].name[1].family', 'contained[4].name', 'contained[5].name'],
+  ];
+
+  it.each(named)('must not contain the traces of a wrong encoding: %s', (path) => {
+    for (const text of ['O\u{92}Brien', 'Si\u{fffd}n', '\u{80}x', 'x\u{9f}'])
+      expect(faultsOf(replaceAt(full, path, text))).toEqual([
+        { path, message: expect.stringMatching(/ wrong encoding\. Send it as UTF-8$/) },
+      ]);
+    for (const text of ['O’Brien', 'Siân', '\u{a0}x', '\u{fffc}'])
+      expect(faultsOf(replaceAt(full, path, text))).toEqual([]);
+  });
+});
+
 describe.each(names)('the given names of %s', (name) => {
   const path = `${name}.given`;
   const allowed: Json[][] = [

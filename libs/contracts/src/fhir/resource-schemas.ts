@@ -1,4 +1,4 @@
-import { singleLine } from '../formats.ts';
+import { singleLine, wellDecoded } from '../formats.ts';
 import { actions } from '../launch-context.ts';
 import { maxEntries } from '../schema.ts';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '../type.ts';
@@ -70,6 +70,11 @@ function text(maxLength = unnamedLimit, annotations = {}) {
   return Type.String({ ...legible, maxLength, ...annotations });
 }
 
+const legibleName = { ...legible, allOf: [...legible.allOf, wellDecoded] };
+
+/** Returns the schema of a name of a person or an organisation. */
+const nameText = (maxLength = unnamedLimit) => text(maxLength, legibleName);
+
 function listOf<S extends TSchema>(schema: S, minItems: number, maxItems = maxEntries) {
   return Type.Array(schema, { minItems, maxItems });
 }
@@ -85,9 +90,9 @@ function contained<P extends TProperties>(properties: P) {
 function humanName<Use extends string>(uses: Use[]) {
   return {
     use: Type.Enum(uses),
-    prefix: Type.Optional(listOf(text(35), 0, maxNameParts)),
-    family: text(70),
-    given: Type.Optional(listOf(text(70), 0, maxNameParts)),
+    prefix: Type.Optional(listOf(nameText(35), 0, maxNameParts)),
+    family: nameText(70),
+    given: Type.Optional(listOf(nameText(70), 0, maxNameParts)),
   };
 }
 
@@ -95,7 +100,7 @@ function humanName<Use extends string>(uses: Use[]) {
  * A family name whose length the schema does not limit. If the use may be `old`, `familyFaults` checks the
  * length, because the limit depends on the use.
  */
-const anyFamily = Type.String(legible);
+const anyFamily = Type.String(legibleName);
 
 /**
  * Returns the schema of an identifier in a list that may contain any system. The supported systems are
@@ -157,7 +162,7 @@ export function createResourceSchemas(vocabulary: Vocabulary) {
     ),
   });
   const person = contained({
-    name: listOf(element({ ...humanName(['usual']), given: listOf(text(70), 1, maxNameParts) }), 1, 1),
+    name: listOf(element({ ...humanName(['usual']), given: listOf(nameText(70), 1, maxNameParts) }), 1, 1),
     identifier: listOf(identifierOf([vocabulary.username]), 1, 1),
   });
   const patient = contained({
@@ -187,7 +192,7 @@ export function createResourceSchemas(vocabulary: Vocabulary) {
   });
   const organization = contained({
     identifier: listOf(identifierSuchAs(vocabulary.organization.keys()), 1),
-    name: text(),
+    name: nameText(),
   });
   return {
     serviceRequest,
