@@ -18,12 +18,13 @@ export type OrderDocumentOptions = {
 /**
  * Renders the order document (OLTR: Returned XML). The document has no attributes except the namespace, and
  * its elements follow the order of the specification. It is valid against `orderDocumentXsd` if the payload
- * reader accepted the texts of the order.
+ * reader accepted the texts of the order. The declaration names no encoding, because the document travels as
+ * text: some parsers refuse text that names one, and UTF-8 is the default of XML (XML 1.0 section 4.3.3).
  * @throws RangeError if a time in the order is not ISO 8601 or the time zone is unknown
  */
 export function renderOrderDocument(order: Order, options: OrderDocumentOptions): string {
   const at = (isoTime: string) => localDateTime(isoTime, options.timeZone);
-  return `<?xml version="1.0" encoding="UTF-8"?>
+  return `<?xml version="1.0"?>
 <onlineOrder xmlns="${text(options.xmlNamespace)}">
   <messageId>${text(options.messageId)}</messageId>
   <serviceProvider>
