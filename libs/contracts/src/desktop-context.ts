@@ -1,6 +1,6 @@
 import { isSure, spellingOf, syntheticNumberFaults } from './coded-identifiers.ts';
 import type { Fault } from './fault.ts';
-import { isCalendarDate, isFutureDate, singleLine } from './formats.ts';
+import { birthDateProblem, isCalendarDate, singleLine } from './formats.ts';
 import { compileSchema, entriesOf, guidPattern, maxFaults, memberOf, withUnknownMembers } from './schema.ts';
 import { signInMembers, signInSchema } from './sign-in.ts';
 import { type Static, Type } from './type.ts';
@@ -233,8 +233,8 @@ function dayFaults(dob: unknown, now: number): Fault[] {
   if (date === undefined) return [];
   const path = 'patient.dob';
   if (!isCalendarDate(date)) return [{ path, message: 'must be a date that exists', code: 'value' }];
-  if (!isFutureDate(date, now)) return [];
-  return [{ path, message: 'must not be in the future', code: 'value' }];
+  const message = birthDateProblem(date, now);
+  return message === undefined ? [] : [{ path, message, code: 'value' }];
 }
 
 /** The pattern of each identifier type in the specification. Other types may have any value. */

@@ -90,10 +90,24 @@ export function isFullDateTime(text: string): boolean {
  * because some time zones already have that date.
  * @param now milliseconds since 1970
  */
-export function isFutureDate(date: string, now: number): boolean {
+function isFutureDate(date: string, now: number): boolean {
   const day = Math.floor(now / dayMs) + 1;
   if (day !== tomorrow.day) tomorrow = { day, date: new Date(day * dayMs).toISOString().slice(0, 10) };
   return date > tomorrow.date;
+}
+
+const maxAgeYears = 140;
+
+/**
+ * Returns what is wrong with a date of birth that exists, or undefined. Systems send dates such as 0001-01-01
+ * if they know none, and nobody has lived for more than 140 years.
+ * @param now milliseconds since 1970
+ */
+export function birthDateProblem(date: string, now: number): string | undefined {
+  if (isFutureDate(date, now)) return 'must not be in the future';
+  const today = new Date(now).toISOString();
+  const earliest = `${Number(today.slice(0, 4)) - maxAgeYears}${today.slice(4, 10)}`;
+  return date < earliest ? `must not be more than ${maxAgeYears} years ago` : undefined;
 }
 
 /** The UTC date of tomorrow. It is cached, and computed only once a day. */

@@ -185,12 +185,15 @@ describe('the body of a desktop launch request', () => {
     expect(faultsOf(changed('patient/dob', dob))).toEqual([]);
   });
 
-  it('is refused if the date of birth is still in the future in every time zone', () => {
+  it('is refused if the date of birth is still in the future in every time zone, or more than 140 years ago', () => {
     const now = Date.parse('2026-03-02T12:00:00Z');
     const faultsOn = (dob: string) => readDesktopLaunch(changed('patient/dob', dob), now);
     expect(faultsOn('03-Mar-2026')).toHaveProperty('launch');
     expect(faultsOn('04-Mar-2026')).toEqual({
       faults: [{ path: 'patient.dob', message: 'must not be in the future', code: 'value' }],
+    });
+    expect(faultsOn('01-Mar-1886')).toMatchObject({
+      faults: [{ path: 'patient.dob', message: 'must not be more than 140 years ago' }],
     });
   });
 

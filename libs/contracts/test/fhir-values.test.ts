@@ -287,4 +287,15 @@ describe('dates and times', () => {
       faults: [{ path: 'contained[1].birthDate', message: 'must not be in the future' }],
     });
   });
+
+  it('birthDate must not be more than 140 years ago', () => {
+    const now = Date.parse('2026-03-02T12:00:00Z');
+    const readThen = createServiceRequestReader(defaultNamespaces, { now: () => now });
+    const born = (birthDate: string) => readThen(aServiceRequest({ patient: { birthDate } }));
+    expect(born('1886-03-02')).toHaveProperty('request');
+    for (const birthDate of ['1886-03-01', '0001-01-01', '1582-10-15'])
+      expect(born(birthDate)).toMatchObject({
+        faults: [{ path: 'contained[1].birthDate', message: 'must not be more than 140 years ago' }],
+      });
+  });
 });

@@ -37,6 +37,7 @@ const rulesInWords = [
   /^must be a national identifier, a hospital number, or one of each$/,
   /^must have an entry whose system is one of /,
   /^must not be in the future$/,
+  /^must not be more than 140 years ago$/,
   /^must be a date (and time )?that exists/,
   /, and whose use is not old$/,
 ];

@@ -5,7 +5,7 @@ import {
   syntheticNumberFaults,
 } from '../coded-identifiers.ts';
 import { type Fault, oneOf } from '../fault.ts';
-import { isCalendarDate, isFutureDate } from '../formats.ts';
+import { birthDateProblem, isCalendarDate } from '../formats.ts';
 import type { Action } from '../launch-context.ts';
 import { entriesOf, lengthOf, memberOf, textsAmong } from '../schema.ts';
 import type { IdentifierSystems } from './identifier-systems.ts';
@@ -54,12 +54,12 @@ export function patientUseFaults(patient: unknown): Fault[] {
   return [{ path: 'name', message: 'must have exactly one entry whose use is usual', code: 'invariant' }];
 }
 
-/** Checks that `birthDate` is not in the future (OLTR: Patient.birthDate). @param now ms since 1970 */
+/** Checks that `birthDate` is not in the future or too long ago (OLTR: Patient.birthDate). @param now ms since 1970 */
 export function birthDateFaults(patient: unknown, now: number): Fault[] {
   const birthDate = memberOf(patient, 'birthDate');
   if (typeof birthDate !== 'string' || !isCalendarDate(birthDate)) return [];
-  if (!isFutureDate(birthDate, now)) return [];
-  return [{ path: 'birthDate', message: 'must not be in the future', code: 'value' }];
+  const message = birthDateProblem(birthDate, now);
+  return message === undefined ? [] : [{ path: 'birthDate', message, code: 'value' }];
 }
 
 /** Checks that the `status` of a ServiceRequest does not say that a new order was already acted upon. */

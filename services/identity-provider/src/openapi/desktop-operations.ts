@@ -26,7 +26,7 @@ export const launchesPath: PathItem = {
     tags: [tag],
     security: [{ accessToken: [] }],
     requestBody: {
-      description: `At most ${launchBody.limitBytes} bytes of UTF-8. National identifiers must be valid, and the date of birth must not be in the future.`,
+      description: `At most ${launchBody.limitBytes} bytes of UTF-8. National identifiers must be valid, and the date of birth must not be in the future or more than 140 years ago.`,
       required: true,
       content: {
         'application/json': { schema: schemaReference('Launch'), example: exampleLaunch('example-partner') },
