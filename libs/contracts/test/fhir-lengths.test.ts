@@ -1,7 +1,7 @@
 import { type Json, replaceAt } from '@clinical-launch/testing/json-edit';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { describe, expect, it } from '@jest/globals';
-import { faultsOf } from './fhir-reading.ts';
+import { faultsOf, read } from './fhir-reading.ts';
 
 /** A payload that contains every element listed below. */
 const full = aServiceRequest({ request: { id: 'request' } });
@@ -72,13 +72,45 @@ describe.each(texts)('%s', (path) => {
   );
 
   it.each<Json>([null, 7, true, [], {}, ['text']])('must be text, not %j', (other) => {
-    expect(faultsOf(replaceAt(full, path, other))).toEqual([{ path, message: 'must be of type string' }]);
+    const message = expect.stringMatching(/^must be of type string(, or null beside an entry of _\w+)?$/);
+    expect(faultsOf(replaceAt(full, path, other))).toEqual([{ path, message }]);
   });
 });
 
 it('the given names of an old name do not count, because only its family name is used', () => {
   const given = ['x'.repeat(70), 'y'.repeat(70)];
   expect(faultsOf(replaceAt(full, 'contained[1].name[1].given', given))).toEqual([]);
+});
+
+describe.each([
+  ...names.flatMap((name) => [`${name}.prefix`, `${name}.given`]),
+  'contained[1].address[0].line',
+])('null in %s', (path) => {
+  const beside = path.replace(/(\w+)$/, '_$1');
+  const absent = { extension: [{ url: 'urn:example:reason', valueCode: 'masked' }] };
+  const withPlaceholders = (list: Json, placeholders: Json) =>
+    replaceAt(replaceAt(full, path, list), beside, placeholders);
+
+  it('is ignored beside an entry of the list whose name begins with _', () => {
+    const payload = withPlaceholders([null, 'Harbour'], [absent, null]);
+    expect(faultsOf(payload)).toEqual([]);
+    expect(read(payload)).toEqual(read(replaceAt(full, path, ['Harbour'])));
+    expect(faultsOf(withPlaceholders(['Harbour'], [absent]))).toEqual([]);
+  });
+
+  it.each<Json>([null, [], [null, absent], [null], 'text'])('is refused beside %j', (placeholders) => {
+    expect(faultsOf(withPlaceholders([null, 'Harbour'], placeholders))).toMatchObject([
+      { path: `${path}[0]` },
+    ]);
+  });
+});
+
+it("the given names of an author must not be null alone, but a patient's may", () => {
+  const masked = { use: 'usual', family: 'Okonkwo', given: [null], _given: [{ id: 'masked' }] };
+  expect(faultsOf(replaceAt(full, 'contained[1].name[0]', masked))).toEqual([]);
+  expect(faultsOf(replaceAt(full, 'contained[0].name[0]', masked))).toEqual([
+    { path: 'contained[0].name[0].given', message: 'must have at least 1 entry' },
+  ]);
 });
 
 describe('a name of a person or an organisation', () => {

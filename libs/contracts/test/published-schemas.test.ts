@@ -40,6 +40,7 @@ const rulesInWords = [
   /^must not be more than 140 years ago$/,
   /^must be a date (and time )?that exists/,
   /, and whose use is not old$/,
+  /^must be of type string, or null beside an entry of _/,
 ];
 
 describe('the JSON Schema of the payload', () => {

@@ -64,7 +64,7 @@ const date = fc
   .map((instant) => instant.toISOString().slice(0, 10));
 
 const birthDate = fc
-  .date({ min: new Date('1890-01-01'), max: new Date('2026-01-01'), noInvalidDate: true })
+  .date({ min: new Date('1900-01-01'), max: new Date('2026-01-01'), noInvalidDate: true })
   .map((instant) => instant.toISOString().slice(0, 10));
 
 const dateTime = fc

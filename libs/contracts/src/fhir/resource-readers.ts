@@ -8,11 +8,12 @@ import type {
   LaunchRequest,
   PersonName,
 } from '../launch-context.ts';
-import { compileSchema, withoutUndefined } from '../schema.ts';
+import { compileSchema, textsAmong, withoutUndefined } from '../schema.ts';
 import type { SignIn } from '../sign-in.ts';
 import type { Static, TSchema } from '../type.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import {
+  authorNameFaults,
   birthDateFaults,
   familyFaults,
   givenNameFaults,
@@ -21,6 +22,7 @@ import {
   isOld,
   patientIdentifierFaults,
   patientUseFaults,
+  placeholderFaults,
   practitionerUseFaults,
 } from './resource-rules.ts';
 import type { Accepted, ResourceSchemas } from './resource-schemas.ts';
@@ -79,13 +81,18 @@ export function createResourceReaders({
   return {
     Person: createReader(
       schemas.person,
-      (person) => [...givenNameFaults(person), ...signIn.faultsOf(person, clock.now())],
+      (person) => [
+        ...authorNameFaults(person),
+        ...givenNameFaults(person),
+        ...signIn.faultsOf(person, clock.now()),
+      ],
       (person) => authorFrom(person, signIn.find(person)),
     ),
     Patient: createReader(
       schemas.patient,
       (patient) => [
         ...patientUseFaults(patient),
+        ...placeholderFaults(patient),
         ...familyFaults(patient),
         ...birthDateFaults(patient, clock.now()),
         ...patientIdentifierFaults(patient, vocabulary.patient, identifierCheck),
@@ -106,6 +113,7 @@ export function createResourceReaders({
       (practitioner) => [
         ...identifierFaults(practitioner, practitionerSystems),
         ...practitionerUseFaults(practitioner),
+        ...placeholderFaults(practitioner),
         ...familyFaults(practitioner),
         ...givenNameFaults(practitioner),
       ],
@@ -158,7 +166,7 @@ function patientFrom(patient: Accepted<'patient'>, vocabulary: Vocabulary): Laun
     birthDate: patient.birthDate,
     gender: patient.gender,
     address: {
-      lines: [...(address.line ?? [])],
+      lines: textsAmong(address.line ?? []),
       ...withoutUndefined({ postalCode: address.postalCode }),
     },
     identifiers: supportedAmong(patient.identifier, vocabulary.patient).map(readPatientIdentifier),
@@ -187,8 +195,8 @@ function organizationFrom(
 }
 
 function personNameFrom({ prefix, family, given }: Accepted<'practitioner'>['name'][number]): PersonName {
-  const title = prefix?.[0];
-  return { ...withoutUndefined({ title }), family, given: [...(given ?? [])] };
+  const [title] = textsAmong(prefix ?? []);
+  return { ...withoutUndefined({ title }), family, given: textsAmong(given ?? []) };
 }
 
 function supportedAmong<Name extends string>(

@@ -34,6 +34,33 @@ export function givenNameFaults(resource: unknown): Fault[] {
   });
 }
 
+/**
+ * Checks that a `null` in a list of texts is the placeholder of an entry of the list with `_`, such as `_given`
+ * (FHIR R4 JSON, representation of primitive elements).
+ */
+export function placeholderFaults(resource: unknown): Fault[] {
+  const faultsIn = (owner: unknown, path: string, member: string) =>
+    entriesOf(owner, member).flatMap((text, index): Fault[] => {
+      const beside = entriesOf(owner, `_${member}`)[index];
+      if (text !== null || (typeof beside === 'object' && beside !== null)) return [];
+      const message = `must be of type string, or null beside an entry of _${member}`;
+      return [{ path: `${path}.${member}[${index}]`, message, code: 'structure' }];
+    });
+  return ['name', 'address'].flatMap((list) =>
+    entriesOf(resource, list).flatMap((owner, at) =>
+      ['prefix', 'given', 'line'].flatMap((member) => faultsIn(owner, `${list}[${at}]`, member)),
+    ),
+  );
+}
+
+/** Checks that the given names of an author are not placeholders alone (OLTR: Person.name). */
+export function authorNameFaults(person: unknown): Fault[] {
+  const faults = placeholderFaults(person);
+  const given = entriesOf(entriesOf(person, 'name')[0], 'given');
+  if (faults.length > 0 || given.length === 0 || given.some((text) => text !== null)) return faults;
+  return [{ path: 'name[0].given', message: 'must have at least 1 entry', code: 'required' }];
+}
+
 /** Checks that a family name has at most 70 characters, or 35 if its use is old (OLTR: HumanName.family). */
 export function familyFaults(resource: unknown): Fault[] {
   return entriesOf(resource, 'name').flatMap((name, index) => {

@@ -72,6 +72,13 @@ function text(maxLength = unnamedLimit, annotations = {}) {
 
 const legibleName = { ...legible, allOf: [...legible.allOf, wellDecoded] };
 
+/**
+ * Returns the schema of a text in a list, or of the `null` beside an entry of the list with `_`, which
+ * `placeholderFaults` checks (FHIR R4 JSON, representation of primitive elements).
+ */
+const textOrNull = (maxLength: number, annotations = {}) =>
+  Type.Unsafe<string | null>({ ...text(maxLength, annotations), type: ['string', 'null'] });
+
 /** Returns the schema of a name of a person or an organisation. */
 const nameText = (maxLength = unnamedLimit) => text(maxLength, legibleName);
 
@@ -90,9 +97,9 @@ function contained<P extends TProperties>(properties: P) {
 function humanName<Use extends string>(uses: Use[]) {
   return {
     use: Type.Enum(uses),
-    prefix: Type.Optional(listOf(nameText(35), 0, maxNameParts)),
+    prefix: Type.Optional(listOf(textOrNull(35, legibleName), 0, maxNameParts)),
     family: nameText(70),
-    given: Type.Optional(listOf(nameText(70), 0, maxNameParts)),
+    given: Type.Optional(listOf(textOrNull(70, legibleName), 0, maxNameParts)),
   };
 }
 
@@ -124,7 +131,7 @@ const anyResource = Type.Object({ resourceType: Type.String() });
 const address = element({
   use: Type.Enum(['home']),
   type: Type.Enum(['physical']),
-  line: Type.Optional(Type.Array(text(70), { maxItems: 5 })),
+  line: Type.Optional(Type.Array(textOrNull(70), { maxItems: 5 })),
   postalCode: Type.Optional(text(10)),
 });
 
@@ -162,7 +169,11 @@ export function createResourceSchemas(vocabulary: Vocabulary) {
     ),
   });
   const person = contained({
-    name: listOf(element({ ...humanName(['usual']), given: listOf(nameText(70), 1, maxNameParts) }), 1, 1),
+    name: listOf(
+      element({ ...humanName(['usual']), given: listOf(textOrNull(70, legibleName), 1, maxNameParts) }),
+      1,
+      1,
+    ),
     identifier: listOf(identifierOf([vocabulary.username]), 1, 1),
   });
   const patient = contained({

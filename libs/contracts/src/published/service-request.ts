@@ -16,6 +16,7 @@ const furtherRules = `Rules beyond the schema:
 - A Patient has one national identifier, one hospital number, or one of each. National identifiers can be checked.
 - The Organization of the PractitionerRole has an identifier of a practice, not only one of a performing organisation.
 - \`birthDate\` is not in the future or more than 140 years ago, and dates are days of the calendar.
+- \`null\` in \`prefix\`, \`given\` or \`line\` needs an entry at the same place of \`_prefix\`, \`_given\` or \`_line\`.
 - In an OrderTest, \`status\` is not \`completed\`, \`on-hold\` or \`unknown\`.
 - Identifiers whose \`use\` is \`old\` are ignored, and one that is not old must remain.
 - The practices that a client may name can be registered.
