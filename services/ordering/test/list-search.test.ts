@@ -26,6 +26,7 @@ const cathal = aPatient({
 });
 const agnieszka = aPatient({
   name: { title: 'Mrs', family: 'Łukaszewicz-O’Brien', given: ['Agnieszka'] },
+  previousFamilyName: 'N\u02bcdiaye-Ka\u02bbahumanu',
   birthDate: '2004-12-05',
   identifiers: [{ system: 'nhs-number', value: '9000000009' }],
 });
@@ -76,6 +77,8 @@ describe('the search in the list of a practice', () => {
     ['a previous surname', 'darcy'],
     ['an NHS number', '9876543229'],
     ['an NHS number with spaces', ' 987 654  3229 '],
+    ['an NHS number with its label', 'NHS 987 654 3229'],
+    ['an NHS number with its whole label', 'NHS number: 987 654 3229'],
     ['the beginning of an NHS number', '987 654'],
     ['a name and a number', 'cathal 987 654 3229'],
     ['a hospital number', 'WH-0042317'],
@@ -113,7 +116,12 @@ describe('the search in the list of a practice', () => {
   );
 
   it('finds a request by its order reference, in lower case and without its hyphen', async () => {
-    for (const q of [firstReference, firstReference.toLowerCase(), firstReference.replace('-', '')]) {
+    for (const q of [
+      firstReference,
+      firstReference.toLowerCase(),
+      firstReference.replace('-', ''),
+      `]C0${firstReference}`,
+    ]) {
       expect(await found(q)).toEqual(['Cathal']);
     }
   });
@@ -123,6 +131,9 @@ describe('the search in the list of a practice', () => {
     ['a name with an apostrophe', 'o’brien'],
     ['a name with another apostrophe', "O'Brien"],
     ['a name without its apostrophe', 'obrien'],
+    ['a name with an apostrophe that is a letter to Unicode', 'o\u02bcbrien'],
+    ['a name without its apostrophe, which is a letter to Unicode', 'ndiaye'],
+    ['another name without such an apostrophe', 'kaahumanu'],
     ['the second half of a name with an apostrophe', 'brien'],
     ['a requester', 'penhaligon'],
     ['a requester as the page writes it', 'Penhaligon, Edith (Dr)'],

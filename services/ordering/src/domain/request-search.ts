@@ -42,14 +42,17 @@ const plainLetters: Readonly<Record<string, string>> = {
  * `suilleabhain`, `kelly`.
  */
 function partsOf(text: string): string[] {
-  return text
-    .toLowerCase()
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[æœøłđðþßı]/g, (letter) => plainLetters[letter] ?? letter)
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((part) => part !== '')
-    .map((part) => part.slice(0, maxWordLength));
+  return (
+    text
+      .toLowerCase()
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
+      .replace(/[æœøłđðþßı]/g, (letter) => plainLetters[letter] ?? letter)
+      // U+02BB and U+02BC are letters to Unicode, but people type them as apostrophes.
+      .split(/[^\p{L}\p{N}]+|[\u02BB\u02BC]/u)
+      .filter((part) => part !== '')
+      .map((part) => part.slice(0, maxWordLength))
+  );
 }
 
 /** Returns only the letters and digits of a text, in lower case without accents. */
@@ -167,7 +170,7 @@ export function readRequestSearch(
   { abbreviations = new Map(), today }: Reading,
 ): RequestSearch | undefined {
   if (text.trim() === '') return undefined;
-  const { dates, rest: withoutDates } = takeDates(text);
+  const { dates, rest: withoutDates } = takeDates(text.replace(pastedMarks, ''));
   const { days: inWords, rest } = takeDaysInWords(withoutDates, today);
   const days = dates.map(({ days: meant, digits }) => [
     ...meant.flatMap((day) => [[isWord(bornWord(day))], [isWord(requestedWord(day))]]),
@@ -181,6 +184,12 @@ export function readRequestSearch(
   const terms = joinNumbers(rest).map((word) => termOf(word, abbreviations));
   return [...days, ...near, ...terms].filter((term) => term.length > 0).slice(0, maxTerms);
 }
+
+/**
+ * The label before a pasted NHS number, and the symbology identifier that a scanner sends before a barcode
+ * (ISO/IEC 15424), as in `]C0NCP-000042`.
+ */
+const pastedMarks = /(?<!\S)(?:NHS(?:\s*(?:number|no\.?))?[:\s]+(?=\d)|\][a-z][\da-z])/gi;
 
 const asWord = (word: string): SoughtWord => ({ word });
 
