@@ -47,6 +47,15 @@ describe('readCollectionEntry', () => {
     expect(instantOf(read({ date: '1 3 2026', time }))).toBe(`2026-03-01T${clock}:00.000Z`);
   });
 
+  it.each(['Mar', 'march', 'MARCH', ' Marc '])('reads the month %p', (month) => {
+    const { date, ...others } = anEntry();
+    const reading = readCollectionEntry(
+      { ...others, date: { ...date, month } },
+      { now: Date.parse('2026-03-02T09:30:00Z'), timeZone: 'Europe/London' },
+    );
+    expect(instantOf(reading)).toBe('2026-03-02T09:05:00.000Z');
+  });
+
   it.each(['24:00', '9:60', '9', '13:05pm', '0:05am', '9:5', '-9:05', '9:05:30', 'noon', '٠٩:٠٥'])(
     'refuses the time %p',
     (time) => {
@@ -60,7 +69,8 @@ describe('readCollectionEntry', () => {
     ['0 3 2026', 'The date must be a real date'],
     ['1 13 2026', 'The date must be a real date'],
     ['1 0 2026', 'The date must be a real date'],
-    ['1 March 2026', 'The date must be a real date'],
+    ['1 Ma 2026', 'The date must be a real date'],
+    ['1 Marchx 2026', 'The date must be a real date'],
     ['1 3 026', 'The date must be a real date'],
     ['1 3 12026', 'The date must be a real date'],
     ['1 3 0026', 'The date must be a real date'],

@@ -140,6 +140,7 @@ describe('the answer to a question', () => {
       'answer-last-dose: “Date and time of the last dose” must be 200 characters or fewer',
     ],
     ['a required date is present', 'EPROG', { 'last-menstrual-period': '2026-2-9' }, '2026-02-09'],
+    ['its month is a word', 'EPROG', { 'last-menstrual-period': '2026-Feb-9' }, '2026-02-09'],
     ['it is today', 'EPROG', { 'last-menstrual-period': '2026-03-02' }, '2026-03-02'],
     [
       'it is tomorrow',
@@ -174,9 +175,9 @@ describe('the answer to a question', () => {
       `${date} ${lmp} must be a real date`,
     ],
     [
-      'it has letters',
+      'it has letters that are no month',
       'EPROG',
-      { 'last-menstrual-period': '2026-Feb-9' },
+      { 'last-menstrual-period': '2026-Fex-9' },
       `${date} ${lmp} must be a real date`,
     ],
     [

@@ -1,5 +1,6 @@
 import { isCalendarDate } from '@clinical-launch/contracts/formats';
 import { localDay, localTime } from '@clinical-launch/contracts/time';
+import { monthTyped } from './days.ts';
 import { type CollectionEntry, cleanText } from './draft.ts';
 import { instantsOf } from './local-instants.ts';
 
@@ -74,7 +75,7 @@ function collectorFaults(collector: string): CollectionFault[] {
   ];
 }
 
-/** Reads a date as YYYY-MM-DD. */
+/** Reads a date as YYYY-MM-DD. The month may be a word. */
 function readDate(date: CollectionEntry['date']): Read {
   const day = date.day.trim();
   const month = date.month.trim();
@@ -86,8 +87,9 @@ function readDate(date: CollectionEntry['date']): Read {
   }
   // A year of two digits is unambiguous, because the date must be within the last 60 days.
   const whole = /^\d\d$/.test(year) ? `20${year}` : year;
-  const isWritten = [day, month].every((part) => /^\d{1,2}$/.test(part)) && /^[12]\d{3}$/.test(whole);
-  const text = `${whole}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const monthDigits = monthTyped(month);
+  const isWritten = [day, monthDigits].every((part) => /^\d{1,2}$/.test(part)) && /^[12]\d{3}$/.test(whole);
+  const text = `${whole}-${monthDigits}-${day.padStart(2, '0')}`;
   return isWritten && isCalendarDate(text) ? { text } : faultOf('date', 'The date must be a real date');
 }
 

@@ -13,6 +13,18 @@ export function monthsOld(today: string, birthDate: string): number | undefined 
   return (thisYear - year) * 12 + (thisMonth - month) - (thisDay < day ? 1 : 0);
 }
 
+const months = [
+  ...['january', 'february', 'march', 'april', 'may', 'june'],
+  ...['july', 'august', 'september', 'october', 'november', 'december'],
+];
+
+/** Returns a typed month in two digits: `3`, `Mar` and `March` become `03`. Only pads any other text. */
+export function monthTyped(typed: string): string {
+  const month = typed.trim().toLowerCase();
+  const at = month.length < 3 ? -1 : months.findIndex((name) => name.startsWith(month));
+  return (at < 0 ? month : String(at + 1)).padStart(2, '0');
+}
+
 /** The day, month and year that a user typed. */
 export type TypedDate = { readonly day: string; readonly month: string; readonly year: string };
 

@@ -1,7 +1,7 @@
 import { isCalendarDate } from '@clinical-launch/contracts/formats';
 import { isFor, type PatientTraits } from './applies-to.ts';
 import type { Orderable, Question } from './catalogue.ts';
-import { daysBetween, readTypedDate } from './days.ts';
+import { daysBetween, monthTyped, readTypedDate } from './days.ts';
 import { cleanText } from './draft.ts';
 
 /**
@@ -74,7 +74,7 @@ export function readAnswer(asked: AskedQuestion, typed: string, today: string): 
 
 function readDay(asked: AskedQuestion, typed: string, today: string): AnswerReading {
   const { day, month, year } = readTypedDate(typed);
-  const written = `${year.trim()}-${month.trim().padStart(2, '0')}-${day.trim().padStart(2, '0')}`;
+  const written = `${year.trim()}-${monthTyped(month)}-${day.trim().padStart(2, '0')}`;
   if (!isCalendarDate(written)) return { message: `${quoted(asked)} must be a real date` };
   if (written > today) return { message: `${quoted(asked)} must be today or in the past` };
   const { withinWeeks } = asked.question;
