@@ -88,12 +88,14 @@ function assertMediaType({ headers }: IncomingMessage, types: readonly string[])
   const charset = parameters
     .map((parameter) => parameter.trim())
     .find((parameter) => parameter.startsWith('charset='));
-  const isUtf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset);
-  const encoding = headers['content-encoding'] ?? 'identity';
-  if (types.includes(type.trim()) && isUtf8 && encoding === 'identity') return;
+  const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+  const isPlain = (headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';
+  if (types.includes(type.trim()) && isUtf8 && isPlain) return;
   throw new ServiceError({
     code: 'unsupported_media_type',
     message: `Send the body as ${types.join(' or ')}, in UTF-8, without a Content-Encoding`,
+    // RFC 9110 section 15.5.16
+    headers: isPlain ? { 'Accept-Post': types.join(', ') } : { 'Accept-Encoding': 'identity' },
   });
 }
 

@@ -62,6 +62,7 @@ describe('a JSON body', () => {
     'application/fhir+json',
     'Application/JSON; charset=utf-8',
     'application/json;charset="UTF-8"',
+    'application/json; charset=utf8',
   ])('is accepted with the Content-Type %s', async (type) => {
     expect((await post({ body: '1', type })).status).toBe(200);
   });
@@ -73,12 +74,19 @@ describe('a JSON body', () => {
     'application/json; charset=iso-8859-1',
     'application/json; charset=utf-16',
   ])('is refused with the Content-Type %s (415)', async (type) => {
-    expect((await post({ body: '1', type })).status).toBe(415);
+    const { status, response } = await post({ body: '1', type });
+    expect(status).toBe(415);
+    expect(response.headers.get('accept-post')).toBe('application/json, application/fhir+json');
   });
 
   it('is refused with a Content-Encoding, because decompression could exceed the limit (415)', async () => {
     const body = new Uint8Array(gzipSync(json(100)));
-    expect((await post({ body, headers: { 'Content-Encoding': 'gzip' } })).status).toBe(415);
+    const { status, response } = await post({ body, headers: { 'Content-Encoding': 'gzip' } });
+    expect([status, response.headers.get('accept-encoding')]).toEqual([415, 'identity']);
+  });
+
+  it('is accepted with the Content-Encoding identity, in any case', async () => {
+    expect((await post({ body: '1', headers: { 'Content-Encoding': 'Identity' } })).status).toBe(200);
   });
 
   it('is refused if it has more bytes than the limit (413)', async () => {

@@ -92,7 +92,9 @@ const meanings: Readonly<
   409: { text: 'The identifier of the caller was already used.' },
   410: { text: 'The launch token was already used.' },
   413: { text: 'The body is too large.', headers: closes },
-  415: { text: 'The media type, charset or encoding of the body is not accepted here.' },
+  415: {
+    text: 'The media type, charset or encoding of the body is not accepted. `Accept-Post` or `Accept-Encoding` names what is.',
+  },
   429: { text: 'Too many requests. Wait for the seconds in `Retry-After`.', headers: retryAfter },
   500: { text: 'The request failed because of an error on our side. Report the correlation id to support.' },
   503: { text: 'A part of the platform is unavailable. Try again.', headers: retryAfter },
