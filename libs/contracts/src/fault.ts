@@ -55,6 +55,20 @@ export function faultWithin(path: string, fault: Fault): Fault {
 export const faultPlaces = (faults: readonly Fault[]) =>
   faults.length === 0 ? {} : { paths: faults.map(({ path }) => path), codes: faults.map(({ code }) => code) };
 
+/** Returns the same text for addresses that people confuse: another case, `http`, or the former NHS host. */
+const lookOf = (address: string): string =>
+  address.trim().toLowerCase().replace('http:', 'https:').replace('//fhir.nhs.net/', '//fhir.nhs.uk/');
+
+/**
+ * Returns the end of a message that names the known address which a text only just misses, or an empty text.
+ * The eye does not see such a difference.
+ */
+export function nearMiss(text: unknown, known: readonly unknown[]): string {
+  if (typeof text !== 'string' || !text.includes('://')) return '';
+  const meant = known.find((one) => typeof one === 'string' && lookOf(one) === lookOf(text));
+  return meant === undefined ? '' : `. What was sent is almost ${meant}: correct its case, protocol or host`;
+}
+
 /** Returns the allowed values as part of a message, such as `home` or `one of usual, old`. */
 export const oneOf = (values: readonly unknown[]): string =>
   `${values.length > 1 ? 'one of ' : ''}${values.join(', ')}`;

@@ -1,5 +1,5 @@
 import { Ajv2020, type DefinedError, type ValidateFunction } from 'ajv/dist/2020.js';
-import { type Fault, type FaultCode, oneOf } from './fault.ts';
+import { type Fault, type FaultCode, nearMiss, oneOf } from './fault.ts';
 import { formats } from './formats.ts';
 import { type Static, type TProperties, type TSchema, Type } from './type.ts';
 
@@ -206,7 +206,7 @@ function messageFor(error: DefinedError): string {
     case 'minItems':
       return `must have at least ${error.params.limit} ${error.params.limit === 1 ? 'entry' : 'entries'}`;
     case 'enum':
-      return `must be ${oneOf(error.params.allowedValues)}`;
+      return `must be ${oneOf(error.params.allowedValues)}${nearMiss(error.data, error.params.allowedValues)}`;
     case 'const':
       return `must be ${String(error.params.allowedValue)}`;
     case 'type':

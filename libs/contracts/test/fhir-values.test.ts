@@ -55,7 +55,34 @@ describe('Patient.name.use', () => {
   });
 });
 
+describe('an identifier whose system is almost a supported one', () => {
+  const near = [
+    ['contained[1].identifier[0].system', `${nhs}/Id/nhs-number`, `${nhs}/id/NHS-number`],
+    ['contained[1].identifier[0].system', `${nhs}/Id/nhs-number`, 'http://fhir.nhs.uk/Id/nhs-number'],
+    ['contained[1].identifier[0].system', `${nhs}/Id/nhs-number`, 'https://fhir.nhs.net/Id/nhs-number'],
+    ['contained[0].identifier[0].system', `${fhir}/Id/username`, `${fhir}/id/username`],
+    [
+      'contained[4].identifier[0].system',
+      `${nhs}/Id/ods-organization-code`,
+      `${nhs}/Id/ODS-organization-code `,
+    ],
+    ['identifier[0].system', `${fhir}/Id/originating-system-id`, `${fhir}/ID/originating-system-id`],
+  ] as const;
+
+  it.each(near)('is refused with the system that was meant: %s', (path, meant, sent) => {
+    const [fault, ...others] = faultsOf(replaceAt(valid, path, sent));
+    expect(fault?.message).toMatch(`. What was sent is almost ${meant}: correct its case, protocol or host`);
+    expect(others).toEqual([]);
+  });
+});
+
 describe('Practitioner.name.use', () => {
+  it('is required with the one value that is read', () => {
+    expect(faultsOf(replaceAt(valid, 'contained[3].name[0].use', undefined))).toEqual([
+      { path: 'contained[3].name[0].use', message: 'is required: usual' },
+    ]);
+  });
+
   const usual = { use: 'usual', family: 'Bairstow' };
   const uses = ['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden'];
 

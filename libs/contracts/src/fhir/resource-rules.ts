@@ -4,7 +4,7 @@ import {
   type PatientIdentifierSystem,
   syntheticNumberFaults,
 } from '../coded-identifiers.ts';
-import { type Fault, oneOf } from '../fault.ts';
+import { type Fault, nearMiss, oneOf } from '../fault.ts';
 import { birthDateProblem, isCalendarDate } from '../formats.ts';
 import type { Action } from '../launch-context.ts';
 import { entriesOf, lengthOf, memberOf, textsAmong } from '../schema.ts';
@@ -170,5 +170,6 @@ export function identifierFaults(resource: unknown, supported: readonly string[]
   const message = `must have an entry whose system is ${oneOf(supported)}`;
   if (found.length > 0)
     return [{ path: 'identifier', message: `${message}, and whose use is not old`, code: 'not-supported' }];
-  return [{ path: 'identifier', message, code: 'invariant' }];
+  const hint = systems.map((system) => nearMiss(system, supported)).find((text) => text !== '') ?? '';
+  return [{ path: 'identifier', message: message + hint, code: 'invariant' }];
 }

@@ -94,9 +94,9 @@ function contained<P extends TProperties>(properties: P) {
  * Returns the properties of OLTR: HumanName. `givenNameFaults` checks the total length of `given`, which a
  * schema cannot limit.
  */
-function humanName<Use extends string>(uses: Use[]) {
+function humanName<Use extends string>(uses: Use[], annotations = {}) {
   return {
-    use: Type.Enum(uses),
+    use: Type.Enum(uses, annotations),
     prefix: Type.Optional(listOf(textOrNull(35, legibleName), 0, maxNameParts)),
     family: nameText(70),
     given: Type.Optional(listOf(textOrNull(70, legibleName), 0, maxNameParts)),
@@ -195,7 +195,10 @@ export function createResourceSchemas(vocabulary: Vocabulary) {
     identifier: listOf(identifierSuchAs(vocabulary.practitioner.keys()), 1),
     name: listOf(
       element({
-        ...humanName(['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden']),
+        // An error about a missing `use` lists only the examples.
+        ...humanName(['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden'], {
+          examples: ['usual'],
+        }),
         family: anyFamily,
       }),
       1,
