@@ -1,6 +1,6 @@
 // Warns before the session of the page ends, lets the user extend it with a button, and replaces the page at
 // the end. Every HTTP request of the launch, from any window, extends the session, but never beyond its
-// absolute end.
+// absolute end. Only the question whether the session has ended does not extend it.
 
 const warnsBeforeMs = 2 * 60_000;
 
@@ -13,11 +13,11 @@ export function watchSession(dialog) {
   const { launch, address, idleSeconds, lastSeconds } = dialog.dataset;
   const idleMs = Number(idleSeconds) * 1000;
   // Uses the clock, because it advances while the computer sleeps, and a timer does not.
-  const lastAt =
-    lastSeconds === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(lastSeconds) * 1000;
+  let lastAt = lastSeconds === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(lastSeconds) * 1000;
   const windows = new BroadcastChannel(`launch ${launch}`);
   let endsAt;
   let dismissedFor;
+  let isAsking = false;
 
   // Removes the text with the time at which the session ends, because later requests extend the session.
   document.querySelector('[data-session-until]')?.remove();
@@ -45,7 +45,7 @@ export function watchSession(dialog) {
 
   function check() {
     const leftMs = endsAt - Date.now();
-    if (leftMs <= 0) return end();
+    if (leftMs <= 0) return ask();
     if (leftMs > warnsBeforeMs) return;
     const minutes = Math.ceil(leftMs / 60_000);
     dialog.querySelector('[data-left]').textContent = minutes === 1 ? '1 minute' : `${minutes} minutes`;
@@ -69,6 +69,19 @@ export function watchSession(dialog) {
     windows.postMessage('extended');
   }
 
+  /** Asks the server before the page ends, because somebody may have corrected the computer's clock. */
+  async function ask() {
+    if (isAsking) return;
+    isAsking = true;
+    const response = await fetch(`${address}-state`).catch(() => undefined);
+    isAsking = false;
+    if (!response?.ok) return end();
+    // The server does not say how long the session lasts, so the page warns the user and asks again.
+    if (endsAt === lastAt) lastAt = Number.POSITIVE_INFINITY;
+    endsAt = Date.now() + warnsBeforeMs;
+    check();
+  }
+
   function say(text) {
     dialog.querySelector('[data-failed]').textContent = text;
   }
@@ -86,7 +99,10 @@ export function watchSession(dialog) {
 
   /** Returns whether an entry is a script's request that succeeded, and therefore extended the session. */
   function isAnswered({ initiatorType, name, responseStatus }) {
-    const isOfLaunch = initiatorType === 'fetch' && new URL(name).pathname.startsWith(`/oltr/${launch}/`);
+    const isOfLaunch =
+      initiatorType === 'fetch' &&
+      new URL(name).pathname.startsWith(`/oltr/${launch}/`) &&
+      !name.endsWith('-state');
     return isOfLaunch && responseStatus >= 200 && responseStatus < 400;
   }
 }

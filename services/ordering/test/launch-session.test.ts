@@ -73,6 +73,14 @@ describe('the launch session', () => {
     expect((await launch.send('')).status).toBe(401);
   });
 
+  it('is confirmed by a GET of /session-state, which does not extend it', async () => {
+    const launch = await application.openLaunch();
+    application.clock.advance({ seconds: launchSessionIdleSeconds - 1 });
+    expect((await launch.send('session-state')).status).toBe(204);
+    application.clock.advance({ seconds: 1 });
+    expect((await launch.send('session-state')).status).toBe(401);
+  });
+
   it('is described on each page: when it ends, in local time, and whether a request extends it', async () => {
     const launch = await application.openLaunch(aLaunchContext(), { chainSeconds: 2700 });
     const timeAfter = (seconds: number) =>

@@ -75,6 +75,24 @@ describe('the end of a session', () => {
     await close();
   });
 
+  it('is announced instead of shown while only the clock of the computer says so, and the server does not', async () => {
+    const { launch, page, browser, warning, advance, close } = await open();
+    await browser.clock.runFor(3600 * 1000);
+    await warning.waitFor();
+    expect(await warning.innerText()).toContain('Your session ends in 2 minutes');
+    expect(await page.locator('.app-patient').innerText()).toMatch(/Whitfield/i);
+    await warning.getByRole('button', { name: 'Stay signed in' }).click();
+    await warning.waitFor({ state: 'hidden' });
+    // The question of the page does not extend the session.
+    await advance(30 * 60 - 1);
+    await browser.clock.runFor(3600 * 1000);
+    await warning.waitFor();
+    await advance(2 * 60);
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+    expect((await launch.send('')).status).toBe(401);
+    await close();
+  });
+
   it('cannot be postponed beyond the absolute end of the launch, and the warning states this', async () => {
     const { launch, warning, page, advance, close } = await open(20 * 60);
     await advance(18 * 60 + 1);

@@ -20,7 +20,7 @@ import { printLabels, printTickedLabels } from './print-labels.ts';
 import { printForm } from './print-request.ts';
 import { postReview, postReviewDraft, showReview } from './review-page.ts';
 import { postSamples, showSamples } from './samples-page.ts';
-import { extendSession, signOut } from './session.ts';
+import { confirmSession, extendSession, signOut } from './session.ts';
 import { showOrder } from './show-order.ts';
 import { postSamePatient, showRequest } from './show-request.ts';
 import { postChoice, postChosenPanel, postMatches, showChoice } from './tests-page.ts';
@@ -48,6 +48,12 @@ export function createEndpoints(dependencies: Dependencies): Endpoint[] {
     ...launchPages(dependencies).map(([path, methods]) =>
       endpoint({ ...shared, place: inLaunch(dependencies), path: `/oltr/:launchId${path}`, methods }),
     ),
+    endpoint({
+      ...shared,
+      place: inLaunch(dependencies, {}),
+      path: '/oltr/:launchId/session-state',
+      methods: { GET: confirmSession },
+    }),
   ];
 }
 

@@ -2,10 +2,7 @@ import { guidForm } from '@clinical-launch/contracts/schema';
 import { concerningLaunch } from '@clinical-launch/crypto/patient-pseudonym';
 import { setHeaders } from '@clinical-launch/http/answer';
 import { type Exchange, type Guard, textParameter } from '@clinical-launch/http/endpoint';
-import {
-  launchSessionIdleSeconds as extendSeconds,
-  findLaunchSessions,
-} from '@clinical-launch/pages/launch-session';
+import { findLaunchSessions, launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
 import { isOwnForm } from '@clinical-launch/pages/own-form';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Pages } from '@clinical-launch/pages/templates';
@@ -17,10 +14,13 @@ import type { Visit } from './visit.ts';
 
 /**
  * Creates the guard of the pages of a launch. An HTTP request needs a cookie with the live session of the
- * launch in the path. The guard extends the session. It throws ServiceError 404 if the path contains no
+ * launch in the path. The guard extends the session, unless `extending` is empty. It throws ServiceError 404 if the path contains no
  * launch id, 401 without the session, 403 for a form from another site, and 429 above the rate limit.
  */
-export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
+export function inLaunch(
+  dependencies: Dependencies,
+  extending: { readonly extendSeconds?: number } = { extendSeconds: launchSessionIdleSeconds },
+): Guard<Exchange, Visit> {
   const { tickets, pages, publicOrigin, isSecure, pseudonyms, countRequest } = dependencies;
   return async (exchange) => {
     const { request, response, call } = exchange;
@@ -32,7 +32,7 @@ export function inLaunch(dependencies: Dependencies): Guard<Exchange, Visit> {
     if (request.method !== 'GET' && request.method !== 'HEAD' && !isOwnForm(request, publicOrigin)) {
       throw foreignForm();
     }
-    const sessions = await findLaunchSessions(tickets, request, { isSecure, extendSeconds }).catch(
+    const sessions = await findLaunchSessions(tickets, request, { isSecure, ...extending }).catch(
       async (cause: unknown) => {
         // If Redis is unavailable, the error page contains the fields, so that no typed text is lost.
         if (request.method === 'POST') await readSentForm(request, response);

@@ -15,6 +15,12 @@ export async function extendSession(visit: Visit): Promise<void> {
 }
 
 /**
+ * Answers 204 to a page whose clock says that the session has ended: `GET /oltr/{launchId}/session-state`. The
+ * guard `inLaunch` has found the session, without extending it.
+ */
+export const confirmSession = ({ response }: Visit): void => sendStatus(response, 204);
+
+/**
  * Signs the user out: `POST /oltr/{launchId}/sign-out`. Ends the session, so that a copy of the cookie cannot
  * use it either, and deletes the cookie.
  */
