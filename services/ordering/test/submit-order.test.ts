@@ -167,7 +167,7 @@ describe('a submitted order', () => {
     };
     const context = aLaunchContext({ request: { practice, originatingId: 'o'.repeat(1024) } });
     const launch = await chooseAndReview(application, ['HFBC'], context);
-    await submit(launch, 'Tired\u0000 all the time');
+    await submit(launch, 'Tired\u0000all the time');
     const sameHospitalNumber = {
       ...context.request.patient,
       identifiers: [
