@@ -191,6 +191,24 @@ describe('the printed form and labels of a request', () => {
     await page.context().close();
   });
 
+  it.each(['form', 'labels'] as const)('have black bars on white in forced colours: %s', async (paper) => {
+    const page = await openPaper(paper);
+    await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
+    const bars = page.locator(`${paper === 'form' ? '.app-form__code' : '.app-label'} svg`).first();
+    const png = (await bars.screenshot()).toString('base64');
+    // The policy of the page allows no images, so an empty page reads the colours.
+    const reader = await page.context().newPage();
+    const reds = await reader.evaluate<number[]>(`(async () => {
+      const image = await createImageBitmap(await (await fetch('data:image/png;base64,${png}')).blob());
+      const canvas = new OffscreenCanvas(image.width, image.height).getContext('2d');
+      canvas.drawImage(image, 0, 0);
+      const { data } = canvas.getImageData(0, Math.floor(image.height / 2), image.width, 1);
+      return [...data].filter((_, at) => at % 4 === 0);
+    })()`);
+    expect([Math.min(...reds) < 64, Math.max(...reds) > 192]).toEqual([true, true]);
+    await page.context().close();
+  });
+
   it.each(['form', 'labels'] as const)(
     'are printed without the header, banner and buttons of the page: %s',
     async (paper) => {
