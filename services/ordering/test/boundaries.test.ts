@@ -108,7 +108,7 @@ describe('a request for a patient with the same NHS number and date of birth as 
       const html = await launch.page(`requests/${order.guid}${page}`);
       expect(/app-patient__name"><bdi>([^<]*)/.exec(html)?.[1]).toBe('WHITFIELD, Martha');
       expect(html).toMatch(
-        /Check the patient\.[^]*made for <bdi>WHITFIELD, Martha<[^]*record that is open in your practice system is for <bdi>WHITFIELD, Margaret Anne \(Mrs\)<[^]*born 28 February 1958/,
+        /Check the patient\.[^]*made for <bdi[^>]*>WHITFIELD, Martha<[^]*record that is open in your practice system is for <bdi[^>]*>WHITFIELD, Margaret Anne \(Mrs\)<[^]*born 28 February 1958/,
       );
     }
     const same = await openAs('PatientRequestList', { patient: twin });

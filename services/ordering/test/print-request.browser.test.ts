@@ -210,6 +210,23 @@ describe('the printed form and labels of a request', () => {
   });
 
   it.each(['form', 'labels'] as const)(
+    'contain no name, reference or test that a browser translates: %s',
+    async (paper) => {
+      const page = await openPaper(paper);
+      const translated = await page.evaluate<string[]>(`(() => {
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        const texts = [];
+        while (walker.nextNode())
+          if (!walker.currentNode.parentElement.closest('[translate="no"]')) texts.push(walker.currentNode.data);
+        return texts;
+      })()`);
+      expect(translated.length).toBeGreaterThan(20);
+      expect(translated.filter((text) => /whitfield|blood|chest|NCP-\d|9434765919/i.test(text))).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  it.each(['form', 'labels'] as const)(
     'are printed without the header, banner and buttons of the page: %s',
     async (paper) => {
       const page = await openPaper(paper);
