@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openChange } from './changes.ts';
+import { openChange, stored, submitChange } from './changes.ts';
 import {
   type Application,
   aLaunchContext,
@@ -63,6 +63,23 @@ describe('the caption of a page', () => {
       expect(captionIn(html)).toContain(` · requested ${said} · `);
     } finally {
       await app.stop();
+    }
+  });
+
+  it('does not name the reference of a batch whose tests have all been removed', async () => {
+    const context = aLaunchContext({ request: { patient: aPatient() } });
+    const ordered = await anOrder(application, ['HFBC', 'XCXR'], context);
+    const change = await openChange(application, ordered);
+    await press(change, 'remove:XCXR', { at: change.at });
+    await submitChange(change);
+    const { batches } = await stored(application, ordered.guid);
+    const [reference = '', removed = ''] = batches.map(({ orderReference }) => orderReference);
+    const reader = await openAction(application, 'PatientReport', ordered);
+    for (const paper of ['form', 'labels']) {
+      const html = await reader.page(`requests/${ordered.guid}/${paper}`);
+      expect(captionIn(html)).toMatch(new RegExp(`^${reference} · `));
+      expect(/<title>[^<]*/.exec(html)?.[0]).not.toContain(removed);
+      expect(html).not.toContain(removed);
     }
   });
 

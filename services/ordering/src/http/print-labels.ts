@@ -8,6 +8,7 @@ import type { TestRequest } from '../domain/test-request.ts';
 import { faultyForm, requestNotFound } from '../errors.ts';
 import { presentLabelStocks, presentLabels } from '../present/label-sheets.ts';
 import { presentPrinting } from '../present/print-sheets.ts';
+import { referencesOf } from '../present/request-caption.ts';
 import { countPrints } from '../work/count-print.ts';
 import { findAllVisible } from '../work/find-requests.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -75,7 +76,7 @@ export async function readLabels(visit: Visit, dependencies: Dependencies, reque
     byHand: papers.flatMap(({ byHand }) => byHand),
     reprints: printings
       .map(({ request, ...printing }) => ({
-        reference: request.batches.map(({ orderReference }) => orderReference).join(', '),
+        reference: referencesOf(request).join(', '),
         ...presentPrinting(printing, name, write),
       }))
       .filter(({ before }) => before !== undefined),

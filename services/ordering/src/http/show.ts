@@ -8,7 +8,7 @@ import { listed } from '../domain/panels.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { presentWindow } from '../present/lock-model.ts';
 import { presentPageBanner } from '../present/patient-banner.ts';
-import { captionOf } from '../present/request-caption.ts';
+import { captionOf, referencesOf } from '../present/request-caption.ts';
 import { presentSession } from '../present/session-model.ts';
 import type { OtherBirths } from '../store/test-requests.ts';
 import type { Visit } from './visit.ts';
@@ -56,7 +56,7 @@ export function createShow({ pages, clock, timeZone, write }: ShowDependencies):
       home,
       base,
       launchId,
-      reference: about && listed(about.batches.map(({ orderReference }) => orderReference)),
+      reference: about && listed(referencesOf(about)),
       otherBirths: otherBirths && { ...otherBirths, own: otherBirths.own.map(writtenDate) },
       ...presentWindow(visit.window, { write }),
     };

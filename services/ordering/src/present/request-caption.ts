@@ -7,13 +7,19 @@ import type { TestRequest } from '../domain/test-request.ts';
 
 type Moment = { readonly now: number; readonly timeZone: string };
 
+/** Returns the references of a request that have live tests. If all tests were removed, returns all references. */
+export function referencesOf({ batches }: Pick<TestRequest, 'batches'>): string[] {
+  const live = batches.filter(({ tests }) => tests.some(isLive));
+  return (live.length > 0 ? live : batches).map(({ orderReference }) => orderReference);
+}
+
 /**
  * Returns the caption that identifies the request on its pages, because a patient may have several requests:
  * `NCP-000003 · requested today at 9:55am · waiting for samples`.
  */
 export const captionOf = (request: TestRequest, moment: Moment) =>
   [
-    listed(request.batches.map(({ orderReference }) => orderReference)),
+    listed(referencesOf(request)),
     `requested ${describeMoment(request.createdAt, moment)}`,
     stateOf(request),
   ].join(' · ');
