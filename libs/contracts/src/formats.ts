@@ -130,7 +130,8 @@ export const formats = {
   },
   'full-date-time': {
     validate: isFullDateTime,
-    message: 'must be a date and time that exists, with its offset, written like 2023-11-06T19:43:05Z',
+    message:
+      'must be a date and time that exists, with seconds and an offset such as Z or +01:00, written like 2023-11-06T19:43:05Z',
     published: { format: 'date-time', pattern: dateTime.source },
   },
 } as const;

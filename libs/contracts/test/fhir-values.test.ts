@@ -269,17 +269,21 @@ describe('dates and times', () => {
     },
   );
 
-  it.each(['2023-02-29T19:43:05Z', '2023-11-06T19:43:05', '2023-11-06', ''])(
-    'authoredOn must not be %j',
-    (authoredOn) => {
-      expect(faultsOf(aServiceRequest({ authoredOn }))).toEqual([
-        {
-          path: 'authoredOn',
-          message: 'must be a date and time that exists, with its offset, written like 2023-11-06T19:43:05Z',
-        },
-      ]);
-    },
-  );
+  it.each([
+    '2023-02-29T19:43:05Z',
+    '2023-11-06T19:43:05',
+    '2023-11-06T19:43:05+0000',
+    '2023-11-06T19:43Z',
+    '',
+  ])('authoredOn must not be %j', (authoredOn) => {
+    expect(faultsOf(aServiceRequest({ authoredOn }))).toEqual([
+      {
+        path: 'authoredOn',
+        message:
+          'must be a date and time that exists, with seconds and an offset such as Z or +01:00, written like 2023-11-06T19:43:05Z',
+      },
+    ]);
+  });
 
   it.each(['2023-02-29', '1958', '1958-02', '28-02-1958', ''])('birthDate must not be %j', (birthDate) => {
     expect(faultsOf(aServiceRequest({ patient: { birthDate } }))).toEqual([
