@@ -34,9 +34,9 @@ export function unknownRealm(): ServiceError {
 }
 
 /** Creates the error for a realm without partner applications. */
-export function noDesktopRealm(): ServiceError {
+export function noDesktopRealm(code: 'not_found' | 'unauthorized_client' = 'not_found'): ServiceError {
   return new ServiceError({
-    code: 'not_found',
+    code,
     message: 'This realm does not launch partner applications',
   });
 }

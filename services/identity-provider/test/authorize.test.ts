@@ -292,13 +292,14 @@ describe('a valid authorization request', () => {
     },
   );
 
-  it.each(['north', 'nowhere/desktop'])(
-    'is answered with 404 in the realm %s, which has no partner applications',
-    async (other) => {
-      const response = await running.postAuthorize(await inOrder(), other);
-      expect(await refusalOf(response)).toEqual(refused('not_found', 404));
-    },
-  );
+  it('is answered with 400 in a realm without partner applications, and with 404 in an unknown realm', async () => {
+    const response = await running.postAuthorize(await inOrder(), 'north');
+    const { error_description } = record(await response.clone().json());
+    expect(error_description).toBe('This realm does not launch partner applications');
+    expect(await refusalOf(response)).toEqual(refused('unauthorized_client'));
+    const unknown = await running.postAuthorize(await inOrder(), 'nowhere/desktop');
+    expect(await refusalOf(unknown)).toEqual(refused('not_found', 404));
+  });
 });
 
 describe('HEAD requests, prefetches, previews, images and scripts', () => {

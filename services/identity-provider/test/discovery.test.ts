@@ -165,6 +165,8 @@ describe('GET {issuer}/.well-known/openid-configuration', () => {
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
     expect(record(await response.json())).toEqual({
       issuer: `${running.url}/idp/north/ed/v2.0`,
+      authorization_endpoint: `${running.url}/idp/north/ed/oauth2/v2.0/authorize`,
+      response_types_supported: ['code'],
       token_endpoint: `${running.url}/idp/north/ed/oauth2/v2.0/token`,
       jwks_uri: `${running.url}/idp/north/ed/discovery/v2.0/keys`,
       revocation_endpoint: `${running.url}/idp/north/ed/oauth2/v2.0/revoke`,
@@ -174,7 +176,6 @@ describe('GET {issuer}/.well-known/openid-configuration', () => {
       grant_types_supported: ['client_credentials'],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
       scopes_supported: ['api://clinical-launch/.default'],
-      response_types_supported: [],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['EdDSA'],
     });

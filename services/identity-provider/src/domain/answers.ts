@@ -127,6 +127,8 @@ export const keySet = Type.Object({
 
 const shared = {
   issuer: address,
+  authorization_endpoint: address,
+  response_types_supported: words,
   token_endpoint: address,
   jwks_uri: address,
   revocation_endpoint: address,
@@ -142,19 +144,19 @@ const shared = {
 };
 
 const desktop = {
-  authorization_endpoint: address,
   pushed_authorization_request_endpoint: address,
   require_pushed_authorization_requests: Type.Boolean(),
-  response_types_supported: words,
   response_modes_supported: words,
   code_challenge_methods_supported: words,
   dpop_signing_alg_values_supported: words,
 };
 
-/** The discovery document of a realm without desktop launches (RFC 8414 section 2). */
+/**
+ * The discovery document of a realm without desktop launches (RFC 8414 section 2). Its authorization endpoint
+ * refuses every request.
+ */
 export const clientConfiguration = Type.Object({
   ...shared,
-  response_types_supported: words,
   subject_types_supported: words,
   id_token_signing_alg_values_supported: words,
 });

@@ -23,7 +23,7 @@ type DiscoveryDependencies = {
 
 /**
  * Publishes the endpoints and features of a realm: `GET {issuer}/.well-known/openid-configuration` (OpenID
- * Connect Discovery 1.0 section 3, RFC 8414 section 2). Includes required lists even if they are empty.
+ * Connect Discovery 1.0 section 3, RFC 8414 section 2).
  */
 export function getDiscovery(dependencies: DiscoveryDependencies): Handler<RealmExchange> {
   return async ({ realm, response }) => {
@@ -37,9 +37,7 @@ export function getDiscovery(dependencies: DiscoveryDependencies): Handler<Realm
       id_token_signing_alg_values_supported: [
         ...new Set([...keys.map(({ alg }) => alg), realm.signingAlgorithm]),
       ],
-      ...(isDesktopRealm(realm)
-        ? openIdMetadata(realm, dependencies.realms)
-        : { response_types_supported: [] }),
+      ...(isDesktopRealm(realm) ? openIdMetadata(realm, dependencies.realms) : {}),
     });
   };
 }
@@ -72,6 +70,10 @@ function sharedMetadata(dependencies: DiscoveryDependencies, realm: IssuingRealm
   const clientScopes = hasClients(realm) ? scopes : [];
   return {
     issuer: realm.issuer,
+    // Clients refuse a document without these two members (OpenID Connect Discovery 1.0 section 3), even if
+    // they request only client credentials.
+    authorization_endpoint: `${base}/oauth2/v2.0/authorize`,
+    response_types_supported: ['code'],
     token_endpoint: `${base}/oauth2/v2.0/token`,
     jwks_uri: `${base}/discovery/v2.0/keys`,
     ...revocationMetadata(realm, dependencies),
@@ -87,10 +89,8 @@ function sharedMetadata(dependencies: DiscoveryDependencies, realm: IssuingRealm
 function desktopMetadata(realm: DesktopIssuingRealm) {
   const base = realm.baseUrl;
   return {
-    authorization_endpoint: `${base}/oauth2/v2.0/authorize`,
     pushed_authorization_request_endpoint: `${base}/oauth2/v2.0/par`,
     require_pushed_authorization_requests: false,
-    response_types_supported: ['code'],
     response_modes_supported: ['query'],
     code_challenge_methods_supported: ['S256'],
     dpop_signing_alg_values_supported: asymmetricAlgorithms,

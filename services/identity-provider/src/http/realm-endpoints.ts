@@ -27,7 +27,7 @@ import { getKeys } from './get-keys.ts';
 import { introspectToken } from './introspect-token.ts';
 import { auditLaunchRefusal, issueLaunch } from './issue-launch.ts';
 import { pushAuthorizationRequest } from './push-authorization-request.ts';
-import { inDesktopRealm, inRealm } from './realm-guards.ts';
+import { inDesktopRealm, inPartnerRealm, inRealm } from './realm-guards.ts';
 import { auditRefusal, neverCached, requestToken } from './request-token.ts';
 import { revokeToken } from './revoke-token.ts';
 
@@ -65,7 +65,7 @@ export function realmEndpoints(dependencies: RouteDependencies): Endpoint[] {
   const launches = { ...shared, headers: neverCached };
   const documents = { ...shared, anyOrigin: true };
 
-  const authorizing = behind(inDesktopRealm, authorize(dependencies));
+  const authorizing = behind(inPartnerRealm, authorize(dependencies));
   const discover = getDiscovery(dependencies);
   const configure = behind(inDesktopRealm, getSmartConfiguration(dependencies));
   const keys = getKeys(dependencies.keyRing);

@@ -38,6 +38,15 @@ export function inDesktopRealm(exchange: RealmExchange): DesktopExchange {
   return { ...exchange, realm };
 }
 
+/**
+ * Accepts an authorization request only in a desktop realm. @throws ServiceError 400 in other realms, whose
+ * discovery documents contain the endpoint too
+ */
+export function inPartnerRealm(exchange: RealmExchange): DesktopExchange {
+  if (!isDesktopRealm(exchange.realm)) throw noDesktopRealm('unauthorized_client');
+  return inDesktopRealm(exchange);
+}
+
 /** Returns whether a realm has partner applications. */
 export function isDesktopRealm(realm: IssuingRealm): realm is DesktopIssuingRealm {
   return realm.desktop !== undefined;
