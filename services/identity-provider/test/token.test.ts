@@ -66,8 +66,20 @@ describe('POST /{realm}/oauth2/v2.0/token', () => {
       access_token: expect.any(String),
       token_type: 'Bearer',
       expires_in: 3600,
-      scope: 'ocs-launch.write',
+      scope: 'api://clinical-launch/.default',
     });
+  });
+
+  it.each([
+    ['openid profile offline_access api://clinical-launch/.default'],
+    ['api://clinical-launch/.default email openid'],
+    ['api://clinical-launch/.default api://clinical-launch/.default'],
+    [' api://clinical-launch/.default '],
+  ])('reads the scope %j, which a client library sent, as the default scope', async (sent) => {
+    const answer = await running.idp.token('north', { scope: sent });
+    expect(answer).toMatchObject({ status: 200, scope });
+    const { claims } = await verify(answer.access_token);
+    expect(claims).toMatchObject({ scope: 'ocs-launch.write', scp: ['ocs-launch.write'] });
   });
 
   it('returns a token with the claims of RFC 9068, and with the rights in scope, scp and roles', async () => {
@@ -93,7 +105,7 @@ describe('POST /{realm}/oauth2/v2.0/token', () => {
 
   it('returns a valid token without rights to a client without rights', async () => {
     const answer = await running.idp.token('north', { client_id: 'pms-noscope-here' });
-    expect(answer).not.toHaveProperty('scope');
+    expect(answer.scope).toBe(scope);
     const { claims } = await verify(answer.access_token);
     expect(claims).toMatchObject({ sub: 'pms-noscope-here', scp: [], roles: [] });
     expect(claims).not.toHaveProperty('scope');

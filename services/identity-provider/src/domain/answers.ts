@@ -37,7 +37,10 @@ export const tokenAnswer = Type.Object({
       description: 'Only in a desktop launch: a JWT with the user, the organisation and the patient.',
     }),
   ),
-  scope: Type.Optional(Type.String({ description: 'Absent if the client has no rights.' })),
+  scope: Type.String({
+    description:
+      'For a client the requested scope, while the access token contains its rights. For a partner application the granted scope.',
+  }),
   ...launchContext,
 });
 export type TokenAnswer = Readonly<Static<typeof tokenAnswer>>;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { accessTokenClaims } from '../domain/access-token.ts';
 import { TokenRefusal } from '../errors.ts';
@@ -18,15 +17,26 @@ export function defaultScope(audience: string): string {
   return `${audience}/.default`;
 }
 
+/** The scopes of OpenID Connect, which MSAL for Java adds to every request of a client. */
+const openIdScopes = new Set(['openid', 'profile', 'email', 'offline_access']);
+
+/** Returns whether a scope asks for `wanted` and nothing else, apart from the scopes of OpenID Connect. */
+function asksFor(wanted: string, scope: string): boolean {
+  const words = scope.split(' ').filter((word) => word !== '' && !openIdScopes.has(word));
+  return words.length > 0 && words.every((word) => word === wanted);
+}
+
 /**
  * Creates the client credentials grant, with which a client acts for itself (RFC 6749 section 4.4, OLTR:
- * Authentication).
+ * Authentication). The answer repeats the requested scope, because clients cache a token under the scope of
+ * the answer. The token contains the rights.
  */
 export function clientCredentials({ audience, keyRing, clock }: ClientCredentialsDependencies): ClientGrant {
+  const scope = defaultScope(audience);
   return {
     ...describedGrants.clientCredentials,
     async handle({ realm, client, parameters, call, commit, ...sent }: ClientRequest): Promise<TokenAnswer> {
-      if (parameters.get('scope') !== defaultScope(audience)) throw new TokenRefusal('wrong_scope');
+      if (!asksFor(scope, parameters.get('scope') ?? '')) throw new TokenRefusal('wrong_scope');
       const tokenId = randomUUID();
       const certificate = certificateToBind(client, sent.certificate);
       const claims = accessTokenClaims({ realm, client, audience, tokenId, certificate, now: clock.now() });
@@ -45,7 +55,7 @@ export function clientCredentials({ audience, keyRing, clock }: ClientCredential
         access_token: token,
         token_type: 'Bearer',
         expires_in: realm.accessTokenSeconds,
-        ...withoutUndefined({ scope: claims.scope }),
+        scope,
       };
     },
   };
