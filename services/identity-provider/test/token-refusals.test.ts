@@ -228,6 +228,11 @@ describe('an invalid token request (RFC 6749 section 5.2)', () => {
     expect(response.headers.has('www-authenticate')).toBe(false);
   });
 
+  it('is answered with the scope that the client must send', async () => {
+    const { error_description } = record(await (await post(without('scope'))).json());
+    expect(error_description).toBe('The parameter scope must be api://clinical-launch/.default');
+  });
+
   it('gets the same answer for an unknown client and for a wrong secret', async () => {
     const seen = async (sent: Sent) => {
       const response = await post(sent);

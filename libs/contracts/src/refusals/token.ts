@@ -147,7 +147,7 @@ export const tokenRefusals = {
   wrong_scope: {
     status: 400,
     code: 'invalid_scope',
-    message: 'The parameter scope must be the value in scopes_supported of the discovery document',
+    message: 'must be the identifier of the API, followed by /.default',
   },
 } as const satisfies Readonly<Record<string, TokenRefusal>>;
 

@@ -36,7 +36,8 @@ export function clientCredentials({ audience, keyRing, clock }: ClientCredential
   return {
     ...describedGrants.clientCredentials,
     async handle({ realm, client, parameters, call, commit, ...sent }: ClientRequest): Promise<TokenAnswer> {
-      if (!asksFor(scope, parameters.get('scope') ?? '')) throw new TokenRefusal('wrong_scope');
+      if (!asksFor(scope, parameters.get('scope') ?? ''))
+        throw new TokenRefusal('wrong_scope', { parameter: 'scope', message: `must be ${scope}` });
       const tokenId = randomUUID();
       const certificate = certificateToBind(client, sent.certificate);
       const claims = accessTokenClaims({ realm, client, audience, tokenId, certificate, now: clock.now() });
