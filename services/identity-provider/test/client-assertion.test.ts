@@ -108,6 +108,13 @@ describe('a client with registered keys (RFC 7523)', () => {
     expect((await post(assertionForm(await sign({ aud: aud() })))).status).toBe(200);
   });
 
+  it('may use an assertion that is valid for ten minutes once', async () => {
+    const form = assertionForm(await sign({ exp: Math.floor(clock.now() / 1000) + 600 }));
+    expect((await post(form)).status).toBe(200);
+    expect((await post(form)).status).toBe(401);
+    expect(lastReason()).toBe('used_assertion');
+  });
+
   it('may publish its keys at its jwksUri, and gets 503 while the keys cannot be fetched', async () => {
     const assertion = () =>
       assertionFor({
@@ -193,9 +200,9 @@ describe('a client assertion', () => {
     ['without an expiry', 'faulty_assertion', () => sign({ exp: undefined })],
     ['that has expired', 'assertion_out_of_time', () => sign({ exp: seconds() - 11 })],
     [
-      'that is valid for more than five minutes',
+      'that is valid for more than ten minutes',
       'assertion_out_of_time',
-      () => sign({ exp: seconds() + 320 }),
+      () => sign({ exp: seconds() + 620 }),
     ],
     ['issued in the future', 'assertion_out_of_time', () => sign({ iat: seconds() + 20 })],
     ['that is not valid yet', 'assertion_out_of_time', () => sign({ nbf: seconds() + 20 })],

@@ -67,7 +67,7 @@ export const tokenRefusals = {
     status: 401,
     code: 'invalid_client',
     message:
-      'The client assertion has expired, is not valid yet, or its exp is more than 5 minutes ahead. Sign a new assertion for each request',
+      'The client assertion has expired, is not valid yet, or its exp is more than 10 minutes ahead. Sign a new assertion for each request',
   },
   used_assertion: {
     status: 401,

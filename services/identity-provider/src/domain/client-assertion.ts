@@ -8,8 +8,8 @@ import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 /** The type of a client assertion (RFC 7523 section 2.2). */
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** The longest lifetime of a client assertion in seconds. A client signs a new assertion for each request. */
-const maxLifeSeconds = 5 * 60;
+/** The longest lifetime of a client assertion in seconds. MSAL signs assertions that live for ten minutes. */
+const maxLifeSeconds = 10 * 60;
 /**
  * The accepted values of the header `typ`, in lower case. Most libraries send `JWT`. The draft that updates
  * RFC 7523 defines `client-authentication+jwt`.
@@ -54,7 +54,7 @@ export function claimedClient(assertion: string): string | undefined {
 /**
  * Verifies a client assertion (RFC 7523 section 3). A key of the client must have signed the assertion with
  * an asymmetric algorithm. Its `iss` and `sub` are the client, and its `aud` is exactly one of `audiences`.
- * It has a `jti`, and an `exp` at most five minutes ahead. Reports invalid claims only if the signature is
+ * It has a `jti`, and an `exp` at most ten minutes ahead. Reports invalid claims only if the signature is
  * valid.
  */
 export async function verifyClientAssertion(
