@@ -261,12 +261,14 @@ describe('the access token', () => {
 });
 
 describe('the scope of a partner', () => {
-  it('and the response_mode are optional in the profile `standard`', async () => {
+  it('and the response_mode and state are optional in the profile `standard`', async () => {
     const launch = await running.launchFor({ client_id: 'partner-standard' });
     const { verifier, challenge } = aVerifier();
-    const { response_mode: _mode, ...asked } = authorizeFields({ launch, challenge });
+    const { response_mode: _mode, state: _state, ...asked } = authorizeFields({ launch, challenge });
     const authorized = await running.postAuthorize({ ...asked, client_id: 'partner-standard' });
-    const code = String(new URL(String(authorized.headers.get('location'))).searchParams.get('code'));
+    const { searchParams } = new URL(String(authorized.headers.get('location')));
+    expect([...searchParams.keys()]).toEqual(['tenant', 'code', 'iss']);
+    const code = String(searchParams.get('code'));
     const { scope: _scope, ...fields } = tokenFields({ code, verifier, client_id: 'partner-standard' });
     const response = await running.postToken(fields);
     expect(record(await response.json())).toMatchObject({ scope: 'openid launch resource.read' });

@@ -1,6 +1,7 @@
 import { withParameters } from '@clinical-launch/contracts/addresses';
 import { isCodeChallenge } from '@clinical-launch/contracts/formats';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { isRegisteredRedirect } from './addresses.ts';
 import { ticketOfRequestUri } from './pushed-request.ts';
 import type { DesktopIssuingRealm } from './realms.ts';
@@ -29,7 +30,7 @@ export type AuthorizationRequest = {
   readonly redirectUri: string;
   readonly scope: string;
   readonly codeChallenge: string;
-  readonly state: string;
+  readonly state?: string;
   readonly launch: string;
   readonly nonce?: string;
   /** The thumbprint of the key that must redeem the code (RFC 9449 section 10). */
@@ -60,6 +61,8 @@ export type AuthorizationRule = Pick<Rule, 'name' | 'message'> & { readonly isOp
 
 const invalid = 'invalid_request' as const;
 const stateBytes = 2048;
+
+const isStandard = (partner: RegisteredPartner | undefined) => partner?.profile === 'standard';
 
 const clientRule: Rule = {
   name: 'client_id',
@@ -94,7 +97,7 @@ const rules: readonly Rule[] = [
     code: invalid,
     message: 'must be query',
     fits: (value) => value === 'query',
-    isOptional: (partner) => partner?.profile === 'standard',
+    isOptional: isStandard,
   },
   {
     name: 'scope',
@@ -120,6 +123,8 @@ const rules: readonly Rule[] = [
     message: 'must be UTF-8 of at most 2,048 bytes, since it is returned unchanged',
     // The decoder replaces invalid bytes with U+FFFD, so the returned state would differ from the sent state.
     fits: (value) => !value.includes('\uFFFD') && Buffer.byteLength(value) <= stateBytes,
+    // PKCE protects the redirect too, and some libraries then send no state (RFC 9700 section 4.7.1).
+    isOptional: isStandard,
   },
   { name: 'launch', code: invalid, message: 'was not issued by this service', fits: () => true },
   {
@@ -211,8 +216,8 @@ export function readAuthorizationRequest(
     redirectUri: value('redirect_uri'),
     scope: narrowScope(value('scope'), partner.scopes)?.join(' ') ?? '',
     codeChallenge: value('code_challenge'),
-    state: value('state'),
     launch: value('launch'),
+    ...(value('state') === '' ? {} : { state: value('state') }),
     ...(value('nonce') === '' ? {} : { nonce: value('nonce') }),
     ...(value('dpop_jkt') === '' ? {} : { dpopKey: value('dpop_jkt') }),
     ...(value('max_age') === '' ? {} : { maxAgeSeconds: Number(value('max_age')) }),
@@ -227,7 +232,8 @@ export function redirectAddress(
   { issuer, desktop }: DesktopIssuingRealm,
   code: string,
 ): string {
-  return withParameters(redirectUri, { code, state, ...(desktop.sendsIssuer ? { iss: issuer } : {}) });
+  const iss = desktop.sendsIssuer ? issuer : undefined;
+  return withParameters(redirectUri, withoutUndefined({ code, state, iss }));
 }
 
 const addressFault: ParameterFault = {

@@ -98,7 +98,8 @@ export const endLaunchesPath: PathItem = {
 const redirect = describedAnswer('The redirect to the partner application.', {
   headers: {
     Location: {
-      description: 'The redirect URI with `code`, `state` and, unless the realm disables it, `iss`.',
+      description:
+        'The redirect URI with `code`, the `state` of the request and, unless the realm disables it, `iss`.',
       required: true,
       schema: { type: 'string' },
     },
