@@ -14,6 +14,7 @@ import {
   refusalOf,
   refused,
   runDesktop,
+  tokenFields,
 } from './running-desktop.ts';
 import { aClient, basic, record, tokenForm } from './running-identity-provider.ts';
 
@@ -115,17 +116,20 @@ describe('an invalid token request of a partner', () => {
 });
 
 describe('the code verifier', () => {
-  const exchange = async (verifier: string) => {
+  const exchange = async (verifier: string, client_id = 'partner') => {
     const challenge = createHash('sha256').update(verifier).digest('base64url');
-    const launch = await running.launchFor();
-    const authorized = await running.postAuthorize(authorizeFields({ launch, challenge }));
+    const launch = await running.launchFor({ client_id });
+    const authorized = await running.postAuthorize({ ...authorizeFields({ launch, challenge }), client_id });
     const code = String(new URL(String(authorized.headers.get('location'))).searchParams.get('code'));
-    const fields = await running.codeFor();
-    return running.postToken({ ...fields, code, code_verifier: verifier });
+    return running.postToken(tokenFields({ code, verifier, client_id }));
   };
 
   it.each([43, 44, 127, 128])('of %d characters is accepted', async (length) => {
     expect((await exchange('aB3_-.'.repeat(30).slice(0, length))).status).toBe(200);
+  });
+
+  it('may contain a tilde with the profile standard', async () => {
+    expect((await exchange('aB3_-.~'.repeat(7), 'partner-standard')).status).toBe(200);
   });
 
   it.each([1, 42, 129, 256])('of %d characters is refused', async (length) => {

@@ -96,7 +96,8 @@ export const tokenRefusals = {
   malformed_code_verifier: {
     status: 400,
     code: 'invalid_request',
-    message: 'The parameter code_verifier must be 43 to 128 letters, digits, _ - or .',
+    message:
+      'The parameter code_verifier must be 43 to 128 letters, digits, _ - or ., and with the profile standard also ~',
   },
   unknown_code: deadCode(),
   used_code: deadCode(),

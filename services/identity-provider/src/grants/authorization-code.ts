@@ -17,8 +17,11 @@ import { assertDpopKey, certificateToBind, usingUp } from './bindings.ts';
 import { describedGrants, type PartnerGrant, type PartnerRequest, type TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 
-/** The pattern of a code verifier (Desktop: Limits). RFC 7636 also allows the tilde. */
-export const codeVerifierPattern = '^[A-Za-z0-9_.-]{43,128}$';
+/**
+ * The pattern of a code verifier (RFC 7636 section 4.1). Only the profile standard allows the tilde (Desktop:
+ * Limits).
+ */
+export const codeVerifierPattern = '^[A-Za-z0-9_.~-]{43,128}$';
 const codeVerifierForm = new RegExp(codeVerifierPattern);
 
 /** The number of wrong proofs (verifier or redirect URI) after which a code is revoked. */
@@ -58,7 +61,9 @@ function readRequest({ partner, parameters }: PartnerRequest) {
   const code = required(parameters, 'code');
   const redirectUri = required(parameters, 'redirect_uri');
   const codeVerifier = required(parameters, 'code_verifier');
-  if (!codeVerifierForm.test(codeVerifier)) throw new TokenRefusal('malformed_code_verifier');
+  const mayHaveTilde = partner.profile === 'standard';
+  if (!codeVerifierForm.test(codeVerifier) || (codeVerifier.includes('~') && !mayHaveTilde))
+    throw new TokenRefusal('malformed_code_verifier');
   const { clientId } = partner;
   const proof = codeProof({ clientId, redirectUri, codeChallenge: challengeOf(codeVerifier) });
   return { partner, scope, code, proof };

@@ -60,7 +60,10 @@ const parameters: Readonly<Record<string, JsonSchema>> = {
   ),
   code: text('The authorization code.'),
   redirect_uri: text('The redirect URI of the authorization request.'),
-  code_verifier: text('The code verifier of the authorization request.', { pattern: codeVerifierPattern }),
+  code_verifier: text(
+    'The code verifier of the authorization request. Only the profile `standard` allows `~`.',
+    { pattern: codeVerifierPattern },
+  ),
   refresh_token: text('The refresh token.'),
   token: text('The token to revoke or introspect.'),
   token_type_hint: text('Accepted and ignored.'),
