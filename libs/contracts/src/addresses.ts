@@ -14,9 +14,13 @@ export const withPublicUrl = (text: string, publicUrl: string): string =>
 /**
  * Returns the error of a launchUrl or redirectUri, or undefined if a partner may register the address. The
  * scheme may be `https`, the private-use scheme of an application (RFC 8252 section 7.1), or `http` with a
- * loopback address (section 7.3).
+ * loopback address (section 7.3). Outside production, the host may also be `localhost`, where developers run
+ * their applications. This name may resolve to another machine (section 8.3).
  */
-export function partnerAddressFault(address: string): string | undefined {
+export function partnerAddressFault(
+  address: string,
+  { isProduction }: { readonly isProduction: boolean },
+): string | undefined {
   const url = readable(address, /^[a-z][a-z0-9+.-]*:\/[!"$-~]+$/);
   if (url === undefined) {
     return 'must be an absolute address of printable ASCII without a fragment, with a scheme in lower case';
@@ -25,8 +29,9 @@ export function partnerAddressFault(address: string): string | undefined {
     return `must not use the scheme ${url.protocol}`;
   }
   if (namesUser(url)) return 'must not contain a user or a password';
-  if (url.protocol === 'http:' && url.hostname !== '127.0.0.1' && url.hostname !== '[::1]') {
-    return 'must be https, or http with 127.0.0.1 or [::1]';
+  const hosts = ['127.0.0.1', '[::1]', ...(isProduction ? [] : ['localhost'])];
+  if (url.protocol === 'http:' && !hosts.includes(url.hostname)) {
+    return `must be https, or http with ${hosts.join(' or ')}`;
   }
   return undefined;
 }

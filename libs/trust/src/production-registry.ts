@@ -127,7 +127,7 @@ const demoIdProblems = (clientId: string) =>
   demoClientIds.has(clientId) ? ['.clientId is a client of the demo'] : [];
 
 function partnerAddressProblems(address: string, place: string): string[] {
-  const fault = partnerAddressFault(address);
+  const fault = partnerAddressFault(address, { isProduction: true });
   return fault === undefined ? [] : [`${place} ${fault}`];
 }
 

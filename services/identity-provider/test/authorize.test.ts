@@ -108,6 +108,9 @@ describe('an invalid authorization request', () => {
     const page = await (await running.postAuthorize({ ...fields, redirect_uri })).text();
     expect(page).toContain('response_mode is missing (only clients of the profile standard may omit it)');
     expect(page).toContain('with exactly the same characters (use 127.0.0.1, not localhost)');
+    // This application has registered an address on localhost.
+    const native = await running.postAuthorize({ ...fields, redirect_uri, client_id: 'partner-native' });
+    expect(await native.text()).not.toContain('127.0.0.1');
   });
 
   it.each(names)(
@@ -224,6 +227,7 @@ describe('a valid authorization request', () => {
     ['partnerapp://auth', /^partnerapp:\/\/auth\?code=[\w-]{89}&state=s&iss=[^&]+$/],
     ['http://127.0.0.1/callback', /^http:\/\/127\.0\.0\.1\/callback\?code=/],
     ['http://127.0.0.1:49152/callback', /^http:\/\/127\.0\.0\.1:49152\/callback\?code=/],
+    ['http://localhost:3000/callback', /^http:\/\/localhost:3000\/callback\?code=/],
     ['http://[::1]/callback?a=1', /^http:\/\/\[::1\]\/callback\?a=1&code=/],
     ['http://[::1]:65535/callback?a=1', /^http:\/\/\[::1\]:65535\/callback\?a=1&code=/],
   ])('is answered with a redirect to exactly the redirect URI %s', async (redirect_uri, expected) => {
@@ -260,6 +264,8 @@ describe('a valid authorization request', () => {
     'partnerapp://auth/',
     'partnerapp://AUTH',
     'http://localhost/callback',
+    'http://localhost:3001/callback',
+    'http://localhost:3000@attacker.example/callback',
     'http://127.0.0.1:49152/callback/',
     'http://127.0.0.1:99999/callback',
     'http://127.0.0.1:49152/callback?a=1',

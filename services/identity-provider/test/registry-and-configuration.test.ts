@@ -88,7 +88,7 @@ describe('a registry for production', () => {
 
   it('is refused with a demo partner, or with http addresses of a partner', () => {
     const redirectUris = ['https://p.example/auth', 'http://p.example/auth'];
-    const launchUrl = 'http://p.example/launch';
+    const launchUrl = 'http://localhost:3000/launch';
     const refused = partnersOf(aPartner({ clientId: 'partner-demo', redirectUris, launchUrl }));
     expect(productionRegistryProblems(refused)).toEqual([
       'realms[0].desktop.partners[0].clientId is a client of the demo',

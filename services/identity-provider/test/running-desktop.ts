@@ -25,7 +25,12 @@ export function desktopRealms(overrides: Record<string, unknown> = {}) {
     aPartner({
       clientId: 'partner-native',
       profile: 'standard',
-      redirectUris: ['partnerapp://auth', 'http://127.0.0.1/callback', 'http://[::1]:4000/callback?a=1'],
+      redirectUris: [
+        'partnerapp://auth',
+        'http://127.0.0.1/callback',
+        'http://localhost:3000/callback',
+        'http://[::1]:4000/callback?a=1',
+      ],
       launchUrl: 'partnerapp://launch',
     }),
   ];

@@ -47,7 +47,7 @@ type Rule = {
   /** The error message when `fits` returns false. */
   readonly message: string;
   /** Returns a hint about a frequent mistake, which is appended to the message. */
-  readonly hint?: (value: string) => string;
+  readonly hint?: (value: string, partner: RegisteredPartner | undefined) => string;
   /**
    * Returns whether a value is valid. If the partner is unknown, skips the checks that depend on the partner.
    */
@@ -61,6 +61,8 @@ export type AuthorizationRule = Pick<Rule, 'name' | 'message'> & { readonly isOp
 
 const invalid = 'invalid_request' as const;
 const stateBytes = 2048;
+
+const isLocalhost = (address: string) => /^http:\/\/localhost[:/]/.test(address);
 
 const isStandard = (partner: RegisteredPartner | undefined) => partner?.profile === 'standard';
 
@@ -88,7 +90,10 @@ const rules: readonly Rule[] = [
     code: invalid,
     message: 'must be a registered redirect URI, with exactly the same characters',
     // The name localhost may resolve to another machine (RFC 8252 section 8.3).
-    hint: (value) => (/^http:\/\/localhost[:/]/.test(value) ? ' (use 127.0.0.1, not localhost)' : ''),
+    hint: (value, partner) =>
+      isLocalhost(value) && partner?.redirectUris.some(isLocalhost) !== true
+        ? ' (use 127.0.0.1, not localhost)'
+        : '',
     fits: (value, partner) =>
       partner === undefined || partner.redirectUris.some((one) => isRegisteredRedirect(one, value)),
   },
@@ -264,5 +269,5 @@ function faultsOf(
     return [{ name, code: invalid, message: `is missing${hint}` }];
   }
   if (rule.fits(value, partner)) return [];
-  return [{ name, code: rule.code, message: rule.message + (rule.hint?.(value) ?? '') }];
+  return [{ name, code: rule.code, message: rule.message + (rule.hint?.(value, partner) ?? '') }];
 }

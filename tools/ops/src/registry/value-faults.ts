@@ -8,7 +8,7 @@ import * as words from '@clinical-launch/contracts/words';
  * http only for this machine.
  */
 const addressFaults = new Map<unknown, (address: string) => string | undefined>([
-  [patternOf(words.partnerAddress), partnerAddressFault],
+  [patternOf(words.partnerAddress), (address) => partnerAddressFault(address, { isProduction: false })],
   [patternOf(words.httpAddress), callbackAddressFault],
 ]);
 
