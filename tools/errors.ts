@@ -34,7 +34,7 @@ export const refusalWords: Readonly<Record<RefusalCode, readonly [cause: string,
   ],
   invalid_dpop_proof: ['The DPoP proof is missing, wrong or used', 'Create a new proof for each request'],
   unauthorized_client: [
-    '`client_id` is not a partner application of the realm',
+    '`client_id` is not a partner application of the realm, or the realm has none',
     'Check the realm and the registration',
   ],
   unsupported_response_type: ['`response_type` is not `code`', 'Send `code`'],

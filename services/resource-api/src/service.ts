@@ -1,3 +1,4 @@
+import { fhirResourceTypes } from '@clinical-launch/contracts/token-context';
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import { endpoint, type Handler } from '@clinical-launch/http/endpoint';
 import { type ErrorDialect, fhirDialect, oauthDialect, ServiceError } from '@clinical-launch/http/errors';
@@ -60,8 +61,8 @@ export function resourceApi(config: ResourceApiConfig, provided: ResourceApiDepe
       ),
       documentAt('/resource/openapi.json', oauthDialect, describeApi),
     ],
-    // Searches and other interactions are not offered.
-    edges: inFhir.map(({ name }) => ({
+    // Other interactions are not offered.
+    edges: fhirResourceTypes.map((name) => ({
       path: `${issuerPath}/${name}`,
       dialect: fhirDialect,
       notFound: () =>

@@ -297,14 +297,69 @@ const sendRaw = (path: string, token: string) =>
     sent.on('error', reject).end();
   });
 
+describe('a search for the Patient by _id', () => {
+  const search = `Patient?_id=${fhirIds.Patient}`;
+
+  it('finds the resource that a read returns, and ignores other parameters', async () => {
+    const [resource, response] = [await api.getFhir(patient), await api.getFhir(`${search}&name=x&_count=1`)];
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'application/fhir+json; charset=utf-8',
+    ]);
+    expect(await response.json()).toEqual({
+      resourceType: 'Bundle',
+      type: 'searchset',
+      total: 1,
+      link: [{ relation: 'self', url: `${api.issuer}/${search}` }],
+      entry: [
+        {
+          fullUrl: `${api.issuer}/${patient}`,
+          resource: await resource.json(),
+          search: { mode: 'match' },
+        },
+      ],
+    });
+  });
+
+  it.each(['d4'.repeat(16), '9434765870', fhirIds.Practitioner, `${fhirIds.Patient}&x`, '<a>'])(
+    'finds nothing under the id %s',
+    async (id) => {
+      const response = await api.getFhir(`Patient?_id=${encodeURIComponent(id)}`);
+      expect(response.status).toBe(200);
+      const bundle = (await response.json()) as object;
+      expect(bundle).toMatchObject({ type: 'searchset', total: 0 });
+      expect(bundle).not.toHaveProperty('entry');
+    },
+  );
+
+  it('requires what the read requires: a token of the realm, the scope and the permission', async () => {
+    await expectOutcome(await api.getFhir(search, { token: null }), 401, 'login');
+    const other = await api.sign({ iss: api.issuer.replace('demo', 'south') });
+    await expectOutcome(await api.getFhir(search, { token: other }), 401, 'login');
+    for (const claims of [{ scope: 'openid launch' }, { authorizations: [] }])
+      await expectOutcome(await api.getFhir(search, { token: await api.sign(claims) }), 403, 'forbidden');
+  });
+
+  it('accepts a DPoP proof for its address without the query, once', async () => {
+    const key = await createTestKey('partner-key');
+    const token = await api.sign({ cnf: { jkt: await thumbprintOf(key) } });
+    const url = `${api.issuer}/Patient`;
+    const DPoP = await makeDpopProof({ key, clock: api.clock, method: 'GET', url, token });
+    const send = () =>
+      fetch(`${api.issuer}/${search}`, { headers: { Authorization: `DPoP ${token}`, DPoP } });
+    expect([(await send()).status, (await send()).status]).toEqual([200, 401]);
+  });
+});
+
 describe('the FHIR base', () => {
-  it('offers only reads: other methods are answered 405, and searches 404', async () => {
+  it('offers reads and a search by _id: other methods are answered 405, and other searches 404', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const response = await api.getFhir(patient, { method });
       expect(response.headers.get('allow')).toBe('GET, HEAD');
       await expectOutcome(response, 405, 'not-supported');
     }
-    for (const path of ['Patient', 'Patient?_id=1', 'Organization/'])
+    const searches = ['Patient', 'Patient?_id=', 'Patient?name=a', `Patient?_id=1&_id=${fhirIds.Patient}`];
+    for (const path of [...searches, `Organization?_id=${fhirIds.Organization}`, 'Organization/'])
       await expectOutcome(await api.getFhir(path), 404, 'not-found');
   });
 
@@ -326,7 +381,8 @@ describe('the FHIR base', () => {
       ['Patient', 'Practitioner', 'Organization'].map((type) => ({
         type,
         supportedProfile: metaOf(type).profile,
-        interaction: [{ code: 'read' }],
+        interaction: type === 'Patient' ? [{ code: 'read' }, { code: 'search-type' }] : [{ code: 'read' }],
+        ...(type === 'Patient' ? { searchParam: [expect.objectContaining({ name: '_id' })] } : {}),
       })),
     );
     expect(security.description).toContain(`${api.issuer}/.well-known/smart-configuration`);

@@ -208,8 +208,8 @@ describe('the description of the API', () => {
     expect(described).toEqual([
       ['/resource/me', ['200', '401', '429', '500', '503']],
       ['/resource/patient', ['200', '401', '403', '429', '500', '503']],
-      ...['Patient', 'Practitioner', 'Organization'].map((type) => [
-        `/idp/{segment1}/{segment2}/v2.0/${type}/{id}`,
+      ...['Patient/{id}', 'Practitioner/{id}', 'Organization/{id}', 'Patient'].map((below) => [
+        `/idp/{segment1}/{segment2}/v2.0/${below}`,
         ['200', '401', '403', '404', '429', '500', '503'],
       ]),
       ['/idp/{segment1}/{segment2}/v2.0/metadata', ['200', '404', '429', '500', '503']],

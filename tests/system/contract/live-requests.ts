@@ -119,6 +119,10 @@ export function liveRequests(url: string, operations: Operations) {
     getMe: (example) => reading(example),
     getPatient: (example) => reading(example),
     readPatient: (example) => readingFhir(example, 'Patient'),
+    searchPatient: async (example) => {
+      const sent = await readingFhir(example, 'Patient');
+      return { ...sent, query: { _id: sent.path['id'] ?? '' } };
+    },
     readPractitioner: (example) => readingFhir(example, 'Practitioner'),
     readOrganization: (example) => readingFhir(example, 'Organization'),
   };

@@ -26,7 +26,7 @@ const strange = { client_assertion: 'x', client_assertion_type: 'y' };
  * Returns whether a path is the path of a FHIR resource. The realm of such a path must be the realm of the
  * token.
  */
-const isFhirRead = (path: string) => /^\/idp\/.*\/v2\.0\/\w+\/\{id\}$/.test(path);
+const isFhirRead = (path: string) => /^\/idp\/.*\/v2\.0\/[A-Z]\w+(\/\{id\})?$/.test(path);
 
 /** The requests that cause each refusal of an operation. */
 const refusals: Readonly<Record<string, (operation: Operation) => Promise<Sent>>> = {
@@ -52,7 +52,7 @@ const refusals: Readonly<Record<string, (operation: Operation) => Promise<Sent>>
       : authorized(await live(operationId), 'client-without-rights'),
   404: async ({ operationId, path }) => {
     const sent = await live(operationId);
-    if (isFhirRead(path)) return { ...sent, path: { ...sent.path, id: 'unknown' } };
+    if (isFhirRead(path)) return { ...sent, path: { ...sent.path, id: 'unknown' }, query: {} };
     return { ...sent, path: { ...sent.path, realm: 'nowhere', segment1: 'nowhere' } };
   },
   409: async ({ operationId, ...operation }) => {

@@ -41,6 +41,7 @@ const forBrowsers = [
   '/idp/assets/nhsuk/nhsuk-frontend.css',
   '/idp/assets/mark.svg',
   '/idp/demo/desktop/v2.0/metadata',
+  '/idp/demo/desktop/v2.0/Patient?_id=5b1f0c7d9a3e4f62a8c40d1e2f3a4b5c',
   '/idp/demo/desktop/v2.0/Patient/5b1f0c7d9a3e4f62a8c40d1e2f3a4b5c',
   '/developers/',
   '/developers/session?code=x',

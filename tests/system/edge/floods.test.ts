@@ -17,6 +17,7 @@ describe('an address with too many refusals', () => {
     ['/developers/api/vendor/AccessApi/RequestLaunchUrl'],
     ['/resource/patient'],
     ['/idp/demo/desktop/v2.0/Patient/guessed'],
+    ['/idp/demo/desktop/v2.0/Patient?_id=guessed'],
     [`/oltr/${guid}/`],
     [`/orders/${guid}/notepad`],
     ['/secureLaunch'],

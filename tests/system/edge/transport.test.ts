@@ -166,6 +166,7 @@ describe('the edge without a certificate', () => {
 
   it.each([
     ['/idp/demo/desktop/v2.0/Patient/PSEUDONYM', 'resource-api', '/idp/demo/desktop/v2.0/Patient/*'],
+    ['/idp/demo/desktop/v2.0/Patient?_id=PSEUDONYM', 'resource-api', '/idp/demo/desktop/v2.0/Patient'],
     ['/idp/tfp/demo/v2.0/Organization/a/PSEUDONYM', 'resource-api', '/idp/tfp/demo/v2.0/Organization/*'],
     ['/idp/demo/desktop/v2.0/metadata', 'resource-api', '/idp/demo/desktop/v2.0/metadata'],
     ['/idp/demo/v2.0/.well-known/metadata', 'identity-provider', '/idp/demo/v2.0/.well-known/metadata'],

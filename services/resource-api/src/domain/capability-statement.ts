@@ -3,7 +3,14 @@ import { fhirResourceTypes } from '@clinical-launch/contracts/token-context';
 import { ukCoreProfile } from './fhir-resources.ts';
 
 /** The date of the last change of the statement. FHIR requires this date. */
-const changed = '2026-11-25';
+const changed = '2026-11-28';
+
+const readAndSearch = {
+  interaction: [{ code: 'read' }, { code: 'search-type' }],
+  searchParam: [
+    { name: '_id', definition: 'http://hl7.org/fhir/SearchParameter/Resource-id', type: 'token' },
+  ],
+};
 
 /**
  * Returns the capability statement of a realm's FHIR base (FHIR R4, CapabilityStatement). Older libraries for
@@ -56,7 +63,7 @@ export function capabilityStatement(publicUrl: string, realm: string) {
         resource: fhirResourceTypes.map((type) => ({
           type,
           supportedProfile: [ukCoreProfile(type)],
-          interaction: [{ code: 'read' }],
+          ...(type === 'Patient' ? readAndSearch : { interaction: [{ code: 'read' }] }),
         })),
       },
     ],

@@ -10,6 +10,8 @@ export type LaunchOfToken = {
   /** The GUID of the launch. Revoking the launch revokes the token, and events are stored under this GUID. */
   readonly correlationId: string;
   readonly tokenId: string;
+  /** The issuer of the token, which is the base address of its FHIR resources. */
+  readonly issuer: string;
   /** The scope values of the token. */
   readonly scopes: readonly string[];
   /** The permissions of the user, such as `clinical-cr.read`. */
@@ -32,7 +34,7 @@ export type Resource = {
   readonly scope?: RegExp;
   /**
    * Returns the representation, or undefined if the launch has no resource with this id.
-   * @param id the id in the path, which is empty for a resource without an id
+   * @param id the id in the path or in the parameter `_id`, which is empty for a resource without an id
    */
   represent(context: TokenContext, launch: LaunchOfToken, id: string): object | undefined;
 };
@@ -61,27 +63,54 @@ export const launchResources: readonly Resource[] = [
 export const issuerPath = '/idp/*realm/v2.0';
 
 /**
- * Returns the FHIR resources of a launch (FHIR R4 RESTful API, read).
+ * Returns the FHIR resources of a launch (FHIR R4 RESTful API, read and search).
  * @param nhsNamespace the base URI of the national identifier systems
  */
 export function fhirResources(nhsNamespace: string): readonly Resource[] {
   const represent = { Patient: patientOf, Practitioner: practitionerOf, Organization: organizationOf };
-  return fhirResourceTypes.map((type) => ({
-    name: type,
-    path: `${issuerPath}/${type}/:id`,
-    mediaType: 'application/fhir+json',
-    scope: scopeOf(type),
-    ...(type === 'Patient' ? { permission: readsPatient } : {}),
-    represent: (context, _launch, id) =>
-      id === context.fhirIds?.[type]
-        ? {
-            resourceType: type,
-            id,
-            meta: { profile: [ukCoreProfile(type)] },
-            ...represent[type](context, nhsNamespace),
-          }
-        : undefined,
-  }));
+  const reads = fhirResourceTypes.map(
+    (type): Resource => ({
+      name: type,
+      path: `${issuerPath}/${type}/:id`,
+      mediaType: 'application/fhir+json',
+      scope: scopeOf(type),
+      ...(type === 'Patient' ? { permission: readsPatient } : {}),
+      represent: (context, _launch, id) =>
+        id === context.fhirIds?.[type]
+          ? {
+              resourceType: type,
+              id,
+              meta: { profile: [ukCoreProfile(type)] },
+              ...represent[type](context, nhsNamespace),
+            }
+          : undefined,
+    }),
+  );
+  return [...reads, ...reads.filter(({ name }) => name === 'Patient').map(searchById)];
+}
+
+/**
+ * Returns the search by `_id`, which finds the resource that a read returns, or none. SMART libraries search
+ * for a patient of whom they know the id. Other parameters are ignored, as the link `self` shows.
+ */
+function searchById(read: Resource): Resource {
+  return {
+    ...read,
+    path: `${issuerPath}/${read.name}`,
+    represent(context, launch, id) {
+      if (id === '') return undefined;
+      const found = read.represent(context, launch, id);
+      const base = `${launch.issuer}/${read.name}`;
+      return {
+        resourceType: 'Bundle',
+        type: 'searchset',
+        total: found === undefined ? 0 : 1,
+        link: [{ relation: 'self', url: `${base}?_id=${encodeURIComponent(id)}` }],
+        // FHIR has no empty lists.
+        ...(found && { entry: [{ fullUrl: `${base}/${id}`, resource: found, search: { mode: 'match' } }] }),
+      };
+    },
+  };
 }
 
 /**

@@ -3,13 +3,7 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { sendText } from '@clinical-launch/http/answer';
-import {
-  behind,
-  type Exchange,
-  type Handler,
-  type RefusalAudit,
-  textParameter,
-} from '@clinical-launch/http/endpoint';
+import { behind, type Exchange, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
 import { ServiceError, tooMany } from '@clinical-launch/http/errors';
 import { authorizationOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
@@ -22,7 +16,7 @@ import { invalidProof } from '@clinical-launch/trust/proof-of-possession';
 import type { ResourceApiConfig } from '../config.ts';
 import type { LaunchOfToken, Resource } from '../domain/resources.ts';
 import type { Revocations } from '../store/revocations.ts';
-import { addressOf, realmOf } from './addresses.ts';
+import { addressOf, idOf, realmOf } from './addresses.ts';
 import { launchOfToken, openContext } from './launch-of-token.ts';
 
 type GetResourceDependencies = {
@@ -75,10 +69,14 @@ export function getResource(
     if (await revocations.has(launch.correlationId)) throw invalidToken('the launch was revoked');
     assertScope(launch, resource);
     assertPermission(launch.authorizations, resource.permission);
-    const id = textParameter(exchange, 'id');
+    const id = idOf(exchange);
     const representation = resource.represent(openContext(launch, sealer), launch, id);
     if (representation === undefined)
-      throw new ServiceError({ code: 'not_found', message: 'The launch has no resource with this id' });
+      throw new ServiceError({
+        code: 'not_found',
+        message:
+          'The launch has no resource with this id. Read it by its id, or search for the Patient by _id',
+      });
     const { issuer, clientId } = caller;
     const read = { issuer, clientId, tokenId: launch.tokenId, resource: resource.name };
     await recordRead(tickets, { launch, proof: caller.proof, event: call.event('resource.read.v1', read) });

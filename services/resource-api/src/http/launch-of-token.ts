@@ -18,10 +18,17 @@ const claimsForm = compileSchema(
 );
 
 /** Reads the claims of a desktop launch. @throws ServiceError 401 for any other token */
-export function launchOfToken({ claims }: Caller): LaunchOfToken {
+export function launchOfToken({ claims, issuer }: Caller): LaunchOfToken {
   if (!claimsForm.is(claims)) throw invalidToken('the token was not issued for a desktop launch');
   const { sid, jti, scope, authorizations, launch_context: sealedContext } = claims;
-  return { correlationId: sid, tokenId: jti, scopes: scope.split(' '), authorizations, sealedContext };
+  return {
+    correlationId: sid,
+    tokenId: jti,
+    issuer,
+    scopes: scope.split(' '),
+    authorizations,
+    sealedContext,
+  };
 }
 
 /**

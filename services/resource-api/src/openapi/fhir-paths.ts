@@ -73,6 +73,23 @@ export const fhirPaths: Readonly<Record<string, PathItem>> = {
       },
     ]),
   ),
+  [`${base}/Patient`]: {
+    parameters: realm,
+    get: {
+      operationId: 'searchPatient',
+      summary: 'Search for the Patient of the launch by id',
+      description: 'Requires what the read requires. Parameters other than `_id` are ignored.',
+      tags: [fhirTag],
+      security: [{ accessToken: [] }],
+      parameters: [{ ...idParameter, name: '_id', in: 'query' }],
+      responses: {
+        200: describedAnswer('A searchset with the Patient, or an empty one for another id.', {
+          content: content('FhirPatients'),
+        }),
+        ...refusals([401, 403, 404, 429, 500, 503]),
+      },
+    },
+  },
   [`${base}/metadata`]: {
     parameters: realm,
     get: {
@@ -93,7 +110,10 @@ export const fhirPaths: Readonly<Record<string, PathItem>> = {
 
 /** Describes the metadata of the resource at a path (RFC 9728 section 3.1). */
 function metadataPathItem(resource: string, name: string): readonly [string, PathItem] {
-  const parameters = resource.startsWith(base) ? [...realm, ...(resource === base ? [] : [idParameter])] : [];
+  const parameters = [
+    ...(resource.startsWith(base) ? realm : []),
+    ...(resource.endsWith('{id}') ? [idParameter] : []),
+  ];
   const get = {
     operationId: `get${name}Metadata`,
     summary: `Get the authorization servers of ${resource}`,
@@ -117,6 +137,7 @@ export const metadataPaths: Readonly<Record<string, PathItem>> = Object.fromEntr
   metadataPathItem('/resource/me', 'Me'),
   metadataPathItem('/resource/patient', 'LaunchPatient'),
   metadataPathItem(base, 'FhirBase'),
+  metadataPathItem(`${base}/Patient`, 'FhirPatientSearch'),
   ...fhirResourceTypes.map((type) => metadataPathItem(`${base}/${type}/{id}`, `Fhir${type}`)),
 ]);
 
@@ -149,16 +170,33 @@ const address = Type.Object({
 });
 const shared = { id: text, meta: Type.Object({ profile: texts }), identifier: identifiers };
 
+const patient = Type.Object({
+  resourceType: Type.Literal('Patient'),
+  ...shared,
+  name: Type.Array(name),
+  telecom: Type.Optional(Type.Array(contact)),
+  gender: Type.Enum(['male', 'female', 'other', 'unknown']),
+  birthDate: Type.String({ format: 'date' }),
+  address: Type.Optional(Type.Array(address)),
+});
+
 /** The schemas of the FHIR resources, with the elements that the platform returns. */
 export const fhirSchemas = {
-  FhirPatient: Type.Object({
-    resourceType: Type.Literal('Patient'),
-    ...shared,
-    name: Type.Array(name),
-    telecom: Type.Optional(Type.Array(contact)),
-    gender: Type.Enum(['male', 'female', 'other', 'unknown']),
-    birthDate: Type.String({ format: 'date' }),
-    address: Type.Optional(Type.Array(address)),
+  FhirPatient: patient,
+  FhirPatients: Type.Object({
+    resourceType: Type.Literal('Bundle'),
+    type: Type.Literal('searchset'),
+    total: Type.Integer(),
+    link: Type.Array(Type.Object({ relation: Type.Literal('self'), url: text })),
+    entry: Type.Optional(
+      Type.Array(
+        Type.Object({
+          fullUrl: text,
+          resource: patient,
+          search: Type.Object({ mode: Type.Literal('match') }),
+        }),
+      ),
+    ),
   }),
   FhirPractitioner: Type.Object({
     resourceType: Type.Literal('Practitioner'),
