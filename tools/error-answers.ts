@@ -6,7 +6,8 @@ import { operationOutcome } from '@clinical-launch/http/operation-outcome';
 import { refusalWords } from './errors.ts';
 
 const every = /./;
-const withToken = /^(requestLaunchUrl|validate|issue|end|introspect|getMe$|getPatient$|read|search)/;
+const withToken =
+  /^(requestLaunchUrl|validate|issue|end|introspect|getMe$|getPatient$|(get|post)UserInfo$|read|search)/;
 const withJson = /^(requestLaunchUrl|validate|issueLaunch|endLaunches)$/;
 const withForm = /^(requestToken|revoke|introspect|authorize$|push)/;
 const authorization = /^(authorize|push)/;
@@ -25,7 +26,10 @@ const answeredBy: Readonly<Partial<Record<RefusalCode, RegExp | Readonly<Record<
   unmet_authentication_requirements: /^authorize/,
   invalid_scope: /^(requestToken|authorize|push)/,
   invalid_grant: /^(requestTokenInDesktopRealm|revoke)/,
-  invalid_dpop_proof: { 400: /^(requestTokenInDesktopRealm|push)/, 401: /^(getMe|getPatient|read|search)/ },
+  invalid_dpop_proof: {
+    400: /^(requestTokenInDesktopRealm|push)/,
+    401: /^(getMe$|getPatient$|(get|post)UserInfo$|read|search)/,
+  },
   unauthorized_client: authorization,
   unsupported_response_type: authorization,
   unsupported_grant_type: /^requestToken/,

@@ -210,6 +210,7 @@ describe('the discovery documents of a desktop realm', () => {
       issuer: running.issuer(realm),
       authorization_endpoint: endpoint('authorize'),
       token_endpoint: endpoint('token'),
+      userinfo_endpoint: `${running.url}/resource/userinfo`,
       pushed_authorization_request_endpoint: endpoint('par'),
       require_pushed_authorization_requests: false,
       revocation_endpoint: endpoint('revoke'),
@@ -240,13 +241,14 @@ describe('the discovery documents of a desktop realm', () => {
     expect(south.authorization_response_iss_parameter_supported).toBe(false);
   });
 
-  it('list exactly the claims of an ID token with `nonce` and `amr`', async () => {
+  it('list exactly the claims of an ID token with `nonce` and `amr`, and of the UserInfo response', async () => {
     const { claims_supported } = await wellKnown('openid-configuration');
     const launch = await running.launchFor({ amr: ['pwd'] });
     const answer = await running.postToken(await running.codeFor({ nonce: 'n' }, { launch }));
     const { idToken } = tokensOf(await answer.json());
     const claims = Object.keys(JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString()));
-    expect(claims.toSorted()).toEqual((claims_supported as string[]).toSorted());
+    const ofUserInfo = ['name', 'given_name', 'family_name'];
+    expect([...claims, ...ofUserInfo].toSorted()).toEqual((claims_supported as string[]).toSorted());
   });
 
   it('include a SMART configuration with exactly the endpoints and features of the realm', async () => {
@@ -282,7 +284,8 @@ describe('the discovery documents of a desktop realm', () => {
   });
 
   it('list only endpoints that answer', async () => {
-    const document = await wellKnown('openid-configuration');
+    // The resource API answers the UserInfo endpoint.
+    const { userinfo_endpoint: _userInfo, ...document } = await wellKnown('openid-configuration');
     const named = Object.entries(document).filter(([name]) => /_endpoint$|_uri$/.test(name));
     expect(named).toHaveLength(6);
     for (const [name, address] of named) {

@@ -43,7 +43,7 @@ export function resourceApi(config: ResourceApiConfig, provided: ResourceApiDepe
       ...published,
       path: resource.path,
       dialect: withResourceMetadata(dialect, config.publicUrl),
-      methods: { GET: get, HEAD: get },
+      methods: { GET: get, HEAD: get, ...(resource.acceptsPost ? { POST: get } : {}) },
       audit: auditRefusal(resource),
     });
   };

@@ -56,6 +56,15 @@ describe('an access token bound to a key (RFC 9449)', () => {
     expect(responses.filter(({ status }) => status === 401)).toHaveLength(19);
   });
 
+  it('is accepted at the UserInfo endpoint once for a proof of its method', async () => {
+    const url = `${api.url}/resource/userinfo`;
+    const proof = await proofFor({ url, method: 'POST' });
+    const statusOf = async (method: string, DPoP: string) =>
+      (await fetch(url, { method, headers: { authorization: `DPoP ${bound}`, DPoP } })).status;
+    expect(await statusOf('GET', proof)).toBe(401);
+    expect([await statusOf('POST', proof), await statusOf('POST', proof)]).toEqual([200, 401]);
+  });
+
   it('is refused with a used proof, both before and after the proof becomes too old', async () => {
     const proof = await proofFor({ claims: { iat: seconds() + 60 } });
     expect((await read(`DPoP ${bound}`, proof)).status).toBe(200);

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createSealer } from '@clinical-launch/crypto/sealing';
 import { createTestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import * as oauth from 'oauth4webapi';
 import { aContext, startResourceApi } from './running-resource-api.ts';
 
 let api: Awaited<ReturnType<typeof startResourceApi>>;
@@ -104,6 +105,85 @@ describe('a protected resource', () => {
   });
 });
 
+describe('the UserInfo endpoint (OpenID Connect Core 1.0 section 5.3)', () => {
+  const profile = {
+    userERN: 'ern:demo:user:7f3',
+    title: 'Dr',
+    firstName: 'Adaeze',
+    familyName: 'Okonkwo',
+    orgERN: 'ern:demo:org:1',
+    orgName: 'Harbour Surgery',
+    cdb: '4711',
+    ods: 'B82017',
+    name: 'Dr Adaeze Okonkwo',
+    given_name: 'Adaeze',
+    family_name: 'Okonkwo',
+  };
+  const email = { email: 'a.okonkwo@example.org' };
+
+  it.each([
+    ['openid', {}],
+    ['openid profile', profile],
+    ['openid email', email],
+    ['email launch profile openid', { ...profile, ...email }],
+  ])('returns the claims of the scope "%s", by GET and by POST', async (scope, claims) => {
+    for (const method of ['GET', 'POST']) {
+      const response = await api.get('userinfo', { method, token: await api.sign({ scope }) });
+      expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
+      expect(await response.json()).toEqual({ sub: 'ern:demo:user:7f3', ...claims });
+    }
+  });
+
+  it('omits empty claims, and returns nothing about the patient', async () => {
+    const ids = { jti: randomUUID(), sid: randomUUID() };
+    const user = { ...aContext.user, title: '', firstName: '' };
+    const launch_context = api.sealContext(ids, { context: { ...aContext, user } });
+    const token = await api.sign({ ...ids, launch_context, scope: 'openid profile email' });
+    const { title: _title, firstName: _first, given_name: _given, ...rest } = profile;
+    const answer = await (await api.get('userinfo', { token })).json();
+    expect(answer).toEqual({ sub: 'ern:demo:user:7f3', ...rest, ...email, name: 'Okonkwo' });
+  });
+
+  it('requires the scope openid, and the token in the Authorization header', async () => {
+    const token = await api.sign({ scope: 'launch profile email resource.read' });
+    const refused = await api.get('userinfo', { token });
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      403,
+      'Bearer error="insufficient_scope", scope="openid"',
+    ]);
+    const body = new URLSearchParams({ access_token: await api.sign() });
+    expect((await fetch(`${api.url}/resource/userinfo`, { method: 'POST', body })).status).toBe(401);
+  });
+
+  it('refuses a forged token, a token for another audience, and the token of a revoked launch', async () => {
+    const sid = randomUUID();
+    await api.tickets.revokeChain(sid, { forSeconds: 3600, events: [] });
+    const key = await createTestKey('test-key');
+    const tokens = [api.sign({}, { key }), api.sign({ aud: 'https://other.example' }), api.sign({ sid })];
+    for (const token of await Promise.all(tokens))
+      for (const method of ['GET', 'POST'])
+        expect((await api.get('userinfo', { method, token })).status).toBe(401);
+  });
+
+  it('returns the user of the token, whichever desktop realm issued the token', async () => {
+    const ids = { jti: randomUUID(), sid: randomUUID(), iss: api.issuer.replace('demo', 'south') };
+    const user = { ...aContext.user, userERN: 'ern:south:user:1' };
+    const launch_context = api.sealContext(ids, { context: { ...aContext, user } });
+    const answer = await api.get('userinfo', { token: await api.sign({ ...ids, launch_context }) });
+    expect(await answer.json()).toEqual({ sub: 'ern:south:user:1' });
+  });
+
+  it('is read by a third-party client (oauth4webapi), which compares sub', async () => {
+    const server = { issuer: api.issuer, userinfo_endpoint: `${api.url}/resource/userinfo` };
+    const client = { client_id: 'partner' };
+    const insecure = { [oauth.allowInsecureRequests]: true };
+    const token = await api.sign({ scope: 'openid profile' });
+    const response = await oauth.userInfoRequest(server, client, token, insecure);
+    const claims = await oauth.processUserInfoResponse(server, client, 'ern:demo:user:7f3', response);
+    expect(claims.name).toBe('Dr Adaeze Okonkwo');
+  });
+});
+
 describe('a request without a valid access token', () => {
   // See RFC 6750 section 3.1 and RFC 9449 section 7.1.
   it('is answered with 401 and the accepted schemes, without an error code, if it has no token', async () => {
@@ -161,7 +241,7 @@ describe('a request without a valid access token', () => {
   });
 
   it('is answered with 401 for a token signed with another key', async () => {
-    const token = await api.sign({}, { key: await createTestKey(api.signer.key.kid) });
+    const token = await api.sign({}, { key: await createTestKey('test-key') });
     await expectRefusal(await api.get('me', { token }), 401, 'invalid_token');
   });
 
@@ -208,6 +288,7 @@ describe('the description of the API', () => {
     expect(described).toEqual([
       ['/resource/me', ['200', '401', '429', '500', '503']],
       ['/resource/patient', ['200', '401', '403', '429', '500', '503']],
+      ['/resource/userinfo', ['200', '401', '403', '429', '500', '503']],
       ...['Patient/{id}', 'Practitioner/{id}', 'Organization/{id}', 'Patient'].map((below) => [
         `/idp/{segment1}/{segment2}/v2.0/${below}`,
         ['200', '401', '403', '404', '429', '500', '503'],

@@ -22,6 +22,7 @@ describe('the metadata of a protected resource (RFC 9728)', () => {
   it.each([
     ['/resource/me', ['demo/desktop', 'south/desktop']],
     ['/resource/patient', ['demo/desktop', 'south/desktop']],
+    ['/resource/userinfo', ['demo/desktop', 'south/desktop']],
     [`/idp/demo/desktop/v2.0/Patient/${fhirIds.Patient}`, ['demo/desktop']],
     ['/idp/demo/desktop/v2.0/Patient', ['demo/desktop']],
     ['/idp/south/desktop/v2.0/Organization/unknown', ['south/desktop']],

@@ -63,8 +63,12 @@ export function liveRequests(url: string, operations: Operations) {
       withForm('requestTokenInDesktopRealm', await code(members, more), 'code'),
     );
   /** Returns a request that reads a resource with the access token of a new launch. */
-  const reading = async (example: Sent, members?: Json): Promise<Sent> => {
-    const { access_token: accessToken } = await desktopTokens(members);
+  const reading = async (
+    example: Sent,
+    members?: Json,
+    more?: Readonly<Record<string, string>>,
+  ): Promise<Sent> => {
+    const { access_token: accessToken } = await desktopTokens(members, more);
     return { ...example, headers: { ...example.headers, Authorization: `Bearer ${String(accessToken)}` } };
   };
   /** Returns a request that reads a FHIR resource of a new launch by its id. */
@@ -118,6 +122,8 @@ export function liveRequests(url: string, operations: Operations) {
     pushAuthorizationRequest: async () => withForm('pushAuthorizationRequest', await launch()),
     getMe: (example) => reading(example),
     getPatient: (example) => reading(example),
+    getUserInfo: (example) => reading(example),
+    postUserInfo: (example) => reading(example),
     readPatient: (example) => readingFhir(example, 'Patient'),
     searchPatient: async (example) => {
       const sent = await readingFhir(example, 'Patient');

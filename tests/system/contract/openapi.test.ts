@@ -48,7 +48,7 @@ const refusals: Readonly<Record<string, (operation: Operation) => Promise<Sent>>
   },
   403: async ({ operationId, ...operation }) =>
     operation.path.startsWith('/resource/') || isFhirRead(operation.path)
-      ? reading(exampleOf({ operationId, ...operation }), { authorizations: [] })
+      ? reading(exampleOf({ operationId, ...operation }), { authorizations: [] }, { scope: 'launch' })
       : authorized(await live(operationId), 'client-without-rights'),
   404: async ({ operationId, path }) => {
     const sent = await live(operationId);

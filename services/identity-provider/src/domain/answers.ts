@@ -168,6 +168,7 @@ export const clientConfiguration = Type.Object({
 export const desktopConfiguration = Type.Object({
   ...shared,
   ...desktop,
+  userinfo_endpoint: address,
   subject_types_supported: words,
   id_token_signing_alg_values_supported: words,
   acr_values_supported: words,

@@ -16,6 +16,7 @@ type DiscoveryDependencies = {
   readonly realms: Realms;
   readonly grants: readonly Grant[];
   readonly keyRing: KeyRing;
+  readonly publicUrl: string;
   /** The scopes that clients may request. */
   readonly scopes: readonly string[];
   readonly clientCertificateHeader?: string | undefined;
@@ -37,7 +38,7 @@ export function getDiscovery(dependencies: DiscoveryDependencies): Handler<Realm
       id_token_signing_alg_values_supported: [
         ...new Set([...keys.map(({ alg }) => alg), realm.signingAlgorithm]),
       ],
-      ...(isDesktopRealm(realm) ? openIdMetadata(realm, dependencies.realms) : {}),
+      ...(isDesktopRealm(realm) ? openIdMetadata(realm, dependencies) : {}),
     });
   };
 }
@@ -97,12 +98,15 @@ function desktopMetadata(realm: DesktopIssuingRealm) {
   };
 }
 
-function openIdMetadata({ desktop }: DesktopIssuingRealm, realms: Realms) {
+function openIdMetadata({ desktop }: DesktopIssuingRealm, { realms, publicUrl }: DiscoveryDependencies) {
   return {
+    // The resource API checks the access token, as for every other resource.
+    userinfo_endpoint: `${publicUrl}/resource/userinfo`,
     acr_values_supported: supportedAcrValues(realms),
     claim_types_supported: ['normal'],
     claims_supported: [
       ...idTokenClaimNames,
+      ...userInfoClaimNames,
       ...(isAnyNotified(desktop) ? ['sid'] : []),
       ...claimScopes.filter((scope) => partnerScopes({ desktop }).includes(scope)),
     ],
@@ -136,6 +140,9 @@ const idTokenClaimNames =
   'exp nbf iat auth_time ver iss sub aud acr amr nonce at_hash email userERN title firstName familyName orgERN orgName cdb ods authorizations authorizationDetails'.split(
     ' ',
   );
+
+/** The claims that only the UserInfo response contains. */
+const userInfoClaimNames = ['name', 'given_name', 'family_name'];
 
 function partnerScopes({ desktop }: Pick<DesktopIssuingRealm, 'desktop'>): string[] {
   return [...new Set([...desktop.partners.values()].flatMap(({ scopes }) => scopes))];

@@ -156,7 +156,7 @@ const membersOf = (details: object): [name: string, value: string][] =>
   );
 
 /** Returns an element without its empty texts and lists. */
-function filled(element: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function filled(element: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const isEmpty = (value: unknown) =>
     value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(element).filter(([, value]) => !isEmpty(value)));

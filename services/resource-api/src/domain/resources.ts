@@ -3,7 +3,7 @@ import {
   fhirResourceTypes,
   type TokenContext,
 } from '@clinical-launch/contracts/token-context';
-import { organizationOf, patientOf, practitionerOf, ukCoreProfile } from './fhir-resources.ts';
+import { filled, organizationOf, patientOf, practitionerOf, ukCoreProfile } from './fhir-resources.ts';
 
 /** The claims of a desktop launch in an access token (RFC 9068, and our own claims). */
 export type LaunchOfToken = {
@@ -28,10 +28,12 @@ export type Resource = {
   /** The permission that the user must have. */
   readonly permission?: string;
   /**
-   * Matches the scopes that allow the read. If absent, the scopes do not matter, because the launch
-   * determines the access.
+   * The scopes that allow the read, and one of them for the challenge. If absent, the scopes do not matter,
+   * because the launch determines the access.
    */
-  readonly scope?: RegExp;
+  readonly scope?: { readonly pattern: RegExp; readonly needed: string };
+  /** Whether the resource may be read by POST too. */
+  readonly acceptsPost?: true;
   /**
    * Returns the representation, or undefined if the launch has no resource with this id.
    * @param id the id in the path or in the parameter `_id`, which is empty for a resource without an id
@@ -57,7 +59,33 @@ export const launchResources: readonly Resource[] = [
     permission: readsPatient,
     represent: ({ patient }) => patient,
   },
+  {
+    name: 'userinfo',
+    path: '/resource/userinfo',
+    mediaType: 'application/json',
+    scope: { pattern: /^openid$/, needed: 'openid' },
+    // OpenID Connect Core 1.0 section 5.3.1.
+    acceptsPost: true,
+    represent: userInfoOf,
+  },
 ];
+
+/**
+ * Returns the claims about the user that the scopes request (OpenID Connect Core 1.0 sections 5.3.2 and 5.4),
+ * by the names of the ID token and by the standard names. Empty claims are absent.
+ */
+function userInfoOf({ user, organisation }: TokenContext, { scopes }: LaunchOfToken) {
+  const { userERN, email, title, firstName, familyName } = user;
+  const { orgERN, orgName, cdb, ods } = organisation;
+  const name = [title, firstName, familyName].filter((part) => part !== '').join(' ');
+  const standard = { name, given_name: firstName, family_name: familyName };
+  const ofIdToken = { userERN, title, firstName, familyName, orgERN, orgName, cdb, ods };
+  return {
+    sub: userERN,
+    ...(scopes.includes('profile') ? filled({ ...standard, ...ofIdToken }) : {}),
+    ...(scopes.includes('email') ? filled({ email }) : {}),
+  };
+}
 
 /** The path of an issuer, which is the base address of its FHIR resources. */
 export const issuerPath = '/idp/*realm/v2.0';
@@ -73,7 +101,7 @@ export function fhirResources(nhsNamespace: string): readonly Resource[] {
       name: type,
       path: `${issuerPath}/${type}/:id`,
       mediaType: 'application/fhir+json',
-      scope: scopeOf(type),
+      scope: { pattern: scopeOf(type), needed: `patient/${type}.rs` },
       ...(type === 'Patient' ? { permission: readsPatient } : {}),
       represent: (context, _launch, id) =>
         id === context.fhirIds?.[type]

@@ -31,7 +31,8 @@ type GetResourceDependencies = {
 type CallerExchange = Exchange & { readonly caller: Caller };
 
 /**
- * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls), or a FHIR resource below
+ * Returns a resource: `GET /resource/{name}` (desktop launch: Resource API calls), the claims about the user
+ * (`GET` or `POST /resource/userinfo`, OpenID Connect Core 1.0 section 5.3), or a FHIR resource below
  * the issuer. The checks refuse in this order. First come 401 for an invalid token, and 429 over the client's
  * rate limit. Then comes 401 for a token without a launch or of a revoked launch. Next come 403 without the
  * scope or the permission, and 401 for a launch context that cannot be decrypted. Then come 404 for an id of
@@ -118,12 +119,12 @@ async function recordRead(
 }
 
 /** Checks that the scope of the token allows reading a resource. @throws ServiceError 403 */
-function assertScope({ scopes }: LaunchOfToken, { name, scope }: Resource): void {
-  if (scope === undefined || scopes.some((word) => scope.test(word))) return;
-  const needed = `patient/${name}.rs`;
+function assertScope({ scopes }: LaunchOfToken, { scope }: Resource): void {
+  if (scope === undefined || scopes.some((word) => scope.pattern.test(word))) return;
+  const { needed } = scope;
   throw new ServiceError({
     code: 'insufficient_scope',
-    message: `The token does not have the scope ${needed} or resource.read`,
+    message: `The token does not have the scope ${needed}`,
     headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${needed}"` },
   });
 }

@@ -2,7 +2,12 @@ import { desktopLaunchSchema } from '@clinical-launch/contracts/desktop-context'
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/answers';
-import { openApiDocument, type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
+import {
+  type Operation,
+  openApiDocument,
+  type PathItem,
+  schemaReference,
+} from '@clinical-launch/http/openapi/document';
 import { oauthErrorSchema } from '@clinical-launch/http/openapi/error-schemas';
 import { fhirPaths, fhirSchemas, fhirTag, metadataPaths } from './fhir-paths.ts';
 
@@ -32,12 +37,17 @@ export const resourceApiDocument = (): JsonSchema =>
         summary: 'Get the patient',
         description: 'Requires the permission `clinical-cr.read` among the authorizations of the user.',
       }),
+      '/resource/userinfo': {
+        get: readOperation('UserInfo', userInfo),
+        post: readOperation('UserInfo', { ...userInfo, operationId: 'postUserInfo' }),
+      },
       ...fhirPaths,
       ...metadataPaths,
     },
     schemas: {
       Me: Type.Object({ user, organisation, authorizations }),
       Patient: patient,
+      UserInfo: userInfoSchema,
       Error: oauthErrorSchema,
       ...fhirSchemas,
     },
@@ -52,21 +62,47 @@ export const resourceApiDocument = (): JsonSchema =>
     externalDocs: { description: 'The API that issues these access tokens', url: '/idp/openapi.json' },
   });
 
+const userInfo = {
+  operationId: 'getUserInfo',
+  summary: 'Get the claims about the user',
+  description:
+    'Requires the scope `openid`. The scopes `profile` and `email` add claims (OpenID Connect Core 1.0 section 5.3). Empty claims are absent.',
+};
+
+const claim = Type.Optional(Type.String());
+const userInfoSchema = Type.Object({
+  sub: Type.String({ description: 'The `sub` of the ID token.' }),
+  name: claim,
+  given_name: claim,
+  family_name: claim,
+  userERN: claim,
+  title: claim,
+  firstName: claim,
+  familyName: claim,
+  orgERN: claim,
+  orgName: claim,
+  cdb: claim,
+  ods: claim,
+  email: claim,
+});
+
 type Described = { readonly operationId: string; readonly summary: string; readonly description?: string };
 
 const resourcePath = (schema: string, described: Described): PathItem => ({
-  get: {
-    ...described,
-    tags: [tag],
-    security: [{ accessToken: [] }],
-    responses: {
-      200: describedAnswer('The data as the host application sent it.', {
-        content: { 'application/json': { schema: schemaReference(schema) } },
-      }),
-      ...oauthRefusals({
-        statuses: schema === 'Patient' ? [401, 403, 429, 500, 503] : [401, 429, 500, 503],
-        isChallenged: true,
-      }),
-    },
+  get: readOperation(schema, described),
+});
+
+const readOperation = (schema: string, described: Described): Operation => ({
+  ...described,
+  tags: [tag],
+  security: [{ accessToken: [] }],
+  responses: {
+    200: describedAnswer('The data of the launch.', {
+      content: { 'application/json': { schema: schemaReference(schema) } },
+    }),
+    ...oauthRefusals({
+      statuses: schema === 'Me' ? [401, 429, 500, 503] : [401, 403, 429, 500, 503],
+      isChallenged: true,
+    }),
   },
 });

@@ -136,6 +136,7 @@ function metadataPathItem(resource: string, name: string): readonly [string, Pat
 export const metadataPaths: Readonly<Record<string, PathItem>> = Object.fromEntries([
   metadataPathItem('/resource/me', 'Me'),
   metadataPathItem('/resource/patient', 'LaunchPatient'),
+  metadataPathItem('/resource/userinfo', 'UserInfo'),
   metadataPathItem(base, 'FhirBase'),
   metadataPathItem(`${base}/Patient`, 'FhirPatientSearch'),
   ...fhirResourceTypes.map((type) => metadataPathItem(`${base}/${type}/{id}`, `Fhir${type}`)),
