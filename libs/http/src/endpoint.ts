@@ -87,9 +87,10 @@ type EndpointOptions<Placed extends Exchange, Reached extends Exchange> = {
   readonly headers?: OutgoingHttpHeaders;
   /**
    * If true, pages of any origin may read the answers (WHATWG Fetch, CORS protocol). Browser-based SMART
-   * clients need this. Credentials are not allowed, because no answer depends on a cookie.
+   * clients need this. Credentials are not allowed, because no answer depends on a cookie. A function decides
+   * for each request.
    */
-  readonly anyOrigin?: boolean;
+  readonly anyOrigin?: boolean | ((exchange: Exchange) => boolean);
   /** The handler of each method. Without a handler for HEAD, the handler for GET answers without a body. */
   readonly methods: Readonly<Partial<Record<Method, Handler<Placed>>>>;
   /**
@@ -140,7 +141,7 @@ export function endpoint<Placed extends Exchange, Reached extends Exchange>({
   const handlers = new Map<string, Handler<Placed>>(Object.entries(methods));
   const allowed = [...handlers.keys()];
   if (methods.GET !== undefined && !refusesHead && !handlers.has('HEAD')) handlers.set('HEAD', methods.GET);
-  const sentAlways = anyOrigin ? { ...headers, ...anyOriginHeaders } : headers;
+  const isOpen = typeof anyOrigin === 'function' ? anyOrigin : () => anyOrigin;
 
   const choose: Handler<Placed> = (exchange) => {
     const handle = handlers.get(exchange.request.method ?? '');
@@ -156,8 +157,9 @@ export function endpoint<Placed extends Exchange, Reached extends Exchange>({
     async answer(exchange) {
       const { request, response, call } = exchange;
       call.source = source;
-      setHeaders(response, sentAlways);
-      if (anyOrigin && isPreflight(request)) return answerPreflight(response, allowed);
+      const answersPages = isOpen(exchange);
+      setHeaders(response, answersPages ? { ...headers, ...anyOriginHeaders } : headers);
+      if (answersPages && isPreflight(request)) return answerPreflight(response, allowed);
       try {
         await handle(exchange);
       } catch (thrown) {

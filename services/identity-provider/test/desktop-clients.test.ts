@@ -321,6 +321,18 @@ describe('a page of another origin', () => {
     expect(asked.headers.get('access-control-allow-headers')).toContain('Content-Type');
   });
 
+  it.each(['token', 'revoke', 'introspect'])(
+    'may not read %s by CORS in a realm without partner applications, whose clients have secrets',
+    async (name) => {
+      for (const method of ['POST', 'OPTIONS']) {
+        const headers = { origin, 'access-control-request-method': 'POST' };
+        const response = await running.idp.get(`/north/oauth2/v2.0/${name}`, { method, headers });
+        expect(response.headers.has('access-control-allow-origin')).toBe(false);
+        expect(response.headers.has('access-control-allow-methods')).toBe(false);
+      }
+    },
+  );
+
   it.each(['oauth2/v2.0/authorize', 'launches'])('may not read %s by CORS', async (path) => {
     const response = await running.idp.get(`/${realm}/${path}`, { method: 'POST', headers: { origin } });
     expect(response.headers.has('access-control-allow-origin')).toBe(false);

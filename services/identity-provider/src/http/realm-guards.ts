@@ -24,11 +24,22 @@ export type NamedExchange<Realm extends IssuingRealm = IssuingRealm> = RealmExch
  */
 export function inRealm(realms: Realms): Guard<Exchange, RealmExchange> {
   return (exchange) => {
-    const { realm: segments = [] } = exchange.params;
-    const realm = realms.find(typeof segments === 'string' ? [segments] : segments);
+    const realm = realmOf(exchange, realms);
     if (realm === undefined) throw unknownRealm();
     return { ...exchange, realm };
   };
+}
+
+/**
+ * Creates the check whether pages may read the answer to a request: only in a desktop realm. In other realms,
+ * clients have secrets, which no page may contain.
+ */
+export function isForPages(realms: Realms): (exchange: Exchange) => boolean {
+  return (exchange) => realmOf(exchange, realms)?.desktop !== undefined;
+}
+
+function realmOf({ params: { realm: segments = [] } }: Exchange, realms: Realms): IssuingRealm | undefined {
+  return realms.find(typeof segments === 'string' ? [segments] : segments);
 }
 
 /** Accepts a request only in a desktop realm. @throws ServiceError 404 in other realms */
