@@ -43,7 +43,14 @@ const rulesInWords = [
   /^must be of type string, or null beside an entry of _/,
 ];
 
+const notXml = /^must contain only characters that are allowed in XML 1.0$/;
+
 describe('the JSON Schema of the payload', () => {
+  it('has only patterns that mean the same without the flag u of JavaScript, as in other languages', () => {
+    const schemas = [serviceRequestDocument(defaultNamespaces, id), publishedSchema(desktopLaunchSchema)];
+    expect(JSON.stringify(schemas)).not.toMatch(/\\[up]\{/);
+  });
+
   it('accepts every payload that the reader accepts', () => {
     fc.assert(
       fc.property(validServiceRequest(), (payload) => {
@@ -60,7 +67,11 @@ describe('the JSON Schema of the payload', () => {
         const faults = faultsOf(payload);
         const isAccepted = accepts(payload);
         refused += isAccepted ? 0 : 1;
-        const unsaid = faults.filter(({ message }) => !rulesInWords.some((rule) => rule.test(message)));
+        // A portable pattern cannot refuse half of a surrogate pair, which JSON.stringify escapes.
+        const inWords = /\\ud[89a-f]/.test(JSON.stringify(payload))
+          ? [...rulesInWords, notXml]
+          : rulesInWords;
+        const unsaid = faults.filter(({ message }) => !inWords.some((rule) => rule.test(message)));
         const isUnexplained = !isAccepted && faults.length === 0;
         expect(isAccepted ? unsaid : isUnexplained && accepts.errors).toEqual(isAccepted ? [] : false);
       }),

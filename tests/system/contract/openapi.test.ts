@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
@@ -254,6 +255,24 @@ describe('the reference of the developer portal', () => {
 });
 
 describe('an OpenAPI document', () => {
+  const python = process.env['PYTHON_PATH'] || 'python3';
+  const compile = 'import json, re, sys; [re.compile(one) for one in json.load(sys.stdin)]';
+
+  it.each([...documentPaths, '/AccessApi/schemas/service-request.json'])(
+    '%s has only patterns that Python compiles, and none that depend on the flag u of JavaScript',
+    async (path) => {
+      const source = await (await fetch(running.url + path)).text();
+      const patterns = [...source.matchAll(/"pattern":\s*("(?:[^"\\]|\\.)*")/g)].map(
+        ([, pattern = '']) => JSON.parse(pattern) as string,
+      );
+      expect(patterns.length).toBeGreaterThan(3);
+      // Python warns of a class that Java reads as a nested class.
+      const run = spawnSync(python, ['-W', 'error', '-c', compile], { input: JSON.stringify(patterns) });
+      expect([run.status, run.stderr.toString()]).toEqual([0, '']);
+      expect(patterns.filter((one) => /\\[up]\{/.test(one))).toEqual([]);
+    },
+  );
+
   it.each(documentPaths)('%s passes the recommended rules of the linter without a warning', async (path) => {
     const source = await (await fetch(running.url + path)).text();
     // This rule requires a 4xx answer, but operations that return public schemas have none.

@@ -7,9 +7,14 @@ const publishedFormats: ReadonlyMap<unknown, JsonSchema> = new Map(
   Object.entries(formats).map(([name, { published }]) => [name, published]),
 );
 
+/** The BMP characters of the Unicode property that a portable pattern cannot name. */
+const ignorable =
+  '\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u3164\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFF8';
+
 /**
  * Returns a schema as plain JSON Schema 2020-12. Replaces the platform's own formats with standard formats
- * and patterns, and adds a type to every `enum` of strings.
+ * and patterns, and adds a type to every `enum` of strings. Patterns also compile in Java, Python and
+ * JavaScript without the flag `u`, and accept some rare characters that the services refuse.
  */
 export function publishedSchema(schema: object): JsonSchema {
   const plain: JsonSchema = JSON.parse(JSON.stringify(schema));
@@ -20,7 +25,7 @@ function rewrittenSchema(schema: JsonSchema): JsonSchema {
   const rewritten = Object.fromEntries(
     Object.entries(schema).map(([keyword, part]) => [keyword, rewrittenPart(keyword, part)]),
   );
-  return withTypedParts(withPublishedFormat(withType(rewritten)));
+  return withTypedParts(withPublishedFormat(withPortablePattern(withType(rewritten))));
 }
 
 /** Rewrites the schemas in the value of a keyword. Members of `properties` and `$defs` are not keywords. */
@@ -37,6 +42,12 @@ function withType(schema: JsonSchema): JsonSchema {
   const { enum: words } = schema;
   const areWords = Array.isArray(words) && words.every((word) => typeof word === 'string');
   return areWords ? { type: 'string', ...schema } : schema;
+}
+
+function withPortablePattern(schema: JsonSchema): JsonSchema {
+  const { pattern } = schema;
+  if (typeof pattern !== 'string') return schema;
+  return { ...schema, pattern: pattern.replaceAll('\\p{Default_Ignorable_Code_Point}', ignorable) };
 }
 
 function withPublishedFormat({ format, ...schema }: JsonSchema): JsonSchema {
