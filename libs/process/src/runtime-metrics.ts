@@ -52,7 +52,9 @@ function observeEventLoop(): void {
       }
       delay.reset();
       const current = performance.eventLoopUtilization();
-      result.observe(busy, performance.eventLoopUtilization(current, last).utilization);
+      // Without a second argument, Node would compare `current` with now, and always return 1.
+      const since = last === undefined ? current : performance.eventLoopUtilization(current, last);
+      result.observe(busy, since.utilization);
       last = current;
     },
     [...gauges.map(({ gauge }) => gauge), busy],

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { sendJson } from '@clinical-launch/http/answer';
 import { createAdminApp, listen } from '@clinical-launch/http/server';
 import { meter } from '@clinical-launch/runtime/metrics';
@@ -62,6 +64,14 @@ describe('the metrics of a process', () => {
       `nodejs_eventloop_utilization_ratio{${service}}`,
     ])
       expect(text).toContain(`\n${name} `);
+  });
+
+  it('include a utilization below 1 in the first collection of a process that has waited', async () => {
+    const { scrape } = await startMeasured();
+    await promisify(execFile)(process.execPath, ['--version']);
+    const { text } = await scrape();
+    const [, busy] = /^nodejs_eventloop_utilization_ratio\{[^}]*\} (\S+)$/m.exec(text) ?? [];
+    expect(Number(busy)).toBeLessThan(1);
   });
 
   it('write bucket bounds as floats in both formats, so that an alert rule matches both formats', async () => {
