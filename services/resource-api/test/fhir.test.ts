@@ -377,12 +377,16 @@ describe('the FHIR base', () => {
       implementation: { url: api.issuer },
     });
     const [{ resource, security }] = statement.rest;
+    const definition = 'http://hl7.org/fhir/SearchParameter/Resource-id';
+    const readAndSearch = {
+      interaction: [{ code: 'read' }, { code: 'search-type' }],
+      searchParam: [{ name: '_id', definition, type: 'token' }],
+    };
     expect(resource).toEqual(
       ['Patient', 'Practitioner', 'Organization'].map((type) => ({
         type,
         supportedProfile: metaOf(type).profile,
-        interaction: type === 'Patient' ? [{ code: 'read' }, { code: 'search-type' }] : [{ code: 'read' }],
-        ...(type === 'Patient' ? { searchParam: [expect.objectContaining({ name: '_id' })] } : {}),
+        ...(type === 'Patient' ? readAndSearch : { interaction: [{ code: 'read' }] }),
       })),
     );
     expect(security.description).toContain(`${api.issuer}/.well-known/smart-configuration`);

@@ -105,8 +105,7 @@ function openIdMetadata({ desktop }: DesktopIssuingRealm, { realms, publicUrl }:
     acr_values_supported: supportedAcrValues(realms),
     claim_types_supported: ['normal'],
     claims_supported: [
-      ...idTokenClaimNames,
-      ...userInfoClaimNames,
+      ...claimNames,
       ...(isAnyNotified(desktop) ? ['sid'] : []),
       ...claimScopes.filter((scope) => partnerScopes({ desktop }).includes(scope)),
     ],
@@ -135,14 +134,11 @@ function supportedAcrValues(realms: Realms): string[] {
 const isAnyNotified = ({ partners }: DesktopSettings) =>
   [...partners.values()].some(({ backchannelLogoutUri }) => backchannelLogoutUri !== undefined);
 
-/** The claims of the ID token (Desktop: ID token claims). */
-const idTokenClaimNames =
-  'exp nbf iat auth_time ver iss sub aud acr amr nonce at_hash email userERN title firstName familyName orgERN orgName cdb ods authorizations authorizationDetails'.split(
+/** The claims of the ID token (Desktop: ID token claims), and further claims of the UserInfo response. */
+const claimNames =
+  'exp nbf iat auth_time ver iss sub aud acr amr nonce at_hash email userERN title firstName familyName orgERN orgName cdb ods authorizations authorizationDetails name given_name family_name'.split(
     ' ',
   );
-
-/** The claims that only the UserInfo response contains. */
-const userInfoClaimNames = ['name', 'given_name', 'family_name'];
 
 function partnerScopes({ desktop }: Pick<DesktopIssuingRealm, 'desktop'>): string[] {
   return [...new Set([...desktop.partners.values()].flatMap(({ scopes }) => scopes))];

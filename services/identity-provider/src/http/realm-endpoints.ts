@@ -27,7 +27,7 @@ import { getKeys } from './get-keys.ts';
 import { introspectToken } from './introspect-token.ts';
 import { auditLaunchRefusal, issueLaunch } from './issue-launch.ts';
 import { pushAuthorizationRequest } from './push-authorization-request.ts';
-import { inDesktopRealm, inPartnerRealm, inRealm, isForPages } from './realm-guards.ts';
+import { inDesktopRealm, inRealm, isForPages, type RealmExchange } from './realm-guards.ts';
 import { auditRefusal, neverCached, requestToken } from './request-token.ts';
 import { revokeToken } from './revoke-token.ts';
 
@@ -61,15 +61,13 @@ export function realmEndpoints(dependencies: RouteDependencies): Endpoint[] {
   const place = inRealm(dependencies.realms);
   const shared = { source, dialect: oauthDialect, place };
   const oauth = '/*realm/oauth2/v2.0';
-  const tokens = {
-    ...shared,
-    headers: neverCached,
-    anyOrigin: isForPages(dependencies.realms),
-    audit: auditRefusal,
-  };
+  const anyOrigin = isForPages(dependencies.realms);
+  const tokens = { ...shared, headers: neverCached, anyOrigin, audit: auditRefusal };
   const launches = { ...shared, headers: neverCached };
   const documents = { ...shared, anyOrigin: true };
 
+  // The discovery document of every realm names this endpoint, so 404 would be wrong.
+  const inPartnerRealm = (exchange: RealmExchange) => inDesktopRealm(exchange, 'unauthorized_client');
   const authorizing = behind(inPartnerRealm, authorize(dependencies));
   const discover = getDiscovery(dependencies);
   const configure = behind(inDesktopRealm, getSmartConfiguration(dependencies));

@@ -42,20 +42,14 @@ function realmOf({ params: { realm: segments = [] } }: Exchange, realms: Realms)
   return realms.find(typeof segments === 'string' ? [segments] : segments);
 }
 
-/** Accepts a request only in a desktop realm. @throws ServiceError 404 in other realms */
-export function inDesktopRealm(exchange: RealmExchange): DesktopExchange {
-  const { realm } = exchange;
-  if (!isDesktopRealm(realm)) throw noDesktopRealm();
-  return { ...exchange, realm };
-}
-
 /**
- * Accepts an authorization request only in a desktop realm. @throws ServiceError 400 in other realms, whose
- * discovery documents contain the endpoint too
+ * Accepts a request only in a desktop realm. @throws ServiceError with the given code in other realms, by
+ * default 404
  */
-export function inPartnerRealm(exchange: RealmExchange): DesktopExchange {
-  if (!isDesktopRealm(exchange.realm)) throw noDesktopRealm('unauthorized_client');
-  return inDesktopRealm(exchange);
+export function inDesktopRealm(exchange: RealmExchange, code?: 'unauthorized_client'): DesktopExchange {
+  const { realm } = exchange;
+  if (!isDesktopRealm(realm)) throw noDesktopRealm(code);
+  return { ...exchange, realm };
 }
 
 /** Returns whether a realm has partner applications. */

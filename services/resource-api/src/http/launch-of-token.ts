@@ -20,15 +20,8 @@ const claimsForm = compileSchema(
 /** Reads the claims of a desktop launch. @throws ServiceError 401 for any other token */
 export function launchOfToken({ claims, issuer }: Caller): LaunchOfToken {
   if (!claimsForm.is(claims)) throw invalidToken('the token was not issued for a desktop launch');
-  const { sid, jti, scope, authorizations, launch_context: sealedContext } = claims;
-  return {
-    correlationId: sid,
-    tokenId: jti,
-    issuer,
-    scopes: scope.split(' '),
-    authorizations,
-    sealedContext,
-  };
+  const { sid: correlationId, jti: tokenId, scope, authorizations, launch_context: sealedContext } = claims;
+  return { correlationId, tokenId, issuer, scopes: scope.split(' '), authorizations, sealedContext };
 }
 
 /**

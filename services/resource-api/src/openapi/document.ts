@@ -69,21 +69,11 @@ const userInfo = {
     'Requires the scope `openid`. The scopes `profile` and `email` add claims (OpenID Connect Core 1.0 section 5.3). Empty claims are absent.',
 };
 
-const claim = Type.Optional(Type.String());
+const claimNames =
+  'name given_name family_name userERN title firstName familyName orgERN orgName cdb ods email';
 const userInfoSchema = Type.Object({
   sub: Type.String({ description: 'The `sub` of the ID token.' }),
-  name: claim,
-  given_name: claim,
-  family_name: claim,
-  userERN: claim,
-  title: claim,
-  firstName: claim,
-  familyName: claim,
-  orgERN: claim,
-  orgName: claim,
-  cdb: claim,
-  ods: claim,
-  email: claim,
+  ...Object.fromEntries(claimNames.split(' ').map((claim) => [claim, Type.Optional(Type.String())])),
 });
 
 type Described = { readonly operationId: string; readonly summary: string; readonly description?: string };

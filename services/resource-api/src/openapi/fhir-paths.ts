@@ -171,33 +171,23 @@ const address = Type.Object({
 });
 const shared = { id: text, meta: Type.Object({ profile: texts }), identifier: identifiers };
 
-const patient = Type.Object({
-  resourceType: Type.Literal('Patient'),
-  ...shared,
-  name: Type.Array(name),
-  telecom: Type.Optional(Type.Array(contact)),
-  gender: Type.Enum(['male', 'female', 'other', 'unknown']),
-  birthDate: Type.String({ format: 'date' }),
-  address: Type.Optional(Type.Array(address)),
-});
-
 /** The schemas of the FHIR resources, with the elements that the platform returns. */
 export const fhirSchemas = {
-  FhirPatient: patient,
+  FhirPatient: Type.Object({
+    resourceType: Type.Literal('Patient'),
+    ...shared,
+    name: Type.Array(name),
+    telecom: Type.Optional(Type.Array(contact)),
+    gender: Type.Enum(['male', 'female', 'other', 'unknown']),
+    birthDate: Type.String({ format: 'date' }),
+    address: Type.Optional(Type.Array(address)),
+  }),
   FhirPatients: Type.Object({
     resourceType: Type.Literal('Bundle'),
     type: Type.Literal('searchset'),
     total: Type.Integer(),
-    link: Type.Array(Type.Object({ relation: Type.Literal('self'), url: text })),
-    entry: Type.Optional(
-      Type.Array(
-        Type.Object({
-          fullUrl: text,
-          resource: patient,
-          search: Type.Object({ mode: Type.Literal('match') }),
-        }),
-      ),
-    ),
+    link: Type.Array({ type: 'object', description: 'Bundle.link of FHIR R4.' }),
+    entry: Type.Optional(Type.Array({ type: 'object', description: 'Bundle.entry of FHIR R4.' })),
   }),
   FhirPractitioner: Type.Object({
     resourceType: Type.Literal('Practitioner'),
