@@ -1,9 +1,15 @@
 // Requests a launch URL as a PMS backend does, in C# (.NET 8 or newer).
-// No test runs this file, because the tests do not install .NET.
+// Only the job `csharp` of .github/workflows/ci.yml compiles and runs this file: the tests do not install .NET.
 using System.Net.Http.Headers;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json.Nodes;
+
+if (args.Length != 1)
+{
+    Console.Error.WriteLine("Usage: dotnet run payload.json");
+    return 2;
+}
 
 string Setting(string name, string preset) => Environment.GetEnvironmentVariable(name) ?? preset;
 string Base64Url(byte[] bytes) =>
@@ -55,3 +61,4 @@ Console.Error.WriteLine($"launch {launch.Headers.GetValues("X-Correlation-Id").F
 
 // 4. Print the address for the user's browser. It is valid for ten seconds and opens once.
 Console.WriteLine($"{await Member(launch, "url")}&codeVerifier={verifier}");
+return 0;

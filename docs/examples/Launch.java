@@ -24,6 +24,10 @@ public class Launch {
   static final HttpClient HTTP = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(10)).build();
 
   public static void main(String[] arguments) throws Exception {
+    if (arguments.length != 1) {
+      System.err.println("Usage: java Launch.java payload.json");
+      System.exit(2);
+    }
     // 1. Request an access token. Reuse it until it expires.
     String form = "grant_type=client_credentials"
         + "&client_id=" + encoded(setting("CLIENT_ID", "pms-demo"))

@@ -8,6 +8,10 @@ const {
   CLIENT_ID = 'pms-demo',
   CLIENT_SECRET = 'pms-demo-secret',
 } = process.env;
+if (process.argv.length !== 3) {
+  console.error('Usage: node launch.mjs payload.json');
+  process.exit(2);
+}
 
 /** Posts a body and returns the answer. @throws Error with the status and the reference for support */
 async function post(url, init) {

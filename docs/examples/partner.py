@@ -156,4 +156,6 @@ def main(launch_url: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("Usage: python3 partner.py <launch URL>")
     main(sys.argv[1])

@@ -146,7 +146,19 @@ describe('the examples of a PMS’s calls', () => {
     }
   });
 
-  it('in C# state that they are untested', () => {
-    expect(readFileSync(`${examples}Launch.cs`, 'utf8')).toContain('No test runs this file');
+  it('in C# are compiled and run by a job of the workflow, because the tests do not install .NET', () => {
+    expect(readFileSync(`${root}.github/workflows/ci.yml`, 'utf8')).toContain('docs/examples/Launch.cs');
+  });
+
+  it.each([
+    ['launch.mjs', process.execPath],
+    ['Launch.java', java],
+    ['partner.py', python],
+  ])('print their usage without an argument: %s', async (file, command) => {
+    const { exited, output: said } = run(command, [examples + file], { PYTHONDONTWRITEBYTECODE: '1' });
+    expect([await exited, said()]).toEqual([
+      expect.any(Number),
+      expect.stringMatching(new RegExp(`^Usage: .*${file} .*\n$`)),
+    ]);
   });
 });
