@@ -199,6 +199,7 @@ A sealing key is \`id:key\`. The key is 32 bytes in Base64URL. Separate several 
 | setting | default | what it does |
 |---|---|---|
 | \`PUBLIC_URL\` | \`http://localhost:PORT\` | as above |
+| \`HTTPS_PORT\` | none | The port of HTTPS for localhost, and then of \`PUBLIC_URL\`, for clients that refuse http. Outside production. The certificate is made at the first start |
 | \`ADMIN_PORT\` | any free port | as above, on 127.0.0.1 |
 | \`REGISTRY_FILE\` | the registry of the demo | as above |
 | \`REDIS_URL\`, \`AMQP_URL\`, \`DATABASE_URL\` | embedded | If unset, the process runs an embedded replacement, whose data is lost when the process ends. Production requires all three. |

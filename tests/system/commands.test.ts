@@ -40,6 +40,27 @@ describe('npm start', () => {
     expect(await start.exited).toBe(0);
   });
 
+  it('serves HTTPS at HTTPS_PORT, and prints the line that trusts its new certificate', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'home-'));
+    try {
+      const environment = { HOME: home, PORT: '0', HTTPS_PORT: '0', DATABASE_URL: await ownDatabase() };
+      const start = run('node', ['tools/platform/src/main.ts'], environment);
+      const [, url = ''] = await start.said(/^ready (https:\/\/localhost:\d+)$/m);
+      const [, certificate = ''] = await start.said(/export NODE_EXTRA_CA_CERTS=(.*)$/m);
+      const issuer = `${url}/idp/demo/v2.0`;
+      const discovery = [`${issuer}/.well-known/openid-configuration`, '--cacert', certificate];
+      const read = run('curl', ['-sS', ...discovery]);
+      expect([await read.exited, JSON.parse(read.output())]).toEqual([
+        0,
+        expect.objectContaining({ issuer }),
+      ]);
+      start.child.kill('SIGTERM');
+      expect(await start.exited).toBe(0);
+    } finally {
+      rmSync(home, { recursive: true });
+    }
+  });
+
   it('reports all errors of the configuration at once, and does not start', async () => {
     const start = run('npm', ['start'], {
       PORT: 'many',

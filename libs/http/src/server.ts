@@ -26,7 +26,7 @@ export type ServerTimeouts = {
 /** The timeouts are short, because requests to the platform are small. */
 export const serverTimeouts: ServerTimeouts = { headersMs: 10_000, requestMs: 15_000, stopMs: 15_000 };
 
-type ListenOptions = {
+export type ListenOptions = {
   /** The port, or 0 for any free port. */
   readonly port: number;
   readonly host?: string;

@@ -16,6 +16,8 @@ const port = { minimum: 0, maximum: 65_535 };
 const environmentSchema = Type.Object({
   PORT: Type.Integer({ ...port, default: 8080 }),
   HOST: Type.Optional(Type.String()),
+  /** The port of HTTPS for localhost, outside production. Production uses the edge. */
+  HTTPS_PORT: Type.Optional(Type.Integer(port)),
   /** The value 0 chooses any free port, so that several instances can run on one machine. */
   ADMIN_PORT: Type.Integer({ ...port, default: 0 }),
   PUBLIC_URL: Type.Optional(publicUrlSetting),
@@ -34,6 +36,7 @@ export function readDemoConfig(environment: Environment) {
   return Object.freeze({
     port: read.PORT,
     ...withoutUndefined({ host: read.HOST }),
+    httpsPort: isProduction(environment) ? undefined : read.HTTPS_PORT,
     adminPort: read.ADMIN_PORT,
     publicUrl: read.PUBLIC_URL,
     trustedProxies: read.TRUSTED_PROXIES,

@@ -35,6 +35,7 @@ import { desktopIssuerPolicies, issuerPolicies } from '@clinical-launch/trust/is
 import { watchRegistry } from '@clinical-launch/trust/registry-file';
 import { checkRegistryFile } from '@clinical-launch/trust/trust';
 import { assertFitForProduction, readDemoConfig } from './config.ts';
+import { listenLocally } from './https.ts';
 import { chooseBus, chooseStorage, chooseTicketParts } from './parts.ts';
 
 export type Platform = {
@@ -43,6 +44,8 @@ export type Platform = {
   /** The address on this machine, for a reverse proxy in front. */
   readonly localUrl: string;
   readonly adminUrl: string;
+  /** The path of the certificate to trust, with `HTTPS_PORT`. */
+  readonly certificate: string | undefined;
   /** Finishes open requests, then stops all parts in reverse order. */
   stop(): Promise<void>;
 };
@@ -77,9 +80,9 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     eventKeys: () => readSharedEventKeys(environment),
     services: () => readConfigs({ ...environment, PUBLIC_URL: environment.PUBLIC_URL || 'http://localhost' }),
   });
-  const server = await listen((request, response) => answer(request, response), { ...demo, logger });
+  const server = await listenLocally((request, response) => answer(request, response), { ...demo, logger });
   try {
-    const publicUrl = demo.publicUrl ?? `http://localhost:${server.port}`;
+    const publicUrl = demo.publicUrl ?? server.url;
     const platformUrl = `http://127.0.0.1:${server.port}`;
     const parts = await openParts({
       environment,
@@ -100,6 +103,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       publicUrl,
       localUrl: platformUrl,
       adminUrl: `http://127.0.0.1:${admin.port}`,
+      certificate: server.certificate,
       stop: () => stopAll([server, parts, admin]),
     };
   } catch (error) {

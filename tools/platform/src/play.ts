@@ -22,7 +22,7 @@ function nextSteps(baseUrl: string | undefined): string {
 const ownPlatform = process.env.BASE_URL
   ? undefined
   : await startPlatform({
-      environment: { ...process.env, PORT: '0', PUBLIC_URL: undefined, HOST: '127.0.0.1' },
+      environment: { ...process.env, PORT: '0', HTTPS_PORT: '', PUBLIC_URL: '', HOST: '127.0.0.1' },
       clock: systemClock,
       logger: createLogger({ level: 'error' }),
     });

@@ -3,6 +3,7 @@ import { isProduction } from '@clinical-launch/runtime/mode';
 import { readRegistryFile } from '@clinical-launch/trust/registry-file';
 import pretty from 'pino-pretty';
 import { readDemoConfig } from './config.ts';
+import { trustLines } from './https.ts';
 import type { Platform } from './platform.ts';
 
 /** Returns a log destination for terminals, which writes one readable line per entry with the time of day. */
@@ -16,13 +17,14 @@ export function readableLog() {
 }
 
 /** Returns a summary for the terminal: the addresses, the clients of the demo, and how data is stored. */
-export function summaryOf({ publicUrl, adminUrl }: Platform, environment: Environment): string {
+export function summaryOf({ publicUrl, adminUrl, certificate }: Platform, environment: Environment): string {
   const rows = [
     ...(isProduction(environment) ? [] : demoRows(publicUrl)),
     ['Audit trail', `${publicUrl}/audit/`],
     ['API descriptions', `${publicUrl}/AccessApi/openapi.json  ${publicUrl}/idp/openapi.json`],
     ['Health', `${adminUrl}/readyz`],
     ...clientRows(publicUrl, environment),
+    ...trustLines(certificate).map((line) => ['Trust HTTPS', line]),
     ['Documentation', 'docs/README.md'],
     ['Stored data', storedData(environment)],
   ];

@@ -7,9 +7,10 @@ export const commands: Readonly<Record<string, Command>> = {
     options: {
       port: { value: 'number', summary: 'The port, or 0 for any free port. Default: 8080' },
       host: { value: 'address', summary: 'The address to listen on. Default: 127.0.0.1' },
+      'https-port': { value: 'number', summary: 'The port of HTTPS, for clients that require it' },
       'public-url': {
         value: 'origin',
-        summary: 'The origin that others use. Default: http://localhost:<port>',
+        summary: 'The origin that others use. Default: localhost and the port',
       },
       client: { value: 'id', summary: 'The client id of your practice management system' },
       callback: { value: 'url', summary: 'The address of your system for callbacks' },

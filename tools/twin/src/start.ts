@@ -1,4 +1,5 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { trustLines } from '@clinical-launch/platform/https';
 import { readableLog } from '@clinical-launch/platform/terminal';
 import { endAtStart, stopOnSignal } from '@clinical-launch/process/process';
 import { createServiceLogger, initialLogLevel } from '@clinical-launch/runtime/logger';
@@ -12,16 +13,19 @@ import { clientIn, secretsOf } from './vendor-client.ts';
  * @throws UsageError if the port is invalid or in use
  */
 export async function startAt(
-  { port = '8080', host = '127.0.0.1' }: OptionValues,
-  options: Omit<TwinOptions, 'port' | 'host'>,
+  { port = '8080', host = '127.0.0.1', 'https-port': httpsPort }: OptionValues,
+  options: Omit<TwinOptions, 'port' | 'host' | 'httpsPort'>,
 ): Promise<Twin> {
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-    throw new UsageError('--port must be a number from 0 to 65535');
+  for (const [name, value] of Object.entries({ port, 'https-port': httpsPort ?? '0' }))
+    if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535)
+      throw new UsageError(`--${name} must be a number from 0 to 65535`);
   try {
-    return await startTwin({ ...options, port: Number(port), host });
+    const ports = { port: Number(port), httpsPort: httpsPort === undefined ? undefined : Number(httpsPort) };
+    return await startTwin({ ...options, ...ports, host });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
-      throw new UsageError(`Port ${port} is in use. Choose another port with --port`, { cause: error });
+    const { code, port: used } = error as NodeJS.ErrnoException & { readonly port?: number };
+    if (code === 'EADDRINUSE')
+      throw new UsageError(`Port ${used} is in use. Choose another port with --port`, { cause: error });
     endAtStart(error);
   }
 }
@@ -45,6 +49,6 @@ export async function start(given: OptionValues): Promise<undefined> {
     ...withoutUndefined({ publicUrl: given['public-url'], registryFile: registry, client }),
   });
   stopOnSignal(twin, logger);
-  const lines = [`ready ${twin.url}`, ...(client === undefined ? [] : secretsOf(client))];
-  stdout.write(`${lines.join('\n')}\n`);
+  const secrets = client === undefined ? [] : secretsOf(client);
+  stdout.write([`ready ${twin.url}`, ...trustLines(twin.certificate), ...secrets, ''].join('\n'));
 }

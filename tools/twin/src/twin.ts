@@ -3,7 +3,7 @@ import { createRecordingProxy } from '@clinical-launch/conformance/recording-pro
 import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createApp } from '@clinical-launch/http/app';
-import { listen } from '@clinical-launch/http/server';
+import { listenLocally } from '@clinical-launch/platform/https';
 import { startPlatform } from '@clinical-launch/platform/platform';
 import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
 import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
@@ -21,6 +21,8 @@ export type TwinOptions = {
   /** The port, or 0 for any free port. */
   readonly port: number;
   readonly host: string;
+  /** The port of HTTPS. By default, the twin has no HTTPS. */
+  readonly httpsPort?: number | undefined;
   /** The origin at which browsers and backends reach the twin. By default, `localhost` and the port. */
   readonly publicUrl?: string;
   /** By default, the registry of the demo. */
@@ -42,6 +44,8 @@ export type TwinOptions = {
 export type Twin = {
   /** The address that browsers and backends use. */
   readonly url: string;
+  /** The path of the certificate to trust, with `httpsPort`. */
+  readonly certificate: string | undefined;
   readonly runs: ConformanceRuns;
   /** Finishes open requests, then stops the platform. Its data is lost. */
   stop(): Promise<void>;
@@ -57,8 +61,8 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
   if (isProduction(environment))
     throw new ConfigurationError(['NODE_ENV must not be production. The secrets of the twin are public']);
   let answer: RequestListener = startingUp;
-  const server = await listen((request, response) => answer(request, response), options);
-  const publicUrl = options.publicUrl ?? `http://localhost:${server.port}`;
+  const server = await listenLocally((request, response) => answer(request, response), options);
+  const publicUrl = options.publicUrl ?? server.url;
   const registry = client && writeRegistry(options.registryFile ?? demoRegistry, client);
   try {
     const clock = new MovableClock();
@@ -99,6 +103,7 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
     answer = (request, response) => (isForTwin(request) ? control : forward)(request, response);
     return {
       url: platform.publicUrl,
+      certificate: server.certificate,
       runs,
       async stop() {
         await server.stop();

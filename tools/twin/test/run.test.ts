@@ -32,6 +32,7 @@ describe('clinical-launch', () => {
     [['unknown'], 'Unknown command "unknown"'],
     [['toString'], 'Unknown command "toString"'],
     [['--unknown'], "Unknown option '--unknown'"],
+    [['--https-port', 'x'], '--https-port must be a number from 0 to 65535'],
     [['--port'], "Option '--port <value>' argument missing"],
     [['start', '--port', '65536'], '--port must be a number from 0 to 65535'],
     [['--log-level', 'loud'], '--log-level must be a level'],
@@ -76,6 +77,35 @@ describe('clinical-launch', () => {
     });
     expect(status).toBe(200);
     twin.kill();
+  });
+
+  it('start serves HTTPS with --https-port, and prints the lines that trust its certificate', async () => {
+    const twin = spawn(process.execPath, [main, 'start', '--port', '0', '--https-port', '0'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const lines: string[] = [];
+    for await (const line of createInterface(twin.stdout)) if (lines.push(line) === 3) break;
+    const [ready = '', node = '', python] = lines;
+    const [, certificate = ''] = node.split('export NODE_EXTRA_CA_CERTS=');
+    expect(python).toBe(`export REQUESTS_CA_BUNDLE=${certificate}`);
+    const [, url = ''] = /^ready (https:.*)$/.exec(ready) ?? [];
+    const { stdout } = spawnSync('curl', ['-sS', '--cacert', certificate, `${url}/clock`], {
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(stdout)).toEqual({ now: expect.any(String) });
+    twin.kill();
+  });
+
+  it('exits with 1 in an older Node, and names the version that it needs', () => {
+    const older = 'Object.defineProperty(process.versions, "node", { value: "22.20.0" })';
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--import', `data:text/javascript,${older}`, main],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect([status, stderr]).toEqual([1, expect.stringContaining('needs Node 24.11')]);
   });
 
   it('exits with 2 if an attested id is not the id of a requirement', () => {
