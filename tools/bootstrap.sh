@@ -52,15 +52,26 @@ is_node_current || {
 [ .cache/pglite.tar.gz -nt package-lock.json ] ||
   attended node libs/storage/src/prepare-embedded.ts
 
+can_install() {
+  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null
+}
+
+# Installs Debian packages for tests.
+install_for() {
+  tests=$1
+  shift
+  echo "As root: installing $* from Debian's packages, for the $tests tests" >&2
+  attended apt-get update -qq
+  # In run level 1, Debian does not start services after the install. The tests start the servers themselves.
+  RUNLEVEL=1 attended apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
 # Installs a Debian package for the tests, unless a variable or the path provides its program.
 need() {
   program=$1 package=$2 chosen=$3 tests=$4
   if [ -n "$chosen" ] || command -v "$program" >/dev/null; then return; fi
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "As root: installing $package from Debian's packages, for the $tests tests" >&2
-    attended apt-get update -qq
-    # In run level 1, Debian does not start services after the install. The tests start the servers themselves.
-    RUNLEVEL=1 attended apt-get install -y -qq --no-install-recommends "$package" >/dev/null
+  if can_install; then
+    install_for "$tests" "$package"
   else
     echo "The $tests tests need $package. Install it, or set $5 to its program, then try again." >&2
     exit 1
@@ -78,4 +89,9 @@ if [ "$scope" = system ]; then
   need javac default-jdk-headless "${JAVA_PATH:-}" documentation JAVA_PATH
   need jq jq "" documentation PATH
   need amtool prometheus-alertmanager "${AMTOOL_PATH:-}" monitoring AMTOOL_PATH
+  # Without the libraries of others, the tests in tests/clients are skipped, or fail in CI.
+  [ tests/clients/node_modules/.package-lock.json -nt tests/clients/package-lock.json ] ||
+    attended npm ci --prefix tests/clients --loglevel=error || true
+  libraries='python3-msal python3-requests-oauthlib ruby-openid-connect libapache2-mod-auth-openidc apache2-bin'
+  dpkg -s $libraries >/dev/null 2>&1 || ! can_install || install_for client $libraries
 fi

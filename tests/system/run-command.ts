@@ -10,17 +10,22 @@ const running: ChildProcess[] = [];
 const databases: Awaited<ReturnType<typeof createTestDatabase>>[] = [];
 afterEach(async () => {
   // Kills the process group of each command, because npm starts child processes.
-  for (const { pid, exitCode } of running.splice(0)) {
-    if (pid !== undefined && exitCode === null) process.kill(-pid, 'SIGKILL');
+  for (const { pid, exitCode, signalCode } of running.splice(0)) {
+    if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
   }
   for (const database of databases.splice(0)) await database.drop();
 });
 
-/** Runs a command as a user at a terminal would, and collects its output. */
-export function run(command: string, args: string[], environment: NodeJS.ProcessEnv = {}) {
+/** Runs a command in a folder as a user at a terminal would, and collects its output. */
+export function run(
+  command: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+  cwd: string = root,
+) {
   // The test runner's own variables must not reach the command.
   const { NODE_OPTIONS: _options, JEST_WORKER_ID: _worker, NODE_ENV: _mode, ...inherited } = process.env;
-  const child = spawn(command, args, { cwd: root, env: { ...inherited, ...environment }, detached: true });
+  const child = spawn(command, args, { cwd, env: { ...inherited, ...environment }, detached: true });
   running.push(child);
   let output = '';
   const listeners = new Set<() => void>();

@@ -11,8 +11,8 @@ export type TestFiles = {
   /** `npm test`, which also runs the unit tests: tests on real Redis, RabbitMQ and PostgreSQL. */
   readonly integration: readonly string[];
   /**
-   * `npm run test:system`: tests of browsers, the edge, manifests, alert rules, commands, and services as
-   * processes.
+   * `npm run test:system`: tests of browsers, the edge, manifests, alert rules, commands, client libraries,
+   * and services as processes.
    */
   readonly system: readonly string[];
   /** `npm run test:faults`: tests that kill processes under load. */
@@ -22,7 +22,7 @@ export type TestFiles = {
 };
 
 /** Matches tests in any folder that need more than a service and its servers. */
-const systemTest = /\/tests\/system\/|\.browser\.test\.ts$|\/separated-play\.test\.ts$/;
+const systemTest = /\/tests\/(?:system|clients)\/|\.browser\.test\.ts$|\/separated-play\.test\.ts$/;
 
 function tierOf(path: string): keyof TestFiles {
   if (path.includes('/tests/cluster/')) return 'cluster';
