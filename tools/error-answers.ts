@@ -7,7 +7,7 @@ import { refusalWords } from './errors.ts';
 
 const every = /./;
 const withToken =
-  /^(requestLaunchUrl|validate|issue|end|introspect|getMe$|getPatient$|(get|post)UserInfo$|read|search)/;
+  /^(requestLaunchUrl|validate|issue|end|introspect|getMe$|getPatient$|getUserInfo|read|search)/;
 const withJson = /^(requestLaunchUrl|validate|issueLaunch|endLaunches)$/;
 const withForm = /^(requestToken|revoke|introspect|authorize$|push)/;
 const authorization = /^(authorize|push)/;
@@ -28,7 +28,7 @@ const answeredBy: Readonly<Partial<Record<RefusalCode, RegExp | Readonly<Record<
   invalid_grant: /^(requestTokenInDesktopRealm|revoke)/,
   invalid_dpop_proof: {
     400: /^(requestTokenInDesktopRealm|push)/,
-    401: /^(getMe$|getPatient$|(get|post)UserInfo$|read|search)/,
+    401: /^(getMe$|getPatient$|getUserInfo|read|search)/,
   },
   unauthorized_client: authorization,
   unsupported_response_type: authorization,

@@ -123,7 +123,7 @@ export function liveRequests(url: string, operations: Operations) {
     getMe: (example) => reading(example),
     getPatient: (example) => reading(example),
     getUserInfo: (example) => reading(example),
-    postUserInfo: (example) => reading(example),
+    getUserInfoByPost: (example) => reading(example),
     readPatient: (example) => readingFhir(example, 'Patient'),
     searchPatient: async (example) => {
       const sent = await readingFhir(example, 'Patient');

@@ -5,11 +5,10 @@ import { ukCoreProfile } from './fhir-resources.ts';
 /** The date of the last change of the statement. FHIR requires this date. */
 const changed = '2026-11-28';
 
-const readAndSearch = {
-  interaction: [{ code: 'read' }, { code: 'search-type' }],
-  searchParam: [
-    { name: '_id', definition: 'http://hl7.org/fhir/SearchParameter/Resource-id', type: 'token' },
-  ],
+const idParameter = {
+  name: '_id',
+  definition: 'http://hl7.org/fhir/SearchParameter/Resource-id',
+  type: 'token',
 };
 
 /**
@@ -63,7 +62,8 @@ export function capabilityStatement(publicUrl: string, realm: string) {
         resource: fhirResourceTypes.map((type) => ({
           type,
           supportedProfile: [ukCoreProfile(type)],
-          ...(type === 'Patient' ? readAndSearch : { interaction: [{ code: 'read' }] }),
+          interaction: [{ code: 'read' }, ...(type === 'Patient' ? [{ code: 'search-type' }] : [])],
+          ...(type === 'Patient' ? { searchParam: [idParameter] } : {}),
         })),
       },
     ],

@@ -39,7 +39,7 @@ export const resourceApiDocument = (): JsonSchema =>
       }),
       '/resource/userinfo': {
         get: readOperation('UserInfo', userInfo),
-        post: readOperation('UserInfo', { ...userInfo, operationId: 'postUserInfo' }),
+        post: readOperation('UserInfo', { ...userInfo, operationId: 'getUserInfoByPost' }),
       },
       ...fhirPaths,
       ...metadataPaths,
