@@ -65,7 +65,7 @@ const lookOf = (address: string): string =>
  */
 export function nearMiss(text: unknown, known: readonly unknown[]): string {
   if (typeof text !== 'string' || !text.includes('://')) return '';
-  const meant = known.find((one) => typeof one === 'string' && lookOf(one) === lookOf(text));
+  const meant = known.find((one): one is string => typeof one === 'string' && lookOf(one) === lookOf(text));
   return meant === undefined ? '' : `. What was sent is almost ${meant}: correct its case, protocol or host`;
 }
 

@@ -14,14 +14,10 @@ export const singleLine = {
 
 const blank = '[\\s\\p{Default_Ignorable_Code_Point}]';
 // Without the lookbehind, the time would grow with the square of the length of a row of blanks.
-/**
- * The pattern of text without the characters that a wrong encoding leaves: C1 controls, which are Windows-1252
- * quotation marks and dashes read as ISO-8859-1, and U+FFFD. `singleLine` refuses U+0085.
- */
+/** The pattern of text without the traces of a wrong encoding. `singleLine` refuses the C1 control U+0085. */
 export const wellDecoded = {
   pattern: '^[^\\u0080-\\u0084\\u0086-\\u009f\\ufffd]*$',
-  description:
-    'must not contain C1 control characters or U+FFFD, which show that the text was read in a wrong encoding. Send it as UTF-8',
+  description: 'must not contain C1 controls or U+FFFD, the traces of a wrong encoding. Send it as UTF-8',
 } as const;
 
 const outerBlanks = new RegExp(`^${blank}+|(?<!${blank})${blank}+$`, 'gu');

@@ -210,7 +210,10 @@ function messageFor(error: DefinedError): string {
     case 'const':
       return `must be ${String(error.params.allowedValue)}`;
     case 'type':
-      return `must be of type ${[error.params.type].flat().filter((type) => type !== 'null')}`;
+      return `must be of type ${[error.params.type]
+        .flat()
+        .filter((type) => type !== 'null')
+        .join()}`;
     case 'not':
     case 'pattern':
       return described ?? 'does not have the required form';

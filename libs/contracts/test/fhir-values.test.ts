@@ -179,10 +179,21 @@ describe('a member that changes the meaning of what is read', () => {
   const { author, patient, requester, clinician, practice, laboratory } = containedAt;
   const resources = ['', ...Object.values(containedAt).map((path) => `${path}.`)];
   const elements = [
-    ...['extension[0]', 'extension[1].valueReference', 'identifier[0]', 'subject', 'performer[0]'],
-    ...[`${author}.name[0]`, `${author}.identifier[0]`, `${patient}.name[1]`, `${patient}.address[0]`],
-    ...[`${patient}.identifier[0]`, `${patient}.telecom[0]`, `${requester}.practitioner`],
-    ...[`${clinician}.name[0]`, `${clinician}.identifier[0]`, `${practice}.identifier[0]`],
+    'extension[0]',
+    'extension[1].valueReference',
+    'identifier[0]',
+    'subject',
+    'performer[0]',
+    `${author}.name[0]`,
+    `${author}.identifier[0]`,
+    `${patient}.name[1]`,
+    `${patient}.address[0]`,
+    `${patient}.identifier[0]`,
+    `${patient}.telecom[0]`,
+    `${requester}.practitioner`,
+    `${clinician}.name[0]`,
+    `${clinician}.identifier[0]`,
+    `${practice}.identifier[0]`,
   ].map((path) => `${path}.`);
   const at = (paths: string[], member: string, value: Json) =>
     paths.map((path): [string, Json] => [`${path}${member}`, value]);

@@ -13,7 +13,6 @@ import type { SignIn } from '../sign-in.ts';
 import type { Static, TSchema } from '../type.ts';
 import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import {
-  authorNameFaults,
   birthDateFaults,
   familyFaults,
   givenNameFaults,
@@ -82,7 +81,7 @@ export function createResourceReaders({
     Person: createReader(
       schemas.person,
       (person) => [
-        ...authorNameFaults(person),
+        ...placeholderFaults(person),
         ...givenNameFaults(person),
         ...signIn.faultsOf(person, clock.now()),
       ],

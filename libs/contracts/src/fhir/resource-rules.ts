@@ -53,14 +53,6 @@ export function placeholderFaults(resource: unknown): Fault[] {
   );
 }
 
-/** Checks that the given names of an author are not placeholders alone (OLTR: Person.name). */
-export function authorNameFaults(person: unknown): Fault[] {
-  const faults = placeholderFaults(person);
-  const given = entriesOf(entriesOf(person, 'name')[0], 'given');
-  if (faults.length > 0 || given.length === 0 || given.some((text) => text !== null)) return faults;
-  return [{ path: 'name[0].given', message: 'must have at least 1 entry', code: 'required' }];
-}
-
 /** Checks that a family name has at most 70 characters, or 35 if its use is old (OLTR: HumanName.family). */
 export function familyFaults(resource: unknown): Fault[] {
   return entriesOf(resource, 'name').flatMap((name, index) => {

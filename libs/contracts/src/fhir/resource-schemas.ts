@@ -1,7 +1,7 @@
 import { singleLine, wellDecoded } from '../formats.ts';
 import { actions } from '../launch-context.ts';
 import { maxEntries } from '../schema.ts';
-import { type Static, type TObject, type TProperties, type TSchema, Type } from '../type.ts';
+import { type Static, type TProperties, type TSchema, Type } from '../type.ts';
 import type { Vocabulary } from './identifier-systems.ts';
 
 /** The maximum length of strings whose length the tables of the specification do not limit. */
@@ -37,12 +37,28 @@ const implicitRules = modifier(
 
 const currentUse = modifier({ const: 'old' }, 'must not be old. Send the current identifier');
 
+const requestModifiers = {
+  implicitRules,
+  doNotPerform: modifier(
+    { enum: [true, 'true'] },
+    'must not be true, because requests that a test is not done are not supported',
+  ),
+  status: modifier(
+    { enum: ['revoked', 'entered-in-error'] },
+    'must not be revoked or entered-in-error. To remove tests of a request, launch UpdateTest',
+  ),
+};
+
+const currentLinks = modifier(
+  {
+    type: 'array',
+    contains: { type: 'object', properties: { type: { const: 'replaced-by' } }, required: ['type'] },
+  },
+  'must not have the type replaced-by. Send the Patient that replaces this one',
+);
+
 /** Returns the schema of an element that is read. */
-function element<P extends TProperties>(
-  properties: P,
-): TObject<P & { modifierExtension: typeof modifierExtension }> {
-  return Type.Object({ ...properties, modifierExtension });
-}
+const element = <P extends TProperties>(properties: P) => Type.Object({ ...properties, modifierExtension });
 
 const containedReference = element({
   reference: Type.String({
@@ -86,9 +102,7 @@ function listOf<S extends TSchema>(schema: S, minItems: number, maxItems = maxEn
   return Type.Array(schema, { minItems, maxItems });
 }
 
-function contained<P extends TProperties>(properties: P) {
-  return element({ id, ...properties, implicitRules });
-}
+const contained = <P extends TProperties>(properties: P) => element({ id, ...properties, implicitRules });
 
 /**
  * Returns the properties of OLTR: HumanName. `givenNameFaults` checks the total length of `given`, which a
@@ -158,15 +172,7 @@ export function createResourceSchemas(vocabulary: Vocabulary) {
     requester: containedReference,
     performer: listOf(containedReference, 1, 1),
     contained: listOf(Type.Unknown(), 0),
-    implicitRules,
-    doNotPerform: modifier(
-      { enum: [true, 'true'] },
-      'must not be true, because requests that a test is not done are not supported',
-    ),
-    status: modifier(
-      { enum: ['revoked', 'entered-in-error'] },
-      'must not be revoked or entered-in-error. To remove tests of a request, launch UpdateTest',
-    ),
+    ...requestModifiers,
   });
   const person = contained({
     name: listOf(
@@ -183,13 +189,7 @@ export function createResourceSchemas(vocabulary: Vocabulary) {
     address: listOf(address, 1, 1),
     identifier: listOf(identifierOf(vocabulary.patient.keys()), 1, 2),
     telecom: Type.Optional(Type.Array(contactPoint, { maxItems: 4 })),
-    link: modifier(
-      {
-        type: 'array',
-        contains: { type: 'object', properties: { type: { const: 'replaced-by' } }, required: ['type'] },
-      },
-      'must not have the type replaced-by. Send the Patient that replaces this one',
-    ),
+    link: currentLinks,
   });
   const practitioner = contained({
     identifier: listOf(identifierSuchAs(vocabulary.practitioner.keys()), 1),

@@ -13,10 +13,9 @@ export function monthsOld(today: string, birthDate: string): number | undefined 
   return (thisYear - year) * 12 + (thisMonth - month) - (thisDay < day ? 1 : 0);
 }
 
-const months = [
-  ...['january', 'february', 'march', 'april', 'may', 'june'],
-  ...['july', 'august', 'september', 'october', 'november', 'december'],
-];
+const months = 'january february march april may june july august september october november december'.split(
+  ' ',
+);
 
 /** Returns a typed month in two digits: `3`, `Mar` and `March` become `03`. Only pads any other text. */
 export function monthTyped(typed: string): string {
