@@ -13,7 +13,7 @@ const systems = {
 };
 const practices: LaunchPolicy['practices'] = [
   { system: 'ods-organization-code', code: 'b82017' },
-  { system: 'local-org-code', code: 'Oak42' },
+  { system: 'local-org-code', code: 'Oak42 ' },
 ];
 
 let api: Awaited<ReturnType<typeof startLaunchApi>>;

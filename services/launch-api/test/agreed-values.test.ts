@@ -30,13 +30,14 @@ const forms = {
       {
         system: 'ods-organization-code',
         code: 'b82017',
-        users: ['a.okonkwo', 'hill, ada "the nurse"'],
+        users: ['a.okonkwo ', 'hill, ada "the nurse"'],
         editors: ['a.okonkwo'],
       },
       { system: 'local-org-code', code: 'Oak42' },
     ],
     performers: [
-      { system: 'performing-org', code: 'RCB00' },
+      // An exported column of fixed length has blanks at its end.
+      { system: 'performing-org', code: 'RCB00  ' },
       { system: 'ods-organization-code', code: 'RCB' },
     ],
     clinicians: [

@@ -31,7 +31,7 @@ const southern = {
   id: 'south',
   performers: [
     { system: 'ods-organization-code', code: 'sth01' },
-    { system: 'performing-org', code: 'SOUTH' },
+    { system: 'performing-org', code: 'SOUTH ' },
   ],
   locations: [
     { id: 'STH', name: 'South Laboratory', code: { value: 'STH01', scheme: 'LOCAL' }, category: 'Pathology' },
