@@ -12,14 +12,14 @@ export const singleLine = {
   description: 'must be one line, without tabs',
 } as const;
 
-const blank = '[\\s\\p{Default_Ignorable_Code_Point}]';
-// Without the lookbehind, the time would grow with the square of the length of a row of blanks.
 /** The pattern of text without the traces of a wrong encoding. `singleLine` refuses the C1 control U+0085. */
 export const wellDecoded = {
   pattern: '^[^\\u0080-\\u0084\\u0086-\\u009f\\ufffd]*$',
   description: 'must not contain C1 controls or U+FFFD, the traces of a wrong encoding. Send it as UTF-8',
 } as const;
 
+const blank = '[\\s\\p{Default_Ignorable_Code_Point}]';
+// Without the lookbehind, the time would grow with the square of the length of a row of blanks.
 const outerBlanks = new RegExp(`^${blank}+|(?<!${blank})${blank}+$`, 'gu');
 
 /**

@@ -210,10 +210,7 @@ function messageFor(error: DefinedError): string {
     case 'const':
       return `must be ${String(error.params.allowedValue)}`;
     case 'type':
-      return `must be of type ${[error.params.type]
-        .flat()
-        .filter((type) => type !== 'null')
-        .join()}`;
+      return `must be of type ${String(error.params.type).replace(',null', '')}`;
     case 'not':
     case 'pattern':
       return described ?? 'does not have the required form';

@@ -73,7 +73,7 @@ export function patientUseFaults(patient: unknown): Fault[] {
   return [{ path: 'name', message: 'must have exactly one entry whose use is usual', code: 'invariant' }];
 }
 
-/** Checks that `birthDate` is not in the future or too long ago (OLTR: Patient.birthDate). @param now ms since 1970 */
+/** Checks that `birthDate` is plausible (OLTR: Patient.birthDate). @param now ms since 1970 */
 export function birthDateFaults(patient: unknown, now: number): Fault[] {
   const birthDate = memberOf(patient, 'birthDate');
   if (typeof birthDate !== 'string' || !isCalendarDate(birthDate)) return [];
