@@ -8,7 +8,7 @@ import type { IdentifierSystems, Vocabulary } from './identifier-systems.ts';
 import type { ResourceType } from './resource-readers.ts';
 import { isOld } from './resource-rules.ts';
 
-/** The identifier that the platform uses for a resource: the first with a supported system that is not old. */
+/** The identifier that is used for a resource: the first with a supported system that is not old. */
 type ProcessedCode = {
   readonly system: string;
   /** The unvalidated value, of any type. A text has no outer blanks. */

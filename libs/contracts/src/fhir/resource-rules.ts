@@ -35,8 +35,8 @@ export function givenNameFaults(resource: unknown): Fault[] {
 }
 
 /**
- * Checks that a `null` in a list of texts is the placeholder of an entry of the list with `_`, such as `_given`
- * (FHIR R4 JSON, representation of primitive elements).
+ * Checks that a `null` in a list of texts is the placeholder of an entry of the list with `_`, such as
+ * `_given` (FHIR R4 JSON, representation of primitive elements).
  */
 export function placeholderFaults(resource: unknown): Fault[] {
   const faultsIn = (owner: unknown, path: string, member: string) =>

@@ -19,8 +19,8 @@ const id = Type.String({
 });
 
 /**
- * Returns the schema of an optional member that is otherwise ignored. Refuses the values that would change the
- * meaning of what is read, because a receiver must check these members (FHIR R4 conformance rules, isModifier).
+ * Returns the schema of an optional member that is otherwise ignored. Refuses the values that would change
+ * the meaning of what is read: a receiver must check them (FHIR R4 conformance rules, isModifier).
  */
 const modifier = (refused: object, description: string) =>
   Type.Optional(Type.Unsafe<unknown>({ not: refused, description }));

@@ -246,8 +246,8 @@ export function inCatalogueOrder(codes: readonly string[], { orderables }: Catal
 export const maxClinicalDetailsLength = 2000;
 
 /**
- * Returns typed text with LF line endings, without characters that a database or a page does not accept. Text
- * pasted from presentations and databases separates its lines with VT, FF, NEL, LS or PS (Unicode section 5.8).
+ * Returns typed text with LF line endings, without characters that a database or a page does not accept.
+ * Pasted text may separate its lines with VT, FF, NEL, LS or PS (Unicode section 5.8).
  */
 export function cleanText(text: string): string {
   return withoutControls(text.replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')).trim();

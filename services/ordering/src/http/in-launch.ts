@@ -14,8 +14,9 @@ import type { Visit } from './visit.ts';
 
 /**
  * Creates the guard of the pages of a launch. An HTTP request needs a cookie with the live session of the
- * launch in the path. The guard extends the session, unless `extending` is empty. It throws ServiceError 404 if the path contains no
- * launch id, 401 without the session, 403 for a form from another site, and 429 above the rate limit.
+ * launch in the path. The guard extends the session, unless `extending` is empty. It throws ServiceError
+ * 404 if the path contains no launch id, 401 without the session, 403 for a form from another site, and 429
+ * above the rate limit.
  */
 export function inLaunch(
   dependencies: Dependencies,

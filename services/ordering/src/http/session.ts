@@ -15,8 +15,8 @@ export async function extendSession(visit: Visit): Promise<void> {
 }
 
 /**
- * Answers 204 to a page whose clock says that the session has ended: `GET /oltr/{launchId}/session-state`. The
- * guard `inLaunch` has found the session, without extending it.
+ * Answers 204 to a page that asks whether the session is live: `GET /oltr/{launchId}/session-state`. The guard
+ * `inLaunch` has found the session, without extending it.
  */
 export const confirmSession = ({ response }: Visit): void => sendStatus(response, 204);
 

@@ -7,7 +7,7 @@ import type { TestRequest } from '../domain/test-request.ts';
 
 type Moment = { readonly now: number; readonly timeZone: string };
 
-/** Returns the references of a request that have live tests. If all tests were removed, returns all references. */
+/** Returns the references with live tests. If all tests of the request were removed, returns all. */
 export function referencesOf({ batches }: Pick<TestRequest, 'batches'>): string[] {
   const live = batches.filter(({ tests }) => tests.some(isLive));
   return (live.length > 0 ? live : batches).map(({ orderReference }) => orderReference);
