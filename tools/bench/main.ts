@@ -4,33 +4,15 @@ import { parseArgs } from 'node:util';
 import { audit } from './audit/audit.ts';
 import { type Bench, type Figure, median, misses } from './bench.ts';
 import { bodies } from './bodies/bodies.ts';
-import { orderDocument } from './document/document.ts';
 import { events } from './events/events.ts';
-import { growth } from './growth/growth.ts';
 import { launch } from './launch/launch.ts';
 import { lists } from './lists/lists.ts';
 import { locks } from './locks/locks.ts';
-import { redisBytes } from './redis/redis-bytes.ts';
 import { soak } from './soak/soak.ts';
 import { tokens } from './tokens/tokens.ts';
-import { traces } from './traces/traces.ts';
 import { weight } from './weight/weight.ts';
 
-const benches: readonly Bench[] = [
-  launch,
-  traces,
-  tokens,
-  events,
-  audit,
-  growth,
-  soak,
-  lists,
-  locks,
-  orderDocument,
-  bodies,
-  redisBytes,
-  weight,
-];
+const benches: readonly Bench[] = [launch, tokens, events, audit, soak, lists, locks, bodies, weight];
 
 const usage = `Usage: npm run bench -- [--short] [--json FILE] [NAME...]
 
