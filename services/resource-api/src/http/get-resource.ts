@@ -73,11 +73,7 @@ export function getResource(
     const id = idOf(exchange);
     const representation = resource.represent(openContext(launch, sealer), launch, id);
     if (representation === undefined)
-      throw new ServiceError({
-        code: 'not_found',
-        message:
-          'The launch has no resource with this id. Read it by its id, or search for the Patient by _id',
-      });
+      throw new ServiceError({ code: 'not_found', message: 'The launch has no resource with this id' });
     const { issuer, clientId } = caller;
     const read = { issuer, clientId, tokenId: launch.tokenId, resource: resource.name };
     await recordRead(tickets, { launch, proof: caller.proof, event: call.event('resource.read.v1', read) });

@@ -2,12 +2,7 @@ import { desktopLaunchSchema } from '@clinical-launch/contracts/desktop-context'
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/answers';
-import {
-  type Operation,
-  openApiDocument,
-  type PathItem,
-  schemaReference,
-} from '@clinical-launch/http/openapi/document';
+import { openApiDocument, type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
 import { oauthErrorSchema } from '@clinical-launch/http/openapi/error-schemas';
 import { fhirPaths, fhirSchemas, fhirTag, metadataPaths } from './fhir-paths.ts';
 
@@ -82,7 +77,7 @@ const resourcePath = (schema: string, described: Described): PathItem => ({
   get: readOperation(schema, described),
 });
 
-const readOperation = (schema: string, described: Described): Operation => ({
+const readOperation = (schema: string, described: Described) => ({
   ...described,
   tags: [tag],
   security: [{ accessToken: [] }],
