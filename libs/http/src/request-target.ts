@@ -12,7 +12,7 @@ export function queryOf({ url = '' }: Pick<IncomingMessage, 'url'>): URLSearchPa
 }
 
 /**
- * Returns the Authorization header, or undefined if it is absent.
+ * Returns the Authorization header, or undefined if it is absent or empty.
  * @throws ServiceError 400 if the header occurs more than once (RFC 9110 section 5.3). Node would use the
  *   first header, but a proxy may have checked the second
  */
@@ -24,7 +24,7 @@ export function authorizationOf({
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.toLowerCase() === 'authorization') count += 1;
   }
-  if (count <= 1) return headers.authorization;
+  if (count <= 1) return headers.authorization || undefined;
   throw new ServiceError({
     code: 'invalid_request',
     message: 'Send only one Authorization header',

@@ -24,6 +24,12 @@ const get = (target: string, ...headers: string[]) =>
     [`GET ${target} HTTP/1.1`, 'Host: x', ...headers, 'Connection: close', '', ''].join('\r\n'),
   );
 
+describe('the Authorization header of a request', () => {
+  it('is absent if it is empty', async () => {
+    expect(await get('/authorization', 'Authorization: ')).toContain('\r\n\r\nnull');
+  });
+});
+
 describe('the query of a request', () => {
   it.each([
     ['/query?a=1&b=%C3%93&a=2?3', '[["a","1"],["b","Ó"],["a","2?3"]]'],

@@ -160,6 +160,20 @@ const refusals: [number, string, string, Record<string, Sent>][] = [
   ],
 ];
 
+describe('a token request with an empty Authorization header', () => {
+  it('is authenticated by the secret in its body', async () => {
+    expect((await post({ form: tokenForm(), headers: { authorization: '' } })).status).toBe(200);
+  });
+});
+
+describe('a token request with credentials of two kinds', () => {
+  it('is refused with a sentence that names the Authorization header', async () => {
+    const response = await post({ form: tokenForm(), headers: { authorization: 'Bearer abc' } });
+    const { error_description: description } = record(await response.json());
+    expect(description).toContain('the Authorization header');
+  });
+});
+
 describe('a token request with two Authorization headers', () => {
   it('is refused, because a proxy may have checked a different header than the service reads', async () => {
     const { status, body } = await postWithTwoAuthorizations(running.idp.base + path, {

@@ -33,7 +33,7 @@ export const tokenRefusals = {
     status: 400,
     code: 'invalid_request',
     message:
-      'Send one kind of client credentials, once: a secret in the body, HTTP Basic, or a client_assertion',
+      'Send one kind of client credentials, once: a secret in the body, a client_assertion, or the Authorization header (HTTP Basic)',
   },
   no_authentication: invalidClient(),
   malformed_authorization: invalidClient(),
@@ -91,7 +91,8 @@ export const tokenRefusals = {
   partner_with_secret: {
     status: 400,
     code: 'invalid_client',
-    message: 'A partner application is a public client. Send client_id and no client credentials',
+    message:
+      'A partner application is a public client. Send client_id, no client credentials and no Authorization header',
   },
   malformed_code_verifier: {
     status: 400,
