@@ -1,6 +1,6 @@
 import type { Fault } from './fault.ts';
 import { memberOf, withoutUndefined } from './schema.ts';
-import { clockToleranceSeconds } from './time.ts';
+import { bothTimes, clockToleranceSeconds } from './time.ts';
 import { type Static, Type } from './type.ts';
 
 /**
@@ -44,8 +44,8 @@ export function agreedAcrValues(agreed: readonly string[] | undefined): readonly
 
 /**
  * Returns the errors in a sign-in that its schema cannot find. These are an `auth_time` in the future, and an
- * `acr` that the registry does not allow the client to send. Accepts any value, and never repeats it in a
- * message.
+ * `acr` that the registry does not allow the client to send. Accepts any value, and repeats only `auth_time` in
+ * a message.
  * @param options `now` is in milliseconds since 1970. `acrValues` are the values in the registry
  */
 export function signInFaults(
@@ -57,7 +57,7 @@ export function signInFaults(
   const isFuture = typeof time === 'number' && time > now / 1000 + clockToleranceSeconds;
   return [
     ...(typeof acr === 'string' && !agreedAcrValues(acrValues).includes(acr) ? [foreignAcr] : []),
-    ...(isFuture ? [futureSignIn] : []),
+    ...(isFuture ? [futureSignIn(time, now)] : []),
   ];
 }
 
@@ -74,8 +74,8 @@ const foreignAcr: Fault = {
   message: 'must be AAL1, AAL2 or AAL3, or one of the acrValues that the registry lists for this client',
   code: 'code-invalid',
 };
-const futureSignIn: Fault = {
+const futureSignIn = (time: number, now: number): Fault => ({
   path: 'auth_time',
-  message: 'must not be in the future, in seconds (not milliseconds) since 1970',
+  message: `must not be in the future, in seconds (not milliseconds) since 1970: ${bothTimes('auth_time', time, now)}`,
   code: 'value',
-};
+});

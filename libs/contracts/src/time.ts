@@ -1,5 +1,22 @@
-/** The accepted difference in seconds between the clocks of two systems. */
-export const clockToleranceSeconds = 10;
+/**
+ * The accepted seconds by which the clock of another system is ahead of ours, for times that must not be in
+ * the future (`nbf`, `iat`, `auth_time`).
+ */
+export const clockToleranceSeconds = 60;
+/** The seconds for which a token is accepted after its `exp`. */
+export const expiryToleranceSeconds = 10;
+
+/**
+ * Returns both times of a refusal because of a clock, such as `exp 2026-03-02T09:29:49.000Z, server time
+ * 2026-03-02T09:30:00.000Z`.
+ * @param seconds the refused time, in seconds since 1970; written as a number if it is in no year
+ * @param now our time, in milliseconds since 1970
+ */
+export function bothTimes(name: string, seconds: number, now: number): string {
+  const date = new Date(seconds * 1000);
+  const sent = Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString();
+  return `${name} ${sent}, server time ${new Date(now).toISOString()}`;
+}
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 

@@ -21,34 +21,51 @@ type TokenIssuerOptions = {
   readonly audience: string;
   /** The keys that the issuer publishes in addition to its own key. */
   readonly otherKeys?: readonly TestKey[];
+  /** Entries that the issuer publishes before its keys, such as entries that are no keys. */
+  readonly oddKeys?: readonly unknown[];
+  /** The path of the issuer. */
+  readonly path?: string;
+  /** What is before the JSON of each answer, such as a byte order mark. */
+  readonly prefix?: string;
 };
+
+const goodClaims = { sub: 'pms', client_id: 'pms', scope: 'ocs-launch.write' };
 
 /**
  * Starts an identity provider on a free port. The provider publishes its discovery document and keys, and
  * signs any token for a test, valid or not.
  */
-export async function startTokenIssuer({ clock, audience, otherKeys = [] }: TokenIssuerOptions) {
+export async function startTokenIssuer({
+  clock,
+  audience,
+  otherKeys = [],
+  oddKeys = [],
+  path = '',
+  prefix = '',
+}: TokenIssuerOptions) {
   const key = await createTestKey('test-key');
   let isAnswering = true;
   let keyRequests = 0;
+  let requests = 0;
   const server = await listen(
     (request, response) => {
+      requests += 1;
       if (!isAnswering) return void response.writeHead(500).end();
       response.setHeader('Content-Type', 'application/json');
       if (request.url === '/keys') {
         keyRequests += 1;
-        return void response.end(
-          JSON.stringify({ keys: [key, ...otherKeys].map(({ publicJwk }) => publicJwk) }),
-        );
+        const published = [key, ...otherKeys].map(({ publicJwk }) => publicJwk);
+        return void response.end(prefix + JSON.stringify({ keys: [...oddKeys, ...published] }));
       }
-      if (request.url === '/.well-known/openid-configuration') {
-        return void response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }));
+      if (request.url === `${path.replace(/\/$/, '')}/.well-known/openid-configuration`) {
+        return void response.end(prefix + JSON.stringify({ issuer, jwks_uri: `${origin}/keys` }));
       }
       response.writeHead(404).end();
     },
     { port: 0, host: '127.0.0.1' },
   );
-  const issuer = `http://127.0.0.1:${server.port}`;
+  const origin = `http://127.0.0.1:${server.port}`;
+  const issuer = `${origin}${path}`;
   const seconds = () => Math.floor(clock.now() / 1000);
 
   return {
@@ -56,6 +73,8 @@ export async function startTokenIssuer({ clock, audience, otherKeys = [] }: Toke
     key,
     /** The number of times that the keys were fetched. */
     keyRequests: () => keyRequests,
+    /** The number of all requests, answered or not. */
+    requests: () => requests,
     /** Sets whether the discovery document and the keys are available. */
     answer(isUp: boolean) {
       isAnswering = isUp;
@@ -63,25 +82,12 @@ export async function startTokenIssuer({ clock, audience, otherKeys = [] }: Toke
     /**
      * Returns a token that is valid except for the changes of the test. A claim set to undefined is omitted.
      */
-    sign({ claims = {}, header = {}, key: signingKey = key }: TokenParts = {}): Promise<string> {
-      const all = {
-        iss: issuer,
-        aud: audience,
-        sub: 'pms',
-        client_id: 'pms',
-        scope: 'ocs-launch.write',
-        iat: seconds(),
-        exp: seconds() + 3600,
-        ...claims,
-      };
-      return new SignJWT(all)
-        .setProtectedHeader({
-          alg: signingKey.publicJwk.alg ?? 'ES256',
-          typ: 'at+jwt',
-          kid: signingKey.kid,
-          ...header,
-        })
-        .sign(signingKey.privateKey);
+    sign: ({ claims = {}, header = {}, key: signingKey = key }: TokenParts = {}): Promise<string> => {
+      const times = { iat: seconds(), exp: seconds() + 3600 };
+      const { kid, publicJwk, privateKey } = signingKey;
+      return new SignJWT({ ...goodClaims, iss: issuer, aud: audience, ...times, ...claims })
+        .setProtectedHeader({ alg: publicJwk.alg ?? 'ES256', typ: 'at+jwt', kid, ...header })
+        .sign(privateKey);
     },
     stop: () => server.stop(),
   };

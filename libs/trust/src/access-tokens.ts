@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import { asymmetricAlgorithms } from '@clinical-launch/contracts/client-authentication';
 import { type PracticeBinding, practiceBindingOf } from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchPolicy, Registry } from '@clinical-launch/contracts/registry';
-import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { clockToleranceSeconds } from '@clinical-launch/contracts/time';
+import { memberOf, withoutUndefined } from '@clinical-launch/contracts/schema';
+import { clockToleranceSeconds, expiryToleranceSeconds } from '@clinical-launch/contracts/time';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { createOutboundFetch, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
-import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { errors, type JWTPayload, type JWTVerifyResult } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { DpopProof } from './dpop-proof.ts';
 import { invalidToken, missingToken, refusedToken } from './invalid-token.ts';
@@ -20,10 +20,12 @@ import {
   type PresentedToken,
   provePossession,
 } from './proof-of-possession.ts';
+import { type KnownKeys, keepKeys } from './published-keys.ts';
 import { followRegistry, type RegistrySource, watchRegistry } from './registry-file.ts';
 import type { Revocations } from './revocations.ts';
 import { assertNoIdToken, assertPossibleTimes, isIdToken } from './token-claims.ts';
 import type { Trust } from './trust.ts';
+import type { VerificationKeys } from './verification-keys.ts';
 
 /** The caller of a verified access token. */
 export type Caller = {
@@ -70,22 +72,26 @@ type VerifierOptions = {
   readonly clock: Clock;
   /** Fetches discovery documents and keys. */
   readonly fetchOutbound: OutboundFetch;
+  /** Logs why keys cannot be fetched. */
+  readonly logger?: Logger | undefined;
   /** The ids of revoked tokens. Absent if no accepted token can be revoked by its id. */
   readonly revocations?: Revocations | undefined;
+  /** The keys of an earlier verifier. */
+  readonly knownKeys?: KnownKeys;
 };
 
 /** Creates the verifier for all trusted issuers. Fetches keys when they are first needed and caches them. */
 export function createAccessTokenVerifier({
   issuers,
-  clock,
-  fetchOutbound,
   revocations,
+  knownKeys = new Map(),
+  ...options
 }: VerifierOptions): AccessTokenVerifier {
+  const { clock } = options;
+  const keysOf = (policy: IssuerPolicy) =>
+    keepKeys(knownKeys, `${policy.issuer} ${policy.jwksUri}`, () => createIssuerKeys(policy, options));
   const trusted = new Map(
-    issuers.map((policy) => [
-      policy.issuer,
-      { policy, keys: createIssuerKeys(policy, { clock, fetchOutbound }), bindings: bindingsOf(policy) },
-    ]),
+    issuers.map((policy) => [policy.issuer, { policy, keys: keysOf(policy), bindings: bindingsOf(policy) }]),
   );
   const remembered = new LRUCache<string, { caller: Caller; until: number }>({ max: rememberedTokens });
 
@@ -97,9 +103,9 @@ export function createAccessTokenVerifier({
 
     const found = trusted.get(claimedIssuer(token));
     if (found === undefined) throw invalidToken('the issuer is not trusted');
-    const claims = await verifySignature(token, found, clock);
-    const caller = callerOf(claims, found);
-    const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1000;
+    const { payload: claims, protectedHeader } = await verifySignature(token, found, clock.now());
+    const caller = callerOf(claims, { ...found, type: protectedHeader.typ });
+    const expiresAt = ((claims.exp ?? 0) + expiryToleranceSeconds) * 1000;
     remembered.set(fingerprint, { caller, until: Math.min(expiresAt, clock.now() + rememberedMs) });
     return caller;
   };
@@ -134,41 +140,45 @@ function presentedToken(authorization: string | undefined, { dpop }: Possession)
  * signature.
  */
 function claimedIssuer(token: string): string {
+  const issuer = memberOf(partOf(token, 1), 'iss');
+  if (typeof issuer !== 'string') throw invalidToken('the token cannot be read');
+  return issuer;
+}
+
+/** Returns the JSON of a part of an unverified token, or undefined if it cannot be read. */
+function partOf(token: string, part: 0 | 1): unknown {
   try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-    if (typeof claims === 'object' && claims !== null && 'iss' in claims && typeof claims.iss === 'string')
-      return claims.iss;
+    return JSON.parse(Buffer.from(token.split('.')[part] ?? '', 'base64url').toString());
   } catch {
-    // An unreadable token names no issuer, so it is refused below.
+    return undefined;
   }
-  throw invalidToken('the token cannot be read');
 }
 
 async function verifySignature(
   token: string,
-  { policy, keys }: { policy: IssuerPolicy; keys: JWTVerifyGetKey },
-  clock: Clock,
-): Promise<JWTPayload> {
+  { policy, keys }: { policy: IssuerPolicy; keys: VerificationKeys },
+  now: number,
+): Promise<JWTVerifyResult> {
+  // Checked first, because such a token would be tried with several keys.
+  if (policy.requiresKeyId && memberOf(partOf(token, 0), 'kid') === undefined)
+    throw invalidToken('the token has no key id');
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+    const verified = await keys.verify(token, {
       issuer: policy.issuer,
       audience: [...policy.audiences],
       algorithms: asymmetricAlgorithms,
-      clockTolerance: clockToleranceSeconds,
-      currentDate: new Date(clock.now()),
+      currentDate: new Date(now),
       requiredClaims: ['exp'],
       ...(policy.requiresAccessTokenType ? { typ: 'at+jwt' } : {}),
     });
-    if (policy.requiresKeyId && protectedHeader.kid === undefined)
-      throw invalidToken('the token has no key id');
-    assertPossibleTimes(payload, clock.now() / 1000 + clockToleranceSeconds);
-    return payload;
+    assertPossibleTimes(verified.payload, now / 1000 + clockToleranceSeconds);
+    return verified;
   } catch (error) {
     // An ID token fails the check of the type, but the reason “ID token” helps the caller more.
     const isOfOtherType = error instanceof errors.JWTClaimValidationFailed && error.claim === 'typ';
     if (isOfOtherType && isIdToken(error.payload, (audience = '') => policy.clients.has(audience)))
       throw invalidToken('the token is an ID token');
-    throw error instanceof errors.JOSEError ? refusedToken(error) : error;
+    throw error instanceof errors.JOSEError ? refusedToken(error, now) : error;
   }
 }
 
@@ -187,17 +197,25 @@ function bindingsOf({ clients }: IssuerPolicy): Bindings {
   );
 }
 
-type Accepted = { readonly policy: IssuerPolicy; readonly bindings: Bindings };
+type Accepted = {
+  readonly policy: IssuerPolicy;
+  readonly bindings: Bindings;
+  /** The header `typ` of the token. */
+  readonly type: string | undefined;
+};
+
+/** The type of an access token (RFC 9068 section 2.1). No ID token has this type. */
+const accessTokenType = /^(?:application\/)?at\+jwt$/i;
 
 /**
  * Returns the caller. Its rights are the rights that the token contains and the registry grants. No other
  * code decides rights.
  */
-function callerOf(claims: JWTPayload, { policy: issuerPolicy, bindings }: Accepted): Caller {
-  const { issuer, rightClaims, clientIdClaims, clients, ...policy } = issuerPolicy;
+function callerOf(claims: JWTPayload, { policy, bindings, type = '' }: Accepted): Caller {
+  const { issuer, rightClaims, clientIdClaims, clients } = policy;
   const clientId = clientIdClaims.map((name) => claims[name]).find((claim) => typeof claim === 'string');
   if (typeof clientId !== 'string') throw invalidToken('the token contains no client id');
-  if (!policy.requiresAccessTokenType) assertNoIdToken(claims, clientId);
+  if (!accessTokenType.test(type)) assertNoIdToken(claims, clientId);
   const client = clients.get(clientId);
   if (client === undefined) throw invalidToken('the client is not registered');
   const carried = new Set(rightClaims.flatMap((name) => wordsOf(claims[name])));
@@ -236,6 +254,8 @@ type FollowingVerifierOptions = {
   /** Returns the policies of the issuers whose tokens a verifier with this registry accepts. */
   readonly policiesOf: (registry: Registry) => readonly IssuerPolicy[];
   readonly fetchOutbound: OutboundFetch;
+  /** Logs why keys cannot be fetched. */
+  readonly logger?: Logger;
   /** The tokens that were revoked by id. Undefined if no accepted token can be revoked by id. */
   readonly revocations: Revocations | undefined;
 };
@@ -245,8 +265,9 @@ export function createFollowingVerifier(
   registry: RegistrySource,
   { policiesOf, ...options }: FollowingVerifierOptions,
 ): AccessTokenVerifier {
+  const knownKeys: KnownKeys = new Map();
   const verifier = followRegistry(registry, (current) =>
-    createAccessTokenVerifier({ issuers: policiesOf(current), ...options }),
+    createAccessTokenVerifier({ issuers: policiesOf(current), knownKeys, ...options }),
   );
   return { verify: (...presented) => verifier().verify(...presented) };
 }
@@ -280,6 +301,7 @@ export function openTokenVerifier(
     registry,
     tokens: createFollowingVerifier(registry, {
       clock,
+      logger,
       revocations,
       policiesOf: (current) => policiesOf(current, options),
       fetchOutbound: createOutboundFetch({ allowedNetworks }),

@@ -1,4 +1,5 @@
 import type { RefusalCode } from '@clinical-launch/contracts/refusals/codes';
+import { bothTimes } from '@clinical-launch/contracts/time';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { errors } from 'jose';
 
@@ -25,6 +26,7 @@ export const tokenReasons = [
   'the token has no key id',
   'the token is signed with a key that its issuer does not publish',
   'the token is signed with a key that is too weak',
+  'the published key of the token is not a valid public key',
   'the token is signed with an algorithm that is not accepted',
   'the signature of the token is invalid',
   'the token cannot be read',
@@ -43,9 +45,21 @@ export const tokenReasons = [
 ] as const;
 export type TokenReason = (typeof tokenReasons)[number];
 
+/** The error of a published key that cannot verify the token. */
+export class UnfitKey extends errors.JOSEError {
+  readonly reason: TokenReason;
+
+  constructor(reason: TokenReason, options?: { readonly cause: unknown }) {
+    super(reason, options);
+    this.reason = reason;
+  }
+}
+
 type InvalidTokenOptions = {
   /** The challenge without `error_description`. The reason is added as `error_description`. */
   readonly challenge?: string;
+  /** What follows the reason, such as the times of a refusal because of a clock. */
+  readonly detail?: string | undefined;
   readonly cause?: unknown;
 };
 
@@ -55,13 +69,15 @@ type InvalidTokenOptions = {
  */
 export const invalidToken = (
   reason: TokenReason,
-  { challenge = 'Bearer error="invalid_token"', cause }: InvalidTokenOptions = {},
-): ServiceError =>
-  unauthorized(reason, {
+  { challenge = 'Bearer error="invalid_token"', detail, cause }: InvalidTokenOptions = {},
+): ServiceError => {
+  const description = detail === undefined ? reason : `${reason}: ${detail}`;
+  return unauthorized(description, {
     code: 'invalid_token',
-    challenge: `${challenge}, error_description="${reason}"`,
+    challenge: `${challenge}, error_description="${description}"`,
     cause,
   });
+};
 
 /**
  * Creates the error 401 for a request without a token. The challenge states only how to authenticate (RFC
@@ -87,18 +103,32 @@ export function unauthorized(
 
 /**
  * Creates the error 401 for a token that jose refused. jose checks the signature first, so the reason reveals
- * claims only to the bearer of a genuine token.
+ * claims only to the bearer of a genuine token. If a clock is the reason, states both times.
+ * @param now milliseconds since 1970
  */
-export function refusedToken(error: errors.JOSEError): ServiceError {
-  return invalidToken(reasonOf(error), { cause: error });
+export function refusedToken(error: errors.JOSEError, now: number): ServiceError {
+  return invalidToken(reasonOf(error), { cause: error, detail: refusedTimes(error, now) });
+}
+
+/**
+ * Returns both times of a JWT that was refused because of a clock, and undefined if it was refused for another
+ * reason.
+ * @param now milliseconds since 1970
+ */
+export function refusedTimes(error: unknown, now: number): string | undefined {
+  if (!(error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed))
+    return undefined;
+  const seconds = error.payload[error.claim];
+  return typeof seconds === 'number' ? bothTimes(error.claim, seconds, now) : undefined;
 }
 
 function reasonOf(error: errors.JOSEError): TokenReason {
+  if (error instanceof UnfitKey) return error.reason;
   if (error instanceof errors.JWTExpired) return 'the token has expired';
   if (error instanceof errors.JWTClaimValidationFailed)
     return reasonsByClaim.get(error.claim) ?? 'a claim of the token is invalid';
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'the signature of the token is invalid';
-  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
+  if (error instanceof errors.JWKSNoMatchingKey)
     return 'the token is signed with a key that its issuer does not publish';
   if (error instanceof errors.JOSEAlgNotAllowed)
     return 'the token is signed with an algorithm that is not accepted';
@@ -108,6 +138,7 @@ function reasonOf(error: errors.JOSEError): TokenReason {
 const reasonsByClaim: ReadonlyMap<string, TokenReason> = new Map([
   ['aud', 'the token is for another audience'],
   ['exp', 'the token has no valid expiry'],
+  ['iat', 'the token was issued in the future'],
   ['nbf', 'the token is not valid yet'],
   ['typ', 'the type in the header of the token is not at+jwt'],
 ]);

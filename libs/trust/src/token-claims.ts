@@ -8,8 +8,8 @@ import { invalidToken } from './invalid-token.ts';
 const maxLifeSeconds = 7 * 24 * 3600;
 
 /**
- * Checks the times of a token that jose does not check (NumericDate, RFC 7519 section 2). They must be finite
- * and in order. The token must not be issued in the future, and must expire within a week.
+ * Checks the times of a token that no other check covers (NumericDate, RFC 7519 section 2). They must be
+ * finite and in order, and the token must expire within a week.
  * @param latestNow seconds since 1970, with the tolerance for clocks that differ
  * @throws ServiceError 401
  */
@@ -20,8 +20,6 @@ export function assertPossibleTimes({ exp, iat, nbf }: JWTPayload, latestNow: nu
     throw invalidToken('a time in the token is not a finite number');
   if (exp === undefined || exp > latestNow + maxLifeSeconds)
     throw invalidToken('the token expires more than a week from now');
-  // This check is needed, because jose checks `iat` only together with a maximum age.
-  if (iat !== undefined && iat > latestNow) throw invalidToken('the token was issued in the future');
   if (iat !== undefined && exp <= iat) throw invalidToken('the token expires before it was issued');
 }
 

@@ -57,7 +57,7 @@ await runProcess({
       attempts: createAttempts({ limits, clock, logger }),
       events: openRedisOutbox(parts, tools),
       sealers,
-      tokens: createFollowingVerifier(registry, { clock, policiesOf, fetchOutbound, revocations }),
+      tokens: createFollowingVerifier(registry, { clock, logger, policiesOf, fetchOutbound, revocations }),
       fetchOutbound,
     });
     return { mounts: [{ path: '/', service }], bus, refusals };

@@ -202,10 +202,10 @@ describe('a client assertion', () => {
     [
       'that is valid for more than ten minutes',
       'assertion_out_of_time',
-      () => sign({ exp: seconds() + 620 }),
+      () => sign({ exp: seconds() + 700 }),
     ],
-    ['issued in the future', 'assertion_out_of_time', () => sign({ iat: seconds() + 20 })],
-    ['that is not valid yet', 'assertion_out_of_time', () => sign({ nbf: seconds() + 20 })],
+    ['issued in the future', 'assertion_out_of_time', () => sign({ iat: seconds() + 80 })],
+    ['that is not valid yet', 'assertion_out_of_time', () => sign({ nbf: seconds() + 80 })],
     ['of another token type', 'faulty_assertion', () => sign({}, { typ: 'at+jwt' })],
   ];
 

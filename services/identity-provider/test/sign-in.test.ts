@@ -124,10 +124,10 @@ describe('the user’s sign-in in a launch request', () => {
     );
   });
 
-  it('is refused if its time is more than ten seconds in the future', async () => {
-    expect((await launchAs('host', { auth_time: secondsAgo(-10) })).status).toBe(201);
-    const message = expect.stringContaining('not milliseconds');
-    for (const time of [secondsAgo(-11), clock.now()])
+  it('is refused if its time is more than a minute in the future', async () => {
+    expect((await launchAs('host', { auth_time: secondsAgo(-60) })).status).toBe(201);
+    const message = expect.stringMatching(/not milliseconds.*: auth_time \S+, server time \S+Z$/);
+    for (const time of [secondsAgo(-61), clock.now()])
       expect(await launchAs('host', { auth_time: time })).toMatchObject({
         status: 400,
         errors: [{ path: 'auth_time', message, code: 'value' }],

@@ -64,9 +64,9 @@ describe('the sign-in of the author', () => {
     expect(await wholeFaultsOf(response)).toContainEqual(expect.objectContaining({ path, code }));
   });
 
-  it('is refused with a time that is more than ten seconds in the future', async () => {
-    expect((await post([{ url: 'auth_time', valueInstant: instant(-10) }])).status).toBe(200);
-    const late = await post([{ url: 'auth_time', valueInstant: instant(-12) }]);
+  it('is refused with a time that is more than a minute in the future', async () => {
+    expect((await post([{ url: 'auth_time', valueInstant: instant(-60) }])).status).toBe(200);
+    const late = await post([{ url: 'auth_time', valueInstant: instant(-62) }]);
     const path = `${containedAt.author}.extension[1].extension[0].valueInstant`;
     expect(await wholeFaultsOf(late)).toEqual([expect.objectContaining({ path, code: 'value' })]);
   });

@@ -197,7 +197,7 @@ describe('a request without a valid access token', () => {
   const ids = { jti: randomUUID(), sid: randomUUID() };
   const claimFaults: [string, () => Record<string, unknown>][] = [
     ['that expired longer ago than the clock tolerance', () => ({ exp: seconds() - 11 })],
-    ['that is not valid yet', () => ({ nbf: seconds() + 11 })],
+    ['that is not valid yet', () => ({ nbf: seconds() + 61 })],
     ['for another audience', () => ({ aud: 'api://another' })],
     ['of another issuer', () => ({ iss: 'https://idp.example' })],
     ['of a partner that is not registered', () => ({ client_id: 'stranger' })],

@@ -185,6 +185,7 @@ async function connectParts({
   const verifierOf = (policies: typeof issuerPolicies) =>
     createFollowingVerifier(registry, {
       clock,
+      logger,
       revocations: revocationsPart.revocations,
       policiesOf: (current) => policies(current, trust),
       fetchOutbound,
