@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { asymmetricAlgorithms, minRsaBits } from '@clinical-launch/contracts/client-authentication';
 import { compileSchema } from '@clinical-launch/contracts/schema';
+import { bothTimes } from '@clinical-launch/contracts/time';
 import { Type } from '@clinical-launch/contracts/type';
 import {
   calculateJwkThumbprint,
@@ -61,11 +62,11 @@ export async function verifyDpopProof(
   request: ProvenRequest,
   now: number,
 ): Promise<DpopProof | { readonly fault: string }> {
-  const read = await readProof(proof);
+  const read = await readProof(proof, now);
   if ('fault' in read) return read;
   const { payload: claims, protectedHeader } = read;
   if (!claimsForm.is(claims)) return { fault: 'The DPoP proof must have the claims jti, htm, htu and iat' };
-  const fault = claimsFault(claims, request, now / 1000);
+  const fault = claimsFault(claims, request, now);
   if (fault !== undefined) return { fault };
   const thumbprint = await calculateJwkThumbprint(protectedHeader.jwk ?? {});
   return {
@@ -79,11 +80,16 @@ export async function verifyDpopProof(
  * Checks the signature with the key in the proof itself. jose refuses a private key. Checks the key first,
  * because the caller chooses it, and a large exponent or modulus makes verification expensive.
  */
-async function readProof(proof: string): Promise<JWTVerifyResult | { readonly fault: string }> {
+async function readProof(proof: string, now: number): Promise<JWTVerifyResult | { readonly fault: string }> {
   const fault = keyFault(keyIn(proof));
   if (fault !== undefined) return { fault };
   try {
-    return await jwtVerify(proof, EmbeddedJWK, { algorithms: asymmetricAlgorithms, typ: 'dpop+jwt' });
+    return await jwtVerify(proof, EmbeddedJWK, {
+      algorithms: asymmetricAlgorithms,
+      typ: 'dpop+jwt',
+      clockTolerance: acceptedAgeSeconds,
+      currentDate: new Date(now),
+    });
   } catch (error) {
     // jose throws a TypeError or a DOMException for a key that is too short or is not a point of its curve.
     if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException)
@@ -128,13 +134,13 @@ type ProofClaims = { htm: string; htu: string; iat: number; ath?: string };
 function claimsFault(
   { htm, htu, iat, ath }: ProofClaims,
   { method, url, token }: ProvenRequest,
-  nowSeconds: number,
+  now: number,
 ): string | undefined {
   if (htm !== method) return 'The claim htm of the DPoP proof must be the method of the request';
   if (addressOf(htu) !== addressOf(url))
     return 'The claim htu of the DPoP proof must be the address of the request, without its query';
-  if (!(Math.abs(nowSeconds - iat) <= acceptedAgeSeconds))
-    return `The claim iat of the DPoP proof must be within ${acceptedAgeSeconds} seconds of now. Create a new proof for each request`;
+  if (!(Math.abs(now / 1000 - iat) <= acceptedAgeSeconds))
+    return `The claim iat of the DPoP proof must be within ${acceptedAgeSeconds} seconds of now (${bothTimes('iat', iat, now)}). Create a new proof for each request`;
   if (token !== undefined && ath !== createHash('sha256').update(token).digest('base64url'))
     return 'The claim ath of the DPoP proof must be the SHA-256 of the access token';
   return undefined;

@@ -104,6 +104,13 @@ describe('an access token bound to a key (RFC 9449)', () => {
     expect(await response.json()).toMatchObject({ error: 'invalid_dpop_proof' });
   });
 
+  it('is refused with both times if the proof is too old', async () => {
+    const response = await read(`DPoP ${bound}`, await proofFor({ claims: { iat: seconds() - 61 } }));
+    const sent = new Date((seconds() - 61) * 1000).toISOString();
+    const times = `(iat ${sent}, server time ${new Date(api.clock.now()).toISOString()})`;
+    expect(await response.json()).toMatchObject({ error_description: expect.stringContaining(times) });
+  });
+
   describe('that is an RSA key', () => {
     const fault = /exponent 65537 and a modulus of 2,048 to 4,096 bits/;
     const rsaProof = async (bits: number, publicExponent = 65_537) => {
