@@ -7,6 +7,8 @@ type RefusalOptions = {
   readonly parameter?: string;
   /** A more specific message than the one in `tokenRefusals`. */
   readonly message?: string;
+  /** What follows the message. */
+  readonly detail?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
   /** The registered client of the refused credentials, for the audit trail. */
@@ -21,7 +23,8 @@ export class TokenRefusal extends ServiceError {
   constructor(reason: TokenReason, { parameter, headers, cause, clientId, ...exact }: RefusalOptions = {}) {
     const { message: general, ...refusal } = tokenRefusals[reason];
     const message = exact.message ?? general;
-    const sentence = parameter === undefined ? message : `The parameter ${parameter} ${message}`;
+    const parts = [parameter === undefined ? message : `The parameter ${parameter} ${message}`, exact.detail];
+    const sentence = parts.filter((part) => part !== undefined).join('. ');
     super({ ...refusal, message: sentence, cause, ...withoutUndefined({ headers }) });
     this.reason = reason;
     this.clientId = clientId;

@@ -97,7 +97,7 @@ export async function identityProvider(
     clientCertificateHeader,
     pages: createPages(fileURLToPath(new URL('views', import.meta.url)), config),
     scopes: [defaultScope(audience)],
-    findClientKeys: createClientKeys(registry, provided.fetchOutbound),
+    findClientKeys: createClientKeys(registry, provided),
     findOwnToken: createOwnTokens({ audience, keyRing, clock }),
   };
 

@@ -28,9 +28,9 @@ let storage: Storage;
 let running: RunningDesktop;
 let keys: ReadonlyMap<string, TestKey>;
 let key: TestKey;
-let publisher: Awaited<ReturnType<typeof startTokenIssuer>>;
+let second: TestKey;
 beforeAll(async () => {
-  publisher = await startTokenIssuer({ clock, audience: 'unused' });
+  second = await createTestKey('second');
   storage = await openTestStorage();
   keys = new Map(
     await Promise.all(algorithms.map(async (alg) => [alg, await createTestKey(`key-${alg}`, alg)] as const)),
@@ -43,7 +43,7 @@ beforeAll(async () => {
       aClient({ clientId: 'by-key', secrets: [], jwks }),
       aClient({ clientId: 'by-both', jwks: { keys: [key.publicJwk] } }),
       aClient({ clientId: 'by-secret' }),
-      aClient({ clientId: 'published', secrets: [], jwksUri: `${publisher.issuer}/keys` }),
+      aClient({ clientId: 'by-two', secrets: [], jwks: { keys: [key.publicJwk, second.publicJwk] } }),
     ],
   };
   const partners = [
@@ -55,7 +55,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await running.stop();
-  await publisher.stop();
   await storage.close();
 });
 
@@ -77,6 +76,30 @@ const assertionForm = (assertion: string, changes: Record<string, string> = {}) 
 });
 const post = (form: Record<string, string>, headers: Record<string, string> = {}) =>
   running.idp.postForm('/assured/oauth2/v2.0/token', form, headers);
+/** Starts a platform with a test clock, and a client that publishes its keys. */
+async function startPublisher() {
+  const testClock = new TestClock(Date.now());
+  const publisher = await startTokenIssuer({ clock: testClock, audience: 'unused' });
+  const client = aClient({ clientId: 'published', secrets: [], jwksUri: `${publisher.issuer}/keys` });
+  const other = await runDesktop({
+    clock: testClock,
+    storage,
+    realms: [{ realm: 'assured', clients: [client] }],
+  });
+  const parts = { clientId: 'published', audience: other.issuer('assured'), key: publisher.key };
+  return {
+    testClock,
+    publisher,
+    send: async () => {
+      const assertion = await assertionFor({ ...parts, clock: testClock, claims: {}, header: {} });
+      return other.idp.postForm('/assured/oauth2/v2.0/token', assertionForm(assertion));
+    },
+    stop: async () => {
+      await other.stop();
+      await publisher.stop();
+    },
+  };
+}
 const lastReason = () => record(running.published.at(-1)?.data).reason;
 
 describe('a client with registered keys (RFC 7523)', () => {
@@ -116,22 +139,45 @@ describe('a client with registered keys (RFC 7523)', () => {
   });
 
   it('may publish its keys at its jwksUri, and gets 503 while the keys cannot be fetched', async () => {
-    const assertion = () =>
+    const { send, testClock, publisher, stop } = await startPublisher();
+    publisher.answer(false);
+    const unavailable = await send();
+    expect(await refusalOf(unavailable)).toMatchObject({ status: 503, error: 'temporarily_unavailable' });
+    expect(unavailable.headers.get('retry-after')).toBe('2');
+    publisher.answer(true);
+    testClock.advance({ seconds: 2 });
+    expect((await send()).status).toBe(200);
+    expect((await send()).status).toBe(200);
+    expect(publisher.keyRequests()).toBe(1);
+    await stop();
+  });
+
+  it('gets tokens until an hour after its keys were last fetched from its jwksUri', async () => {
+    const { send, testClock, publisher, stop } = await startPublisher();
+    expect((await send()).status).toBe(200);
+    publisher.answer(false);
+    for (const [seconds, status] of [
+      [3599, 200],
+      [1, 503],
+    ] as const) {
+      testClock.advance({ seconds });
+      expect((await send()).status).toBe(status);
+    }
+    await stop();
+  });
+
+  it('may sign with either of two keys, without a key ID', async () => {
+    const signed = [keyOf('ES256'), second].map((one) =>
       assertionFor({
-        clientId: 'published',
+        clientId: 'by-two',
         audience: issuer(),
-        key: publisher.key,
+        key: one,
         clock,
         claims: {},
-        header: {},
-      });
-    publisher.answer(false);
-    const unavailable = await post(assertionForm(await assertion()));
-    expect(await refusalOf(unavailable)).toMatchObject({ status: 503, error: 'temporarily_unavailable' });
-    publisher.answer(true);
-    expect((await post(assertionForm(await assertion()))).status).toBe(200);
-    expect((await post(assertionForm(await assertion()))).status).toBe(200);
-    expect(publisher.keyRequests()).toBe(1);
+        header: { kid: undefined },
+      }),
+    );
+    for (const assertion of signed) expect((await post(assertionForm(await assertion))).status).toBe(200);
   });
 
   it('may have a secret and keys, but must not send both in one request', async () => {
@@ -213,6 +259,26 @@ describe('a client assertion', () => {
     const response = await post(assertionForm(await assertion()));
     expect(await refusalOf(response)).toMatchObject({ status: 401, error: 'invalid_client' });
     expect(lastReason()).toBe(reason);
+  });
+
+  it.each([
+    ['exp', -70],
+    ['exp', 1000],
+    ['iat', 80],
+    ['nbf', 80],
+  ])('whose %s differs by %d seconds is refused with both times', async (name, difference) => {
+    const sent = seconds() + difference;
+    const { error_description: description } = record(
+      await (await post(assertionForm(await sign({ [name]: sent })))).json(),
+    );
+    expect(description).toContain(`. ${name} ${new Date(sent * 1000).toISOString()}, server time `);
+  });
+
+  it('of a clock that is 50 seconds ahead is accepted', async () => {
+    const ahead = seconds() + 50;
+    expect((await post(assertionForm(await sign({ iat: ahead, nbf: ahead, exp: ahead + 60 })))).status).toBe(
+      200,
+    );
   });
 
   it('sent with the client_id of another client is refused', async () => {

@@ -1,9 +1,11 @@
 import { asymmetricAlgorithms } from '@clinical-launch/contracts/client-authentication';
 import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 import { compileSchema } from '@clinical-launch/contracts/schema';
-import { clockToleranceSeconds } from '@clinical-launch/contracts/time';
+import { bothTimes, clockToleranceSeconds, expiryToleranceSeconds } from '@clinical-launch/contracts/time';
 import { Type } from '@clinical-launch/contracts/type';
-import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { refusedTimes } from '@clinical-launch/trust/invalid-token';
+import type { VerificationKeys } from '@clinical-launch/trust/verification-keys';
+import { decodeJwt, errors } from 'jose';
 
 /** The type of a client assertion (RFC 7523 section 2.2). */
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -34,6 +36,9 @@ type AssertionFault =
   | 'assertion_for_other_audience'
   | 'assertion_out_of_time';
 
+/** Why an assertion is refused. `times` are both times of a refusal because of a clock. */
+type RefusedAssertion = { readonly fault: AssertionFault; readonly times?: string | undefined };
+
 /** A verified assertion: its `jti`, and the seconds for which the `jti` must not be accepted again. */
 export type VerifiedAssertion = { readonly id: string; readonly singleUseSeconds: number };
 
@@ -61,25 +66,23 @@ export async function verifyClientAssertion(
   assertion: string,
   expected: {
     readonly clientId: string;
-    readonly keys: JWTVerifyGetKey;
+    readonly keys: VerificationKeys;
     readonly audiences: readonly string[];
     /** The current time in milliseconds since 1970. */
     readonly now: number;
   },
-): Promise<VerifiedAssertion | { readonly fault: AssertionFault }> {
+): Promise<VerifiedAssertion | RefusedAssertion> {
   try {
-    const { payload, protectedHeader } = await jwtVerify(assertion, expected.keys, {
+    const { payload, protectedHeader } = await expected.keys.verify(assertion, {
       algorithms: asymmetricAlgorithms,
-      clockTolerance: clockToleranceSeconds,
       currentDate: new Date(expected.now),
     });
     if (!types.has(protectedHeader.typ?.toLowerCase())) return { fault: 'faulty_assertion' };
     return checkClaims(payload, expected);
   } catch (error) {
-    if (error instanceof errors.JWTExpired) return { fault: 'assertion_out_of_time' };
-    if (error instanceof errors.JWTClaimValidationFailed) return { fault: 'assertion_out_of_time' };
-    // jose throws a TypeError for a published RSA key below 2048 bits.
-    if (error instanceof errors.JOSEError || error instanceof TypeError) return { fault: 'wrong_assertion' };
+    if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed)
+      return { fault: 'assertion_out_of_time', times: refusedTimes(error, expected.now) };
+    if (error instanceof errors.JOSEError) return { fault: 'wrong_assertion' };
     throw error;
   }
 }
@@ -87,14 +90,14 @@ export async function verifyClientAssertion(
 function checkClaims(
   claims: unknown,
   { clientId, audiences, now }: { clientId: string; audiences: readonly string[]; now: number },
-): VerifiedAssertion | { readonly fault: AssertionFault } {
+): VerifiedAssertion | RefusedAssertion {
   if (!claimsForm.is(claims)) return { fault: 'faulty_assertion' };
-  const { iss, sub, exp, iat = 0, jti } = claims;
+  const { iss, sub, exp, jti } = claims;
   const [audience = ''] = [claims.aud].flat();
   const nowSeconds = now / 1000;
   if (iss !== clientId || sub !== clientId) return { fault: 'assertion_of_other_client' };
   if (!audiences.includes(audience)) return { fault: 'assertion_for_other_audience' };
-  if (exp > nowSeconds + maxLifeSeconds + clockToleranceSeconds || iat > nowSeconds + clockToleranceSeconds)
-    return { fault: 'assertion_out_of_time' };
-  return { id: jti, singleUseSeconds: exp + clockToleranceSeconds - nowSeconds + 1 };
+  if (exp > nowSeconds + maxLifeSeconds + clockToleranceSeconds)
+    return { fault: 'assertion_out_of_time', times: bothTimes('exp', exp, now) };
+  return { id: jti, singleUseSeconds: exp + expiryToleranceSeconds - nowSeconds + 1 };
 }

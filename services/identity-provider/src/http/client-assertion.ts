@@ -72,7 +72,7 @@ export async function authenticateByAssertion<Client extends { readonly clientId
     audiences: audiencesOf(realm),
     now,
   });
-  if ('fault' in verified) throw new TokenRefusal(verified.fault, { clientId });
+  if ('fault' in verified) throw new TokenRefusal(verified.fault, { clientId, detail: verified.times });
   const name = `client-assertion ${kind} ${realm.issuer} ${clientId} ${verified.id}`;
   return { client, singleUse: { name, forSeconds: verified.singleUseSeconds } };
 }

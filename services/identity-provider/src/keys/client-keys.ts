@@ -1,9 +1,10 @@
-import type { PublicJwk } from '@clinical-launch/contracts/client-authentication';
 import type { RegisteredClient, RegisteredPartner, Registry } from '@clinical-launch/contracts/registry';
-import { temporarilyUnavailable } from '@clinical-launch/http/errors';
-import { asResponse, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import type { Clock } from '@clinical-launch/runtime/clock';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import { createPublishedKeys, jsonOf, type KnownKeys, keepKeys } from '@clinical-launch/trust/published-keys';
 import { followRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
-import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
+import { registeredKeys, type VerificationKeys } from '@clinical-launch/trust/verification-keys';
 
 /** The owner of registered keys: a client, or a partner application, of one realm. */
 export type KeyOwner = {
@@ -13,14 +14,21 @@ export type KeyOwner = {
 };
 
 /** Returns the registered verification keys of a client or partner, or undefined if it has none. */
-export type FindClientKeys = (owner: KeyOwner) => JWTVerifyGetKey | undefined;
+export type FindClientKeys = (owner: KeyOwner) => VerificationKeys | undefined;
+
+type Options = {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly fetchOutbound: OutboundFetch;
+};
 
 /**
  * Creates the function that finds registered keys. It follows changes of the registry, so that a removed key
  * is no longer accepted.
  */
-export function createClientKeys(source: RegistrySource, fetchOutbound: OutboundFetch): FindClientKeys {
-  const keys = followRegistry(source, (registry) => keysByOwner(registry, fetchOutbound));
+export function createClientKeys(source: RegistrySource, options: Options): FindClientKeys {
+  const known: KnownKeys = new Map();
+  const keys = followRegistry(source, (registry) => keysByOwner(registry, options, known));
   return (owner) => keys().get(keysNameOf(owner));
 }
 
@@ -28,9 +36,21 @@ const keysNameOf = ({ realm, kind, clientId }: KeyOwner) => `${kind} ${realm} ${
 
 function keysByOwner(
   { realms }: Registry,
-  fetchOutbound: OutboundFetch,
-): ReadonlyMap<string, JWTVerifyGetKey> {
-  const entryOf = entryBy(fetchOutbound);
+  options: Options,
+  known: KnownKeys,
+): ReadonlyMap<string, VerificationKeys> {
+  const entryOf = (
+    place: Pick<KeyOwner, 'realm' | 'kind'>,
+    { clientId, jwks, jwksUri }: RegisteredClient | RegisteredPartner,
+  ): (readonly [string, VerificationKeys])[] => {
+    const name = keysNameOf({ ...place, clientId });
+    if (jwks !== undefined) return [[name, registeredKeys(jwks)]];
+    if (jwksUri === undefined) return [];
+    const owner = `${place.realm} ${clientId}`;
+    return [
+      [name, keepKeys(known, `${name} ${jwksUri}`, () => publishedKeys(owner, new URL(jwksUri), options))],
+    ];
+  };
   return new Map(
     realms.flatMap(({ realm, clients, desktop }) => [
       ...clients.flatMap((client) => entryOf({ realm, kind: 'client' }, client)),
@@ -39,42 +59,12 @@ function keysByOwner(
   );
 }
 
-function entryBy(fetchOutbound: OutboundFetch) {
-  return (
-    place: Pick<KeyOwner, 'realm' | 'kind'>,
-    { clientId, jwks, jwksUri }: RegisteredClient | RegisteredPartner,
-  ): (readonly [string, JWTVerifyGetKey])[] => {
-    const name = keysNameOf({ ...place, clientId });
-    if (jwks !== undefined) return [[name, createLocalJWKSet({ keys: jwks.keys.map(withoutEdDsa) })]];
-    return jwksUri === undefined ? [] : [[name, publishedKeys(new URL(jwksUri), fetchOutbound)]];
-  };
-}
-
-/**
- * Returns the published keys of a client. If they cannot be fetched, throws 503, because the assertion may be
- * valid.
- */
-function publishedKeys(jwksUri: URL, fetchOutbound: OutboundFetch): JWTVerifyGetKey {
-  const remote = createRemoteJWKSet(jwksUri, {
-    [customFetch]: async (address) => asResponse(await fetchOutbound(new URL(address))),
+/** Returns the published keys of a client, as those of an issuer. */
+const publishedKeys = (owner: string, jwksUri: URL, { clock, logger, fetchOutbound }: Options) =>
+  createPublishedKeys({
+    owner,
+    clock,
+    logger,
+    failure: "The client's keys could not be fetched from its jwksUri",
+    fetchKeys: async () => jsonOf(await fetchOutbound(jwksUri)),
   });
-  return async (header, token) => {
-    try {
-      return await remote(header, token);
-    } catch (error) {
-      if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
-        throw error;
-      throw temporarilyUnavailable("The client's keys could not be fetched from its jwksUri", {
-        cause: error,
-      });
-    }
-  };
-}
-
-/**
- * Removes `alg` from Ed25519 keys. `EdDSA` and `Ed25519` are names of the same algorithm (RFC 9864 section
- * 2.2), and the key's type identifies it.
- */
-function withoutEdDsa({ alg, ...key }: PublicJwk): PublicJwk {
-  return alg === undefined || key.kty === 'OKP' ? key : { alg, ...key };
-}
