@@ -259,10 +259,7 @@ const trustedIssuer = Type.Object(
       Type.Boolean(),
     ),
     /** `kid` is defined in RFC 7515 section 4.1.4. */
-    acceptsMissingKeyId: setting(
-      'Whether its tokens may omit kid, such as those of an issuer with one key',
-      Type.Boolean(),
-    ),
+    acceptsMissingKeyId: setting('Whether its tokens may omit kid', Type.Boolean()),
     /** The clients of this issuer that may request launches. */
     clients: Type.Array(
       Type.Object(

@@ -22,8 +22,8 @@ export type IssuerPolicy = {
   /** The claims that may contain the client id. The first claim that is a text is used. */
   readonly clientIdClaims: readonly string[];
   /**
-   * Whether tokens must name their key. If false, a token without `kid` is accepted if exactly one published
-   * key has the token's algorithm.
+   * Whether tokens must name their key. If false, a token without `kid` is tried with each published key that
+   * fits.
    */
   readonly requiresKeyId: boolean;
   /** The clients whose tokens are accepted. */

@@ -68,6 +68,8 @@ const uptime = (service: string) => `process_uptime_seconds{${at(service)}}`;
 const deadLetters = 'rabbitmq_detailed_queue_messages{queue="clinical-launch.order-renderer.dead-letters"}';
 const fetches = (outcome: string) =>
   `clinical_launch_issuer_keys_fetches_total{clinical_launch_issuer="https://issuer.example",clinical_launch_outcome="${outcome}"}`;
+const fetched =
+  'clinical_launch_issuer_keys_fetched_time_seconds{clinical_launch_issuer="https://issuer.example"}';
 const credential = (kind: string) =>
   `clinical_launch_credential_expiry_seconds{clinical_launch_credential_kind="${kind}",clinical_launch_credential_owner="demo pms"}`;
 const certificate =
@@ -107,6 +109,7 @@ const healthy: Series = {
   [deadLetters]: always(0),
   [fetches('ok')]: growing(1),
   [fetches('failed')]: always(0),
+  [fetched]: growing(60),
   [credential('client_secret')]: always(30 * daySeconds),
   [credential('signing_key')]: always(20 * daySeconds),
   [certificate]: always(60 * daySeconds),
@@ -294,6 +297,32 @@ describe('the Prometheus rules', () => {
       promql_expr_test: together.map(([alert, severity]) => expected(firing(alert, severity), 1)),
     }));
     expect(runTests([silent, ...loud])).toBe('');
+  });
+});
+
+describe('the alert IssuerKeysUnavailable', () => {
+  it.each([
+    [
+      'says until when known keys verify tokens',
+      { [fetched]: always(900) },
+      ' (1970-01-01 00:15:00 +0000 UTC)',
+    ],
+    ['needs no successful fetch', {}, ''],
+  ])('%s', (_what, series, since) => {
+    const input = { [fetches('ok')]: always(0), [fetches('failed')]: growing(1), ...series };
+    const labels = { severity: 'page', clinical_launch_issuer: 'https://issuer.example' };
+    const expectedAlert = {
+      exp_labels: labels,
+      exp_annotations: {
+        summary: 'The signing keys of https://issuer.example cannot be fetched',
+        description: `Services that know the keys accept tokens until 60 minutes after their last fetch${since}. Others answer with 503.`,
+        runbook_url: '/issuer-keys-unavailable.md',
+      },
+    };
+    const alertTest = { eval_time: '45m', alertname: 'IssuerKeysUnavailable', exp_alerts: [expectedAlert] };
+    expect(runTests([{ interval: '1m', input_series: inputOf(input), alert_rule_test: [alertTest] }])).toBe(
+      '',
+    );
   });
 });
 
