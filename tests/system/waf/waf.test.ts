@@ -122,6 +122,8 @@ describe.each([1, 2])('the firewall at paranoia level %i', (level) => {
     ],
     ['a path to a file of the system', query('../../../../etc/passwd'), {}],
     ['a command of a shell', query(';cat /etc/passwd'), {}],
+    ['a command in a query that ends like a path', `${query(';cat /etc/passwd')}&y=/launches`, {}],
+    ['a command in a query with the path of a form', `${query(';cat /etc/passwd')}&y=/oltr/`, {}],
     ['a Log4Shell lookup in a header', '/', { headers: { 'X-Probe': lookup } }],
     [
       'a hidden Log4Shell lookup in a header',

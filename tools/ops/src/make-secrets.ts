@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   type EventSource,
@@ -19,11 +19,14 @@ const draw = () => randomBytes(32).toString('base64url');
 /**
  * Creates the secrets for a deployment with docker-compose.yml: sealing keys by purpose, event keys, and
  * users with passwords. Each service has a user on each server that it uses. Keeps existing files. Other
- * users cannot list the directories, but can read the files, because the containers run as different users.
+ * users of the machine cannot enter the directory. Containers, which run as different users, can read a file
+ * that is mounted.
  * @throws UsageError if only some of the event keys exist, because they must match
  * @returns the written files
  */
 export function makeSecrets(directory: string): readonly string[] {
+  mkdirSync(directory, { recursive: true });
+  chmodSync(directory, 0o700);
   const written: string[] = [];
   const write = (path: string, make: () => string) => {
     const file = join(directory, path);

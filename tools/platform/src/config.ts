@@ -1,3 +1,4 @@
+import { isLoopback } from '@clinical-launch/contracts/addresses';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { requireParts } from '@clinical-launch/process/parts';
@@ -15,6 +16,7 @@ const port = { minimum: 0, maximum: 65_535 };
 
 const environmentSchema = Type.Object({
   PORT: Type.Integer({ ...port, default: 8080 }),
+  /** By default, only this machine, because the secrets of the demo are public (`hostOf`). */
   HOST: Type.Optional(Type.String()),
   /** The port of HTTPS for localhost, outside production. Production uses the edge. */
   HTTPS_PORT: Type.Optional(Type.Integer(port)),
@@ -35,7 +37,7 @@ export function readDemoConfig(environment: Environment) {
   const read = readEnvironment(environmentSchema, environment);
   return Object.freeze({
     port: read.PORT,
-    ...withoutUndefined({ host: read.HOST }),
+    ...withoutUndefined({ host: read.HOST ?? hostOf(read.PUBLIC_URL, environment) }),
     httpsPort: isProduction(environment) ? undefined : read.HTTPS_PORT,
     adminPort: read.ADMIN_PORT,
     publicUrl: read.PUBLIC_URL,
@@ -43,6 +45,12 @@ export function readDemoConfig(environment: Environment) {
     registryFile:
       read.REGISTRY_FILE ?? new URL(import.meta.resolve('@clinical-launch/simulators/registry.json')),
   });
+}
+
+/** Returns the loopback address, or undefined (every address) in production and if others use the platform. */
+function hostOf(publicUrl: string | undefined, environment: Environment): string | undefined {
+  const isLocal = publicUrl === undefined || isLoopback(new URL(publicUrl).hostname);
+  return isLocal && !isProduction(environment) ? '127.0.0.1' : undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { createRecordingProxy } from '@clinical-launch/conformance/recording-proxy';
 import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
+import { isLoopback } from '@clinical-launch/contracts/addresses';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createApp } from '@clinical-launch/http/app';
 import { listenLocally } from '@clinical-launch/platform/https';
@@ -100,7 +101,11 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
       watch: runs.watch,
       ...withoutUndefined({ slowMs: options.slowMs }),
     });
-    answer = (request, response) => (isForTwin(request) ? control : forward)(request, response);
+    answer = (request, response) => {
+      if (!isForTwin(request)) return forward(request, response);
+      if (isForeign(request, publicUrl)) return void response.writeHead(403).end();
+      control(request, response);
+    };
     return {
       url: platform.publicUrl,
       certificate: server.certificate,
@@ -123,6 +128,16 @@ const demoRegistry = new URL(import.meta.resolve('@clinical-launch/simulators/re
 const startingUp: RequestListener = (_request, response) => {
   response.writeHead(503, { 'Retry-After': '1' }).end();
 };
+
+/**
+ * Returns whether a page of another site may have sent the request. It has an Origin, or names a host that was
+ * made to resolve to this machine (DNS rebinding).
+ */
+function isForeign({ method, headers: { origin, host } }: IncomingMessage, publicUrl: string): boolean {
+  const name = URL.parse(`http://${host}`)?.hostname ?? '';
+  const isOwn = isLoopback(name) || name === new URL(publicUrl).hostname;
+  return !isOwn || (method !== 'GET' && method !== 'OPTIONS' && origin !== undefined);
+}
 
 const isForTwin = ({ url = '' }: IncomingMessage) =>
   /^\/(?:clock|faults|keys|messages|runs)(?:[/?]|$)/.test(url);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { createPmsClient } from '@clinical-launch/pms-client';
 import { ConfigurationError } from '@clinical-launch/runtime/environment';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
@@ -136,6 +138,16 @@ describe('the clock of the twin', () => {
     });
     expect(preflight.status).toBe(405);
     expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+
+  it.each([
+    ['a host name that was made to resolve to this machine', { host: 'rebound.example' }],
+    ['a page of another origin', { origin: 'https://evil.example' }],
+  ])('cannot be moved by %s', async (_what, headers) => {
+    const { hostname, port } = new URL(twin.url);
+    const moving = request({ hostname, port, path: '/clock', method: 'POST', headers });
+    const [answered] = await once(moving.end('{"advanceSeconds":60}'), 'response');
+    expect(answered.resume().statusCode).toBe(403);
   });
 
   it('refuses a body of more than a kilobyte', async () => {
